@@ -9,7 +9,7 @@ from math import lcm
 from promptc.diag.findings import Diagnostic, PromptcError, Span, fail, suggest
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
-from promptc.files.paths import check_pack_path, show_path
+from promptc.files.paths import check_pack_path
 from promptc.frontend.sections import read_ratio, read_size
 from promptc.frontend.texts import PackFiles, TextCompiler
 from promptc.frontend.yaml import load_yaml
@@ -44,9 +44,7 @@ def _load_index(name: str, node: Node, compiler: TextCompiler, files: PackFiles)
     if node.get("from") is not None:
         id, text = node.get("id"), node.get("text")
         if text is None:
-            compiler.findings.append(
-                Diagnostic("PC0277", f"the index `{name}` does not say what the text of an item is", node.span, 'text: "{{ item.text }}"')
-            )
+            compiler.note("PC0277", f"the index `{name}` does not say what the text of an item is", node.span, 'text: "{{ item.text }}"')
         inline = compiler.inline(text if text is not None else node.value["from"])
         return StateIndex(name, node.span, compiler.expression(node.value["from"]), compiler.find_expression(id), inline, matching)
     pattern, path = node.value["corpus"], node.get("path")
@@ -76,7 +74,7 @@ def _check_path(path: Node, names: tuple[str, ...], compiler: TextCompiler) -> s
         wrong = f"`{{{unknown[0]}}}` is no name of its corpus"
     if wrong:
         help = suggest(unknown[0], names) if unknown else "name a folder inside the pack's folder, such as `data/prompt_index`"
-        compiler.findings.append(Diagnostic("PC0272", f"`path: {text}`: {wrong}", path.span, help))
+        compiler.note("PC0272", f"`path: {text}`: {wrong}", path.span, help)
     return text
 
 
@@ -86,7 +84,7 @@ def _load_chunk(node: Node | None, compiler: TextCompiler) -> ChunkPlan:
     least, most = (int(one.value) for one in tokens.value) if tokens is not None else (usual.least, usual.most)
     if tokens is not None and least > most:
         message = f"no chunk has at least {least} and at most {most} tokens"
-        compiler.findings.append(Diagnostic("PC0273", message, tokens.span, "write the least first: [120, 350]"))
+        compiler.note("PC0273", message, tokens.span, "write the least first: [120, 350]")
     return ChunkPlan(least, most, _read_share(overlap) if overlap is not None else usual.overlap)
 
 
@@ -99,7 +97,7 @@ def _load_defaults(node: Node | None, compiler: TextCompiler) -> dict[str, Any]:
     for key in node.value if node is not None else ():
         if key in RESERVED and node is not None:
             message = f"`{key}` is what the compiler calls a part of every chunk"
-            compiler.findings.append(Diagnostic("PC0276", message, node.key_span(key), "give it another name"))
+            compiler.note("PC0276", message, node.key_span(key), "give it another name")
     return dict(node.plain()) if node is not None else {}
 
 
@@ -108,7 +106,7 @@ def _load_matching(node: Node, compiler: TextCompiler, files: PackFiles) -> Matc
     encoder = vectors.value["encoder"] if vectors is not None else None
     if encoder is not None and encoder.value not in KNOWN:
         message = f"there is no encoder `{encoder.value}`"
-        compiler.findings.append(Diagnostic("PC0270", message, encoder.span, suggest(str(encoder.value), KNOWN)))
+        compiler.note("PC0270", message, encoder.span, suggest(str(encoder.value), KNOWN))
     return Matching(
         _load_weights(weights, encoder, compiler),
         str(encoder.value) if encoder is not None else "",
@@ -125,20 +123,15 @@ def _load_weights(node: Node | None, encoder: Node | None, compiler: TextCompile
     common = lcm(*(ratio.denominator for ratio in ratios))
     weights = Weights(*(int(ratio * common) for ratio in ratios))
     if not weights.words and not weights.vectors:
-        compiler.findings.append(
-            Diagnostic("PC0274", "words and vectors both weigh nothing", node.span, "such as {words: 0.6, vectors: 0.4}")
-        )
+        compiler.note("PC0274", "words and vectors both weigh nothing", node.span, "such as {words: 0.6, vectors: 0.4}")
     elif weights.vectors and encoder is None:
         message = "vectors have a weight, but no encoder makes them"
-        compiler.findings.append(
-            Diagnostic("PC0274", message, node.key_span("vectors"), "add `vectors: {encoder: minilm-int8}` to the index")
-        )
+        compiler.note("PC0274", message, node.key_span("vectors"), "add `vectors: {encoder: minilm-int8}` to the index")
     return weights
 
 
 def _load_synonyms(node: Node, files: PackFiles) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    shown = show_path(node.span, str(node.value))
-    read = load_yaml(files.read_raw(node.folder, str(node.value), node.span), shown, node.folder)
+    read = load_yaml(*files.read_named(node), node.folder)
     found = []
     wrong = [] if isinstance(read.value, dict) else [_refuse_synonyms(read)]
     for key, value in read.items():

@@ -40,8 +40,31 @@ MISSING = "PC0181"
 """The one finding a fallback stands in for: a counter's file or package is missing, or its digest is wrong."""
 
 
-class NotKeptError(Exception):
-    """The pack's files are needed for what was asked."""
+@frozen
+class Input:
+    """A file that was read: `path` inside `folder`, or a manifest's path (`folder` is empty); and its bytes."""
+
+    folder: str
+    path: str
+    content: bytes
+
+
+@frozen
+class Inputs:
+    """All that a pack was made of. `unlinked` are paths to manifests that would have been refused if they were links."""
+
+    files: tuple[Input, ...]
+    unlinked: tuple[str, ...]
+
+
+@frozen(eq=False)
+class LoadedPack:
+    """A pack, the validator of its states (None when it declares no schema), what it was made of, and the plans found so far."""
+
+    pack: PackModel
+    schema: StateSchema | None
+    inputs: Inputs
+    plans: Mapping[Choice, Plan]
 
 
 class KeptPack:
@@ -94,6 +117,10 @@ def _load_files(path: str) -> LoadedPack:
     return load_pack(Path(path))
 
 
+class NotKeptError(Exception):
+    """The pack's files are needed for what was asked."""
+
+
 def find_kept(cache: Cache, path: str) -> LoadedPack | None:
     """The pack at `path`, if it was kept and every file it was made of is as it was. Raises `PromptcError` for a counter that cannot be
     loaded now, as `load_pack` does.
@@ -104,16 +131,6 @@ def find_kept(cache: Cache, path: str) -> LoadedPack | None:
     seen, packed = marshal.loads(content)
     inputs = _read_again(seen)
     return _unpack(packed, inputs) if inputs is not None else None
-
-
-def keep_pack(cache: Cache, path: str, loaded: LoadedPack, known: Sequence[Choice] = ()) -> None:
-    """Keeps a pack that was loaded from its files, with the plans found so far, those that were `known` before, and those of all strain
-    tiers: the next state may be under any.
-    """
-    for choice in list(dict.fromkeys((*loaded.plans, *known)))[:_MOST_CHOICES]:
-        _load_tiers(loaded.pack, choice)
-    files = [(one.folder, one.path, _digest(one.content)) for one in loaded.inputs.files]
-    cache.keep(_name_entry(path), marshal.dumps(((files, loaded.inputs.unlinked), _pack(loaded))))
 
 
 def _name_entry(path: str) -> str:
@@ -152,24 +169,6 @@ def _digest(content: bytes) -> bytes:
     return blake2b(content, digest_size=_SIZE).digest()
 
 
-def _pack(loaded: LoadedPack) -> bytes:
-    from _pickle import dumps
-
-    pack = loaded.pack
-    values = [getattr(pack, name) for name in _FIELDS]
-    return dumps((values, pack.manifest.value["tokenizer"], loaded.schema, dict(loaded.plans)), 5)
-
-
-def _load_tiers(pack: PackModel, choice: Choice) -> None:
-    tiers = pack.strain.tiers if pack.strain is not None else ()
-    choices = [replace(choice, tiers=count, uses=list_steps(tiers[:count])[1]) for count in range(1, len(tiers) + 1)]
-    for one in (choice, *choices):
-        try:
-            pack.find_plan(one)
-        except PromptcError:
-            continue  # it is told to whoever comes to need it
-
-
 def _unpack(packed: bytes, inputs: Inputs) -> LoadedPack:
     from _pickle import loads
 
@@ -195,31 +194,32 @@ def _refuse() -> NoReturn:
     raise NotKeptError
 
 
-@frozen
-class Input:
-    """A file that was read: `path` inside `folder`, or a manifest's path (`folder` is empty); and its bytes."""
-
-    folder: str
-    path: str
-    content: bytes
-
-
-@frozen
-class Inputs:
-    """All that a pack was made of. `unlinked` are paths to manifests that would have been refused if they were links."""
-
-    files: tuple[Input, ...]
-    unlinked: tuple[str, ...]
+def keep_pack(cache: Cache, path: str, loaded: LoadedPack, known: Sequence[Choice] = ()) -> None:
+    """Keeps a pack that was loaded from its files, with the plans found so far, those that were `known` before, and those of all strain
+    tiers: the next state may be under any.
+    """
+    for choice in list(dict.fromkeys((*loaded.plans, *known)))[:_MOST_CHOICES]:
+        _load_tiers(loaded.pack, choice)
+    files = [(one.folder, one.path, _digest(one.content)) for one in loaded.inputs.files]
+    cache.keep(_name_entry(path), marshal.dumps(((files, loaded.inputs.unlinked), _pack(loaded))))
 
 
-@frozen(eq=False)
-class LoadedPack:
-    """A pack, the validator of its states (None when it declares no schema), what it was made of, and the plans found so far."""
+def _load_tiers(pack: PackModel, choice: Choice) -> None:
+    tiers = pack.strain.tiers if pack.strain is not None else ()
+    choices = [replace(choice, tiers=count, uses=list_steps(tiers[:count])[1]) for count in range(1, len(tiers) + 1)]
+    for one in (choice, *choices):
+        try:
+            pack.find_plan(one)
+        except PromptcError:
+            continue  # it is told to whoever comes to need it
 
-    pack: PackModel
-    schema: StateSchema | None
-    inputs: Inputs
-    plans: Mapping[Choice, Plan]
+
+def _pack(loaded: LoadedPack) -> bytes:
+    from _pickle import dumps
+
+    pack = loaded.pack
+    values = [getattr(pack, name) for name in _FIELDS]
+    return dumps((values, pack.manifest.value["tokenizer"], loaded.schema, dict(loaded.plans)), 5)
 
 
 def load_counting(node: Node, findings: list[Diagnostic]) -> Counting | None:

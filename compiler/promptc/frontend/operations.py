@@ -9,7 +9,6 @@ from pathlib import Path
 from promptc.diag.findings import Diagnostic, DiskError, PromptcError, Span, count_noun, fail
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any
-from promptc.files.paths import show_path
 from promptc.files.reading import read_mode
 from promptc.frontend.json import load_json
 from promptc.frontend.manifest import MANIFEST
@@ -84,7 +83,7 @@ class OperationLoader:
             found = list(error.diagnostics)
         if found:
             message = f"the `else` of `{ask.name}` fails the schema of its answers: {found[0].message.replace('the state ', 'it ', 1)}"
-            self._compiler.findings.append(Diagnostic("PC0226", message, span, "write what the schema takes, or another schema"))
+            self._compiler.note("PC0226", message, span, "write what the schema takes, or another schema")
 
     def _read_manifest(self, node: Node) -> str:
         """Its path inside the pack. It is read here, as all a manifest names; what it says is looked at when it is asked for."""
@@ -105,7 +104,7 @@ class OperationLoader:
                 "neither JSON nor headings, and claims nothing" if schema is None else "both JSON and headings"
             )
             help = "give a `schema` for an answer in JSON, or `headings` for one in Markdown; or say what holds of it under `that`"
-            self._compiler.findings.append(Diagnostic("PC0221", message, node.span, help))
+            self._compiler.note("PC0221", message, node.span, help)
         return AnswerCheck(
             span=node.span,
             schema=self._load_schema(schema) if schema is not None else None,
@@ -116,8 +115,7 @@ class OperationLoader:
 
     def _load_schema(self, node: Node) -> StateSchema | None:
         try:
-            raw = self._files.read_raw(node.folder, str(node.value), node.span)
-            loaded = load_state_schema(raw, show_path(node.span, str(node.value)), node.span)
+            loaded = load_state_schema(*self._files.read_named(node), node.span)
         except DiskError:
             raise
         except PromptcError as error:

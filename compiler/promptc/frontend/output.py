@@ -17,7 +17,6 @@ from pathlib import Path, PurePosixPath
 from promptc.diag.findings import Diagnostic, DiskError, PromptcError, Span, UsageError, fail, shorten, suggest
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any, TypeVar
-from promptc.files.paths import show_path
 from promptc.files.reading import read_inside
 from promptc.frontend.json import JsonDocument, load_json
 from promptc.frontend.manifest import iter_keys
@@ -107,20 +106,14 @@ def _check_listed(messages: Node, sections: Sequence[Section], compiler: TextCom
         for node in entry.list("sections"):
             name = str(node.value)
             if name not in known:
-                compiler.findings.append(
-                    Diagnostic("PC0248", f"`output.messages` names `{name}`, which is no section", node.span, suggest(name, known))
-                )
+                compiler.note("PC0248", f"`output.messages` names `{name}`, which is no section", node.span, suggest(name, known))
             elif name in met:
-                compiler.findings.append(
-                    Diagnostic("PC0249", f"`{name}` stands in two messages; the first is at line {met[name].span.line}", node.span)
-                )
+                compiler.note("PC0249", f"`{name}` stands in two messages; the first is at line {met[name].span.line}", node.span)
             met.setdefault(name, node)
     for name in known:
         if name not in met:
-            compiler.findings.append(
-                Diagnostic(
-                    "PC0250", f"`output.messages` misses the section `{name}`", messages.span, "name every section in exactly one message"
-                )
+            compiler.note(
+                "PC0250", f"`output.messages` misses the section `{name}`", messages.span, "name every section in exactly one message"
             )
 
 
@@ -246,12 +239,11 @@ class OfferedFiles:
     def _find(
         self, node: Node, known: dict[str, Offered | None], load: Callable[[bytes, str], tuple[Offered, tuple[Diagnostic, ...]]]
     ) -> Offered | None:
-        name = str(node.value)
-        place = str(Path(node.folder, name))
+        place = str(Path(node.folder, str(node.value)))
         if place not in known:
             known[place] = None
             try:
-                offered, doubts = load(self._files.read_raw(node.folder, name, node.span), show_path(node.span, name))
+                offered, doubts = load(*self._files.read_named(node))
             except DiskError:
                 raise
             except PromptcError as error:

@@ -10,9 +10,8 @@ from itertools import pairwise
 from pathlib import Path
 from threading import Lock
 
-from promptc.diag.findings import Diagnostic, PromptcError, Span, join_names, suggest
+from promptc.diag.findings import PromptcError, Span, join_names, suggest
 from promptc.diag.typed import Any
-from promptc.files.paths import show_path
 from promptc.frontend.indexes import load_indexes
 from promptc.frontend.json import load_json
 from promptc.frontend.kept_pack import LoadedPack, load_counting
@@ -112,8 +111,7 @@ def _load_schema(manifest: Node, compiler: TextCompiler, files: PackFiles) -> St
     if node is None:
         return None
     try:
-        raw = files.read_raw(node.folder, str(node.value), node.span)
-        return load_state_schema(raw, show_path(node.span, str(node.value)), node.span)
+        return load_state_schema(*files.read_named(node), node.span)
     except PromptcError as error:
         compiler.findings.extend(error.diagnostics)
         return None
@@ -121,8 +119,7 @@ def _load_schema(manifest: Node, compiler: TextCompiler, files: PackFiles) -> St
 
 def _place_in_schema(manifest: Node, files: PackFiles, pointer: str) -> Span:
     """Where a key of the state's schema stands."""
-    node = manifest.value["state"].value["schema"]
-    return load_json(files.read_raw(node.folder, str(node.value), node.span), show_path(node.span, str(node.value))).key_span(pointer)
+    return load_json(*files.read_named(manifest.value["state"].value["schema"])).key_span(pointer)
 
 
 def _load_lets(manifest: Node, compiler: TextCompiler) -> tuple[Let, ...]:
@@ -137,23 +134,19 @@ def _load_let(node: Node, compiler: TextCompiler) -> Any:
     if band is not None:
         bounds = [(read_ratio(bound), label) for label, bound in node.value["of"].items()]
         if bounds != sorted(bounds, key=lambda pair: pair[0]):
-            compiler.findings.append(
-                Diagnostic(
-                    "PC0261", "the lower bounds of a band must rise", node.value["of"].span, "write them from the lowest to the highest"
-                )
+            compiler.note(
+                "PC0261", "the lower bounds of a band must rise", node.value["of"].span, "write them from the lowest to the highest"
             )
         return Band(compiler.expression(band), tuple(bounds))
     if assign is not None:
         weights = tuple((label, int(weight.value)) for label, weight in node.value["of"].items())
         total = sum(weight for _, weight in weights)
         if not 0 < total <= 1000:
-            compiler.findings.append(
-                Diagnostic(
-                    "PC0262",
-                    f"the weights of an assignment sum to {total}",
-                    node.value["of"].span,
-                    "they are whole numbers with a sum from 1 to 1000",
-                )
+            compiler.note(
+                "PC0262",
+                f"the weights of an assignment sum to {total}",
+                node.value["of"].span,
+                "they are whole numbers with a sum from 1 to 1000",
             )
         return Assign(compiler.expression(assign), weights)
     return compiler.expression(node)
@@ -167,10 +160,8 @@ def _load_axes(manifest: Node, compiler: TextCompiler) -> tuple[Axis, ...]:
     for name, axis in node.items():
         default, chosen, cases = axis.get("default"), axis.find_text("default"), tuple(axis.value["cases"].value)
         if default is not None and chosen is not None and chosen not in cases:
-            compiler.findings.append(
-                Diagnostic(
-                    "PC0263", f"the default of `{name}`, `{chosen}`, is none of its cases", default.span, f"known: {join_names(cases)}"
-                )
+            compiler.note(
+                "PC0263", f"the default of `{name}`, `{chosen}`, is none of its cases", default.span, f"known: {join_names(cases)}"
             )
         axes.append(Axis(name, compiler.expression(axis.value["select"]), chosen, cases, node.key_span(name)))
     return tuple(axes)
@@ -187,7 +178,7 @@ def _load_store(name: str, node: Node, compiler: TextCompiler) -> Store:
     if url is not None and names_server(str(url.value)):
         message = f"the manifest names the server of the store `{name}`; a pack names none, since it may come from anybody"
         help = f"write `url_env: PROMPTC_{name.upper()}`, and set that variable to the URL; or give `--store {name}=URL`"
-        compiler.findings.append(Diagnostic("PC0948", message, url.span, help))
+        compiler.note("PC0948", message, url.span, help)
     return Store(
         name=name,
         span=url.span if url is not None else node.span,
@@ -293,7 +284,7 @@ class PlanLoader:
         for step in self._steps[node]:
             if step.section not in known:
                 message = f"`truncate` names `{step.section}`, which is no section"
-                self._compiler.findings.append(Diagnostic("PC0251", message, step.span, suggest(step.section, known)))
+                self._compiler.note("PC0251", message, step.span, suggest(step.section, known))
         return self._steps[node]
 
 
@@ -330,21 +321,19 @@ def _load_tier(node: Node, compiler: TextCompiler) -> Tier:
 
 def _check_tiers(tiers: tuple[Tier, ...], compiler: TextCompiler) -> None:
     if tiers[0].at != 0:
-        compiler.findings.append(
-            Diagnostic(
-                "PC0252", f"the first tier, `{tiers[0].name}`, begins at {float(tiers[0].at):g}, not at 0", tiers[0].span, "give it `at: 0`"
-            )
+        compiler.note(
+            "PC0252", f"the first tier, `{tiers[0].name}`, begins at {float(tiers[0].at):g}, not at 0", tiers[0].span, "give it `at: 0`"
         )
     for lower, upper in pairwise(tiers):
         if upper.at <= lower.at:
             message = f"tier `{upper.name}` begins at {float(upper.at):g}, not above `{lower.name}` at {float(lower.at):g}"
-            compiler.findings.append(Diagnostic("PC0253", message, upper.span, "thresholds rise from tier to tier"))
+            compiler.note("PC0253", message, upper.span, "thresholds rise from tier to tier")
         if upper.name in [tier.name for tier in tiers[: tiers.index(upper)]]:
-            compiler.findings.append(Diagnostic("PC0254", f"two tiers are named `{upper.name}`", upper.span))
+            compiler.note("PC0254", f"two tiers are named `{upper.name}`", upper.span)
     for tier in tiers:
         if tier.leave > tier.at:
             message = f"tier `{tier.name}` is left at {float(tier.leave):g}, above its threshold {float(tier.at):g}"
-            compiler.findings.append(Diagnostic("PC0255", message, tier.span, "`leave` is at or under `at`"))
+            compiler.note("PC0255", message, tier.span, "`leave` is at or under `at`")
 
 
 def _check_uses(tiers: tuple[Tier, ...], manifest: Node, compiler: TextCompiler) -> None:
@@ -352,7 +341,7 @@ def _check_uses(tiers: tuple[Tier, ...], manifest: Node, compiler: TextCompiler)
     known = [name for name, _ in node.items()] if node is not None else []
     for step in (step for tier in tiers for step in tier.do or ()):
         if isinstance(step, Use) and step.patch not in known:
-            compiler.findings.append(Diagnostic("PC0241", f"there is no patch `{step.patch}`", step.span, suggest(step.patch, known)))
+            compiler.note("PC0241", f"there is no patch `{step.patch}`", step.span, suggest(step.patch, known))
 
 
 def _check_sections(strain: Strain, manifest: Node, node: Node, compiler: TextCompiler) -> None:
@@ -360,21 +349,13 @@ def _check_sections(strain: Strain, manifest: Node, node: Node, compiler: TextCo
     count = node.get("count")
     for name in count.value if count is not None else ():
         if name.value not in known:
-            compiler.findings.append(
-                Diagnostic(
-                    "PC0256", f"`strain.count` names `{name.value}`, which is no section", name.span, suggest(str(name.value), known)
-                )
-            )
+            compiler.note("PC0256", f"`strain.count` names `{name.value}`, which is no section", name.span, suggest(str(name.value), known))
     watch = node.get("watch")
     for watched, _ in strain.watch:
         span = watch.key_span(watched) if watch is not None else strain.span
         if watched not in known:
-            compiler.findings.append(
-                Diagnostic("PC0256", f"`strain.watch` names `{watched}`, which is no section", span, suggest(watched, known))
-            )
+            compiler.note("PC0256", f"`strain.watch` names `{watched}`, which is no section", span, suggest(watched, known))
         if watched in (strain.count or ()):
-            compiler.findings.append(
-                Diagnostic(
-                    "PC0257", f"`{watched}` is both counted and watched by `strain`", span, "take it out of `count` or out of `watch`"
-                )
+            compiler.note(
+                "PC0257", f"`{watched}` is both counted and watched by `strain`", span, "take it out of `count` or out of `watch`"
             )

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 
-from promptc.diag.findings import Diagnostic, show_value, suggest
+from promptc.diag.findings import show_value, suggest
 from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any
 from promptc.frontend.texts import TextCompiler
@@ -61,7 +61,7 @@ def load_section(name: str, node: Node, shared_fence: Fence | None, declared: De
     """The compiled section `name`; `shared_fence` is the output's, used where the section names none of its own."""
     if name in _LADDERS:
         message = f"a section cannot be called `{name}`: reports call a ladder so"
-        compiler.findings.append(Diagnostic("PC0246", message, node.span, "give it another id"))
+        compiler.note("PC0246", message, node.span, "give it another id")
     text, items = _load_content(node, declared, compiler)
     own_fence = node.get("fence")
     budget, pinned = node.get("budget"), node.flag("pinned")
@@ -191,7 +191,7 @@ def _load_item_fence(node: Node | None, compiler: TextCompiler) -> Fence | None:
             if str(given.value).lstrip().startswith(("{{", "{%", "{#")):
                 what = f"the fence of an item begins with a tag, so that no line of an item can be told from it: {show_value(given.value)}"
                 help = "begin it with text of your own: `<note {{ item.id }}>`, not `{{ item.id }}>`"
-                compiler.findings.append(Diagnostic("PC0593", what, given.span, help))
+                compiler.note("PC0593", what, given.span, help)
     return fence
 
 
@@ -318,12 +318,12 @@ def _read_store(node: Node, stores: Sequence[str], compiler: TextCompiler) -> st
     if named is None and len(stores) != 1:
         wrong = f"the pack has {len(stores)} stores" if stores else "the pack declares no store"
         help = f"name one: `store: {stores[0]}`" if stores else "such as `stores: {main: {url: 'sqlite:segments.db'}}`"
-        compiler.findings.append(Diagnostic("PC0281", f"segments without `store`, and {wrong}", node.span, help))
+        compiler.note("PC0281", f"segments without `store`, and {wrong}", node.span, help)
         return ""
     name = str(named.value) if named is not None else stores[0]
     if named is not None and name not in stores:
         help = suggest(name, stores) or "declare it under `stores`"
-        compiler.findings.append(Diagnostic("PC0280", f"the pack has no store `{name}`", named.span, help))
+        compiler.note("PC0280", f"the pack has no store `{name}`", named.span, help)
     return name
 
 
@@ -344,7 +344,7 @@ def _read_indexes(node: Node, indexes: Sequence[str], compiler: TextCompiler) ->
     for one in node.list("index"):
         if one.value not in indexes:
             help = suggest(str(one.value), indexes) or "declare it under `indexes`"
-            compiler.findings.append(Diagnostic("PC0282", f"the pack has no index `{one.value}`", one.span, help))
+            compiler.note("PC0282", f"the pack has no index `{one.value}`", one.span, help)
     return tuple(dict.fromkeys(node.texts("index")))
 
 

@@ -14,7 +14,7 @@ from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
 from promptc.files.reading import TooLongError, decode_text, read_file
 from promptc.frontend.shape import check_segments_shape
-from promptc.frontend.yaml import MAX_BYTES, load_yaml, resolve_scalar
+from promptc.frontend.yaml import MAX_BYTES, REFUSED, load_yaml, resolve_scalar
 from promptc.model.sources import Segment
 from promptc.model.state import Node
 from promptc.sources.retrieval.retrieve import Answer, KnownAnswer
@@ -26,7 +26,6 @@ ENDINGS = (".md", ".yaml", ".yml")
 _MARK = "---\n"
 _MAX_FILE = MAX_CONTENT + MAX_BYTES
 _PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./-]*", re.ASCII)
-_UNSAFE = re.compile("[^\t\n\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
 _ESCAPED = re.compile("[^\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
 _SLUG = re.compile(r"[^a-z0-9_.-]+", re.ASCII)
 _DIGITS = 12
@@ -225,7 +224,7 @@ def _iter_keys(segment: Segment) -> Iterator[str]:
 def _render_content(content: str) -> str:
     """A block where every line can stand in one, else a quoted text."""
     lines = content.split("\n")
-    is_block = len(lines) > 1 and lines[0].strip() and not lines[0][0].isspace() and not _UNSAFE.search(content)
+    is_block = len(lines) > 1 and lines[0].strip() and not lines[0][0].isspace() and not REFUSED.search(content)
     if not is_block:
         return _quote(content)
     kept = content.rstrip("\n")

@@ -33,6 +33,10 @@ class TextCompiler:
         self._inline: dict[Node, Template] = {}
         self._files: dict[tuple[str, str], Template] = {}
 
+    def note(self, code: str, message: str, span: Span, help: str = "") -> None:
+        """Adds a finding."""
+        self.findings.append(Diagnostic(code, message, span, help))
+
     def expression(self, node: Node) -> Expression:
         """The expression a scalar holds; `true`, `false`, `null` and numbers stand for themselves."""
         if node not in self._expressions:
@@ -141,6 +145,11 @@ class PackFiles:
         content = read_pack_file(folder, name, span)
         self._inputs[folder, name] = self._plain[str(Path(folder, name))] = content
         return content
+
+    def read_named(self, node: Node) -> tuple[bytes, str]:
+        """The bytes of the file that a scalar names, and the name that findings give it. Errors as `read_pack_file`."""
+        name = str(node.value)
+        return self.read_raw(node.folder, name, node.span), show_path(node.span, name)
 
     def read_text(self, folder: str, name: str, span: Span) -> str:
         """The text of a pack's file, as `decode_text` gives it; errors are those of `read_pack_file`, and PC0101 in the file itself."""

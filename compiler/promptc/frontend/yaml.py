@@ -22,7 +22,9 @@ MAX_DEPTH = 100
 MAX_ANCHORS = 200
 _EXCERPT = 400
 _MOST = 20
-_REFUSED = re.compile("[^\t\n\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
+REFUSED = re.compile("[^\t\n\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
+"""Characters that no YAML of ours may hold as they are."""
+
 _LINE_ENDS = {"\x85": "NEL", "\u2028": "LINE SEPARATOR", "\u2029": "PARAGRAPH SEPARATOR"}
 
 _TAKERS = {
@@ -142,7 +144,7 @@ class _YamlReader:
     def _check_characters(self, text: str) -> None:
         """Notes what no manifest may hold: control characters, and what YAML takes for a line end and editors do not."""
         start = line = 0
-        for wrong in _REFUSED.finditer(text):
+        for wrong in REFUSED.finditer(text):
             line += text.count("\n", start, wrong.start())
             start = wrong.start()
             column = start - (text.rfind("\n", 0, start) + 1)

@@ -1,4 +1,4 @@
-"""Archive files: what was taken out of a state, kept before the state is replaced."""
+"""Archive files: what was taken out of a state, kept before the state is replaced (`write_archive`), and read again (`read_archive`)."""
 
 from __future__ import annotations
 
@@ -76,22 +76,6 @@ def _name(archived: Archived, data: bytes) -> str:
     return f"{archived.name}.{render_digest(data).removeprefix('sha256:')}.jsonl"
 
 
-def _write(path: Path, data: bytes, like: Path | None) -> Written:
-    """One that is there already is written again: nobody knows whether a power cut would take it."""
-    try:
-        is_same = read_file(path, MAX_ARCHIVE_BYTES) == data
-    except FileNotFoundError:
-        replace_file(path, data, like=like)
-        return Written(path, True)
-    except TooLongError:
-        is_same = False
-    if not is_same:
-        help = "move it away; it is not what it was when it was written"
-        raise DiskError([Diagnostic("PC0825", f"the archive `{path}` is damaged: its content is not what its name says", help=help)])
-    replace_file(path, data, like=path)
-    return Written(path, False)
-
-
 def _make_folder(folder: Path) -> None:
     """With the folders above it, each on the disk before anything stands in it."""
     if folder.is_dir():
@@ -106,59 +90,20 @@ def _make_folder(folder: Path) -> None:
     sync_folder(above)
 
 
-def describe_archive(archive: Archive, done: OperationResult, *, pack: PackModel, before: Any, file: str) -> Archived:
-    """All that a restore needs. `before` is the state as it was, `file` the name of its file."""
-    left = read_at(done.value, split_pointer(archive.pointer)) if archive.is_value else None
-    kept = () if archive.is_value else _list_kept(archive, find_list(before, archive.pointer), find_list(done.value, archive.pointer))
-    return Archived(
-        name=archive.name,
-        pack=pack.name,
-        version=pack.version,
-        operation=done.operation,
-        pointer=archive.pointer,
-        length=archive.length,
-        places=archive.places,
-        kept=tuple([mark_element(value) for value in kept[:KEPT]]),
-        state=done.before,
-        file=name_source(file),
-        elements=archive.elements,
-        replaced=mark_element(left if left is not MISSING else None) if archive.is_value else "",
-    )
-
-
-def name_source(file: str) -> str:
-    """A state's file name as archives have it: what is no UTF-8 in it is written out (`b\\udcff.json`)."""
-    return file.encode("utf-8", "backslashreplace").decode()
-
-
-def _list_kept(archive: Archive, before: list[Any] | None, after: list[Any] | None) -> Sequence[Any]:
-    """What stayed in the list, of how it was before all edits, or after all of them where others had changed it first."""
-    if before is not None and len(before) == archive.length:
-        gone = {at for start, stop in archive.places for at in range(start, stop)}
-        if tuple(before[at] for at in sorted(gone)) == archive.elements:
-            return [value for at, value in enumerate(before) if at not in gone]
-    return (after or [])[: archive.length - len(archive.elements)]
-
-
-def mark_element(value: Any) -> str:
-    """16 hexadecimal digits of the sha256 of its canonical JSON: equal for equal values, in practice for no others."""
-    return render_digest(render_canonical_json(value).encode()).removeprefix("sha256:")[:_LENGTH]
-
-
-def list_archives(folder: Path) -> tuple[Path, ...]:
-    """The paths of the archive files in the folder, the newest first (by the system's time of writing, then by name); none where there is
-    no folder. `DiskError` (PC0724) when it cannot be read.
-    """
+def _write(path: Path, data: bytes, like: Path | None) -> Written:
+    """One that is there already is written again: nobody knows whether a power cut would take it."""
     try:
-        with os.scandir(folder) as found:
-            named = [one for one in found if one.name.endswith(".jsonl")]
-            files = [(-one.stat(follow_symlinks=False).st_mtime_ns, Path(one.path)) for one in named]
+        is_same = read_file(path, MAX_ARCHIVE_BYTES) == data
     except FileNotFoundError:
-        return ()
-    except OSError as wrong:
-        message = f"cannot read the archives in {folder}: {wrong.strerror or wrong}"
-        raise DiskError([Diagnostic("PC0724", message, help="name the folder: `--archive DIR`")]) from wrong
-    return tuple([path for _, path in sorted(files)])
+        replace_file(path, data, like=like)
+        return Written(path, True)
+    except TooLongError:
+        is_same = False
+    if not is_same:
+        help = "move it away; it is not what it was when it was written"
+        raise DiskError([Diagnostic("PC0825", f"the archive `{path}` is damaged: its content is not what its name says", help=help)])
+    replace_file(path, data, like=path)
+    return Written(path, False)
 
 
 def read_archive(path: Path) -> Archived:
@@ -190,6 +135,10 @@ def _split_name(path: Path) -> tuple[str, str]:
     return name, digest
 
 
+def _refuse(path: Path, why: str) -> DiskError:
+    return DiskError([Diagnostic("PC0825", f"the archive `{path}` is damaged: {why}", help="take it from a backup")])
+
+
 def _read(name: str, data: bytes) -> Archived | None:
     import json
 
@@ -201,7 +150,7 @@ def _read(name: str, data: bytes) -> Archived | None:
     if not isinstance(header, dict) or _read_number(header.get("promptc")) != 1:
         return None
     places, kept, length = _read_places(header.get("places")), header.get("kept"), _read_number(header.get("length"))
-    if places is None or length > MAX_STATE_BYTES or not isinstance(kept, list):
+    if places is None or length is None or length > MAX_STATE_BYTES or not isinstance(kept, list):
         return None
     texts: dict[str, Any] = {key: header.get(key) for key in _TEXTS} | {"replaced": header.get("replaced", "")}
     if not all(isinstance(one, str) for one in (*texts.values(), *kept)):
@@ -214,6 +163,11 @@ def _read(name: str, data: bytes) -> Archived | None:
     return Archived(name=name, length=length, places=places, kept=tuple(kept), elements=tuple(elements), **texts)
 
 
+def _read_number(given: Any) -> int | None:
+    """A whole number; None for anything else (`true` too, with which Python counts)."""
+    return given if isinstance(given, int) and not isinstance(given, bool) else None
+
+
 def _read_places(given: Any) -> tuple[tuple[int, int], ...] | None:
     """Half-open ranges that rise and lie apart; None for anything else."""
     places: list[tuple[int, int]] = []
@@ -221,16 +175,62 @@ def _read_places(given: Any) -> tuple[tuple[int, int], ...] | None:
         if not isinstance(place, list) or len(place) != 2:
             return None
         start, stop = map(_read_number, place)
-        if not (places[-1][1] if places else 0) <= start < stop:
+        if start is None or stop is None or not (places[-1][1] if places else 0) <= start < stop:
             return None
         places.append((start, stop))
     return tuple(places)
 
 
-def _read_number(given: Any) -> int:
-    """A count; -1 for anything else (`true` too, with which Python counts)."""
-    return given if isinstance(given, int) and not isinstance(given, bool) else -1
+def list_archives(folder: Path) -> tuple[Path, ...]:
+    """The paths of the archive files in the folder, the newest first (by the system's time of writing, then by name); none where there is
+    no folder. `DiskError` (PC0724) when it cannot be read.
+    """
+    try:
+        with os.scandir(folder) as found:
+            named = [one for one in found if one.name.endswith(".jsonl")]
+            files = [(-one.stat(follow_symlinks=False).st_mtime_ns, Path(one.path)) for one in named]
+    except FileNotFoundError:
+        return ()
+    except OSError as wrong:
+        message = f"cannot read the archives in {folder}: {wrong.strerror or wrong}"
+        raise DiskError([Diagnostic("PC0724", message, help="name the folder: `--archive DIR`")]) from wrong
+    return tuple([path for _, path in sorted(files)])
 
 
-def _refuse(path: Path, why: str) -> DiskError:
-    return DiskError([Diagnostic("PC0825", f"the archive `{path}` is damaged: {why}", help="take it from a backup")])
+def describe_archive(archive: Archive, done: OperationResult, *, pack: PackModel, before: Any, file: str) -> Archived:
+    """All that a restore needs. `before` is the state as it was, `file` the name of its file."""
+    left = read_at(done.value, split_pointer(archive.pointer)) if archive.is_value else None
+    kept = () if archive.is_value else _list_kept(archive, find_list(before, archive.pointer), find_list(done.value, archive.pointer))
+    return Archived(
+        name=archive.name,
+        pack=pack.name,
+        version=pack.version,
+        operation=done.operation,
+        pointer=archive.pointer,
+        length=archive.length,
+        places=archive.places,
+        kept=tuple([mark_element(value) for value in kept[:KEPT]]),
+        state=done.before,
+        file=name_source(file),
+        elements=archive.elements,
+        replaced=mark_element(left if left is not MISSING else None) if archive.is_value else "",
+    )
+
+
+def _list_kept(archive: Archive, before: list[Any] | None, after: list[Any] | None) -> Sequence[Any]:
+    """What stayed in the list, of how it was before all edits, or after all of them where others had changed it first."""
+    if before is not None and len(before) == archive.length:
+        gone = {at for start, stop in archive.places for at in range(start, stop)}
+        if tuple(before[at] for at in sorted(gone)) == archive.elements:
+            return [value for at, value in enumerate(before) if at not in gone]
+    return (after or [])[: archive.length - len(archive.elements)]
+
+
+def mark_element(value: Any) -> str:
+    """16 hexadecimal digits of the sha256 of its canonical JSON: equal for equal values, in practice for no others."""
+    return render_digest(render_canonical_json(value).encode()).removeprefix("sha256:")[:_LENGTH]
+
+
+def name_source(file: str) -> str:
+    """A state's file name as archives have it: what is no UTF-8 in it is written out (`b\\udcff.json`)."""
+    return file.encode("utf-8", "backslashreplace").decode()

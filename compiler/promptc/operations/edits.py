@@ -1,4 +1,4 @@
-"""The edits of an operation, made on a state as it is written."""
+"""The edits of an operation, made on a state as it is written (`make_edits`), and the bytes of the new state (`make_diff`)."""
 
 from __future__ import annotations
 

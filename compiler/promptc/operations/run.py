@@ -1,4 +1,9 @@
-"""An operation, done: a state and answers in, a new state out."""
+"""Operations, done in memory: which there are (`list_operations`), what one asks (`ask`), from a state and answers a new state
+(`run_operation`).
+
+`begin_operation` is what asking and doing have in common; `judge_answer` tells whether an answer is what its check wants. Nothing is
+written.
+"""
 
 from __future__ import annotations
 
@@ -33,146 +38,17 @@ LONGEST_ANSWER = 8_000_000
 """Bytes of the longest answer that is looked at."""
 
 
-def run_operation(
-    pack: Opened,
-    state: bytes | Mapping[str, Any],
-    operation: str,
-    args: Mapping[str, Any] | None = None,
-    answers: Mapping[str, str] | None = None,
-    *,
-    name: str = "state.json",
-) -> OperationResult:
-    """The state after an operation. Pure: nothing given is changed, nothing is read or written but the pack's own files.
-
-    `state` is the JSON as written, or a dict; `name` is what findings call it. `args` take the place of the operation's own, `answers` are
-    texts as a model gave them, by the names of the asks. An answer that is not there, fails its check, or would make the new state invalid
-    gives the ask's `else`; a warning (PC0800), or a note where none was given (PC0801), says so. Raises `UsageError` for an unknown
-    operation, argument or answer, and `PromptcError` where the state is invalid; and where, also with every `else`, an edit cannot be made
-    or the new state would be invalid.
-    """
-    begun = begin_operation(pack, state, operation, args, answers, name=name)
-    answered = _answer_all(begun, {})
-    written = read_written(state)
-    try:
-        return _finish(pack, answered, written, name)
-    except PromptcError as error:
-        failed = error
-    for refused in _iter_refusals(answered, failed):
-        try:
-            return _finish(pack, _answer_all(begun, refused), written, name)
-        except PromptcError as error:
-            failed = error
-    if not isinstance(failed, _InvalidError):
-        raise failed
-    raise PromptcError(_iter_refused(begun.operation, failed, _list_faults(pack, begun)))
+def list_operations(pack: Opened, state: State | bytes | Mapping[str, Any] | None = None) -> tuple[Listed, ...]:
+    """The pack's operations, in the manifest's order. Raises `PromptcError` for a state that is invalid."""
+    model = pack.model
+    bare = {"state": pack.load_state(state).value, RUN: model.open_account()} if state is not None else None
+    names = bind_lets(model, bare) if bare is not None else None
+    operations: tuple[Operation, ...] = model.operations
+    return tuple(Listed(one.name, one.title, one.args, tuple(ask.name for ask in one.asks), _is_due(one, names)) for one in operations)
 
 
-class _InvalidError(PromptcError):
-    """What makes the new state invalid."""
-
-
-@frozen(eq=False)
-class _Answered:
-    """An operation with the answers to all that is asked: which of them are fallbacks, and what is said of them."""
-
-    begun: OperationRun
-    fallbacks: tuple[str, ...]
-    found: tuple[Diagnostic, ...]
-
-
-def _iter_refusals(answered: _Answered, failed: PromptcError) -> Iterator[Mapping[str, str]]:
-    """The answers to refuse, since with all of them the operation fails: each of those taken, in their order, then all of them."""
-    begun = answered.begun
-    why = f"with it, {_describe_failure(begun.operation, failed)}"
-    taken = [ask.name for ask in begun.operation.asks if ask.name in begun.given and ask.name not in answered.fallbacks]
-    yield from ({name: why} for name in taken)
-    if len(taken) > 1:
-        yield dict.fromkeys(taken, why)
-
-
-def _describe_failure(operation: Operation, failed: PromptcError) -> str:
-    message = failed.diagnostics[0].message
-    return f"`{operation.name}` would leave a state that is invalid: {message}" if isinstance(failed, _InvalidError) else message
-
-
-def _finish(pack: Opened, answered: _Answered, written: Any, name: str) -> OperationResult:
-    begun = answered.begun
-    edited = make_edits(begun.operation, Edited(written, begun.state.value), begun.names)
-    value, after = _check_new(pack, begun, edited, name)
-    return OperationResult(
-        operation=begun.operation.name,
-        value=value,
-        before=begun.state.digest,
-        is_changed=after.digest != begun.state.digest,
-        archives=edited.archives,
-        said=_say(begun, edited.archives),
-        fallbacks=answered.fallbacks,
-        warnings=(*begun.state.warnings, *answered.found),
-    )
-
-
-def _answer_all(begun: OperationRun, refused: Mapping[str, str]) -> _Answered:
-    """`refused` are the answers that are not taken, though they pass their checks, and why."""
-    found: dict[str, Diagnostic] = {}
-    left: list[Diagnostic] = []
-    for one in begun.operation.asks:
-        if one.when is not None and not one.when.evaluate(begun.names):
-            if one.name in begun.given:
-                left.append(Diagnostic("PC0809", f"`{one.name}` is not asked: its answer is left aside", one.when.span, level="warn"))
-            continue
-        answered = begun.answer(one.name, refused.get(one.name, ""))
-        begun = begun.take(one.name, answered.value)
-        if answered.found is not None:
-            found[one.name] = answered.found
-    return _Answered(begun, tuple(found), (*found.values(), *left))
-
-
-def _say(begun: OperationRun, archives: tuple[Archive, ...]) -> str:
-    """What the operation says. `removed` tells how many elements went to each archive."""
-    if begun.operation.say is None:
-        return ""
-    removed = dict.fromkeys(begun.operation.archives, 0)
-    for archive in archives:
-        removed[archive.name] += len(archive.elements)
-    return begun.operation.say.render({**begun.names, "removed": removed}).rstrip("\n")
-
-
-# --- the new state ---
-
-
-def _check_new(pack: Opened, begun: OperationRun, edited: Edited, name: str) -> tuple[Any, State]:
-    """The new state as plain data of its own, and as it is loaded. Raises an `_InvalidError` with everything that makes it invalid."""
-    text = json.dumps(edited.written)
-    try:
-        state = pack.load_state(text.encode(), name)
-        _check_values(pack, state, begun)
-    except PromptcError as error:
-        raise _InvalidError([found for found in error.diagnostics if found.level == "error"]) from None
-    return json.loads(text), state
-
-
-def _check_values(pack: Opened, state: State, begun: OperationRun) -> None:
-    names = {"state": state.value, RUN: pack.model.open_operation_account()}
-    check_asserts(pack.model, names)
-    bind_lets(pack.model, names)
-
-
-def _list_faults(pack: Opened, begun: OperationRun) -> frozenset[str]:
-    """What is wrong with the state that was given, which an operation may mend."""
-    try:
-        _check_values(pack, begun.state, begun)
-    except PromptcError as error:
-        return frozenset(found.message for found in error.diagnostics if found.level == "error")
-    return frozenset()
-
-
-def _iter_refused(operation: Operation, error: PromptcError, faults: frozenset[str]) -> Iterator[Diagnostic]:
-    """Their places are those of the operation: the new state stands nowhere. `faults` are those that the state had before."""
-    for found in error.diagnostics:
-        is_old = found.message in faults
-        why = "would leave the state as invalid as it is" if is_old else "would leave a state that is invalid"
-        message = f"`{operation.name}` {why}, so nothing is changed: {found.message}"
-        yield Diagnostic("PC0810", message, operation.span, found.help or ("mend the state first" if is_old else ""))
+def _is_due(operation: Operation, names: Mapping[str, Any] | None) -> bool:
+    return names is not None and operation.when is not None and bool(operation.when.evaluate({**names, "args": operation.args}))
 
 
 def ask(
@@ -259,18 +135,152 @@ def begin_operation(
     return OperationRun(found, loaded, {**names, "args": checked, "answers": dict.fromkeys(known)}, given, meter)
 
 
+def run_operation(
+    pack: Opened,
+    state: bytes | Mapping[str, Any],
+    operation: str,
+    args: Mapping[str, Any] | None = None,
+    answers: Mapping[str, str] | None = None,
+    *,
+    name: str = "state.json",
+) -> OperationResult:
+    """The state after an operation. Pure: nothing given is changed, nothing is read or written but the pack's own files.
+
+    `state` is the JSON as written, or a dict; `name` is what findings call it. `args` take the place of the operation's own, `answers` are
+    texts as a model gave them, by the names of the asks. An answer that is not there, fails its check, or would make the new state invalid
+    gives the ask's `else`; a warning (PC0800), or a note where none was given (PC0801), says so. Raises `UsageError` for an unknown
+    operation, argument or answer, and `PromptcError` where the state is invalid; and where, also with every `else`, an edit cannot be made
+    or the new state would be invalid.
+    """
+    begun = begin_operation(pack, state, operation, args, answers, name=name)
+    answered = _answer_all(begun, {})
+    written = read_written(state)
+    try:
+        return _finish(pack, answered, written, name)
+    except PromptcError as error:
+        failed = error
+    for refused in _iter_refusals(answered, failed):
+        try:
+            return _finish(pack, _answer_all(begun, refused), written, name)
+        except PromptcError as error:
+            failed = error
+    if not isinstance(failed, _InvalidError):
+        raise failed
+    raise PromptcError(_iter_refused(begun.operation, failed, _list_faults(pack, begun)))
+
+
+def _answer_all(begun: OperationRun, refused: Mapping[str, str]) -> _Answered:
+    """`refused` are the answers that are not taken, though they pass their checks, and why."""
+    found: dict[str, Diagnostic] = {}
+    left: list[Diagnostic] = []
+    for one in begun.operation.asks:
+        if one.when is not None and not one.when.evaluate(begun.names):
+            if one.name in begun.given:
+                left.append(Diagnostic("PC0809", f"`{one.name}` is not asked: its answer is left aside", one.when.span, level="warn"))
+            continue
+        answered = begun.answer(one.name, refused.get(one.name, ""))
+        begun = begun.take(one.name, answered.value)
+        if answered.found is not None:
+            found[one.name] = answered.found
+    return _Answered(begun, tuple(found), (*found.values(), *left))
+
+
+@frozen(eq=False)
+class _Answered:
+    """An operation with the answers to all that is asked: which of them are fallbacks, and what is said of them."""
+
+    begun: OperationRun
+    fallbacks: tuple[str, ...]
+    found: tuple[Diagnostic, ...]
+
+
 def read_written(state: bytes | Mapping[str, Any]) -> Any:
     """A valid state as it is written, keys in its own order."""
     text = state.decode("utf-8-sig") if isinstance(state, bytes) else json.dumps(state)
     return json.loads(text)
 
 
-@frozen(eq=False)
-class Answered:
-    """The value that expressions see. `found` says why it is the ask's `else`, and is None where it is the answer."""
+def _finish(pack: Opened, answered: _Answered, written: Any, name: str) -> OperationResult:
+    begun = answered.begun
+    edited = make_edits(begun.operation, Edited(written, begun.state.value), begun.names)
+    value, after = _check_new(pack, begun, edited, name)
+    return OperationResult(
+        operation=begun.operation.name,
+        value=value,
+        before=begun.state.digest,
+        is_changed=after.digest != begun.state.digest,
+        archives=edited.archives,
+        said=_say(begun, edited.archives),
+        fallbacks=answered.fallbacks,
+        warnings=(*begun.state.warnings, *answered.found),
+    )
 
-    value: Any
-    found: Diagnostic | None = None
+
+def _check_new(pack: Opened, begun: OperationRun, edited: Edited, name: str) -> tuple[Any, State]:
+    """The new state as plain data of its own, and as it is loaded. Raises an `_InvalidError` with everything that makes it invalid."""
+    text = json.dumps(edited.written)
+    try:
+        state = pack.load_state(text.encode(), name)
+        _check_values(pack, state, begun)
+    except PromptcError as error:
+        raise _InvalidError([found for found in error.diagnostics if found.level == "error"]) from None
+    return json.loads(text), state
+
+
+def _check_values(pack: Opened, state: State, begun: OperationRun) -> None:
+    names = {"state": state.value, RUN: pack.model.open_operation_account()}
+    check_asserts(pack.model, names)
+    bind_lets(pack.model, names)
+
+
+class _InvalidError(PromptcError):
+    """What makes the new state invalid."""
+
+
+def _say(begun: OperationRun, archives: tuple[Archive, ...]) -> str:
+    """What the operation says. `removed` tells how many elements went to each archive."""
+    if begun.operation.say is None:
+        return ""
+    removed = dict.fromkeys(begun.operation.archives, 0)
+    for archive in archives:
+        removed[archive.name] += len(archive.elements)
+    return begun.operation.say.render({**begun.names, "removed": removed}).rstrip("\n")
+
+
+# --- the new state ---
+
+
+def _iter_refusals(answered: _Answered, failed: PromptcError) -> Iterator[Mapping[str, str]]:
+    """The answers to refuse, since with all of them the operation fails: each of those taken, in their order, then all of them."""
+    begun = answered.begun
+    why = f"with it, {_describe_failure(begun.operation, failed)}"
+    taken = [ask.name for ask in begun.operation.asks if ask.name in begun.given and ask.name not in answered.fallbacks]
+    yield from ({name: why} for name in taken)
+    if len(taken) > 1:
+        yield dict.fromkeys(taken, why)
+
+
+def _describe_failure(operation: Operation, failed: PromptcError) -> str:
+    message = failed.diagnostics[0].message
+    return f"`{operation.name}` would leave a state that is invalid: {message}" if isinstance(failed, _InvalidError) else message
+
+
+def _iter_refused(operation: Operation, error: PromptcError, faults: frozenset[str]) -> Iterator[Diagnostic]:
+    """Their places are those of the operation: the new state stands nowhere. `faults` are those that the state had before."""
+    for found in error.diagnostics:
+        is_old = found.message in faults
+        why = "would leave the state as invalid as it is" if is_old else "would leave a state that is invalid"
+        message = f"`{operation.name}` {why}, so nothing is changed: {found.message}"
+        yield Diagnostic("PC0810", message, operation.span, found.help or ("mend the state first" if is_old else ""))
+
+
+def _list_faults(pack: Opened, begun: OperationRun) -> frozenset[str]:
+    """What is wrong with the state that was given, which an operation may mend."""
+    try:
+        _check_values(pack, begun.state, begun)
+    except PromptcError as error:
+        return frozenset(found.message for found in error.diagnostics if found.level == "error")
+    return frozenset()
 
 
 def answer_ask(ask: Ask, text: str | None, names: Mapping[str, Any], meter: Meter, refusal: str = "") -> Answered:
@@ -293,16 +303,12 @@ def answer_ask(ask: Ask, text: str | None, names: Mapping[str, Any], meter: Mete
     return Answered(_stand_in(ask, names, meter), Diagnostic("PC0800", message, span, "ask again for a better one", "warn"))
 
 
-def _describe_broken(ask: Ask, value: Any, names: Mapping[str, Any]) -> str:
-    """What is said of the first claim that does not hold of an answer, or that cannot be judged of it; empty where all hold."""
-    seen = {**names, "answers": {**names["answers"], ask.name: value}}
-    for claim in ask.check.claims if ask.check is not None else ():
-        try:
-            if not claim.that.evaluate(seen):
-                return claim.otherwise.render(seen).strip() or f"`{claim.that.text.strip()}` does not hold"
-        except PromptcError as error:
-            return f"`{claim.that.text.strip()}` cannot be judged: {error.diagnostics[0].message}"
-    return ""
+@frozen(eq=False)
+class Answered:
+    """The value that expressions see. `found` says why it is the ask's `else`, and is None where it is the answer."""
+
+    value: Any
+    found: Diagnostic | None = None
 
 
 def _stand_in(ask: Ask, names: Mapping[str, Any], meter: Meter) -> Any:
@@ -320,12 +326,44 @@ def _stand_in(ask: Ask, names: Mapping[str, Any], meter: Meter) -> Any:
     return judged.value
 
 
+def read_answer(text: str) -> str:
+    """An answer's text: line ends as `\\n`, no byte order mark, nothing behind its last visible character."""
+    return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").rstrip(WHITE)
+
+
+def judge_json(text: str, schema: AnswerSchema) -> JudgedAnswer:
+    """The JSON value, if it is one and its schema takes it."""
+    try:
+        document = load_json(text.encode(), "the answer")
+        found = schema.check(document)
+    except PromptcError as error:
+        found = list(error.diagnostics)
+    if not found:
+        return JudgedAnswer(document.value)
+    first, message = found[0], found[0].message.replace(*_WHOLE, 1)
+    place = f" (line {first.span.line}, column {first.span.column})" if first.span is not None else ""
+    more = sum(one.level == "error" for one in found[1:])
+    return JudgedAnswer(None, f"{message}{place}" + (f", and {count_noun(more, 'more finding')}" if more else ""))
+
+
 @frozen(eq=False)
 class JudgedAnswer:
     """The value of an answer, or why it is refused (empty: it is not)."""
 
     value: Any
     why: str = ""
+
+
+def _describe_broken(ask: Ask, value: Any, names: Mapping[str, Any]) -> str:
+    """What is said of the first claim that does not hold of an answer, or that cannot be judged of it; empty where all hold."""
+    seen = {**names, "answers": {**names["answers"], ask.name: value}}
+    for claim in ask.check.claims if ask.check is not None else ():
+        try:
+            if not claim.that.evaluate(seen):
+                return claim.otherwise.render(seen).strip() or f"`{claim.that.text.strip()}` does not hold"
+        except PromptcError as error:
+            return f"`{claim.that.text.strip()}` cannot be judged: {error.diagnostics[0].message}"
+    return ""
 
 
 def judge_answer(text: str, check: AnswerCheck | None, meter: Meter) -> JudgedAnswer:
@@ -359,26 +397,6 @@ def judge_answer(text: str, check: AnswerCheck | None, meter: Meter) -> JudgedAn
 def _shows_nothing(text: str) -> bool:
     """Whether a text has nothing to see: white space, controls, marks on no letter, fillers."""
     return is_blank(text) or all(one.isspace() or one in _FILLERS or category(one)[0] in "CM" for one in text)
-
-
-def judge_json(text: str, schema: AnswerSchema) -> JudgedAnswer:
-    """The JSON value, if it is one and its schema takes it."""
-    try:
-        document = load_json(text.encode(), "the answer")
-        found = schema.check(document)
-    except PromptcError as error:
-        found = list(error.diagnostics)
-    if not found:
-        return JudgedAnswer(document.value)
-    first, message = found[0], found[0].message.replace(*_WHOLE, 1)
-    place = f" (line {first.span.line}, column {first.span.column})" if first.span is not None else ""
-    more = sum(one.level == "error" for one in found[1:])
-    return JudgedAnswer(None, f"{message}{place}" + (f", and {count_noun(more, 'more finding')}" if more else ""))
-
-
-def read_answer(text: str) -> str:
-    """An answer's text: line ends as `\\n`, no byte order mark, nothing behind its last visible character."""
-    return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").rstrip(WHITE)
 
 
 def take_off_fence(text: str) -> str:
@@ -454,11 +472,6 @@ def _iter_wrong(operation: Operation, args: Mapping[str, Any]) -> Iterator[Diagn
             yield Diagnostic("PC0804", message, help=f"its default is {show_value(default)}")
 
 
-def _suits(value: Any, wanted: str) -> bool:
-    kind = _name_kind(settle_number(value) if isinstance(value, float) else value)
-    return kind == wanted or (kind, wanted) == ("a whole number", "a number")
-
-
 def _name_kind(value: Any) -> str:
     if value is None or isinstance(value, bool):
         return "null" if value is None else "true or false"
@@ -466,14 +479,6 @@ def _name_kind(value: Any) -> str:
     return next((word for kind, word in kinds.items() if isinstance(value, kind)), "a mapping")
 
 
-def list_operations(pack: Opened, state: State | bytes | Mapping[str, Any] | None = None) -> tuple[Listed, ...]:
-    """The pack's operations, in the manifest's order. Raises `PromptcError` for a state that is invalid."""
-    model = pack.model
-    bare = {"state": pack.load_state(state).value, RUN: model.open_account()} if state is not None else None
-    names = bind_lets(model, bare) if bare is not None else None
-    operations: tuple[Operation, ...] = model.operations
-    return tuple(Listed(one.name, one.title, one.args, tuple(ask.name for ask in one.asks), _is_due(one, names)) for one in operations)
-
-
-def _is_due(operation: Operation, names: Mapping[str, Any] | None) -> bool:
-    return names is not None and operation.when is not None and bool(operation.when.evaluate({**names, "args": operation.args}))
+def _suits(value: Any, wanted: str) -> bool:
+    kind = _name_kind(settle_number(value) if isinstance(value, float) else value)
+    return kind == wanted or (kind, wanted) == ("a whole number", "a number")

@@ -1,4 +1,4 @@
-"""A store of segments: read for a render, read whole, written."""
+"""A store of segments in a database (`SegmentStore`): read for a render, read whole, written; its table made and brought up to date."""
 
 from __future__ import annotations
 

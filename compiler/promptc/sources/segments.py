@@ -42,14 +42,6 @@ _TAG = re.compile(r"[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8})*", re.ASCII)
 _LONGEST = 100
 
 
-def describe_malformed(rows: Iterable[Malformed], shown: str, span: Span | None = None) -> tuple[Diagnostic, ...]:
-    """PC0172 for each, a warning. `shown` is what the store's address is called, `span` where the store is named."""
-    return tuple(
-        Diagnostic("PC0172", f"the row `{one.id}` of the store `{shown}` is left out: {one.why}", span, "correct the row", "warn")
-        for one in rows
-    )
-
-
 @frozen
 class Malformed:
     """A row that is no segment: its id as far as it can be told, and why."""
@@ -99,107 +91,12 @@ class Changes:
     removed: int
 
 
-def iter_twins(segments: Iterable[Segment]) -> Iterator[Diagnostic]:
-    """PC0173 for every active segment that has the place (`place_of`) of one before it."""
-    places: dict[Any, Segment] = {}
-    for one in segments:
-        place = place_of(one)
-        if place is not None and places.setdefault(place, one) is not one:
-            yield Diagnostic("PC0173", describe_twins(places[place], one), help="give them different keys, locales or versions")
-
-
-def place_of(segment: Segment) -> Any:
-    """What no two active segments share: the place of the one it is (`name_place`), locale and version. None without a key, and for an
-    inactive one: those may share it.
-    """
-    place = name_place(segment)
-    return (place, fold_locale(segment), segment.version) if segment.active and place[2] is not None else None
-
-
-def describe_twins(one: Segment, other: Segment) -> str:
-    """What PC0173 says of two segments that are one."""
-    about = f", ref_id `{one.ref_id}`" if one.ref_id is not None else ""
-    key = render_canonical_json(one.metadata["key"])
-    return f"`{other.id}` is the same segment as `{one.id}`: scope `{one.scope}`{about}, key {key}, locale and version are equal"
-
-
-@frozen
-class ChosenSegments:
-    """The chosen segments in their order, how many others of theirs were not, and the ids of those in no preferred locale."""
-
-    chosen: tuple[Segment, ...]
-    passed_over: int
-    foreign: tuple[str, ...]
-
-
-def choose(segments: Iterable[Segment], locales: Sequence[str], version: str | None) -> ChosenSegments:
-    """Segments of equal (scope, ref_id, metadata.key) are one in several locales and versions.
-
-    Its locale is the first of `expand_locales(locales)` it has, else none at all, if it has a segment without one; without any
-    preference it is none, else its lowest by code point. A segment that has no such locale is `foreign`. In that locale its version is
-    the wanted one if it has it, else its highest; no version is the lowest. Where a key is given and several are left, the highest
-    priority wins, then the lowest id; without a key they are different segments, and all stand.
-
-    The order is `metadata.order` (0), then id, by code point; it does not depend on the order of `segments`.
-    """
-    groups: dict[Place, list[Segment]] = {}
-    for one in segments:
-        groups.setdefault(name_place(one), []).append(one)
-    chain = expand_locales(locales)
-    chosen: list[Segment] = []
-    foreign: list[str] = []
-    total = 0
-    for place, group in groups.items():
-        total += len(group)
-        left = _choose_one(place, group, chain, version)
-        chosen += left
-        foreign += [] if left else [one.id for one in group]
-    return ChosenSegments(tuple(sorted(chosen, key=_rank)), total - len(chosen) - len(foreign), tuple(sorted(foreign)))
-
-
-def name_place(segment: Segment) -> Place:
-    """What makes two segments the same one: scope, ref_id, and the text of `metadata.key`; None without a key."""
-    key = segment.metadata.get("key")
-    return segment.scope, segment.ref_id, render_canonical_json(key) if key is not None else None
-
-
-def _choose_one(place: Place, group: Sequence[Segment], chain: Sequence[str], version: str | None) -> list[Segment]:
-    present = {fold_locale(one) for one in group}
-    candidates = (*chain, "") if chain else ("", *sorted(present))
-    locale = next((one for one in candidates if one in present), None)
-    if locale is None:
-        return []
-    spoken = [one for one in group if fold_locale(one) == locale]
-    wanted = version if version is not None and any(one.version == version for one in spoken) else _find_highest(spoken)
-    left = [one for one in spoken if one.version == wanted]
-    return left if place[2] is None else [min(left, key=lambda one: (-one.priority, one.id, *rank_equals(one)))]
-
-
-def fold_locale(segment: Segment) -> str:
-    """The locale as it is compared; empty for none."""
-    return (segment.locale or "").lower()
-
-
-def _find_highest(segments: Sequence[Segment]) -> str | None:
-    return max(segments, key=_rank_version).version
-
-
-def _rank_version(segment: Segment) -> tuple[bool, SemVer | tuple[()]]:
-    read = read_semver(segment.version) if segment.version is not None else None
-    return read is not None, read or ()
-
-
-def _rank(segment: Segment) -> tuple[Any, ...]:
-    return segment.metadata.get("order", 0), segment.id, *rank_equals(segment)
-
-
-def rank_equals(segment: Segment) -> tuple[str, str, int]:
-    """What orders rows of one id, which a table that promptc did not make may hold, so that the order is no database's."""
-    return segment.content, f"{segment.metadata}{segment.locale}{segment.version}", segment.priority
-
-
-class _MalformedError(Exception):
-    """The row is none; the argument says why."""
+def describe_malformed(rows: Iterable[Malformed], shown: str, span: Span | None = None) -> tuple[Diagnostic, ...]:
+    """PC0172 for each, a warning. `shown` is what the store's address is called, `span` where the store is named."""
+    return tuple(
+        Diagnostic("PC0172", f"the row `{one.id}` of the store `{shown}` is left out: {one.why}", span, "correct the row", "warn")
+        for one in rows
+    )
 
 
 @lru_cache(maxsize=_KEPT, typed=True)
@@ -234,6 +131,10 @@ def _read_name(what: str, value: Any) -> str:
     if not value.isprintable():
         raise _MalformedError(f"`{what}` holds an invisible character")
     return value
+
+
+class _MalformedError(Exception):
+    """The row is none; the argument says why."""
 
 
 def _read_content(value: Any) -> str:
@@ -317,19 +218,16 @@ def _read_locale(value: Any) -> str | None:
     return value
 
 
+def is_locale(text: str) -> bool:
+    """Whether `text` has the form of a language tag, such as `de` or `de-CH`: a language, then parts joined by `-`."""
+    return len(text) <= _LONGEST and _TAG.fullmatch(text) is not None
+
+
 def _read_version(value: Any) -> str | None:
     if value is None or value == "":
         return None
     if not isinstance(value, str) or read_semver(value) is None:
         raise _MalformedError(f"its version {show_value(value)} is no SemVer, such as `1.0.0`")
-    return value
-
-
-def _read_priority(value: Any) -> int:
-    if value is None:
-        return 0
-    if isinstance(value, bool) or not isinstance(value, int) or value.bit_length() > _BITS:
-        raise _MalformedError("`priority` is no whole number")
     return value
 
 
@@ -347,9 +245,52 @@ def _rank_part(part: str) -> tuple[int, int, str]:
     return (0, int(part), "") if part.isdigit() else (1, 0, part)
 
 
-def is_locale(text: str) -> bool:
-    """Whether `text` has the form of a language tag, such as `de` or `de-CH`: a language, then parts joined by `-`."""
-    return len(text) <= _LONGEST and _TAG.fullmatch(text) is not None
+def _read_priority(value: Any) -> int:
+    if value is None:
+        return 0
+    if isinstance(value, bool) or not isinstance(value, int) or value.bit_length() > _BITS:
+        raise _MalformedError("`priority` is no whole number")
+    return value
+
+
+@frozen
+class ChosenSegments:
+    """The chosen segments in their order, how many others of theirs were not, and the ids of those in no preferred locale."""
+
+    chosen: tuple[Segment, ...]
+    passed_over: int
+    foreign: tuple[str, ...]
+
+
+def choose(segments: Iterable[Segment], locales: Sequence[str], version: str | None) -> ChosenSegments:
+    """Segments of equal (scope, ref_id, metadata.key) are one in several locales and versions.
+
+    Its locale is the first of `expand_locales(locales)` it has, else none at all, if it has a segment without one; without any
+    preference it is none, else its lowest by code point. A segment that has no such locale is `foreign`. In that locale its version is
+    the wanted one if it has it, else its highest; no version is the lowest. Where a key is given and several are left, the highest
+    priority wins, then the lowest id; without a key they are different segments, and all stand.
+
+    The order is `metadata.order` (0), then id, by code point; it does not depend on the order of `segments`.
+    """
+    groups: dict[Place, list[Segment]] = {}
+    for one in segments:
+        groups.setdefault(name_place(one), []).append(one)
+    chain = expand_locales(locales)
+    chosen: list[Segment] = []
+    foreign: list[str] = []
+    total = 0
+    for place, group in groups.items():
+        total += len(group)
+        left = _choose_one(place, group, chain, version)
+        chosen += left
+        foreign += [] if left else [one.id for one in group]
+    return ChosenSegments(tuple(sorted(chosen, key=_rank)), total - len(chosen) - len(foreign), tuple(sorted(foreign)))
+
+
+def name_place(segment: Segment) -> Place:
+    """What makes two segments the same one: scope, ref_id, and the text of `metadata.key`; None without a key."""
+    key = segment.metadata.get("key")
+    return segment.scope, segment.ref_id, render_canonical_json(key) if key is not None else None
 
 
 def expand_locales(preferred: Sequence[str]) -> tuple[str, ...]:
@@ -358,3 +299,62 @@ def expand_locales(preferred: Sequence[str]) -> tuple[str, ...]:
     """
     tags = (tag.lower().split("-") for tag in preferred)
     return tuple(dict.fromkeys("-".join(parts[:stop]) for parts in tags for stop in range(len(parts), 0, -1)))
+
+
+def _choose_one(place: Place, group: Sequence[Segment], chain: Sequence[str], version: str | None) -> list[Segment]:
+    present = {fold_locale(one) for one in group}
+    candidates = (*chain, "") if chain else ("", *sorted(present))
+    locale = next((one for one in candidates if one in present), None)
+    if locale is None:
+        return []
+    spoken = [one for one in group if fold_locale(one) == locale]
+    wanted = version if version is not None and any(one.version == version for one in spoken) else _find_highest(spoken)
+    left = [one for one in spoken if one.version == wanted]
+    return left if place[2] is None else [min(left, key=lambda one: (-one.priority, one.id, *rank_equals(one)))]
+
+
+def fold_locale(segment: Segment) -> str:
+    """The locale as it is compared; empty for none."""
+    return (segment.locale or "").lower()
+
+
+def _find_highest(segments: Sequence[Segment]) -> str | None:
+    return max(segments, key=_rank_version).version
+
+
+def _rank_version(segment: Segment) -> tuple[bool, SemVer | tuple[()]]:
+    read = read_semver(segment.version) if segment.version is not None else None
+    return read is not None, read or ()
+
+
+def rank_equals(segment: Segment) -> tuple[str, str, int]:
+    """What orders rows of one id, which a table that promptc did not make may hold, so that the order is no database's."""
+    return segment.content, f"{segment.metadata}{segment.locale}{segment.version}", segment.priority
+
+
+def _rank(segment: Segment) -> tuple[Any, ...]:
+    return segment.metadata.get("order", 0), segment.id, *rank_equals(segment)
+
+
+def iter_twins(segments: Iterable[Segment]) -> Iterator[Diagnostic]:
+    """PC0173 for every active segment that has the place (`place_of`) of one before it."""
+    places: dict[Any, Segment] = {}
+    for one in segments:
+        place = place_of(one)
+        if place is not None and places.setdefault(place, one) is not one:
+            yield Diagnostic("PC0173", describe_twins(places[place], one), help="give them different keys, locales or versions")
+
+
+def place_of(segment: Segment) -> Any:
+    """What no two active segments share: the place of the one it is (`name_place`), locale and version. None without a key, and for an
+    inactive one: those may share it.
+    """
+    place = name_place(segment)
+    return (place, fold_locale(segment), segment.version) if segment.active and place[2] is not None else None
+
+
+def describe_twins(one: Segment, other: Segment) -> str:
+    """What PC0173 says of two segments that are one."""
+    about = f", ref_id `{one.ref_id}`" if one.ref_id is not None else ""
+    key = render_canonical_json(one.metadata["key"])
+    return f"`{other.id}` is the same segment as `{one.id}`: scope `{one.scope}`{about}, key {key}, locale and version are equal"
