@@ -19,7 +19,7 @@ _HOMES = {
     "Listed": "promptc.operations.results",
     "OperationResult": "promptc.operations.results",
     "Pack": "promptc.api",
-    "Prompt": "promptc.prompt",
+    "Prompt": "promptc.pipeline",
     "PromptcError": "promptc.diag.findings",
     "Request": "promptc.operations.results",
     "State": "promptc.model.state",

@@ -10,6 +10,6 @@ from promptc.operations.results import Archive as Archive
 from promptc.operations.results import Listed as Listed
 from promptc.operations.results import OperationResult as OperationResult
 from promptc.operations.results import Request as Request
-from promptc.prompt import Prompt as Prompt
+from promptc.pipeline import Prompt as Prompt
 
 __version__: str

@@ -15,11 +15,11 @@ from promptc.frontend.kept_pack import Inputs, KeptPack, LoadedPack
 from promptc.frontend.state import load_document, load_state
 from promptc.model.messages import FORMATS, Provider
 from promptc.model.pack import Format, PackModel
-from promptc.model.stages import Memory, RenderOptions
+from promptc.model.stages import RenderOptions
 from promptc.model.state import State
 from promptc.operations.results import Listed, OperationResult, Request
-from promptc.pipeline import Outcome, compile_prompt
-from promptc.prompt import Prompt
+from promptc.passes.strain import CostlyWork
+from promptc.pipeline import Outcome, Prompt, compile_prompt
 from promptc.text.counters.counter import Counter
 
 
@@ -130,24 +130,26 @@ class Pack:
         without: Sequence[str] = (),
         stores: Mapping[str, str] | None = None,
         given: Mapping[str, Any] | None = None,
-        memory: Memory | None = None,
+        memory: CostlyWork | None = None,
     ) -> Outcome:
         """Renders as `render` does, but content that does not fit gives an outcome with errors instead of raising. `given` are the values
         of the names that the pack of a question sees besides the state. `memory` makes renders of states that share parts faster.
         """
         shape, provider = choose_format(format)
-        options = RenderOptions(budget, dict(variants or {}), tuple(patches), shape, tuple(without), given or {}, provider, memory)
-        return self._compile(self.load_state(state), options, dict(stores or {}))
+        options = RenderOptions(budget, dict(variants or {}), tuple(patches), shape, tuple(without), given or {}, provider)
+        return self._compile(self.load_state(state), options, dict(stores or {}), memory)
 
-    def _compile(self, state: State, options: RenderOptions, urls: Mapping[str, str]) -> Outcome:
-        outcome = self._kept.use(lambda loaded: self._compile_loaded(loaded.pack, state, options, urls))
-        outcome.refit = lambda provider: self._compile(state, replace(options, format="messages", provider=provider), urls)
+    def _compile(self, state: State, options: RenderOptions, urls: Mapping[str, str], work: CostlyWork | None) -> Outcome:
+        outcome = self._kept.use(lambda loaded: self._compile_loaded(loaded.pack, state, options, urls, work))
+        outcome.refit = lambda provider: self._compile(state, replace(options, format="messages", provider=provider), urls, work)
         return outcome
 
-    def _compile_loaded(self, pack: PackModel, state: State, options: RenderOptions, urls: Mapping[str, str]) -> Outcome:
+    def _compile_loaded(
+        self, pack: PackModel, state: State, options: RenderOptions, urls: Mapping[str, str], work: CostlyWork | None
+    ) -> Outcome:
         """With what its sources hold now, if it has any: they are opened when first asked."""
         if not (pack.stores or pack.indexes or urls):
-            return compile_prompt(pack, state, self._kept.meter, options)
+            return compile_prompt(pack, state, self._kept.meter, options, work=work)
         from contextlib import closing
 
         from promptc.frontend.sources import check_urls
@@ -155,7 +157,7 @@ class Pack:
 
         check_urls(pack.stores, urls)
         with closing(self._open_sources().choose(urls)) as chosen:
-            return compile_prompt(pack, state, self._kept.meter, options, lambda bound: gather(bound, chosen))
+            return compile_prompt(pack, state, self._kept.meter, options, lambda bound: gather(bound, chosen), work)
 
     def _open_sources(self) -> Any:
         from promptc.frontend.sources import OpenSources

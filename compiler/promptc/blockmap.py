@@ -322,7 +322,7 @@ def _describe_plain(step: Step) -> Phrase:
         return say("use the patch {}", step.patch)
     if isinstance(step, Continue):
         return say("its own ladder goes on")
-    return say("drop it") if isinstance(step, Drop) else say("fail") if isinstance(step, Fail) else say(type(step).__name__.lower())
+    return say("drop it") if isinstance(step, Drop) else say("fail") if isinstance(step, Fail) else say(step.rule)
 
 
 def _describe_data(section: Section, pack: PackModel) -> tuple[Phrase, ...]:

@@ -12,7 +12,7 @@ from promptc.frontend.output import load_provider
 from promptc.golden.case import Case
 from promptc.golden.resources import SuiteResources, work_in
 from promptc.model.messages import PROVIDERS
-from promptc.passes.payload.build import read_messages
+from promptc.passes.payload.bodies import read_messages
 from tests.cases.case import list_axes, load_cases, read_raw
 from tests.cases.given import OwnShell
 from tests.published import MODELS, check_published

@@ -10,7 +10,6 @@ RANKS = (
     ("compare",),
     ("api",),
     ("operations",),
-    ("prompt",),
     ("pipeline",),
     ("explain",),
     ("frontend", "check", "passes"),

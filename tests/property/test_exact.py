@@ -11,8 +11,7 @@ import pytest
 import promptc
 from promptc.diag.findings import PromptcError
 from promptc.model.messages import PROVIDERS
-from promptc.pipeline import Outcome
-from promptc.prompt import Prompt
+from promptc.pipeline import Outcome, Prompt
 from tests.property.drawing.draws import draw_any, draw_cl100k, draw_hostile, draw_o200k
 from tests.property.drawing.packs import Drawn
 from tests.property.load_drawn import Loaded

@@ -5,7 +5,7 @@ from fractions import Fraction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from promptc.passes.fit.grant import Claim, find_shares
+from promptc.passes.fit.grant import Claim, count_shares
 from tests.property.oracle.granting import share_out
 
 _AMOUNTS = st.integers(0, 60)
@@ -25,7 +25,7 @@ def claims(draw: st.DrawFn, letter: str) -> dict[str, Claim]:
 @given(claims("p"), claims("g"), st.integers(-20, 300))
 def test_shares_stay_within_the_room_and_their_ceilings(percents: dict[str, Claim], grows: dict[str, Claim], room: int) -> None:
     every = {**percents, **grows}
-    shares = find_shares(percents, grows, room)
+    shares = count_shares(percents, grows, room)
     assert shares.keys() == every.keys()
     assert sum(shares[name] - every[name].floor for name in every) <= max(0, room)
     assert all(every[name].floor <= shares[name] <= max(every[name].floor, every[name].ceiling) for name in every)
@@ -33,7 +33,7 @@ def test_shares_stay_within_the_room_and_their_ceilings(percents: dict[str, Clai
 
 @given(claims("p"), claims("g"), st.integers(-20, 300))
 def test_no_share_falls_as_the_room_grows(percents: dict[str, Claim], grows: dict[str, Claim], room: int) -> None:
-    less, more = find_shares(percents, grows, room), find_shares(percents, grows, room + 1)
+    less, more = count_shares(percents, grows, room), count_shares(percents, grows, room + 1)
     assert all(less[name] <= more[name] for name in less)
 
 
@@ -48,7 +48,7 @@ def test_no_share_falls_as_the_total_grows(parts: list[tuple[int, int, int]], gr
         }
         capped = {name: Claim(one.floor, Fraction(parts[0][1], 100) * total, one.weight) for name, one in list(grows.items())[:2]}
         every = {**percents, **grows, **capped}
-        return find_shares(percents, {**grows, **capped}, total - sum(one.floor for one in every.values()))
+        return count_shares(percents, {**grows, **capped}, total - sum(one.floor for one in every.values()))
 
     less, more = share(total), share(total + 1)
     assert all(less[name] <= more[name] for name in less)
@@ -58,13 +58,13 @@ def test_no_share_falls_as_the_total_grows(parts: list[tuple[int, int, int]], gr
 def test_shares_are_those_of_the_definition(percents: dict[str, Claim], grows: dict[str, Claim], room: int) -> None:
     """Max-min fair filling, found by trying every way in which the claims can lie."""
     plain = [{name: (Fraction(one.floor), one.ceiling, one.weight) for name, one in group.items()} for group in (percents, grows)]
-    assert find_shares(percents, grows, room) == share_out(plain[0], plain[1], Fraction(room))
+    assert count_shares(percents, grows, room) == share_out(plain[0], plain[1], Fraction(room))
 
 
 @given(claims("g"), st.integers(0, 300))
 def test_what_is_left_over_is_less_than_a_token_each(grows: dict[str, Claim], room: int) -> None:
     """The spare stays unused: rounding down loses less than a token a section, unless all have what they can take."""
-    shares = find_shares({}, grows, room)
+    shares = count_shares({}, grows, room)
     spent = sum(shares[name] - grows[name].floor for name in grows)
     wanted = sum((max(Fraction(0), one.ceiling - one.floor) for one in grows.values()), Fraction(0))
     assert spent > min(room, wanted) - len(grows) if grows else spent == 0

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from promptc.frontend.output import load_provider
 from promptc.model.messages import PROVIDERS
 from promptc.model.pack import Response, Tool
-from promptc.passes.payload.build import ContentBlock, Message, ReplyLimits
+from promptc.passes.payload.bodies import ContentBlock, Message, ReplyLimits
 from promptc.passes.payload.checks import build_payload
 from tests.published import MODELS, check_published
 from tests.unit.passes.payloads import SPAN, count_breakpoints, iter_texts

@@ -19,8 +19,7 @@ from promptc.frontend.json import MAX_STATE_BYTES
 from promptc.model.messages import PROVIDERS
 from promptc.model.stages import Selected
 from promptc.model.state import State
-from promptc.pipeline import Outcome
-from promptc.prompt import Prompt
+from promptc.pipeline import Outcome, Prompt
 
 DOES_NOT_FIT = 3
 """The exit code of a render whose content cannot be brought within its budget."""

@@ -1,4 +1,6 @@
-"""The item pipeline of one section, stage by stage: what each left out and why. For tools that explain a render; none needs it."""
+"""Where items went: `trace_items` goes through the pipeline of one section stage by stage, and tells what each left out and why;
+`describe_source` tells what a source was asked and gave. For tools that explain a render; none needs it.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +12,10 @@ from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any
 from promptc.model.section import Dedupe, Items, MessageForm, read_micro, show_score
 from promptc.model.stages import Gathered, Item, Selected, Selection
-from promptc.passes.items.arrange import arrange_items, find_cap_name, find_dedupe_key, find_id, name_items
+from promptc.passes.bind import list_names
+from promptc.passes.items.arrange import arrange_items, make_cap_name, make_dedupe_key, make_id, name_items
 from promptc.passes.items.read import ItemReader, Read, is_gone, list_kinds
 from promptc.passes.items.render import ItemRenderer
-from promptc.passes.select import find_names
 
 Places = Sequence[int]
 _PARTS = 5
@@ -60,17 +62,17 @@ class Trace:
     stages: tuple[Stage, ...]
     reads: Mapping[int, Read]
     ids: Mapping[int, str]
-    find_unread: Callable[[int], str]
+    read_unread: Callable[[int], str]
     parts: Mapping[int, tuple[str, ...]]
 
-    def find_id(self, place: int) -> str:
+    def name_item(self, place: int) -> str:
         """The id of the item at a place; of one that was not looked at, the id it would have, its place where that cannot be told."""
-        return self.ids[place] if place in self.ids else self.find_unread(place)
+        return self.ids[place] if place in self.ids else self.read_unread(place)
 
-    def find_places(self, id: str) -> list[int]:
+    def list_places(self, id: str) -> list[int]:
         """Every place whose item has that id, those that were looked at first."""
         read = [place for place, name in self.ids.items() if name == id]
-        return read + [place for place in range(self.size) if place not in self.ids and self.find_unread(place) == id]
+        return read + [place for place in range(self.size) if place not in self.ids and self.read_unread(place) == id]
 
 
 def trace_items(selection: Selection, selected: Selected) -> Trace:
@@ -87,7 +89,7 @@ class _Tracing:
         self._selected = selected
         self._items = items
         self._section = selected.section.id
-        self._names = find_names(selection, selected.section)
+        self._names = list_names(selection, selected.section)
         self._reader = ItemReader(items, self._names, self._section, selected.gathered)
         bound = selection.bound
         self._renderer = ItemRenderer(selected.section, items, self._names, selection.guard, bound.meter, bound.total)
@@ -100,7 +102,7 @@ class _Tracing:
         """The whole trace."""
         reads = {read.place: read for read in self._reads}
         stages = tuple(self._iter_stages())
-        return Trace(self._section, len(self._source), stages, reads, self._ids, self._find_unread, self._renderer.left_out)
+        return Trace(self._section, len(self._source), stages, reads, self._ids, self._read_unread, self._renderer.left_out)
 
     # --- what was looked at ---
 
@@ -123,9 +125,9 @@ class _Tracing:
         return [*older, *reversed(newest)]
 
     def _evaluate_id(self, read: Read) -> str:
-        return find_id(self._items, read, self._renderer.bind(read), self._section)
+        return make_id(self._items, read, self._renderer.bind(read), self._section)
 
-    def _find_unread(self, place: int) -> str:
+    def _read_unread(self, place: int) -> str:
         """An element nobody looked at may be one its expressions fail for."""
         value = self._source[place]
         try:
@@ -178,7 +180,7 @@ class _Tracing:
         if items.group is not None:
             bare = replace(bare, group=items.group)
             stages.append(("group", bare, items.group.by.span, _say("")))
-        against = self._find_against()
+        against = self._list_against()
         for name, declared, span, explain in stages:
             after = arrange_items(declared, self._reads, self._renderer.bind, against, self._section).items
             places = {read.place for read in after}
@@ -223,17 +225,17 @@ class _Tracing:
 
     # --- why ---
 
-    def _find_against(self) -> dict[str, tuple[Any, ...]]:
+    def _list_against(self) -> dict[str, tuple[Any, ...]]:
         names = self._items.dedupe.against if self._items.dedupe is not None else ()
         found = {name: self._selection.find_selected(name) for name in names}
         return {name: tuple(item.value for item in one.items) if one is not None else () for name, one in found.items()}
 
     def _explain_double(self, dedupe: Dedupe, place: int) -> str:
         def key(read: Read) -> str:
-            return find_dedupe_key(dedupe, self._renderer.bind(read), self._section)
+            return make_dedupe_key(dedupe, self._renderer.bind(read), self._section)
 
-        own = key(self._find_read(place))
-        for name, values in self._find_against().items():
+        own = key(self._take_read(place))
+        for name, values in self._list_against().items():
             if any(key(Read(-1, -1, value)) == own for value in values):
                 return f"`{name}` has the same"
         twins = [self._ids[read.place] for read in self._reads if read.place != place and key(read) == own]
@@ -243,10 +245,10 @@ class _Tracing:
     def _explain_limit_per(self, place: int) -> str:
         limit = self._items.limit_per
         assert limit is not None
-        name = find_cap_name(limit, self._renderer.bind(self._find_read(place)), self._section)
+        name = make_cap_name(limit, self._renderer.bind(self._take_read(place)), self._section)
         return f"`caps` lets {dict(limit.caps)[name]} of `{name}` pass, and others came first"
 
-    def _find_read(self, place: int) -> Read:
+    def _take_read(self, place: int) -> Read:
         return next(read for read in self._reads if read.place == place)
 
 

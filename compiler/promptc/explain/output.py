@@ -1,7 +1,8 @@
-"""An item's text as it was emitted, piece by piece, with what made each. For tools that explain a render; none needs it.
+"""Where the output came from: `LineTracer` gives a line of it piece by piece, with what made each: a template, a cut, the guard, the
+layout.
 
-What rendered, cut and guarded the item is done once more, and held against what was emitted: what does not come out the same is one piece,
-of which the template's place is all that is told.
+For tools that explain a render; none needs it. What rendered, cut and guarded an item is done once more, and held against what was
+emitted: what does not come out the same is one piece, of which the template's place is all that is told.
 """
 
 from __future__ import annotations
@@ -17,16 +18,35 @@ from promptc.model.pack import Axis, Let
 from promptc.model.section import Evict, Fence, Items, MessageForm, Section, TrimEach
 from promptc.model.stages import Bound, Item
 from promptc.model.state import Pointers as StatePointers
+from promptc.passes.bind import list_names
 from promptc.passes.fit.result import Applied, CutPlace, Fitted, FittedItem, FittedSection, Part
 from promptc.passes.items.read import read_parts
 from promptc.passes.items.render import ItemRenderer, render_part, strip_lines
 from promptc.passes.report import Origins
-from promptc.passes.select import find_names
 from promptc.template.compile import Expression, OutputSpan, Place, Pointers, Template, TraceContext
 from promptc.template.tracing import trace_expression, trace_template
 from promptc.text.guard import REPLACEMENT, may_hide
 
 What = Literal["template", "cut", "guard", "separator", "line end"]
+
+
+@frozen(eq=False)
+class TracedText:
+    """A run of emitted characters and what made it.
+
+    `template`: `made` tells all, or where nothing more can be told, `span` where the template begins. `cut`: what a cut put in the place of
+    what it took, maybe nothing; `guard`: an escape; `separator`, `line end`: the layout. `span` is where the manifest asks for it, `code`
+    what it says there.
+    """
+
+    what: What
+    text: str
+    made: OutputSpan | None = None
+    span: Span | None = None
+    code: str = ""
+
+
+Pieces = tuple[TracedText, ...]
 
 
 @frozen(eq=False)
@@ -113,10 +133,10 @@ class PartTracer:
             yield from self._iter_item(fit, part.item)
         elif part.owner == "fence" and section.fence is not None:
             is_open = all(one.section != part.section or one is part for one in self._parts[: at + 1])
-            names = {**self._items.load_names(fit), "selected": {}}
+            names = {**self._items.list_names_of(fit), "selected": {}}
             yield from self._trace_fence(section.fence, is_open=is_open, names=names, known=self._known)
         elif part.owner == "header" and section.header is not None:
-            yield from self._trace_header(section.header, selected.header, self._items.load_names(fit), self._known)
+            yield from self._trace_header(section.header, selected.header, self._items.list_names_of(fit), self._known)
         elif part.owner == "group":
             yield from self._iter_group(fit, at)
         elif part.owner == "marker":
@@ -141,7 +161,7 @@ class PartTracer:
         assert items is not None and items.group is not None and items.group.header is not None
         own = next((entry for entry in entries if entry.run == entries[0].run and not entry.is_made), None)
         known = self._items.know(fit, own) if own is not None else self._known
-        yield from self._trace_header(items.group.header, group.header, {**self._items.load_names(fit), "group": group.key}, known)
+        yield from self._trace_header(items.group.header, group.header, {**self._items.list_names_of(fit), "group": group.key}, known)
 
     def _iter_marker(self, fit: FittedSection, emitted: str) -> Iterator[TracedText]:
         """What an `evict` put in the place of what it took: its template gives one line, whatever its white space."""
@@ -152,7 +172,7 @@ class PartTracer:
             yield TracedText("cut", emitted)
             return
         removed = sum(len(cut.gone) for cut in cuts[: at + 1])
-        made = make_pieces(trace_template(step.marker, {**self._items.load_names(fit), "removed": removed}, self._known))
+        made = make_pieces(trace_template(step.marker, {**self._items.list_names_of(fit), "removed": removed}, self._known))
         pieces = guard_pieces(made, emitted) or guard_pieces(_join_words(made), emitted)
         yield from pieces if pieces is not None else (TracedText("template", emitted, span=step.marker.place.span),)
 
@@ -165,7 +185,7 @@ class PartTracer:
             return
         items = fit.section.items
         assert items is not None and items.fence is not None
-        names, known = self._items.find_renderer(fit, items).bind_item(entry.item), self._items.know(fit, entry)
+        names, known = self._items.make_renderer(fit, items).bind_item(entry.item), self._items.know(fit, entry)
         yield from self._trace_item_fence(items.fence, entry.item.open, names, known, is_open=True)
         yield TracedText("line end", "\n")
         yield from pieces
@@ -196,33 +216,6 @@ def _iter_suffix(section: Section, suffix: str, is_between: bool) -> Iterator[Tr
         yield TracedText("line end", suffix)
 
 
-@frozen(eq=False)
-class TracedText:
-    """A run of emitted characters and what made it.
-
-    `template`: `made` tells all, or where nothing more can be told, `span` where the template begins. `cut`: what a cut put in the place of
-    what it took, maybe nothing; `guard`: an escape; `separator`, `line end`: the layout. `span` is where the manifest asks for it, `code`
-    what it says there.
-    """
-
-    what: What
-    text: str
-    made: OutputSpan | None = None
-    span: Span | None = None
-    code: str = ""
-
-
-Pieces = tuple[TracedText, ...]
-
-
-def strip_pieces(pieces: Pieces) -> Pieces:
-    """The pieces of a rendered text without what an item leaves away at its ends."""
-    text = join_pieces(pieces)
-    stripped = strip_lines(text)
-    start = len(text.rstrip("\r\n")) - len(stripped)
-    return slice_pieces(pieces, start, start + len(stripped))
-
-
 class ItemTracer:
     """Traces the items of one fitted selection."""
 
@@ -233,11 +226,11 @@ class ItemTracer:
         self._selection = fitted.strained.selection
         self._names: dict[str, Mapping[str, Any]] = {}
 
-    def load_names(self, fit: FittedSection) -> Mapping[str, Any]:
+    def list_names_of(self, fit: FittedSection) -> Mapping[str, Any]:
         """The names that the section's expressions see."""
         id = fit.section.id
         if id not in self._names:
-            self._names[id] = find_names(self._selection, fit.section)
+            self._names[id] = list_names(self._selection, fit.section)
         return self._names[id]
 
     def trace(self, fit: FittedSection, entry: FittedItem) -> Pieces:
@@ -250,7 +243,7 @@ class ItemTracer:
             pieces = guard_pieces(pieces, entry.text)
             if pieces is not None:
                 return pieces
-        return (TracedText("template", entry.text, span=self._origins.find_span(fit.section, entry)),)
+        return (TracedText("template", entry.text, span=self._origins.locate(fit.section, entry)),)
 
     def _find_whole(self, fit: FittedSection, entry: FittedItem) -> Pieces | None:
         """An item whose id was met again was rendered under its own, for which its template may even fail."""
@@ -260,7 +253,7 @@ class ItemTracer:
             return None
 
     def know(self, fit: FittedSection, entry: FittedItem) -> TraceContext:
-        """What is known of the names of an item: also which part of the state it is, and what made its group's key."""
+        """Tell what the names of an item are known to be: also which part of the state it is, and what made its group's key."""
         pointer = self._origins.find_pointer(fit.section, entry)
         known = self._known
         if pointer is not None:
@@ -271,12 +264,12 @@ class ItemTracer:
         return known
 
     def _bind(self, fit: FittedSection, items: Items, item: Item) -> Mapping[str, Any]:
-        return self.find_renderer(fit, items).bind_item(item)
+        return self.make_renderer(fit, items).bind_item(item)
 
-    def find_renderer(self, fit: FittedSection, items: Items) -> ItemRenderer:
+    def make_renderer(self, fit: FittedSection, items: Items) -> ItemRenderer:
         """What rendered the section's items."""
         bound = self._selection.bound
-        return ItemRenderer(fit.section, items, self.load_names(fit), self._selection.guard, bound.meter, bound.total)
+        return ItemRenderer(fit.section, items, self.list_names_of(fit), self._selection.guard, bound.meter, bound.total)
 
     def _trace_whole(self, fit: FittedSection, entry: FittedItem) -> Pieces | None:
         """Before its ladder cut it; None where that cannot be told."""
@@ -285,7 +278,7 @@ class ItemTracer:
             return self._trace_made(fit, entry)
         if items is None:
             assert template is not None
-            return strip_pieces(make_pieces(trace_template(template, self.load_names(fit), self._known)))
+            return strip_pieces(make_pieces(trace_template(template, self.list_names_of(fit), self._known)))
         if items.message is not None and entry.item.content is not None:
             return self._trace_parts(fit, items, items.message, entry)
         names = self._bind(fit, items, entry.item)
@@ -301,9 +294,9 @@ class ItemTracer:
         """By a recap: its template is given the items it stands for."""
         template = self._origins.find_template(fit.section, entry)
         assert template is not None
-        gone = self._origins.find_making(entry).gone
+        gone = self._origins.trace_making(entry).gone
         texts = "\n".join(one.item.raw for one in gone)
-        names = {**self.load_names(fit), "items": [one.item.value for one in gone], "text": texts}
+        names = {**self.list_names_of(fit), "items": [one.item.value for one in gone], "text": texts}
         pointers = tuple(found for found in (self._origins.find_pointer(fit.section, one) for one in gone) if found is not None)
         known = replace(self._known, named={**self._known.named, "items": pointers, "text": pointers})
         return strip_pieces(make_pieces(trace_template(template, names, known)))
@@ -324,7 +317,7 @@ class ItemTracer:
 
     def _trim(self, fit: FittedSection, items: Items, trim: TrimEach, item: Item, pieces: Pieces) -> Pieces:
         raw = join_pieces(pieces)
-        renderer = self.find_renderer(fit, items)
+        renderer = self.make_renderer(fit, items)
         renderer.bind_item(item)
         cut = renderer.find_trim(raw, self._selection.guard.guard(raw)[0], trim)
         if cut is None:
@@ -359,6 +352,14 @@ def make_pieces(parts: Iterable[OutputSpan]) -> tuple[TracedText, ...]:
 def join_pieces(pieces: Iterable[TracedText]) -> str:
     """Their text."""
     return "".join(piece.text for piece in pieces)
+
+
+def strip_pieces(pieces: Pieces) -> Pieces:
+    """The pieces of a rendered text without what an item leaves away at its ends."""
+    text = join_pieces(pieces)
+    stripped = strip_lines(text)
+    start = len(text.rstrip("\r\n")) - len(stripped)
+    return slice_pieces(pieces, start, start + len(stripped))
 
 
 def slice_pieces(pieces: Sequence[TracedText], start: int, stop: int) -> tuple[TracedText, ...]:
@@ -426,7 +427,7 @@ def know_names(bound: Bound, pointers: StatePointers) -> TraceContext:
     known = TraceContext(pointers.find, {}, {})
     names = {name: value for name, value in bound.names.items() if name == "state" or name.startswith("__") or name in bound.pack.given}
     for let in bound.pack.lets:
-        known = know_value(known, let.name, _find_expression(let), names)
+        known = know_value(known, let.name, _read_expression(let), names)
         names[let.name] = bound.names[let.name]
     chosen: Mapping[str, Any] = bound.names["variant"]
     names["variant"] = chosen
@@ -443,5 +444,5 @@ def know_value(known: TraceContext, name: str, expression: Expression, names: Ma
     return replace(known, named={**known.named, name: trace_expression(expression, names, known)})
 
 
-def _find_expression(let: Let) -> Expression:
+def _read_expression(let: Let) -> Expression:
     return let.value if isinstance(let.value, Expression) else let.value.value

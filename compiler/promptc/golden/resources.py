@@ -17,7 +17,7 @@ from promptc.diag.typed import Any, Self
 from promptc.files.reading import read_file
 from promptc.frontend.json import MAX_STATE_BYTES, InternedJson, JsonDocument
 from promptc.golden.case import MAX_PLAIN_BYTES, read_plain
-from promptc.model.stages import Memory
+from promptc.golden.memory import Memory
 from promptc.model.state import State
 
 _MOST_STATES = 8

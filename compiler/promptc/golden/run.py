@@ -24,8 +24,7 @@ from promptc.golden.confine import confine, show_path
 from promptc.golden.environment import CaseEnvironment
 from promptc.golden.resources import SuiteResources, work_in
 from promptc.model.state import Node
-from promptc.pipeline import Outcome
-from promptc.prompt import Prompt
+from promptc.pipeline import Outcome, Prompt
 from promptc.text.counters.counter import Meter
 from promptc.text.json import render_json_line
 

@@ -1,4 +1,6 @@
-"""State operations as a pack declares them (language.md §9)."""
+"""What a pack says to models and does to a state: the operations it declares, with their questions and edits (language.md §9), and the
+facts of each `Provider` that messages are made for (language.md §8).
+"""
 
 from __future__ import annotations
 
@@ -137,11 +139,11 @@ class Breakpoints:
 
     def takes(self, model: str | None) -> bool:
         """Whether a request to this model may hold any. A model's name may stand behind that of who passes it on: `openai/gpt-5.6`."""
-        return self.count > 0 and (not self.models or (model is not None and _find_own_name(model).startswith(self.models)))
+        return self.count > 0 and (not self.models or (model is not None and _cut_own_name(model).startswith(self.models)))
 
-    def find_minimum(self, model: str | None) -> int:
+    def choose_minimum(self, model: str | None) -> int:
         """The fewest tokens that are cached: of the model's family, else the lowest that is known; 0 where none is."""
-        name = _find_own_name(model or "")
+        name = _cut_own_name(model or "")
         known = [(len(start), tokens) for start, tokens in self.minimums if name.startswith(start)]
         return max(known)[1] if known else min((tokens for _, tokens in self.minimums), default=0)
 
@@ -194,5 +196,5 @@ class Provider:
     schema: SchemaRules = SchemaRules()
 
 
-def _find_own_name(model: str) -> str:
+def _cut_own_name(model: str) -> str:
     return model.rsplit("/", 1)[-1]

@@ -1,4 +1,6 @@
-"""A loaded pack: what holds for every render, and the way to the plan of one."""
+"""A loaded pack (`PackModel`): what holds for every render, and the way to the `Plan` of one. `has_reach` tells of which lists no more
+need be read than a budget can hold.
+"""
 
 from __future__ import annotations
 
@@ -20,79 +22,6 @@ InvisiblePolicy = Literal["replace_hidden", "escape", "reject", "keep"]
 Format = Literal["text", "messages"]
 _RENDERS = 6
 """How many renders' worth of steps and memory one operation may use up."""
-
-
-def has_reach(section: Section, plan: Plan, pack: PackModel) -> bool:
-    """True when reading from the newest end up to the budget cannot change the prompt."""
-    items = section.items
-    if items is None or section.pinned or not section.overflow or not _is_plain_evict(section.overflow[0]):
-        return False
-    if items.sort or items.dedupe or items.limit_per or items.limit or items.group or items.message or _shows_ids(items):
-        return False
-    others = [step for step in _iter_shared_steps(plan, pack) if step.section == section.id]
-    if not all(map(_is_harmless, others)) or any(_counts_removed(step) for step in section.overflow):
-        return False
-    if pack.strain is not None and section.id in (name for name, _ in pack.strain.watch):
-        return False
-    against = (name for other in plan.sections if other.items and other.items.dedupe for name in other.items.dedupe.against)
-    return section.id not in against and not _is_counted(section.id, plan, pack)
-
-
-def _is_plain_evict(step: Step) -> bool:
-    return isinstance(step, Evict) and not step.order and step.by is None and step.whole == "item" and step.marker is None
-
-
-def _is_harmless(step: Step) -> bool:
-    return isinstance(step, Continue | Drop) or _is_plain_evict(step)
-
-
-def _counts_removed(step: Step) -> bool:
-    return isinstance(step, Evict) and step.marker is not None
-
-
-def _shows_ids(items: Items) -> bool:
-    """True when an item's text holds its id, which may end in `#2` because of an older item."""
-    texts = (*items.forms, *((items.fence.open, items.fence.close) if items.fence else ()))
-    return (items.id is not None or items.number is not None) and any({("this",), ("this", "id")} & text.reads for text in texts)
-
-
-def _iter_shared_steps(plan: Plan, pack: PackModel) -> Iterator[Step]:
-    yield from plan.truncate
-    for tier in pack.strain.tiers if pack.strain else ():
-        yield from tier.do or ()
-
-
-def _is_counted(name: str, plan: Plan, pack: PackModel) -> bool:
-    """True when anything reads how many items the section selected."""
-    steps = (*_iter_shared_steps(plan, pack), *(step for section in plan.sections for step in section.overflow))
-    reads: Iterable[frozenset[tuple[str, ...]]] = (
-        *(section.reads for section in plan.sections),
-        *(code.reads for step in steps for code in iter_code(step)),
-    )
-    return any(path == ("selected",) or path[:2] == ("selected", name) for paths in reads for path in paths)
-
-
-def find_caps(plan: Plan, rules: Strain, total: int) -> dict[str, int]:
-    """Caps in tokens of the sections that count, of a plan without tiers; a percentage counts as its tokens."""
-    watched = {name for name, _ in rules.watch}
-    names = rules.count if rules.count is not None else tuple(section.id for section in plan.sections if section.id not in watched)
-    caps = {}
-    for name in names:
-        section = plan.find_section(name)
-        cap = section.budget.cap if section is not None and section.budget is not None else None
-        if cap is not None and cap.unit != "chars":
-            caps[name] = cap.tokens(total)
-    return caps
-
-
-def list_steps(tiers: tuple[Tier, ...]) -> tuple[tuple[Step, ...], tuple[str, ...]]:
-    """The tiers' `do` one after the other; an empty one runs none of the earlier. `use` selects again, so it comes before all others."""
-    steps: list[Step] = []
-    for tier in tiers:
-        if tier.do is not None:
-            steps = [*steps, *tier.do] if tier.do else []
-    uses = tuple(step.patch for step in steps if isinstance(step, Use))
-    return tuple(step for step in steps if not isinstance(step, Use)), uses
 
 
 @frozen
@@ -248,6 +177,54 @@ class DueCondition:
 
 
 @frozen(eq=False)
+class Tool:
+    """A tool: its name ([a-zA-Z0-9_-]{1,64}), what it is for, the JSON Schema (2020-12) of its arguments, an object. `span` is its file."""
+
+    name: str
+    description: str
+    input_schema: Mapping[str, Any]
+    span: Span
+
+    @property
+    def counted(self) -> dict[str, Any]:
+        """What is counted: its canonical JSON."""
+        return {"name": self.name, "description": self.description, "input_schema": self.input_schema}
+
+
+@frozen(eq=False)
+class SentSchema:
+    """A schema as a provider takes it: None where it takes nothing of it, `why` then says so. `left_out` are the JSON pointers of the
+    keywords of the whole schema that do not stand in it.
+    """
+
+    schema: Mapping[str, Any] | None
+    left_out: tuple[str, ...] = ()
+    why: str = ""
+
+
+@frozen(eq=False)
+class Response:
+    """The JSON Schema (2020-12) of a model's answer, and the name providers ask of one: its file's, made of [a-zA-Z0-9_-]{1,64}.
+
+    `sent` is what providers that do not take it whole are sent, by their names.
+    """
+
+    schema: Mapping[str, Any]
+    name: str
+    span: Span
+    sent: Mapping[str, SentSchema] = field(default_factory=dict)
+
+    def choose_sent(self, provider: str | None) -> SentSchema:
+        """Choose what a provider is sent: the whole where it takes it whole, or none is asked for."""
+        return self.sent.get(provider or "") or SentSchema(self.schema)
+
+    def fit(self, provider: str | None) -> Response | None:
+        """As that provider takes it; None where it takes nothing of it."""
+        schema = self.choose_sent(provider).schema
+        return replace(self, schema=schema) if schema is not None else None
+
+
+@frozen(eq=False)
 class Offers:
     """For lints: every tool that some list of the manifest names, with its place there; and the files in the folders of tools that look
     like tools and that no list names, each with the place of a list that names its neighbours.
@@ -292,11 +269,11 @@ class PackModel:
     limits: Limits = LIMITS
 
     def open_account(self) -> Run:
-        """What one render of this pack may use up."""
+        """Open an account of what one render may use up."""
         return Run(self.counting.counter, self.limits)
 
     def open_operation_account(self) -> Run:
-        """What one operation of this pack may use up: as much as six renders, since it is rare and looks at all of a state."""
+        """Open an account for one operation: as much as six renders may use up, since it is rare and looks at all of a state."""
         limits = replace(self.limits, steps=_RENDERS * self.limits.steps, memory=_RENDERS * self.limits.memory)
         return Run(self.counting.counter, limits)
 
@@ -317,49 +294,74 @@ class PackModel:
         return dict(patches.items()) if patches is not None else {}
 
 
-@frozen(eq=False)
-class Tool:
-    """A tool: its name ([a-zA-Z0-9_-]{1,64}), what it is for, the JSON Schema (2020-12) of its arguments, an object. `span` is its file."""
-
-    name: str
-    description: str
-    input_schema: Mapping[str, Any]
-    span: Span
-
-    @property
-    def counted(self) -> dict[str, Any]:
-        """What is counted: its canonical JSON."""
-        return {"name": self.name, "description": self.description, "input_schema": self.input_schema}
+def list_caps(plan: Plan, rules: Strain, total: int) -> dict[str, int]:
+    """Caps in tokens of the sections that count, of a plan without tiers; a percentage counts as its tokens."""
+    watched = {name for name, _ in rules.watch}
+    names = rules.count if rules.count is not None else tuple(section.id for section in plan.sections if section.id not in watched)
+    caps = {}
+    for name in names:
+        section = plan.find_section(name)
+        cap = section.budget.cap if section is not None and section.budget is not None else None
+        if cap is not None and cap.unit != "chars":
+            caps[name] = cap.tokens(total)
+    return caps
 
 
-@frozen(eq=False)
-class SentSchema:
-    """A schema as a provider takes it: None where it takes nothing of it, `why` then says so. `left_out` are the JSON pointers of the
-    keywords of the whole schema that do not stand in it.
-    """
+def list_steps(tiers: tuple[Tier, ...]) -> tuple[tuple[Step, ...], tuple[str, ...]]:
+    """The tiers' `do` one after the other; an empty one runs none of the earlier. `use` selects again, so it comes before all others."""
+    steps: list[Step] = []
+    for tier in tiers:
+        if tier.do is not None:
+            steps = [*steps, *tier.do] if tier.do else []
+    uses = tuple(step.patch for step in steps if isinstance(step, Use))
+    return tuple(step for step in steps if not isinstance(step, Use)), uses
 
-    schema: Mapping[str, Any] | None
-    left_out: tuple[str, ...] = ()
-    why: str = ""
+
+def has_reach(section: Section, plan: Plan, pack: PackModel) -> bool:
+    """True when reading from the newest end up to the budget cannot change the prompt."""
+    items = section.items
+    if items is None or section.pinned or not section.overflow or not _is_plain_evict(section.overflow[0]):
+        return False
+    if items.sort or items.dedupe or items.limit_per or items.limit or items.group or items.message or _shows_ids(items):
+        return False
+    others = [step for step in _iter_shared_steps(plan, pack) if step.section == section.id]
+    if not all(map(_is_harmless, others)) or any(_counts_removed(step) for step in section.overflow):
+        return False
+    if pack.strain is not None and section.id in (name for name, _ in pack.strain.watch):
+        return False
+    against = (name for other in plan.sections if other.items and other.items.dedupe for name in other.items.dedupe.against)
+    return section.id not in against and not _is_counted(section.id, plan, pack)
 
 
-@frozen(eq=False)
-class Response:
-    """The JSON Schema (2020-12) of a model's answer, and the name providers ask of one: its file's, made of [a-zA-Z0-9_-]{1,64}.
+def _is_plain_evict(step: Step) -> bool:
+    return isinstance(step, Evict) and not step.order and step.by is None and step.whole == "item" and step.marker is None
 
-    `sent` is what providers that do not take it whole are sent, by their names.
-    """
 
-    schema: Mapping[str, Any]
-    name: str
-    span: Span
-    sent: Mapping[str, SentSchema] = field(default_factory=dict)
+def _is_harmless(step: Step) -> bool:
+    return isinstance(step, Continue | Drop) or _is_plain_evict(step)
 
-    def find_sent(self, provider: str | None) -> SentSchema:
-        """What a provider is sent; the whole of it where none is asked for."""
-        return self.sent.get(provider or "") or SentSchema(self.schema)
 
-    def fit(self, provider: str | None) -> Response | None:
-        """As that provider takes it; None where it takes nothing of it."""
-        schema = self.find_sent(provider).schema
-        return replace(self, schema=schema) if schema is not None else None
+def _counts_removed(step: Step) -> bool:
+    return isinstance(step, Evict) and step.marker is not None
+
+
+def _shows_ids(items: Items) -> bool:
+    """True when an item's text holds its id, which may end in `#2` because of an older item."""
+    texts = (*items.forms, *((items.fence.open, items.fence.close) if items.fence else ()))
+    return (items.id is not None or items.number is not None) and any({("this",), ("this", "id")} & text.reads for text in texts)
+
+
+def _iter_shared_steps(plan: Plan, pack: PackModel) -> Iterator[Step]:
+    yield from plan.truncate
+    for tier in pack.strain.tiers if pack.strain else ():
+        yield from tier.do or ()
+
+
+def _is_counted(name: str, plan: Plan, pack: PackModel) -> bool:
+    """True when anything reads how many items the section selected."""
+    steps = (*_iter_shared_steps(plan, pack), *(step for section in plan.sections for step in section.overflow))
+    reads: Iterable[frozenset[tuple[str, ...]]] = (
+        *(section.reads for section in plan.sections),
+        *(code.reads for step in steps for code in iter_code(step)),
+    )
+    return any(path == ("selected",) or path[:2] == ("selected", name) for paths in reads for path in paths)

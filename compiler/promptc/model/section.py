@@ -110,7 +110,7 @@ class Grouping:
     header: Template | None = None
 
 
-def find_part_kind(type: str) -> str:
+def read_part_kind(type: str) -> str:
     """The kind of a part of that `type`: the type itself, `text` for all that are texts."""
     return _ALIASES.get(type, type)
 
@@ -128,7 +128,7 @@ class MessageForm:
     @property
     def passing(self) -> tuple[str, ...]:
         """The kinds that pass: uses and results of tools only together, since no request holds one without the other."""
-        kinds = tuple(dict.fromkeys(find_part_kind(kind) for kind in self.parts))
+        kinds = tuple(dict.fromkeys(read_part_kind(kind) for kind in self.parts))
         return kinds if len(HALVES.intersection(kinds)) != 1 else tuple(kind for kind in kinds if kind not in HALVES)
 
 
@@ -270,6 +270,11 @@ class Step:
     section: str
     label: str
     span: Span
+
+    @property
+    def rule(self) -> str:
+        """The kind of step, as a manifest writes it: `evict`, `trim`."""
+        return type(self).__name__.lower()
 
     @property
     def is_default(self) -> bool:

@@ -1,4 +1,4 @@
-"""Retrieval indexes as a pack declares them, and the files they are made of."""
+"""Sources as a pack declares them, segment stores and retrieval indexes, and what is read out of them: segments, documents, chunks."""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ Counts are in the counter's *units*: tokens for a tokenizer, characters for `cha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from promptc.diag.findings import Diagnostic
 from promptc.diag.frozen import field, frozen
@@ -19,10 +19,6 @@ from promptc.text.counters.counter import Meter
 from promptc.text.guard import Finding, Guard
 
 SectionState = Literal["present", "empty", "off", "dropped"]
-MOST = 1024
-"""Entries of a generation. There are two: what was not asked for while a generation was filled goes."""
-
-_MET = 16 * MOST
 
 
 @frozen(eq=False)
@@ -30,7 +26,7 @@ class Bound:
     """A pack bound to a state: the values of `let`, the choice of variants and patches, the budget in tokens, sections left out.
 
     `provider` is the one whose overheads messages are counted with (None: those of language.md §8), `due` the operations whose
-    `when` holds, `memory` what earlier renders selected.
+    `when` holds.
     """
 
     pack: PackModel
@@ -44,7 +40,6 @@ class Bound:
     warnings: tuple[Diagnostic, ...] = ()
     provider: Provider | None = None
     due: tuple[str, ...] = ()
-    memory: Memory | None = None
 
     @property
     def run(self) -> Run:
@@ -202,8 +197,7 @@ class RenderOptions:
     """`budget` (tokens), `variants` (a case by axis), `patches` and `format` take the place of what the pack and the state say. `without`
     leaves sections out as if their `when` were false.
 
-    `given` are the values of the names that the pack is given, `provider` is the one whose overheads messages are counted with, `memory`
-    what earlier renders selected: the outcome is the same with it.
+    `given` are the values of the names that the pack is given, `provider` is the one whose overheads messages are counted with.
     """
 
     budget: int | None = None
@@ -213,50 +207,3 @@ class RenderOptions:
     without: Sequence[str] = ()
     given: Mapping[str, Any] = field(default_factory=dict)
     provider: Provider | None = None
-    memory: Memory | None = None
-
-
-class Memory:
-    """Results by what they were made of, from the second time on that they were: what is met once, as a turn's input, would only be in the
-    way. A key may hold the `id` of an object: the entry keeps that object, so its `id` is no other's.
-
-    For one thread, and for renders whose states share parts, as those of many cases do: nothing is found for objects that are merely equal.
-    """
-
-    def __init__(self) -> None:
-        self._entries: dict[Hashable, tuple[Sequence[Any], Any]] = {}
-        self._older: dict[Hashable, tuple[Sequence[Any], Any]] = {}
-        self._met: set[int] = set()
-
-    def find(self, key: Hashable) -> Any:
-        """What was noted under the key; None where nothing was, or it has gone."""
-        entry = self._entries.get(key)
-        if entry is None:
-            entry = self._older.get(key)
-            if entry is None:
-                return None
-            self._keep(key, entry)
-        return entry[1]
-
-    def make_once(self, key: Hashable, given: Any, make: Callable[[Any], Any]) -> Any:
-        """What `make` gives of `given`, whose `id` the key holds; made anew only where that has gone."""
-        found = self.find(key)
-        if found is None:
-            found = make(given)
-            self._keep(key, ((given,), found))
-        return found
-
-    def note(self, key: Hashable, objects: Sequence[Any], result: Any) -> None:
-        """Notes a result, if it is not the first under that key. `objects` are all whose `id` is in the key."""
-        met = hash(key)
-        if met in self._met:
-            self._keep(key, (objects, result))
-        elif len(self._met) < _MET:
-            self._met.add(met)
-        else:
-            self._met = {met}
-
-    def _keep(self, key: Hashable, entry: tuple[Sequence[Any], Any]) -> None:
-        if len(self._entries) >= MOST:
-            self._entries, self._older = {}, self._entries
-        self._entries[key] = entry

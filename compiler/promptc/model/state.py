@@ -1,4 +1,4 @@
-"""A loaded state."""
+"""A loaded state (`State`) with its digest, a YAML value with its place (`Node`), and where a value stands in a state (`Pointers`)."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ class Pointers:
         return self._render(value) if id(value) in self._steps else None
 
     def find_at(self, value: object, paths: Iterable[Sequence[str]]) -> str | None:
-        """The same where `value` stands at one of a few paths, each led by `state`."""
+        """Find the pointer of `value` where it stands at one of a few paths, each led by `state`; None where it does not."""
         own = sorted(tuple(path[1:]) for path in paths if path[0] == "state")
         return next((join_pointer(path) for path in own if self._follow(path) is value), None)
 

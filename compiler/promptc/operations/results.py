@@ -11,8 +11,7 @@ from promptc.frontend.json import MAX_STATE_BYTES
 from promptc.model.messages import Operation
 from promptc.model.pack import PackModel
 from promptc.model.state import State
-from promptc.pipeline import Outcome
-from promptc.prompt import Prompt
+from promptc.pipeline import Outcome, Prompt
 
 MAX_ARCHIVE_BYTES = 2 * MAX_STATE_BYTES
 """Bytes of the longest archive that is read: its elements may be written longer than they stood in the state."""

@@ -21,7 +21,7 @@ from promptc.model.state import State
 from promptc.operations.edits import Edited, make_edits
 from promptc.operations.results import Archive, Listed, Opened, OperationResult, Request, choose_operation
 from promptc.passes.bind import bind_lets, check_asserts
-from promptc.prompt import Prompt
+from promptc.pipeline import Prompt
 from promptc.template.runtime.run import RUN
 from promptc.text.characters import WHITE, is_blank
 from promptc.text.counters.counter import Counter, Meter

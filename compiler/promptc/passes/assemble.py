@@ -1,4 +1,6 @@
-"""From what fitting left to bytes: the text or the messages, and a record of which part is whose."""
+"""Last passes: from what fitting left to bytes (`assemble`), the receipt that they count and hold what was fitted (`verify`), and every
+warning of the render (`warn`).
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,7 @@ from itertools import chain
 from promptc.diag.findings import Diagnostic, count_noun, fail, show_value
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
-from promptc.model.section import Evict, Step, Trim
+from promptc.model.section import Evict, Trim
 from promptc.passes.fit.result import Applied, Fitted, LadderResult, Part
 from promptc.passes.items.render import iter_joined
 from promptc.passes.strain import iter_warnings
@@ -17,7 +19,6 @@ _HALVES = "what stands around its items is half of one, and data completes it: g
 _PARTS = "the texts of its parts make it when they are joined: clean the state"
 _NEIGHBOURS = "a message and the next of its role make it when they are joined: end the message with other text, or clean the state"
 _PLACES = 6
-
 _HIDDEN = {
     "replace_hidden": "each such text became one U+FFFD; clean the state, or refuse it: `output: {guard: {invisible: reject}}`",
     "escape": "it was escaped, as `output.guard` asks, and can be read in the prompt now; clean the state",
@@ -27,6 +28,36 @@ _HIDDEN = {
 
 class MiscountError(Exception):
     """The exact count of the output differs from the sum it was fitted by, or is over the budget."""
+
+
+@frozen(eq=False)
+class Emitted:
+    """The output. `text` for the text format, else `messages`; `parts` in order, their texts joined are the output."""
+
+    text: str
+    messages: tuple[dict[str, Any], ...]
+    parts: tuple[Part, ...]
+    characters: int
+
+
+def assemble(fitted: Fitted) -> Emitted:
+    """The emitted form of a fitted selection."""
+    parts = fitted.parts
+    text = "".join([part.text for part in parts])
+    if fitted.layout.format == "text":
+        return Emitted(text, (), parts, len(text))
+    return Emitted("", tuple(_iter_messages(fitted)), parts, len(text))
+
+
+def _iter_messages(fitted: Fitted) -> Iterator[dict[str, Any]]:
+    texts: dict[int, list[str]] = {}
+    content: dict[int, Any] = {}
+    for part in fitted.parts:
+        texts.setdefault(part.message, []).append(part.text)
+        if part.item is not None and part.item.item.content is not None:
+            content[part.message] = [dict(one) for one in part.item.item.content]
+    for index, pieces in texts.items():
+        yield {"role": fitted.roles[index], "content": content.get(index, "".join(pieces))}
 
 
 def verify(fitted: Fitted, emitted: Emitted) -> int:
@@ -150,6 +181,33 @@ def _iter_all(fitted: Fitted, emitted: Emitted | None) -> Iterator[Diagnostic]:
         yield Diagnostic("PC0542", f"the prompt has {emitted.characters} characters, over the {limit} of `output.warn`", span, level="warn")
 
 
+def _iter_cuts(ladder: str, run: LadderResult, fitted: Fitted) -> Iterator[Diagnostic]:
+    by_step: dict[str, list[Applied]] = {}
+    for one in run.applied:
+        if isinstance(one.step, Evict | Trim) and one.step.warn:
+            by_step.setdefault(f"{one.step.label} {one.section}", []).append(one)
+    for cuts in by_step.values():
+        first, last = cuts[0], cuts[-1]
+        meter = fitted.layout.meter
+        before, after = meter.tokens(first.before), meter.tokens(last.after)
+        more = count_noun(last.needs, "character") if fitted.counts_chars(ladder) else count_noun(meter.tokens(last.needs), "token")
+        cut = f"{count_noun(len(cuts), 'cut')}, {before} to {count_noun(after, 'token')}"
+        whole = " of the whole prompt" if ladder == "truncate" else ""
+        by = f"its default `overflow` (`{first.step.rule}`)" if first.step.is_default else f"`{first.step.label}`"
+        message = f"`{first.section}` was shortened by {by}: {cut}{whole} ({last.why})"
+        yield Diagnostic(
+            "PC0540",
+            message,
+            first.step.span,
+            "`promptc explain` shows each" + (f"; with {more} more, the last cut would not be needed" if last.needs else ""),
+            "warn",
+        )
+
+
+def _name_items(ids: Sequence[str]) -> str:
+    return f"item `{ids[0]}`" if len(ids) == 1 else f"{len(ids)} items"
+
+
 def _warn_hidden(fitted: Fitted) -> Iterator[Diagnostic]:
     """Where content that is in the prompt held a text that nobody sees."""
     for name, fit in fitted.sections.items():
@@ -165,12 +223,12 @@ def _warn_hidden(fitted: Fitted) -> Iterator[Diagnostic]:
 
 
 def _warn_schema(fitted: Fitted) -> Iterator[Diagnostic]:
-    """What the provider is not sent of the schema of the answer."""
+    """Say what the provider is not sent of the schema of the answer."""
     selection = fitted.strained.selection
     provider, response = selection.bound.provider, selection.plan.response
     if provider is None or response is None or fitted.layout.format != "messages":
         return
-    sent = response.find_sent(provider.name)
+    sent = response.choose_sent(provider.name)
     if sent.schema is None:
         what = f"the schema of the answer is not sent: {provider.title} cannot be told it, since {sent.why}"
         yield Diagnostic("PC0583", what, response.span, "hold the answer against the schema, or write it in words it takes", "warn")
@@ -187,65 +245,3 @@ def _list_left_out(pointers: Sequence[str]) -> str:
         places.setdefault(place, []).append(f"`{keyword}`")
     told = [f"{', '.join(keywords)} at `{place or '/'}`" for place, keywords in places.items()]
     return "; ".join(told[:_PLACES]) + (f"; and at {count_noun(len(told) - _PLACES, 'more place')}" if len(told) > _PLACES else "")
-
-
-def _iter_cuts(ladder: str, run: LadderResult, fitted: Fitted) -> Iterator[Diagnostic]:
-    by_step: dict[str, list[Applied]] = {}
-    for one in run.applied:
-        if isinstance(one.step, Evict | Trim) and one.step.warn:
-            by_step.setdefault(f"{one.step.label} {one.section}", []).append(one)
-    for cuts in by_step.values():
-        first, last = cuts[0], cuts[-1]
-        meter = fitted.layout.meter
-        before, after = meter.tokens(first.before), meter.tokens(last.after)
-        more = count_noun(last.needs, "character") if fitted.counts_chars(ladder) else count_noun(meter.tokens(last.needs), "token")
-        cut = f"{count_noun(len(cuts), 'cut')}, {before} to {count_noun(after, 'token')}"
-        whole = " of the whole prompt" if ladder == "truncate" else ""
-        by = f"its default `overflow` ({_name(first.step)})" if first.step.is_default else f"`{first.step.label}`"
-        message = f"`{first.section}` was shortened by {by}: {cut}{whole} ({last.why})"
-        yield Diagnostic(
-            "PC0540",
-            message,
-            first.step.span,
-            "`promptc explain` shows each" + (f"; with {more} more, the last cut would not be needed" if last.needs else ""),
-            "warn",
-        )
-
-
-def _name(step: Step) -> str:
-    """As a manifest would write it."""
-    return f"`{type(step).__name__.lower()}`"
-
-
-def _name_items(ids: Sequence[str]) -> str:
-    return f"item `{ids[0]}`" if len(ids) == 1 else f"{len(ids)} items"
-
-
-@frozen(eq=False)
-class Emitted:
-    """The output. `text` for the text format, else `messages`; `parts` in order, their texts joined are the output."""
-
-    text: str
-    messages: tuple[dict[str, Any], ...]
-    parts: tuple[Part, ...]
-    characters: int
-
-
-def assemble(fitted: Fitted) -> Emitted:
-    """The emitted form of a fitted selection."""
-    parts = fitted.parts
-    text = "".join([part.text for part in parts])
-    if fitted.layout.format == "text":
-        return Emitted(text, (), parts, len(text))
-    return Emitted("", tuple(_iter_messages(fitted)), parts, len(text))
-
-
-def _iter_messages(fitted: Fitted) -> Iterator[dict[str, Any]]:
-    texts: dict[int, list[str]] = {}
-    content: dict[int, Any] = {}
-    for part in fitted.parts:
-        texts.setdefault(part.message, []).append(part.text)
-        if part.item is not None and part.item.item.content is not None:
-            content[part.message] = [dict(one) for one in part.item.item.content]
-    for index, pieces in texts.items():
-        yield {"role": fitted.roles[index], "content": content.get(index, "".join(pieces))}

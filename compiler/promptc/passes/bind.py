@@ -1,17 +1,21 @@
-"""First pass: asserts, `let`, the choice of variants and patches, the budget."""
+"""First pass: asserts, `let`, the choice of variants and patches, the budget; then the names a section sees and what is read by them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import takewhile
 
-from promptc.diag.findings import Diagnostic, PromptcError, UsageError, fail, join_names, show_value, suggest
+from promptc.diag.findings import Diagnostic, PromptcError, Span, UsageError, fail, join_names, show_value, suggest
 from promptc.diag.typed import Any
 from promptc.model.pack import Assign, Axis, Band, Choice, Let, PackModel
-from promptc.model.stages import Bound, RenderOptions
+from promptc.model.section import Section
+from promptc.model.stages import Bound, RenderOptions, Selection
 from promptc.model.state import State
-from promptc.passes.select import find_whole
-from promptc.template.runtime.run import RUN
+from promptc.template.compile import Expression
+from promptc.template.runtime.run import RUN, price_count, read_run
 from promptc.text.counters.counter import Meter
+
+_TEXT = 100
 
 
 def bind(pack: PackModel, state: State, meter: Meter, options: RenderOptions) -> Bound:
@@ -23,7 +27,7 @@ def bind(pack: PackModel, state: State, meter: Meter, options: RenderOptions) ->
     bare: dict[str, Any] = {"state": state.value, RUN: pack.open_account(), **options.given}
     warnings = check_asserts(pack, bare)
     names = bind_lets(pack, bare)
-    due = _find_due(pack, names)
+    due = _list_due(pack, names)
     _check_sections(pack, options.without)
     choice = Choice(_choose_cases(pack.axes, names, options.variants), _check_patches(pack, options.patches))
     plan = pack.find_plan(choice)
@@ -48,11 +52,10 @@ def bind(pack: PackModel, state: State, meter: Meter, options: RenderOptions) ->
         (*pack.warnings, *state.warnings, *warnings),
         provider=options.provider,
         due=due,
-        memory=options.memory,
     )
 
 
-def _find_due(pack: PackModel, names: Mapping[str, Any]) -> tuple[str, ...]:
+def _list_due(pack: PackModel, names: Mapping[str, Any]) -> tuple[str, ...]:
     """The operations whose condition holds, with the defaults of their arguments."""
     return tuple(one.operation for one in pack.conditions if one.when.evaluate({**names, "args": one.args}))
 
@@ -135,13 +138,13 @@ def bind_lets(pack: PackModel, names: Mapping[str, Any]) -> dict[str, Any]:
 
 def _evaluate_let(let: Let, names: Mapping[str, Any]) -> Any:
     if isinstance(let.value, Band):
-        return _find_band(let, let.value, names)
+        return _choose_label(let, let.value, names)
     if isinstance(let.value, Assign):
         return _draw(let, let.value, names)
     return let.value.evaluate(names)
 
 
-def _find_band(let: Let, band: Band, names: Mapping[str, Any]) -> str:
+def _choose_label(let: Let, band: Band, names: Mapping[str, Any]) -> str:
     number = band.value.evaluate(names)
     if isinstance(number, bool) or not isinstance(number, int | float):
         raise fail("PC0504", f"the band `{let.name}` needs a number, not {show_value(number)}", band.value.span)
@@ -166,3 +169,48 @@ def _draw(let: Let, assign: Assign, names: Mapping[str, Any]) -> str:
         for turn in range(1, weight + 1)
     ]
     return max(draws)[1]
+
+
+def section_names(names: Mapping[str, Any], section: Section, strain: Mapping[str, Any], selected: Mapping[str, int]) -> dict[str, Any]:
+    """List the names visible in a section: the bound ones, `strain`, `selected` and `section`."""
+    shown = {"id": section.id, "title": section.title, "role": section.role}
+    return {**names, "strain": strain, "selected": selected, "section": shown}
+
+
+def list_names(selection: Selection, section: Section) -> dict[str, Any]:
+    """List the names that a selected section saw: of `selected`, how many items the sections before it have."""
+    before = takewhile(lambda one: one.section.id != section.id, selection.sections)
+    return section_names(selection.bound.names, section, selection.strain, {one.section.id: len(one.items) for one in before})
+
+
+def pay_text(names: Mapping[str, Any], text: str, span: Span | None, what: str) -> None:
+    """Pay for a rendered text: it is guarded, laid out and counted, and its tokens take the most of that."""
+    read_run(names).pay(_TEXT + price_count(text), span, what)
+
+
+def evaluate_count(expression: Expression, names: Mapping[str, Any], what: str) -> int:
+    """A whole number of at least 0."""
+    value = expression.evaluate(names)
+    count = find_whole(value)
+    if count is None or count < 0:
+        raise fail("PC0507", f"{what} must be a whole number from 0, not {show_value(value)}", expression.span)
+    return count
+
+
+def evaluate_key(expression: Expression, names: Mapping[str, Any], what: str) -> Any:
+    """A value to compare or group by: text, number, boolean or none."""
+    value = expression.evaluate(names)
+    if value is not None and not isinstance(value, str | int | float | bool):
+        raise fail("PC0508", f"{what} must be text, a number, true, false or null, not {show_value(value)}", expression.span)
+    return value
+
+
+def find_whole(value: Any) -> int | None:
+    """The whole number that a value is: 12.0 is one, as it is to a schema; `true` is none."""
+    value = int(value) if isinstance(value, float) and value.is_integer() else value
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def type_key(key: Any) -> tuple[str, Any]:
+    """A key with its kind, which tells `true` from 1 and 1 from 1.0: Python holds them equal."""
+    return type(key).__name__, key

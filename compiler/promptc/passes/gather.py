@@ -15,7 +15,7 @@ from promptc.diag.typed import Any, Protocol
 from promptc.model.section import MICRO, Retrieve, Section, Segments, show_score, spell_key
 from promptc.model.sources import CorpusIndex, Segment, StateIndex, Store
 from promptc.model.stages import Bound, Gathered, SourceDigest
-from promptc.passes.select import evaluate_key, find_whole
+from promptc.passes.bind import evaluate_key, find_whole
 from promptc.sources.retrieval.local import IndexedItem, LoadedIndex
 from promptc.sources.retrieval.retrieve import Boost, ChunkFilter, ChunkQuery, FoundChunk, Retrieved
 from promptc.sources.retrieval.scoring import has_words
@@ -74,7 +74,7 @@ class Sources(Protocol):
 
 
 def gather(bound: Bound, sources: Sources) -> Gatherer:
-    """What gathers for one render of a pack that has stores or indexes."""
+    """Gathers for one render of a pack that has stores or indexes."""
     return Gatherer(bound, sources)
 
 
@@ -135,7 +135,7 @@ class _Answer:
     wishes: tuple[Wish, ...]
     rows: Rows
 
-    def find_part(self, wish: Wish) -> Sequence[Segment]:
+    def list_part(self, wish: Wish) -> Sequence[Segment]:
         return self.rows.parts[self.wishes.index(wish)]
 
 
@@ -146,7 +146,7 @@ def gather_segments(section: str, source: Segments, store: Store, asked: Sequenc
     elements: list[Any] = []
     refused = 0
     for one in asked:
-        for row in answers[one.preference].find_part(one.wish):
+        for row in answers[one.preference].list_part(one.wish):
             item = describe_segment(row)
             if source.where is None or source.where.evaluate({**one.names, "item": item}):
                 values.append(item)
@@ -268,16 +268,16 @@ def _iter_names(section: str, source: Segments, names: Mapping[str, Any]) -> Ite
 
 
 def _ask(section: str, source: Segments, store: Store, names: Mapping[str, Any]) -> SegmentQuery | None:
-    refs = _find_refs(section, source.ref, names) if source.ref is not None else None
+    refs = _read_refs(section, source.ref, names) if source.ref is not None else None
     if refs is not None and not refs:
         return None
     locale, version = source.locale or store.locale, source.version or store.version
-    locales = _find_locales(section, locale, names) if locale is not None else ()
-    wanted = _find_version(section, version, names) if version is not None else None
+    locales = _read_locales(section, locale, names) if locale is not None else ()
+    wanted = _read_version(section, version, names) if version is not None else None
     return SegmentQuery(names, (source.scope, refs), Preference(locales, wanted))
 
 
-def _find_refs(section: str, ref: Expression, names: Mapping[str, Any]) -> tuple[str, ...]:
+def _read_refs(section: str, ref: Expression, names: Mapping[str, Any]) -> tuple[str, ...]:
     """Every reference once; whole numbers stand for their digits, as ids in a state may be either."""
     value = ref.evaluate(names)
     given = [one if isinstance(one, str) else find_whole(one) for one in _list(value)]
@@ -287,7 +287,7 @@ def _find_refs(section: str, ref: Expression, names: Mapping[str, Any]) -> tuple
     return tuple(dict.fromkeys(str(one) for one in given))
 
 
-def _find_locales(section: str, locale: Expression, names: Mapping[str, Any]) -> tuple[str, ...]:
+def _read_locales(section: str, locale: Expression, names: Mapping[str, Any]) -> tuple[str, ...]:
     value = locale.evaluate(names)
     given = [one for one in _list(value) if one is not None]
     if not all(isinstance(one, str) for one in given):
@@ -295,7 +295,7 @@ def _find_locales(section: str, locale: Expression, names: Mapping[str, Any]) ->
     return tuple(dict.fromkeys(str(one) for one in given if one))
 
 
-def _find_version(section: str, version: Expression, names: Mapping[str, Any]) -> str | None:
+def _read_version(section: str, version: Expression, names: Mapping[str, Any]) -> str | None:
     value = version.evaluate(names)
     if value is not None and not isinstance(value, str):
         raise fail("PC0552", f"the `version` of `{section}` must be text or null, not {show_value(value)}", version.span)
@@ -314,8 +314,8 @@ def gather_chunks(section: str, source: Retrieve, names: Mapping[str, Any], stam
 
     Raises `PromptcError`: PC0554 for a query and PC0555 for a version of another kind than text.
     """
-    query = _find_text(source.query, names, "PC0554", f"`retrieve.query` of `{section}`")
-    version = _find_text(source.version, names, "PC0555", f"`retrieve.version` of `{section}`") or None
+    query = _read_text(source.query, names, "PC0554", f"`retrieve.query` of `{section}`")
+    version = _read_text(source.version, names, "PC0555", f"`retrieve.version` of `{section}`") or None
     indexes = open(version) if has_words(query) else ()
     found = ask(indexes, _make_request(source, query, version, names, stamp)) if indexes else Retrieved(is_sparse=source.sparse_below > 0)
     chosen, floor = len(found.found), found.under_floor
@@ -332,7 +332,7 @@ def gather_chunks(section: str, source: Retrieve, names: Mapping[str, Any], stam
     )
 
 
-def _find_text(expression: Expression | None, names: Mapping[str, Any], code: str, what: str) -> str:
+def _read_text(expression: Expression | None, names: Mapping[str, Any], code: str, what: str) -> str:
     value = expression.evaluate(names) if expression is not None else None
     if value is not None and not isinstance(value, str):
         raise fail(code, f"{what} must be text or null, not {show_value(value)}", expression.span if expression is not None else None)
@@ -355,7 +355,7 @@ def _make_request(source: Retrieve, query: str, version: str | None, names: Mapp
 
 def _make_condition(expression: Expression, names: Mapping[str, Any], stamp: str) -> ChunkFilter:
     """With all that it reads but the chunk as its key: what it says depends on nothing else."""
-    read = [[list(path), _find_value(names, path, stamp)] for path in sorted(expression.reads) if path[0] != "item"]
+    read = [[list(path), _read_value(names, path, stamp)] for path in sorted(expression.reads) if path[0] != "item"]
 
     def accepts(item: Mapping[str, Any]) -> bool:
         return bool(expression.evaluate({**names, "item": item}))
@@ -364,8 +364,8 @@ def _make_condition(expression: Expression, names: Mapping[str, Any], stamp: str
     return ChunkFilter(accepts, render_digest(told.encode("utf-8", "surrogatepass")))
 
 
-def _find_value(names: Mapping[str, Any], path: Sequence[str], stamp: str) -> Any:
-    """What stands at the path, or as much of the way to it as there is; the stamp for all of the state."""
+def _read_value(names: Mapping[str, Any], path: Sequence[str], stamp: str) -> Any:
+    """Read what stands at the path, or as much of the way to it as there is; the stamp for all of the state."""
     at: Any = names
     for key in path:
         if not isinstance(at, Mapping) or key not in at:

@@ -14,12 +14,12 @@ from posixpath import basename, dirname, isabs, relpath
 from promptc.diag.findings import Diagnostic, Span
 from promptc.diag.typed import Any
 from promptc.model.section import Drop, Recap, Replace, Section, Segments
-from promptc.model.stages import Gathered, Pressure, Selected
+from promptc.model.stages import Selected
 from promptc.model.state import Pointers
 from promptc.passes.assemble import Emitted
+from promptc.passes.bind import list_names
 from promptc.passes.fit.result import Applied, Fitted, FittedItem, LadderResult, Part
 from promptc.passes.layout.layout import Layout
-from promptc.passes.select import find_names
 from promptc.passes.strain import measure_after
 from promptc.template.compile import Expression, Template
 from promptc.text.json import render_digest
@@ -74,7 +74,7 @@ def build_facts(fitted: Fitted) -> dict[str, Any]:
         "strain": rules.tiers[fitted.strained.tier].name if rules is not None else None,
         "variants": dict(selection.choice.cases),
         "flags": _describe_flags(fitted),
-        "sections": [{"id": one.section.id, "state": _find_state(fitted, one)} for one in selection.sections],
+        "sections": [{"id": one.section.id, "state": _name_state(fitted, one)} for one in selection.sections],
     }
 
 
@@ -91,11 +91,7 @@ def _describe_pressure(fitted: Fitted) -> dict[str, list[int]]:
     tokens = fitted.layout.meter.tokens
     before = fitted.strained.pressure
     after = measure_after(fitted.strained, {name: tokens(units) for name, units in fitted.after_do.items()})
-    return {"before": _pair(before), "after": _pair(after)}
-
-
-def _pair(pressure: Pressure) -> list[int]:
-    return [pressure.spent, pressure.allowed]
+    return {"before": [before.spent, before.allowed], "after": [after.spent, after.allowed]}
 
 
 def _describe_section(fitted: Fitted, selected: Selected, content: Mapping[str, Any]) -> dict[str, Any]:
@@ -107,7 +103,7 @@ def _describe_section(fitted: Fitted, selected: Selected, content: Mapping[str, 
         "role": selected.section.role,
         "pinned": selected.section.pinned,
     }
-    described["state"] = _find_state(fitted, selected)
+    described["state"] = _name_state(fitted, selected)
     described["demand_at_least" if selected.is_partial else "demand"] = demand
     return described | {
         "added": _count_added(fitted, name),
@@ -123,7 +119,7 @@ def _describe_section(fitted: Fitted, selected: Selected, content: Mapping[str, 
     }
 
 
-def _find_state(fitted: Fitted, selected: Selected) -> str:
+def _name_state(fitted: Fitted, selected: Selected) -> str:
     fit = fitted.sections.get(selected.section.id)
     if fit is None:
         return selected.state
@@ -159,7 +155,7 @@ def _describe_item(fitted: Fitted, origins: Origins, name: str, entry: FittedIte
     described: dict[str, Any] = {
         "id": entry.item.id,
         "chars": len(entry.text),
-        "at": _describe_place(fitted, origins.find_span(section, entry)),
+        "at": _describe_place(fitted, origins.locate(section, entry)),
         "pointer": origins.find_pointer(section, entry),
     }
     return described | ({"form": entry.form} if entry.form else {})
@@ -178,10 +174,10 @@ def _describe_frame(fitted: Fitted, emitted: Emitted | None, counts: Sequence[in
 
 
 def _describe_overhead(fitted: Fitted) -> dict[str, Any]:
-    """What messages, tools and response take beside their own tokens: by whose account, and whether that is an estimate."""
+    """Describe what messages, tools and response take beside their own tokens: by whose account, and whether that is an estimate."""
     layout, provider = fitted.layout, fitted.strained.selection.bound.provider
     response = fitted.strained.selection.plan.response
-    left_out = response.find_sent(provider.name).left_out if provider is not None and response is not None else ()
+    left_out = response.choose_sent(provider.name).left_out if provider is not None and response is not None else ()
     return {
         "provider": provider.name if provider is not None else None,
         "as_of": provider.as_of if provider is not None else None,
@@ -222,7 +218,7 @@ def _describe_cut(fitted: Fitted, ladder: str, cut: Applied) -> dict[str, Any]:
     described: dict[str, Any] = {
         "ladder": ladder,
         "step": cut.step.label,
-        "rule": type(cut.step).__name__.lower(),
+        "rule": cut.step.rule,
         "section": cut.section,
         "items": [one.id for one in cut.changes if one.before is not None],
         "tokens": [sum(tokens(one.units) for one in before), sum(tokens(one.units) for one in after)],
@@ -270,11 +266,11 @@ def _describe_place(fitted: Fitted, span: Span) -> str:
 
 def _show_file(file: str, manifest: str) -> str:
     """The way from the manifest's folder to a file. Where one is absolute and the other is not, the working folder decides."""
-    return relpath(file, dirname(manifest) or ".") if isabs(file) or isabs(manifest) else _find_way(file, dirname(manifest) or ".")
+    return relpath(file, dirname(manifest) or ".") if isabs(file) or isabs(manifest) else _show_way(file, dirname(manifest) or ".")
 
 
 @lru_cache(maxsize=256)
-def _find_way(file: str, folder: str) -> str:
+def _show_way(file: str, folder: str) -> str:
     return relpath(file, folder)
 
 
@@ -331,18 +327,24 @@ def _attribute_cluster(cluster: Sequence[Part], layout: Layout) -> list[int]:
 
 def describe_digests(selected: Sequence[Selected]) -> dict[str, dict[str, str]]:
     """One digest for each store and index that was read: of its content as far as it was. What was not read is not there."""
-    read = sorted({(one.kind, one.name, one.digest) for each in _iter_gathered(selected) for one in each.digests})
+    gathered = [one.gathered for one in selected if one.gathered is not None]
+    read = sorted({(one.kind, one.name, one.digest) for each in gathered for one in each.digests})
     found: dict[str, dict[str, list[str]]] = {}
     for kind, name, digest in read:
         found.setdefault("stores" if kind == "store" else "indexes", {}).setdefault(name, []).append(digest)
     return {key: {name: _join(digests) for name, digests in by_name.items()} for key, by_name in found.items()}
 
 
+def _join(digests: Sequence[str]) -> str:
+    """One digest of several: a store asked several times, or an index in several parts."""
+    return digests[0] if len(digests) == 1 else render_digest("\n".join(digests).encode())
+
+
 def describe_segments(fitted: Fitted) -> dict[str, list[str]]:
     """The ids of the segments that are in the prompt, by scope, in its order; each once."""
     found: dict[str, dict[str, None]] = {}
     for fit in fitted.sections.values():
-        if _has_segments(fit.section):
+        if fit.section.items is not None and isinstance(fit.section.items.source, Segments):
             for entry in fit.alive:
                 if not entry.is_made:
                     found.setdefault(str(entry.item.value["scope"]), {})[str(entry.item.value["id"])] = None
@@ -359,19 +361,6 @@ def describe_source(selected: Selected) -> Mapping[str, Any]:
     return {"source": dict(selected.gathered.account)} if selected.gathered is not None else {}
 
 
-def _has_segments(section: Section) -> bool:
-    return section.items is not None and isinstance(section.items.source, Segments)
-
-
-def _iter_gathered(selected: Sequence[Selected]) -> list[Gathered]:
-    return [one.gathered for one in selected if one.gathered is not None]
-
-
-def _join(digests: Sequence[str]) -> str:
-    """One digest of several: a store asked several times, or an index in several parts."""
-    return digests[0] if len(digests) == 1 else render_digest("\n".join(digests).encode())
-
-
 class Origins:
     """Answers for the items of one fitted selection."""
 
@@ -384,18 +373,18 @@ class Origins:
     def find_template(self, section: Section, entry: FittedItem) -> Template | None:
         """The template that made the item's text as it stands; None for a message's item, whose content is an expression's value."""
         if entry.is_made:
-            step = self.find_making(entry).step
+            step = self.trace_making(entry).step
             assert isinstance(step, Recap | Replace)
             return step.template
         if section.items is None:
             return section.text
         return section.items.forms[entry.form] if section.items.message is None else None
 
-    def find_making(self, entry: FittedItem) -> Applied:
+    def trace_making(self, entry: FittedItem) -> Applied:
         """The notch that made an item out of others."""
         return next(cut for _, run in self._fitted.iter_runs() for cut in run.applied if cut.made is entry.item)
 
-    def find_span(self, section: Section, entry: FittedItem) -> Span:
+    def locate(self, section: Section, entry: FittedItem) -> Span:
         """Where the template, or the message's content, begins."""
         template = self.find_template(section, entry)
         if template is not None:
@@ -425,7 +414,7 @@ class Origins:
         assert section.items is not None
         if not isinstance(section.items.source, Expression):
             return (), None
-        source: Any = section.items.source.evaluate(find_names(self._selection, section))
+        source: Any = section.items.source.evaluate(list_names(self._selection, section))
         return source or (), self.pointers.find_at(source, section.items.source.reads)
 
 

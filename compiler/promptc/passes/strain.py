@@ -1,4 +1,6 @@
-"""Third pass: pressure, the strain tier, its variation, and the selection under it (language.md §7). Judged once; nothing feeds back."""
+"""Second pass: `select` renders what each section holds, and `strain` finds the tier: it measures the pressure of a first selection,
+applies the tier's variation and selects again (language.md §7). Judged once; nothing feeds back.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +9,14 @@ from collections.abc import Iterator, Mapping
 from promptc.diag.findings import Diagnostic, DiskError, PromptcError, Span, fail, show_value, suggest
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any
-from promptc.model.pack import Choice, Guarding, Plan, Strain, Tier, find_caps, has_reach, list_steps
+from promptc.model.pack import Choice, Guarding, Plan, Strain, Tier, has_reach, list_caps, list_steps
 from promptc.model.section import Fence, Items, Section
 from promptc.model.stages import Bound, Gathered, Gathering, Item, Pressure, Selected, Selection, Strained
-from promptc.passes.items.render import find_literals, guard_fence, render_fence, strip_lines
-from promptc.passes.items.select import select_items
+from promptc.passes.bind import pay_text, section_names
+from promptc.passes.items.render import guard_fence, render_fence, split_literals, strip_lines
+from promptc.passes.items.select import Reach, select_items
 from promptc.passes.layout.layout import Layout, load_layout
-from promptc.passes.layout.section import count_demand
-from promptc.passes.select import Reach, pay_text, section_names
+from promptc.passes.layout.section import SectionLayout, count_demand
 from promptc.template.compile import Expression
 from promptc.text.guard import Guard
 
@@ -25,84 +27,47 @@ _NOUNS = {
     "invisible": "invisible characters",
     "lookalike": "a lookalike of a fence or special token",
 }
+
 _REJECTED = "`output.guard` rejects it: clean the state, or let the guard `escape` it"
 
 
-def strain(bound: Bound, gathering: Gathering | None = None) -> Strained:
+def strain(bound: Bound, gathering: Gathering | None = None, work: CostlyWork | None = None) -> Strained:
     """Selects under the first tier, measures, finds the tier, applies its variation and selects again what that or `strain` touches."""
+    work = work or CostlyWork()
     rules = bound.pack.strain
     if rules is None:
-        selection = select(bound, bound.pack.find_plan(bound.choice), bound.choice, name_tier(None, 0, 0), gathering=gathering)
+        selection = select(bound, bound.pack.find_plan(bound.choice), bound.choice, name_tier(None, 0, 0), gathering=gathering, work=work)
         return Strained(selection, 0, Pressure(0, 0), ())
     choice = replace(bound.choice, tiers=1)
-    first = select(bound, bound.pack.find_plan(choice), choice, name_tier(rules, 0, 0), gathering=gathering)
-    caps = _find_caps(bound, rules)
-    demand = _count_demands(first, {*caps, *(name for name, _ in rules.watch)})
+    first = select(bound, bound.pack.find_plan(choice), choice, name_tier(rules, 0, 0), gathering=gathering, work=work)
+    caps = _list_caps(bound, rules)
+    demand = _count_demands(work, first, {*caps, *(name for name, _ in rules.watch)})
     pressure = _measure(demand, caps)
-    previous = _find_previous(bound, rules)
-    tier = find_tier(rules.tiers, pressure, previous)
+    previous = _read_previous(bound, rules)
+    tier = choose_tier(rules.tiers, pressure, previous)
     steps, uses = list_steps(rules.tiers[: tier + 1])
     final = replace(bound.choice, tiers=tier + 1, uses=uses)
     named = name_tier(rules, tier, pressure.percent)
-    selection = select(bound, bound.pack.find_plan(final), final, named, before=first, gathering=gathering)
+    selection = select(bound, bound.pack.find_plan(final), final, named, before=first, gathering=gathering, work=work)
     raises, warnings = _check_watched(rules, first, demand, pressure, previous, tier)
     return Strained(selection, tier, pressure, steps, raises, warnings)
 
 
-def name_tier(rules: Strain | None, tier: int, percent: int) -> Mapping[str, Any]:
-    """What expressions see as `strain`, given the index of the tier in force."""
-    return {"tier": rules.tiers[tier].name if rules is not None else None, "index": tier, "percent": percent}
+def _list_caps(bound: Bound, rules: Strain) -> dict[str, int]:
+    return list_caps(bound.pack.find_plan(bound.choice), rules, bound.total)
 
 
-def find_tier(tiers: tuple[Tier, ...], pressure: Pressure, previous: int) -> int:
-    """The highest tier the pressure reaches, or that is held because the previous one was as high and its `leave` is still reached."""
-    found = 0
-    for index, tier in enumerate(tiers):
-        if pressure.reaches(tier.at) or (index <= previous and pressure.reaches(tier.leave)):
-            found = index
-    return found
-
-
-def measure_after(strained: Strained, charges: Mapping[str, int]) -> Pressure:
-    """The pressure under the tier in force, of charges in tokens."""
-    bound = strained.selection.bound
-    rules = bound.pack.strain
-    return _measure(charges, _find_caps(bound, rules)) if rules is not None else Pressure(0, 0)
-
-
-def _find_caps(bound: Bound, rules: Strain) -> dict[str, int]:
-    return find_caps(bound.pack.find_plan(bound.choice), rules, bound.total)
-
-
-def _count_demands(selection: Selection, names: set[str]) -> dict[str, int]:
-    layout = load_layout(selection.plan, selection.bound)
-    meter = selection.bound.meter
-    return {one.section.id: meter.tokens(_count_demand(layout, one, selection)) for one in selection.sections if one.section.id in names}
-
-
-def _count_demand(layout: Layout, one: Selected, selection: Selection) -> int:
-    """As `count_demand`, from the memory where the same items were counted in the same layout."""
-    memory = selection.bound.memory
-    if memory is None or not one.items:
-        return count_demand(layout, selection, one)
-    objects = (one.items, selection.plan, selection.bound.provider)
-    key = ("demand", *map(id, objects), layout.format, one.open, one.close, one.header)
-    run, found = selection.bound.run, memory.find(key)
-    if found is None:
-        left = run.left
-        found = count_demand(layout, selection, one), left - run.left
-        memory.note(key, objects, found)
-    else:
-        run.pay(found[1], one.section.span, f"the demand of `{one.section.id}`")
-    demand: int = found[0]
-    return demand
+def _count_demands(work: CostlyWork, selection: Selection, names: set[str]) -> dict[str, int]:
+    layout, meter = load_layout(selection.plan, selection.bound), selection.bound.meter
+    asked = [one for one in selection.sections if one.section.id in names]
+    return {one.section.id: meter.tokens(work.count_demand(layout, selection, one)) for one in asked}
 
 
 def _measure(demand: Mapping[str, int], caps: Mapping[str, int]) -> Pressure:
     return Pressure(sum(min(demand.get(name, 0), cap) for name, cap in caps.items()), sum(caps.values()))
 
 
-def _find_previous(bound: Bound, rules: Strain) -> int:
+def _read_previous(bound: Bound, rules: Strain) -> int:
     if rules.previous is None:
         return 0
     value = rules.previous.evaluate(bound.names)
@@ -119,13 +84,27 @@ def _find_previous(bound: Bound, rules: Strain) -> int:
     return names.index(value)
 
 
+def choose_tier(tiers: tuple[Tier, ...], pressure: Pressure, previous: int) -> int:
+    """The highest tier the pressure reaches, or that is held because the previous one was as high and its `leave` is still reached."""
+    found = 0
+    for index, tier in enumerate(tiers):
+        if pressure.reaches(tier.at) or (index <= previous and pressure.reaches(tier.leave)):
+            found = index
+    return found
+
+
+def name_tier(rules: Strain | None, tier: int, percent: int) -> Mapping[str, Any]:
+    """What expressions see as `strain`, given the index of the tier in force."""
+    return {"tier": rules.tiers[tier].name if rules is not None else None, "index": tier, "percent": percent}
+
+
 def _check_watched(
     rules: Strain, first: Selection, demand: Mapping[str, int], pressure: Pressure, previous: int, tier: int
 ) -> tuple[dict[str, tuple[str, str]], tuple[Diagnostic, ...]]:
     raises: dict[str, tuple[str, str]] = {}
     warnings: list[Diagnostic] = []
     for name, text in rules.watch:
-        would = find_tier(rules.tiers, Pressure(pressure.spent + demand.get(name, 0), pressure.allowed), previous)
+        would = choose_tier(rules.tiers, Pressure(pressure.spent + demand.get(name, 0), pressure.allowed), previous)
         if demand.get(name, 0) and would > tier:
             before, after = rules.tiers[tier].name, rules.tiers[would].name
             raises[name] = (before, after)
@@ -133,6 +112,13 @@ def _check_watched(
             section = first.plan.find_section(name)
             warnings.append(Diagnostic("PC0522", message, section.span if section is not None else rules.span, level="warn"))
     return raises, tuple(warnings)
+
+
+def measure_after(strained: Strained, charges: Mapping[str, int]) -> Pressure:
+    """The pressure under the tier in force, of charges in tokens."""
+    bound = strained.selection.bound
+    rules = bound.pack.strain
+    return _measure(charges, _list_caps(bound, rules)) if rules is not None else Pressure(0, 0)
 
 
 def iter_warnings(strained: Strained) -> Iterator[Diagnostic]:
@@ -151,15 +137,16 @@ def select(
     *,
     before: Selection | None = None,
     gathering: Gathering | None = None,
+    work: CostlyWork,
 ) -> Selection:
     """The selection under `plan`. What `before` selected is kept where neither the section nor anything it reads has changed.
 
     `gathering` asks sources outside the state; a pack without any needs none. `strain` holds the names `tier`, `index` and `percent`.
     Raises `PromptcError` with the findings of every section, `DiskError` at the first source that cannot be read.
     """
-    fences = _find_fences(bound, plan, strain)
-    is_guarded_alike = before is not None and before.fences == fences and _find_rules(before.plan, bound) == _find_rules(plan, bound)
-    guard = before.guard if before is not None and is_guarded_alike else _find_guard(bound, plan, fences)
+    fences = work.render_fences(bound, plan, strain)
+    is_guarded_alike = before is not None and before.fences == fences and _list_rules(before.plan, bound) == _list_rules(plan, bound)
+    guard = before.guard if before is not None and is_guarded_alike else work.load_guard(bound, plan, fences)
     reuse = _Reuse(before if is_guarded_alike else None, strain)
     counts: dict[str, int] = {}
     chosen: dict[str, Selected] = {}
@@ -168,7 +155,9 @@ def select(
         try:
             found = reuse.find(section)
             if found is None:
-                found = _Selecting(bound, plan, guard, strain, counts, chosen, gathering).recall(section, fences[section.id])
+                found = work.select_section(
+                    SectionSelector(bound, plan, guard, strain, counts, chosen, gathering), section, fences[section.id]
+                )
             chosen[section.id] = found
         except DiskError:
             raise
@@ -208,8 +197,36 @@ class _Reuse:
         return bool(counted & self._changed) or ("" in counted and bool(self._changed))
 
 
-class _Selecting:
-    """Selects one section after the other under the same plan and guard."""
+class CostlyWork:
+    """The costly work of the passes, each a function of what it is given. A caller that has met it before may hand in its own."""
+
+    def render_fences(self, bound: Bound, plan: Plan, strain: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
+        """The fences of all sections, by section; data in them is guarded."""
+        fences = {section.id: _render_fences(section, bound.names, strain) for section in plan.sections}
+        for section in plan.sections:
+            if not is_settled(section.fence):
+                fences[section.id] = _guard_fences(section, fences, plan, bound)
+        return fences
+
+    def load_guard(self, bound: Bound, plan: Plan, fences: Mapping[str, tuple[str, str]]) -> Guard:
+        """The guard of a render with these fences."""
+        return _load_guard(plan, fences, bound)
+
+    def select_section(self, selector: SectionSelector, section: Section, fences: tuple[str, str]) -> Selected:
+        """The section with its fences and header. Raises `PromptcError`."""
+        return selector.select(section, fences)
+
+    def count_demand(self, layout: Layout, selection: Selection, selected: Selected) -> int:
+        """A section's charge in units before any step."""
+        return count_demand(layout, selection, selected)
+
+    def lay_section(self, selection: Selection, selected: Selected, part: int, layout: Layout) -> SectionLayout:
+        """The section of index `part` laid out, to be fitted."""
+        return SectionLayout(selection, selected, part, layout)
+
+
+class SectionSelector:
+    """Selects sections under one plan and guard, each after those before it: `counts` are how many items these have."""
 
     def __init__(
         self,
@@ -221,36 +238,17 @@ class _Selecting:
         chosen: Mapping[str, Selected],
         gathering: Gathering | None,
     ) -> None:
-        self._bound = bound
+        self.bound = bound
         self._plan = plan
-        self._guard = guard
-        self._strain = strain
-        self._counts = counts
+        self.guard = guard
+        self.strain = strain
+        self.counts = counts
         self._chosen = chosen
         self._gathering = gathering
 
-    def recall(self, section: Section, fences: tuple[str, str]) -> Selected:
-        """As `select`, from the memory where it has what the section would come to."""
-        if self._bound.memory is None:
-            return self.select(section, fences)
-        from promptc.passes.memo import recall_selected  # a warm render has no memory
-
-        recalled = recall_selected(self._bound, section, self._guard, self._strain, self._counts, fences)
-        if recalled is None or self._find_reach(section) is not None:
-            return self.select(section, fences)
-        run = self._bound.run
-        if recalled.found is not None:
-            selected, steps, size = recalled.found
-            run.pay(steps, section.span, f"selecting `{section.id}`", size)
-            return selected
-        left, memory = run.left, run.memory
-        selected = self.select(section, fences)
-        recalled.note((selected, left - run.left, memory - run.memory))
-        return selected
-
     def select(self, section: Section, fences: tuple[str, str]) -> Selected:
         """The section with its fences and header; an absent or empty one that is required is an error."""
-        names = section_names(self._bound.names, section, self._strain, dict(self._counts))
+        names = section_names(self.bound.names, section, self.strain, dict(self.counts))
         selected = self._select(section, names)
         if section.required and selected.state != "present":
             why = "its `when` is false" if selected.state == "off" else "it has no content"
@@ -258,13 +256,13 @@ class _Selecting:
             raise PromptcError([absent, *selected.warnings])
         raw = strip_lines(section.header.render(names)) if section.header is not None and selected.items else ""
         pay_text(names, raw, section.span, f"the header of `{section.id}`")
-        header, found = self._guard.guard(raw) if raw else ("", ())
+        header, found = self.guard.guard(raw) if raw else ("", ())
         selected = replace(selected, open=fences[0], close=fences[1], header=header, found=(*found, *selected.found))
         _refuse_guarded(selected)
         return selected
 
     def _select(self, section: Section, names: Mapping[str, Any]) -> Selected:
-        if section.id in self._bound.without:
+        if section.id in self.bound.without:
             return Selected(section, "off")
         if section.when is not None and not section.when.evaluate(names):
             return Selected(section, "off")
@@ -274,11 +272,11 @@ class _Selecting:
                 section,
                 section.items,
                 names,
-                guard=self._guard,
-                meter=self._bound.meter,
-                total=self._bound.total,
-                against={name: self._find_values(name, section.items.span) for name in dedupe.against} if dedupe is not None else {},
-                reach=self._find_reach(section),
+                guard=self.guard,
+                meter=self.bound.meter,
+                total=self.bound.total,
+                against={name: self._list_values(name, section.items.span) for name in dedupe.against} if dedupe is not None else {},
+                reach=self.find_reach(section),
                 gathered=self._find_gathered(section, section.items, names),
             )
         return self._select_text(section, names)
@@ -293,28 +291,28 @@ class _Selecting:
         if not raw:
             return Selected(section, "empty")
         pay_text(names, raw, section.span, f"the text of `{section.id}`")
-        text, found = self._guard.guard(raw)
+        text, found = self.guard.guard(raw)
         return Selected(section, "present", (Item("text", 0, None, raw, text, found=found),))
 
-    def _find_values(self, name: str, span: Span) -> tuple[Any, ...]:
+    def _list_values(self, name: str, span: Span) -> tuple[Any, ...]:
         found = self._chosen.get(name)
         if found is None:
             message = f"`dedupe.against` names `{name}`, which stands later or is no section"
             raise fail("PC0519", message, span, help="name an earlier section")
         return tuple(item.value for item in found.items)
 
-    def _find_reach(self, section: Section) -> Reach | None:
-        """What follows a list as far as a prompt, or the section's own cap, can hold it; None where the list is read whole."""
-        if not has_reach(section, self._plan, self._bound.pack):
+    def find_reach(self, section: Section) -> Reach | None:
+        """Make what follows a list as far as a prompt, or the section's own cap, can hold it; None where the list is read whole."""
+        if not has_reach(section, self._plan, self.bound.pack):
             return None
         cap = section.budget.cap if section.budget is not None else None
-        most = cap.tokens(self._bound.total) if cap is not None and cap.unit != "chars" else 0
-        base = self._bound.pack.find_plan(replace(self._bound.choice, tiers=0, uses=())).find_section(section.id)
+        most = cap.tokens(self.bound.total) if cap is not None and cap.unit != "chars" else 0
+        base = self.bound.pack.find_plan(replace(self.bound.choice, tiers=0, uses=())).find_section(section.id)
         if base is not None and base.budget is not None and base.budget.cap is not None and base.budget.cap.unit != "chars":
-            most = max(most, base.budget.cap.tokens(self._bound.total))
-        units = max(most, self._bound.total) * self._bound.meter.counter.unit
+            most = max(most, base.budget.cap.tokens(self.bound.total))
+        units = max(most, self.bound.total) * self.bound.meter.counter.unit
         steps = [step for step in self._plan.truncate if step.section == section.id]
-        return Reach(section, steps, self._bound.meter, units)
+        return Reach(section, steps, self.bound.meter, units)
 
 
 def _refuse_guarded(selected: Selected) -> None:
@@ -331,23 +329,16 @@ def _refuse_guarded(selected: Selected) -> None:
         )
 
 
-def _find_fences(bound: Bound, plan: Plan, strain: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
-    """The fences of all sections; from the memory where they read nothing but their section."""
-    memory = bound.memory
-    key = ("fences", id(plan))
-    found: dict[str, tuple[str, str]] | None = memory.find(key) if memory is not None else None
-    if found is not None:
-        return found
-    fences = {section.id: _render_fences(section, bound.names, strain) for section in plan.sections}
-    for section in plan.sections:
-        if not _is_settled(section.fence):
-            fences[section.id] = _guard_fences(section, fences, plan, bound)
-    if memory is not None and all(_is_settled(section.fence) for section in plan.sections):
-        memory.note(key, (plan,), fences)
-    return fences
+def _render_fences(section: Section, names: Mapping[str, Any], strain: Mapping[str, Any]) -> tuple[str, str]:
+    fence = section.fence
+    if fence is None:
+        return "", ""
+    seen = section_names(names, section, strain, {})
+    return render_fence(fence.open.render(seen), section), render_fence(fence.close.render(seen), section)
 
 
-def _is_settled(fence: Fence | None) -> bool:
+def is_settled(fence: Fence | None) -> bool:
+    """Whether a fence reads nothing but its section."""
     return fence is None or all(path[0] == "section" for text in (fence.open, fence.close) for path in text.reads)
 
 
@@ -362,29 +353,9 @@ def _guard_fences(section: Section, fences: Mapping[str, tuple[str, str]], plan:
     return open, close
 
 
-def _render_fences(section: Section, names: Mapping[str, Any], strain: Mapping[str, Any]) -> tuple[str, str]:
-    fence = section.fence
-    if fence is None:
-        return "", ""
-    seen = section_names(names, section, strain, {})
-    return render_fence(fence.open.render(seen), section), render_fence(fence.close.render(seen), section)
-
-
-def _find_guard(bound: Bound, plan: Plan, fences: Mapping[str, tuple[str, str]]) -> Guard:
-    """The guard of an earlier render where it is the same: what that rendered is then guarded as well."""
-    if bound.memory is None:
-        return _load_guard(plan, fences, bound)
-    key = ("guard", id(plan), tuple(fences.items()), bound.format)
-    guard: Guard | None = bound.memory.find(key)
-    if guard is None:
-        guard = _load_guard(plan, fences, bound)
-        bound.memory.note(key, (plan,), guard)
-    return guard
-
-
 def _load_guard(plan: Plan, fences: Mapping[str, tuple[str, str]], bound: Bound) -> Guard:
     lines = sorted({line for pair in fences.values() for line in pair if line})
-    guarding, prefixes, is_joined = _find_rules(plan, bound)
+    guarding, prefixes, is_joined = _list_rules(plan, bound)
     return Guard(
         lines,
         prefixes,
@@ -397,7 +368,7 @@ def _load_guard(plan: Plan, fences: Mapping[str, tuple[str, str]], bound: Bound)
     )
 
 
-def _find_rules(plan: Plan, bound: Bound) -> tuple[Guarding, list[str], bool]:
+def _list_rules(plan: Plan, bound: Bound) -> tuple[Guarding, list[str], bool]:
     """What a guard minds beside the fences of sections: the policies, the beginnings of item fences, and whether texts are joined without a
     line end: inside a section by its separator, or as neighbouring messages of one role by a service.
     """
@@ -411,5 +382,5 @@ def _iter_prefixes(section: Section) -> list[str]:
     fence: Fence | None = section.items.fence if section.items is not None else None
     if fence is None:
         return []
-    starts = (find_literals(one)[0] for one in (fence.open, fence.close))
+    starts = (split_literals(one)[0] for one in (fence.open, fence.close))
     return [start for start in starts if start]

@@ -56,8 +56,8 @@ def test_the_minimum_is_that_of_the_models_family():
         "other",
         None,
     )
-    assert [known.find_minimum(model) for model in given] == [2048, 4096, 512, 1024, 4096, 512, 512]
-    assert load_provider("gemini").breakpoints.find_minimum(None) == 0
+    assert [known.choose_minimum(model) for model in given] == [2048, 4096, 512, 1024, 4096, 512, 512]
+    assert load_provider("gemini").breakpoints.choose_minimum(None) == 0
 
 
 def test_models_that_take_breakpoints_are_known_by_how_their_names_begin():

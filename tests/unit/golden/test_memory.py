@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 import promptc
 from promptc.frontend.json import load_json
 from promptc.frontend.state import set_values
+from promptc.golden.memory import MOST, Memory
 from promptc.golden.resources import SuiteResources
-from promptc.model.stages import MOST, Memory
 from promptc.passes.fit.ladder import Expander
 from promptc.passes.fit.result import Fitted
 from promptc.passes.layout.ledger import Piece, TokenLedger

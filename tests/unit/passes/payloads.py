@@ -6,7 +6,7 @@ from typing import Any
 from promptc.diag.findings import Span
 from promptc.frontend.output import load_provider
 from promptc.model.pack import Response, Tool
-from promptc.passes.payload.build import ContentBlock, Message, Payload, ReplyLimits
+from promptc.passes.payload.bodies import ContentBlock, Message, Payload, ReplyLimits
 from promptc.passes.payload.checks import build_payload
 
 SPAN = Span("pack.yaml", 1, 1)

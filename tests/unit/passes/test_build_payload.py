@@ -8,7 +8,7 @@ import pytest
 from promptc.diag.findings import PromptcError
 from promptc.diag.frozen import replace
 from promptc.model.messages import PROVIDERS
-from promptc.passes.payload.build import ContentBlock, Message, ReplyLimits
+from promptc.passes.payload.bodies import ContentBlock, Message, ReplyLimits
 from tests.published import MODELS, RefusedError, check_published
 from tests.unit.passes.payloads import RESPONSE, SPAN, TOOL, build, count_breakpoints, give, iter_texts, mark, say, use
 

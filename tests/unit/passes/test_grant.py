@@ -3,7 +3,7 @@
 from fractions import Fraction
 from itertools import pairwise
 
-from promptc.passes.fit.grant import Claim, find_shares
+from promptc.passes.fit.grant import Claim, count_shares
 from tests.property.drawing.packs import Drawn
 from tests.property.load_drawn import load_drawn
 
@@ -30,5 +30,5 @@ def test_a_percentage_as_the_most_of_grow_takes_nothing_from_others_as_the_total
 def test_a_share_of_nothing_stays_at_its_floor():
     for floor in (0, 3):
         nothing, half = Claim(floor, Fraction(0), Fraction(0)), Claim(0, Fraction(50), Fraction(1, 2))
-        assert find_shares({"a": nothing}, {}, 100) == {"a": floor}
-        assert find_shares({"a": nothing, "b": half}, {}, 100) == {"a": floor, "b": 50}
+        assert count_shares({"a": nothing}, {}, 100) == {"a": floor}
+        assert count_shares({"a": nothing, "b": half}, {}, 100) == {"a": floor, "b": 50}

@@ -3,7 +3,7 @@
 import pytest
 
 from promptc.model.messages import PROVIDERS
-from promptc.passes.payload.build import Message
+from promptc.passes.payload.bodies import Message
 from tests.unit.passes.payloads import SPAN, TOOL, build, give, say, use
 
 each_provider = pytest.mark.parametrize("provider", PROVIDERS)

@@ -37,7 +37,7 @@ def test_every_element_is_found_by_its_id_and_left_out_once(pack, state):
         gone = [place for stage in trace.stages for place in stage.left_out]
         assert len(gone) == len(set(gone)) and len(gone) + len(selected.items) == trace.size
         assert {item.id for item in selected.items} <= set(trace.ids.values())
-        assert all(place in trace.find_places(trace.find_id(place)) for place in range(trace.size))
+        assert all(place in trace.list_places(trace.name_item(place)) for place in range(trace.size))
         assert all(stage.explain(place) for stage in trace.stages for place in stage.left_out)
 
 
@@ -54,7 +54,7 @@ def test_what_lies_beyond_reach_is_left_out_by_it(tmp_path):
     assert selection.sections[0].is_partial
     assert [stage.name for stage in trace.stages] == ["from", "where", "reach", "render"]
     assert {stage.name: len(stage.left_out) for stage in trace.stages if stage.left_out} == dict(selection.sections[0].left_out)
-    assert trace.find_places("3") == [3] and trace.find_places("298") == [298]
+    assert trace.list_places("3") == [3] and trace.list_places("298") == [298]
     assert "the budget can hold" in trace.stages[2].explain(3)
 
 
@@ -71,7 +71,7 @@ def test_an_unread_element_may_be_one_its_id_fails_for(tmp_path):
     (tmp_path / "pack.yaml").write_text(head + f"sections: [{section}]\n", encoding="utf-8")
     selection = promptc.load(tmp_path).compile({"log": [{}, {"n": "a"}, {"n": "b"}]}).fitted.strained.selection
     trace = trace_items(selection, selection.sections[0])
-    assert [trace.find_id(place) for place in range(3)] == ["0", "a", "b"]
+    assert [trace.name_item(place) for place in range(3)] == ["0", "a", "b"]
 
 
 def test_a_cap_is_told_by_the_name_it_has_in_the_manifest(tmp_path):

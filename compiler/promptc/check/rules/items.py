@@ -10,8 +10,8 @@ from promptc.check.rules.budgets import PROVABLE, count, list_fences
 from promptc.check.schema_types import list_values
 from promptc.diag.findings import Diagnostic, Span, count_noun, join_names, suggest
 from promptc.diag.frozen import frozen, replace
-from promptc.model.pack import PackModel, Plan, find_caps, has_reach
-from promptc.model.section import HALVES, PART_KINDS, Evict, Items, LimitPer, MessageForm, Retrieve, Section, find_part_kind
+from promptc.model.pack import PackModel, Plan, has_reach, list_caps
+from promptc.model.section import HALVES, PART_KINDS, Evict, Items, LimitPer, MessageForm, Retrieve, Section, read_part_kind
 from promptc.template.compile import Expression
 from promptc.template.types.algebra import element_type, find_count
 from promptc.template.types.bounds import Amount, choose_largest
@@ -55,7 +55,7 @@ def check_idle_caps(pack: PackModel, configuration: Configuration) -> Iterator[D
     plan, settled = configuration.plan, configuration.facts.settled
     fences = list_fences(plan, settled)
     scopes = configuration.facts.load_bounding_scopes(fences)
-    measured = find_caps(configuration.base, pack.strain, plan.budget.total) if pack.strain is not None else {}
+    measured = list_caps(configuration.base, pack.strain, plan.budget.total) if pack.strain is not None else {}
     found = list(configuration.iter_texts())
     for section in plan.sections:
         if settled.is_off(section):
@@ -316,7 +316,7 @@ def _explain(section: Section, items: Items) -> str:
     if isinstance(first, Evict):
         chooses = first.order or first.by is not None or first.marker is not None or first.whole == "group"
         return "its `evict` must see all of it" if chooses else "a later step or another section must see all of it"
-    return f"its ladder begins with `{type(first).__name__.lower()}`" if first is not None else "it has no ladder"
+    return f"its ladder begins with `{first.rule}`" if first is not None else "it has no ladder"
 
 
 @for_each
@@ -335,7 +335,7 @@ def check_parts(pack: PackModel, configuration: Configuration) -> Iterator[Diagn
 
 def _judge_names(section: Section, message: MessageForm) -> Iterator[Diagnostic]:
     for kind in message.parts:
-        if find_part_kind(kind) not in PART_KINDS:
+        if read_part_kind(kind) not in PART_KINDS:
             what = f"`parts` of `{section.id}` names `{kind}`, which no request can hold: an item with one stops the render"
             yield Diagnostic("PC0691", what, message.span, f"known: {join_names(PART_KINDS)}; leave others out", "warn")
     for kind in message.parts:
@@ -354,7 +354,7 @@ def _judge_kind(section: Section, message: MessageForm, kind: Type) -> Iterator[
     if not elements or any(one is None for one in types):
         return
     met = sorted({name for one in types for name in one or ()})
-    if any(find_part_kind(name) in message.passing for name in met):
+    if any(read_part_kind(name) in message.passing for name in met):
         return
     named = f"their types are {join_names(met)}" if met else "they have no `type`"
     what = f"by the schema `parts` of `{section.id}` lets no part of `{message.content.text.strip()}` pass: {named}"

@@ -44,7 +44,7 @@ def _judge_fixed(section: Section, step: Step) -> Diagnostic | None:
 
 
 def _name(step: Step) -> str:
-    return step.section if isinstance(step, Continue) else type(step).__name__.lower()
+    return step.section if isinstance(step, Continue) else step.rule
 
 
 def _name_kept(section: Section) -> str:

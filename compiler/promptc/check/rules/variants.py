@@ -13,7 +13,7 @@ from promptc.check.schema_types import list_values
 from promptc.check.texts import iter_texts
 from promptc.diag.findings import Diagnostic, Span, join_some, suggest
 from promptc.diag.frozen import frozen
-from promptc.model.pack import Axis, Band, Let, PackModel, Strain, Tier, find_caps
+from promptc.model.pack import Axis, Band, Let, PackModel, Strain, Tier, list_caps
 from promptc.model.section import Ratio, Section, Step, Use
 from promptc.model.state import Node
 from promptc.template.types.types import NumberType, Type, list_members
@@ -340,7 +340,7 @@ def _iter_unknown_tiers(step: Step, configuration: Configuration) -> Iterator[Di
 
 def _iter_uncapped(pack: PackModel, rules: Strain, configuration: Configuration) -> Iterator[Diagnostic]:
     plan = configuration.base
-    caps = find_caps(plan, rules, plan.budget.total)
+    caps = list_caps(plan, rules, plan.budget.total)
     node = pack.manifest.value["strain"].get("count")
     for name in node.value if node is not None else ():
         if name.value not in caps and plan.find_section(str(name.value)) is not None:
@@ -349,7 +349,7 @@ def _iter_uncapped(pack: PackModel, rules: Strain, configuration: Configuration)
 
 
 def _measure_reach(rules: Strain, configuration: Configuration, settled: SettledTexts) -> _Reach:
-    caps = find_caps(configuration.base, rules, configuration.base.budget.total)
+    caps = list_caps(configuration.base, rules, configuration.base.budget.total)
     short = []
     for name, cap in caps.items():
         section = configuration.plan.find_section(name)

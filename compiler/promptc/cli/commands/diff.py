@@ -29,7 +29,7 @@ from promptc.golden.case import name_golden, read_golden_name
 from promptc.golden.confine import is_inside
 from promptc.golden.git import GitError, TreeEntry, list_entries, read_blobs, run_git
 from promptc.model.state import State
-from promptc.prompt import Prompt
+from promptc.pipeline import Prompt
 
 _DIFFERENT = 1
 _HELP = "compare two packs with `--state`, or two states with `--pack`"

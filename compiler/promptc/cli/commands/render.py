@@ -23,9 +23,8 @@ from promptc.diag.findings import Diagnostic, PromptcError, Source, UsageError, 
 from promptc.diag.typed import Any
 from promptc.model.stages import RenderOptions
 from promptc.model.state import State
-from promptc.passes.bind import bind
+from promptc.passes.bind import bind, list_names
 from promptc.passes.fit.steps import list_step_names
-from promptc.passes.select import find_names
 from promptc.passes.strain import name_tier, strain
 from promptc.pipeline import Outcome
 from promptc.template.compile import Expression, Place, load_expression
@@ -167,18 +166,18 @@ def _show_why(outcome: Outcome, address: str, page: Page) -> None:
 
 
 def _show_stages(outcome: Outcome, section: str, page: Page) -> None:
-    from promptc.cli.views.story import find_stages, has_pipeline, render_stages
+    from promptc.cli.views.story import has_pipeline, list_stages, render_stages
 
     selected = load_selected(outcome, section)
     if has_pipeline(selected):
-        page.show(find_stages(outcome, selected), render_stages)
+        page.show(list_stages(outcome, selected), render_stages)
     else:
         _show_why(outcome, section, page)
 
 
 def _show_source(outcome: Outcome, given: str, page: Page) -> None:
     """Nothing for what does not fit: there is no output."""
-    from promptc.cli.views.source import find_lines, render_lines
+    from promptc.cli.views.source import describe_lines, render_lines
     from promptc.explain.output import LineTracer
 
     message, lines = _read_lines(given)
@@ -189,7 +188,7 @@ def _show_source(outcome: Outcome, given: str, page: Page) -> None:
         why, help = ("names a message of a text", "such as `--source 12`") if message is not None else ("names no message", _NAME_MESSAGE)
         raise UsageError([Diagnostic("PC0721", f"`--source {given}` {why}", help=help)])
     _check_there(given, message, lines[-1], tracer.count_messages(), tracer.count_lines(message or 0))
-    page.show(find_lines(outcome, tracer, message or 0, lines), render_lines)
+    page.show(describe_lines(outcome, tracer, message or 0, lines), render_lines)
 
 
 def _check_there(given: str, message: int | None, last: int, messages: int, lines: int) -> None:
@@ -221,14 +220,14 @@ def _read_lines(given: str) -> tuple[int | None, range]:
 
 
 def _show_without(before: Outcome, after: Outcome, names: Sequence[str], page: Page) -> Outcome:
-    from promptc.cli.views.sweep import compare, render_comparison
+    from promptc.cli.views.meter import compare, render_comparison
 
     page.show(compare(names, before, after), render_comparison)
     return after
 
 
 def _show_sweep(pack: Pack, state: State, request: RenderRequest, given: str, page: Page) -> int:
-    from promptc.cli.views.sweep import PLENTY, Point, describe_point, render_sweep, sweep_all, sweep_range
+    from promptc.cli.views.meter import PLENTY, Point, describe_point, render_sweep, sweep_all, sweep_range
 
     budgets = _read_range(given)
     own = request.budget or compile_request(pack, state, request).fitted.strained.selection.plan.budget.total
@@ -317,7 +316,7 @@ def _list_scope(outcome: Outcome, section: str | None, item: str | None) -> Mapp
     name, _, id = item.partition("/") if item is not None else (section or "", "", "")
     selected = load_selected(outcome, name)
     if item is None:
-        return find_names(outcome.fitted.strained.selection, selected.section)
+        return list_names(outcome.fitted.strained.selection, selected.section)
     found = next((one for one in selected.items if one.id == id), None)
     if found is None:
         help = suggest(id, [one.id for one in selected.items])

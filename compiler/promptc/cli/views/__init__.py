@@ -1,1 +1,4 @@
-"""What `explain` shows: each view finds its figures as plain values and lays them out as text of a given width."""
+"""What commands show: each view finds its figures as plain values and lays them out as text of a given width.
+
+Public: `blockmap`, `difference`, `drawing`, `meter`, `source`, `story`, `verdict`
+"""

@@ -1,4 +1,4 @@
-"""Rows of cells as aligned text."""
+"""What all views are drawn with: tables of aligned cells, bars, numbers and lists of ids, lines folded to a width."""
 
 from __future__ import annotations
 

@@ -64,10 +64,10 @@ class Line:
     owners: tuple[Owner, ...]
 
 
-def find_lines(outcome: Outcome, tracer: LineTracer, message: int, lines: Sequence[int]) -> tuple[Line, ...]:
+def describe_lines(outcome: Outcome, tracer: LineTracer, message: int, lines: Sequence[int]) -> tuple[Line, ...]:
     """What made these lines of the text, or of a message."""
     finder = _LineFinder(outcome, tracer.origins)
-    return tuple(finder.find(tracer.trace(message, line)) for line in lines)
+    return tuple(finder.describe(tracer.trace(message, line)) for line in lines)
 
 
 def render_lines(lines: Sequence[Line], width: int, paint: Paint = PLAIN) -> str:
@@ -83,14 +83,14 @@ class _LineFinder:
         self._origins = origins
         self._state = outcome.fitted.strained.selection.bound.state.value
 
-    def find(self, traced: TracedLine) -> Line:
+    def describe(self, traced: TracedLine) -> Line:
         message = traced.message if self._outcome.report["format"] == "messages" else None
-        owners = tuple(self._find_owner(part, pieces) for part, pieces in traced.parts)
+        owners = tuple(self._describe_owner(part, pieces) for part, pieces in traced.parts)
         return Line(message, traced.line, traced.text, owners)
 
-    def _find_owner(self, part: Part, pieces: Sequence[TracedText]) -> Owner:
+    def _describe_owner(self, part: Part, pieces: Sequence[TracedText]) -> Owner:
         section = next(one.section for one in self._outcome.fitted.strained.selection.sections if one.section.id == part.section)
-        bits = tuple(self._find_bit(part, piece) for piece in pieces)
+        bits = tuple(self._describe_bit(part, piece) for piece in pieces)
         entry = part.item
         if entry is None:
             return Owner(section.id, str(section.span), None, None, None, "", bits)
@@ -100,11 +100,11 @@ class _LineFinder:
 
     def _describe(self, entry: FittedItem) -> str:
         if entry.is_made:
-            cut = self._origins.find_making(entry)
+            cut = self._origins.trace_making(entry)
             return f"made of {show_plural(len(cut.gone), 'item')} by {cut.step.label}, {cut.step.span}"
         return f"in form {entry.form + 1}" if entry.form else ""
 
-    def _find_bit(self, part: Part, piece: TracedText) -> Bit:
+    def _describe_bit(self, part: Part, piece: TracedText) -> Bit:
         span = piece.made.span if piece.made is not None else piece.span
         code = piece.made.code if piece.made is not None else piece.code
         pointers = piece.made.pointers if piece.made is not None else ()

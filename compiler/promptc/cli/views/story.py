@@ -1,4 +1,6 @@
-"""The whole story of one item, or of one section: whether it was read, what left it out, what cut it, where it stands now."""
+"""The whole history of one item (`list_histories`), of one section (`describe_section`), and of the stages a section went through
+(`list_stages`): what was read, what left it out, what cut it, where it stands now.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,7 @@ from itertools import groupby
 
 from promptc.cli.terminal import PLAIN, Paint, escape_controls
 from promptc.cli.views.drawing import GUARDED, Cell, Row, render_table, show_count, show_ids, show_left_out, show_plural, wrap
-from promptc.cli.views.meter import Ladder, count_tokens_held, find_reason, find_rule, iter_ladders, list_items
+from promptc.cli.views.meter import Ladder, count_tokens_held, describe_reason, iter_ladders, list_items
 from promptc.diag.findings import Diagnostic, UsageError, suggest
 from promptc.diag.frozen import frozen, replace
 from promptc.explain.items import Stage, Trace, describe_refused, describe_source, describe_value, trace_items
@@ -20,6 +22,42 @@ _LABEL = 10
 _NOTCHES = 3
 _TWINS = 3
 _TEXT_LINES = 6
+
+
+@frozen
+class Fact:
+    """One thing that happened, and what it is about."""
+
+    about: str
+    text: str
+
+
+@frozen
+class ItemHistory:
+    """An item by its address, in a word what became of it, and everything that did so, in order."""
+
+    item: str
+    verdict: str
+    facts: tuple[Fact, ...]
+
+
+@frozen
+class Reason:
+    """Why, and of which items; of many a few."""
+
+    why: str
+    items: tuple[str, ...]
+
+
+@frozen
+class StageView:
+    """A stage or a step: how many items there were after it, how many it left out, and why it left out or changed which ones."""
+
+    name: str
+    at: str
+    passed: int
+    left_out: int
+    reasons: tuple[Reason, ...]
 
 
 def describe_section(outcome: Outcome, selected: Selected) -> ItemHistory:
@@ -67,7 +105,7 @@ def _iter_fitting(outcome: Outcome, selected: Selected) -> Iterator[Fact]:
     for ladder in iter_ladders(outcome):
         cuts = [cut for cut in ladder.run.applied if cut.section == section.id]
         if cuts:
-            rules = ", ".join(dict.fromkeys(find_rule(cut) for cut in cuts))
+            rules = ", ".join(dict.fromkeys(cut.step.rule for cut in cuts))
             yield Fact("cut", f"{show_plural(len(list_items(cuts)), 'item')} by {rules}, {cuts[0].step.span}\n{ladder.goal}")
     described = next(one for one in outcome.report["sections"] if one["id"] == section.id)
     if outcome.emitted is not None and described["range"] is not None:
@@ -75,28 +113,11 @@ def _iter_fitting(outcome: Outcome, selected: Selected) -> Iterator[Fact]:
         yield Fact("stands", f"{f'message {message[0]}, ' if message else ''}bytes {start} to {stop}")
 
 
-@frozen
-class Fact:
-    """One thing that happened, and what it is about."""
-
-    about: str
-    text: str
-
-
-@frozen
-class ItemHistory:
-    """An item by its address, in a word what became of it, and everything that did so, in order."""
-
-    item: str
-    verdict: str
-    facts: tuple[Fact, ...]
-
-
 def list_histories(outcome: Outcome, selected: Selected, id: str) -> list[ItemHistory]:
     """The stories of every item of that id, selected ones first: ids may repeat. `UsageError` (PC0726) when there is none."""
     name = selected.section.id
     trace = trace_items(outcome.fitted.strained.selection, selected) if has_pipeline(selected) else None
-    places = trace.find_places(id) if trace is not None else []
+    places = trace.list_places(id) if trace is not None else []
     gone = [place for place in places if trace is not None and _find_stage(trace, place) is not None]
     stories = [_describe_left_out(trace, place, name) for place in gone[:_TWINS] if trace is not None]
     if len(gone) > _TWINS:
@@ -113,13 +134,13 @@ def list_histories(outcome: Outcome, selected: Selected, id: str) -> list[ItemHi
     return [*(_describe_selected(outcome, trace, fit, entry) for entry in entries if fit is not None), *stories]
 
 
-def _find_refused(selected: Selected, id: str) -> str:
-    """What is told of a chunk that was scored and not retrieved."""
+def _find_refused(selected: Selected, id: str) -> str | None:
+    """What is told of a chunk that was scored and not retrieved; None where none has that id."""
     gathered = selected.gathered
     if gathered is None:
-        return ""
+        return None
     lines = zip(gathered.refused, describe_refused(gathered), strict=True)
-    return next((line for chunk, line in lines if chunk["id"] == id), "")
+    return next((line for chunk, line in lines if chunk["id"] == id), None)
 
 
 def render_histories(stories: Sequence[ItemHistory], width: int, paint: Paint = PLAIN) -> str:
@@ -136,9 +157,6 @@ def _render_story(story: ItemHistory, width: int, paint: Paint) -> str:
     return "".join(f"{line.rstrip()}\n" for line in lines)
 
 
-# --- what was not selected ---
-
-
 def _find_stage(trace: Trace, place: int) -> int | None:
     return next((at for at, stage in enumerate(trace.stages) if place in stage.left_out), None)
 
@@ -152,16 +170,13 @@ def _describe_left_out(trace: Trace, place: int, section: str) -> ItemHistory:
     if passed:
         facts.append(Fact("passed", ", ".join(passed)))
     facts.append(Fact("left out", f"by {stage.name}, {stage.at}\n{stage.explain(place)}"))
-    return ItemHistory(f"{section}/{trace.find_id(place)}", "not in the prompt: it was not selected", tuple(facts))
+    return ItemHistory(f"{section}/{trace.name_item(place)}", "not in the prompt: it was not selected", tuple(facts))
 
 
 def _place(trace: Trace, place: int) -> Fact:
     read = trace.reads.get(place)
     number = f", number {read.number}" if read is not None and read.number != place else ""
     return Fact("read", f"element {place} (0 to {trace.size - 1}){number} of {trace.stages[0].at}")
-
-
-# --- what was selected ---
 
 
 def _describe_selected(outcome: Outcome, trace: Trace | None, fit: FittedSection, entry: FittedItem) -> ItemHistory:
@@ -183,7 +198,7 @@ def _iter_origin(outcome: Outcome, trace: Trace | None, fit: FittedSection, entr
     item, meter = entry.item, outcome.fitted.layout.meter
     if entry.is_made:
         return
-    place = next(iter(trace.find_places(item.id)), None) if trace is not None else None
+    place = next(iter(trace.list_places(item.id)), None) if trace is not None else None
     if trace is not None and place is not None:
         yield _place(trace, place)
         if fit.selected.gathered is not None:
@@ -219,7 +234,7 @@ def _describe_cut(ladder: Ladder, cut: Applied, item: Item, outcome: Outcome) ->
     whole = f"{ladder.title} {show_count(tokens(cut.before))} → {show_count(tokens(cut.after))}"
     place = "the default overflow" if cut.step.is_default else cut.step.span
     lines = [
-        f"by {find_rule(cut)}, {place}",
+        f"by {cut.step.rule}, {place}",
         ladder.goal,
         cut.why,
         f"{own}; {whole}",
@@ -232,13 +247,13 @@ def _describe_cut(ladder: Ladder, cut: Applied, item: Item, outcome: Outcome) ->
 
 def _iter_standing(outcome: Outcome, entry: FittedItem) -> Iterator[Fact]:
     if outcome.emitted is not None:
-        yield Fact("stands", _find_lines(outcome, entry))
+        yield Fact("stands", _describe_lines(outcome, entry))
     lines = entry.body.split("\n")
     more = [f"... {show_plural(len(lines) - _TEXT_LINES, 'line')} more"] if len(lines) > _TEXT_LINES else []
     yield Fact("text", "\n".join([*lines[:_TEXT_LINES], *more]))
 
 
-def _find_lines(outcome: Outcome, entry: FittedItem) -> str:
+def _describe_lines(outcome: Outcome, entry: FittedItem) -> str:
     """The lines of the text, or of its message, that the item stands in."""
     assert outcome.emitted is not None
     parts = outcome.emitted.parts
@@ -251,26 +266,7 @@ def _find_lines(outcome: Outcome, entry: FittedItem) -> str:
     return f"{where}{lines}, byte {len(before.encode())}"
 
 
-@frozen
-class Reason:
-    """Why, and of which items; of many a few."""
-
-    why: str
-    items: tuple[str, ...]
-
-
-@frozen
-class StageView:
-    """A stage or a step: how many items there were after it, how many it left out, and why it left out or changed which ones."""
-
-    name: str
-    at: str
-    passed: int
-    left_out: int
-    reasons: tuple[Reason, ...]
-
-
-def find_stages(outcome: Outcome, selected: Selected) -> tuple[StageView, ...]:
+def list_stages(outcome: Outcome, selected: Selected) -> tuple[StageView, ...]:
     """The stages of the item pipeline (none for a section without items), then the steps that were taken on the section."""
     return (*_iter_pipeline(outcome, selected), *_iter_steps(outcome, selected))
 
@@ -316,7 +312,7 @@ def _iter_reasons(trace: Trace, stage: Stage) -> Iterator[Reason]:
 def _name_few(trace: Trace, places: Sequence[int]) -> tuple[str, ...]:
     """Ids of what will be shown: of many the first and the last ones, since each has to be evaluated."""
     shown = places if len(places) <= 8 else [*places[:6], *places[-2:]]
-    return tuple(trace.find_id(place) for place in shown)
+    return tuple(trace.name_item(place) for place in shown)
 
 
 def _iter_steps(outcome: Outcome, selected: Selected) -> Iterator[StageView]:
@@ -327,11 +323,11 @@ def _iter_steps(outcome: Outcome, selected: Selected) -> Iterator[StageView]:
             cuts = list(same)
             alive -= sum(_count_gone(cut) for cut in cuts)
             left_out = sum(max(0, _count_gone(cut)) for cut in cuts)
-            yield StageView(find_rule(cuts[0]), str(cuts[0].step.span), alive, left_out, (Reason(ladder.goal, ()), *_group_reasons(cuts)))
+            yield StageView(cuts[0].step.rule, str(cuts[0].step.span), alive, left_out, (Reason(ladder.goal, ()), *_group_reasons(cuts)))
 
 
 def _group_reasons(cuts: Sequence[Applied]) -> Iterator[Reason]:
-    for why, same in groupby(cuts, key=find_reason):
+    for why, same in groupby(cuts, key=describe_reason):
         yield Reason(why, tuple(list_items(list(same))))
 
 

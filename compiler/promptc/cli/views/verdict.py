@@ -1,4 +1,6 @@
-"""A verdict on a case, as `promptc test` prints it."""
+"""A verdict on a case as `promptc test` prints it (`render_verdict`), and the screen on which `promptc review` shows one after the
+other (`render_page`).
+"""
 
 from __future__ import annotations
 

@@ -16,14 +16,15 @@ from promptc.passes.fit.result import Applied, CutPlace, Fitted, FittedItem, Fit
 from promptc.passes.layout.layout import Layout, load_layout
 from promptc.passes.layout.ledger import TokenLedger
 from promptc.passes.layout.section import Entry, SectionLayout, count_demand
+from promptc.passes.strain import CostlyWork
 
 _new = tuple.__new__
 """Makes a named tuple of all its fields in order, at a third of its price: there is one for each item and each notch."""
 
 
-def fit(strained: Strained) -> Fitted:
+def fit(strained: Strained, work: CostlyWork | None = None) -> Fitted:
     """Fits a selection. Never raises for content that is too large: `errors` says so."""
-    fitting = _Fitting(strained)
+    fitting = _Fitting(strained, work or CostlyWork())
     try:
         return fitting.run()
     finally:
@@ -43,7 +44,7 @@ def count_held(fitted: Fitted, name: str) -> int:
 class _Fitting:
     """The steps of one fit, in order."""
 
-    def __init__(self, strained: Strained) -> None:
+    def __init__(self, strained: Strained, work: CostlyWork) -> None:
         selection = strained.selection
         bound = selection.bound
         self._strained = strained
@@ -52,7 +53,9 @@ class _Fitting:
         self._meter = bound.meter
         self._layout = load_layout(selection.plan, bound)
         self._guard = selection.guard
-        self._fits = self._load_fits()
+        self._fits = {
+            one.section.id: work.lay_section(selection, one, part, self._layout) for part, one in enumerate(selection.sections) if one.items
+        }
         self._expander = Expander(self._fits, self._guard, self._total)
         self._errors: list[Diagnostic] = []
         self._short = ""
@@ -68,7 +71,8 @@ class _Fitting:
         grants = self._grant()
         ladders |= self._run_sections(grants)
         charges = self._count_charges()
-        ledger, truncated = self._truncate() if not self._short_of_something() else (None, None)
+        is_short = any(found.level == "error" for found in self._errors)
+        ledger, truncated = self._truncate() if not is_short else (None, None)
         left = _freeze_entries(self._fits.values())
         parts, roles = _freeze_pieces(ledger, self._layout, left) if ledger is not None else ((), ())
         return Fitted(
@@ -94,16 +98,6 @@ class _Fitting:
         """Lets go of the ladders, which hold on to what they are kept in: else a render's memory is not given back with it."""
         self._expander.ladders.clear()
 
-    def _load_fits(self) -> dict[str, SectionLayout]:
-        selection = self._strained.selection
-        present = [(part, one) for part, one in enumerate(selection.sections) if one.items]
-        memory = selection.bound.memory
-        if memory is None:
-            return {one.section.id: SectionLayout(selection, one, part, self._layout) for part, one in present}
-        from promptc.passes.memo import recall_fit  # a warm render has no memory
-
-        return {one.section.id: recall_fit(memory, selection, one, part, self._layout) for part, one in present}
-
     def _count_charges(self) -> dict[str, int]:
         return {name: fit.count_charge() for name, fit in self._fits.items()}
 
@@ -120,11 +114,6 @@ class _Fitting:
             message = f"the strain tier asks for no prompt: `{run.failed.label}` is `fail` on `{run.failed.section}`"
             self._fail(Diagnostic("PC0533", message, run.failed.span, "lower the strain, or take the step out"), run.failed.section, 0)
         return run
-
-    def _short_of_something(self) -> bool:
-        return any(found.level == "error" for found in self._errors)
-
-    # --- caps ---
 
     def _check_pinned(self, charges: Mapping[str, int]) -> None:
         for name, fit in self._fits.items():
@@ -177,7 +166,7 @@ class _Fitting:
             ):
                 fixed += demand
             elif budget.is_share:
-                claim = self._find_claim(name, section, demand)
+                claim = self._make_claim(name, section, demand)
                 fixed += claim[0]
                 (percents if budget.is_percent else grows)[name] = claim
             elif budget.cap is not None:
@@ -185,22 +174,22 @@ class _Fitting:
                 fixed += min(demand, numbers[name])
         if not percents and not grows:
             return numbers
-        from promptc.passes.fit.grant import find_grants
+        from promptc.passes.fit.grant import count_shares, make_claims
 
-        return {**numbers, **find_grants(percents, grows, self._total - fixed)}
+        return {**numbers, **count_shares(make_claims(percents), make_claims(grows), self._total - fixed)}
 
-    def _find_claim(self, name: str, section: Section, demand: int) -> tuple[int, Ratio, Ratio]:
+    def _make_claim(self, name: str, section: Section, demand: int) -> tuple[int, Ratio, Ratio]:
         """Floor, ceiling and weight."""
         budget = section.budget
         assert budget is not None
         least = min(demand, budget.min.tokens(self._total)) if budget.min is not None and budget.min.unit != "chars" else 0
-        floor = max(least, self._find_least(name))
+        floor = max(least, self._count_least(name))
         cap = budget.cap
         most = Ratio(demand) if cap is None else cap.amount * (self._total if cap.unit == "share" else 1)
         weight = cap.amount if budget.is_percent and cap is not None else budget.grow
         return floor, min(Ratio(demand), most), weight
 
-    def _find_least(self, name: str) -> int:
+    def _count_least(self, name: str) -> int:
         """The least charge in tokens the section's ladder can leave: the ladder of a copy, run to its end."""
         copy = self._copy_fit(name)
         expander = Expander({name: copy}, self._guard, self._total)
@@ -236,8 +225,6 @@ class _Fitting:
             span = run.failed.span if run.failed is not None else budget.span if budget is not None else fit.section.span
             self._fail(Diagnostic("PC0531", message, span, "raise the cap, or give `overflow` a step that can go further"), name, missing)
         return run
-
-    # --- the total ---
 
     def _truncate(self) -> tuple[TokenLedger, LadderRun]:
         pay = partial(self._strained.selection.bound.run.pay, span=None, what="fitting the whole")
@@ -346,7 +333,7 @@ def _freeze_pieces(ledger: TokenLedger, layout: Layout, left: Mapping[Entry, Fit
         item = left[piece.owner] if isinstance(piece.owner, Entry) else None
         if piece.message != last:
             last = piece.message
-            roles.append(layout.find_role(section, item.item.role if item is not None else "") if layout.format == "messages" else "")
+            roles.append(layout.choose_role(section, item.item.role if item is not None else "") if layout.format == "messages" else "")
         follower, index = piece.next, len(roles) - 1
         if not separator or follower is None or follower.part == piece.part or follower.message != last:
             parts.append(Part(piece.kind, section.id, piece.body + piece.suffix, index, item))

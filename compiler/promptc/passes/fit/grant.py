@@ -24,19 +24,15 @@ Share = tuple[int, Ratio, Ratio]
 """A claim as it comes from the pack: floor, ceiling, weight."""
 
 
-def find_grants(percents: Mapping[str, Share], grows: Mapping[str, Share], room: int) -> dict[str, int]:
-    """As `find_shares`."""
-    return find_shares(_make_claims(percents), _make_claims(grows), room)
-
-
-def _make_claims(shares: Mapping[str, Share]) -> dict[str, Claim]:
+def make_claims(shares: Mapping[str, Share]) -> dict[str, Claim]:
+    """Make claims of shares as the pack states them."""
     return {
         name: Claim(floor, Fraction(ceiling.numerator, ceiling.denominator), Fraction(weight.numerator, weight.denominator))
         for name, (floor, ceiling, weight) in shares.items()
     }
 
 
-def find_shares(percents: Mapping[str, Claim], grows: Mapping[str, Claim], room: int) -> dict[str, int]:
+def count_shares(percents: Mapping[str, Claim], grows: Mapping[str, Claim], room: int) -> dict[str, int]:
     """Tokens granted to each share section out of `room` tokens above the floors: percentages first, `grow` from what they leave.
 
     Each grant lies between its floor and its ceiling (a floor above its ceiling stands) and never falls when `room` rises by itself.

@@ -1,4 +1,6 @@
-"""Ladders: steps expanded to notches, lazily, and the shortest prefix that meets a target (architecture §2, the law of fitting)."""
+"""Ladders (architecture §2, the law of fitting): `Expander` makes notches of steps, lazily, and `run_ladder` applies the shortest
+prefix of them that brings a `Measure` within its target.
+"""
 
 from __future__ import annotations
 
@@ -171,7 +173,7 @@ class _LadderWalk:
         previewed = self._measure.preview(fit, edit) if edit.cut is not None and not self._has_min(fit) else None
         if previewed is None:
             return False
-        before = self._pending[2] if self._pending is not None else find_extent(fit, edit.entry)
+        before = self._pending[2] if self._pending is not None else measure_extent(fit, edit.entry)
         after = _preview_extent(fit, edit)
         self._pending = fit, act, after
         self._record(step, fit, act, previewed, self._measure.record(previewed, edit), (ExtentChange(edit.entry.item.id, before, after),))
@@ -187,7 +189,7 @@ class _LadderWalk:
     def _carry_out(self, step: Step, fit: SectionLayout, act: Act) -> None:
         has_min = self._has_min(fit)
         to_undo = act.voidable or has_min or fit.least_windowed > 0
-        before = find_extent(fit, act.edit.entry) if act.edit is not None else None
+        before = measure_extent(fit, act.edit.entry) if act.edit is not None else None
         fit.apply(act, to_undo=to_undo)
         after = self._measure.count()
         if act.voidable and after >= self._now:
@@ -199,7 +201,7 @@ class _LadderWalk:
             if to_undo:
                 fit.settle()
             fit.is_dropped = fit.is_dropped or isinstance(step, Drop)
-            self._record(step, fit, act, after, self._measure.record(after, None), _find_added(fit, act, before))
+            self._record(step, fit, act, after, self._measure.record(after, None), _list_added(fit, act, before))
 
     def _record(self, step: Step, fit: SectionLayout, act: Act, after: int, recorded: int, added: tuple[ExtentChange, ...]) -> None:
         run = self._run
@@ -220,24 +222,24 @@ class _LadderWalk:
         return fit.count_charge() < least.tokens(self._total) * fit.layout.meter.counter.unit
 
 
-def _find_added(fit: SectionLayout, act: Act, before: Extent | None) -> tuple[ExtentChange, ...]:
+def _list_added(fit: SectionLayout, act: Act, before: Extent | None) -> tuple[ExtentChange, ...]:
     if act.edit is not None:
-        return (ExtentChange(act.edit.entry.item.id, before, find_extent(fit, act.edit.entry)),)
+        return (ExtentChange(act.edit.entry.item.id, before, measure_extent(fit, act.edit.entry)),)
     if act.made is not None and fit.made is not None:
-        return (ExtentChange(act.made.id, None, find_extent(fit, fit.made)),)
+        return (ExtentChange(act.made.id, None, measure_extent(fit, fit.made)),)
     return ()
 
 
-def find_extent(fit: SectionLayout, entry: Entry) -> Extent:
+def measure_extent(fit: SectionLayout, entry: Entry) -> Extent:
     """An entry's extent as it stands: its units with what follows it, its characters alone."""
-    return Extent(fit.find_piece(entry).units, len(entry.text))
+    return Extent(fit.read_piece(entry).units, len(entry.text))
 
 
 def _preview_extent(fit: SectionLayout, edit: EntryEdit) -> Extent:
     """An entry's extent with the edit's cut made."""
     cut = edit.cut
     assert cut is not None and cut.measure is not None
-    return Extent(cut.measure(fit.find_piece(edit.entry).suffix), cut.chars)
+    return Extent(cut.measure(fit.read_piece(edit.entry).suffix), cut.chars)
 
 
 def _is_under_window(fit: SectionLayout, act: Act) -> bool:
@@ -254,7 +256,7 @@ class Measure(Protocol):
         """The count if the edit's cut were made; None where only doing it tells."""
 
     def record(self, count: int, edit: EntryEdit | None) -> int:
-        """What a report says of a `count`: the section's charge, or the whole's. `edit` is a cut that was previewed and not made."""
+        """Turn a `count` into what is recorded: the section's charge, or the whole's. `edit` is a cut that was previewed and not made."""
 
 
 class ChargeMeasure:

@@ -120,7 +120,7 @@ class Applied(NamedTuple):
 
     @property
     def changes(self) -> tuple[ExtentChange, ...]:
-        """What it did to each item. What is gone has the extent it had when it went."""
+        """List what it did to each item. What is gone has the extent it had when it went."""
         gone = (ExtentChange(one.item.id, Extent(one.units, len(one.text)), None) for one in self.gone)
         return (*gone, *self.added)
 

@@ -1,4 +1,8 @@
-"""In which order a step goes through entries: predicate classes (`order`), or a value (`by`), oldest first within one."""
+"""The notches of each step (language.md §6): an `iter_...` for each kind gives them lazily, in the order they are taken.
+
+A step goes through entries by predicate classes (`order`) or by a value (`by`), oldest first within one (`iter_classes`); `StepScope`
+holds the names its expressions see.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +15,9 @@ from promptc.diag.findings import fail, show_value
 from promptc.diag.typed import Any, Literal
 from promptc.model.section import Evict, Lower, Ranked, Recap, Replace, Section, Shorten, Trim, has_each
 from promptc.model.stages import Item, Selection
+from promptc.passes.bind import list_names
 from promptc.passes.items.render import Cut, Most, fits_size, iter_cuts, strip_lines
 from promptc.passes.layout.section import Act, Entry, EntryEdit, SectionLayout
-from promptc.passes.select import find_names
 from promptc.template.compile import Expression, Template
 from promptc.template.runtime.run import price_count
 from promptc.text.counters.counter import Meter
@@ -48,8 +52,8 @@ def _render_marker(marker: Template, scope: StepScope, guard: Guard, removed: in
 
 
 def _list_rounds(step: Evict, fit: SectionLayout, scope: StepScope, is_group: bool) -> list[tuple[str, Sequence[Block]]]:
-    """What goes together, in order, and why: the classes, items made by a recap, and what is then left of the blocks of `step`."""
-    blocks, made = _find_blocks(fit, is_group)
+    """List what goes together, in order, and why: the classes, items made by a recap, and what is then left of the blocks of `step`."""
+    blocks, made = _list_blocks(fit, is_group)
     wholes: list[tuple[str, Sequence[Block]]] = list(iter_classes(step, blocks, scope))
     parts: list[tuple[str, Sequence[Block]]] = []
     if step.step > 1:
@@ -60,7 +64,7 @@ def _list_rounds(step: Evict, fit: SectionLayout, scope: StepScope, is_group: bo
     return [*wholes, ("a recap, after all others", [[entry] for entry in made]), *parts]
 
 
-def _find_blocks(fit: SectionLayout, is_group: bool) -> tuple[list[list[Entry]], list[Entry]]:
+def _list_blocks(fit: SectionLayout, is_group: bool) -> tuple[list[list[Entry]], list[Entry]]:
     standing = [entry for entry in fit.alive if not entry.is_made]
     made = [entry for entry in fit.alive if entry.is_made]
     blocks = sort_by_age(make_blocks(standing, lambda entry: entry.run if is_group else entry.item.unit), fit)
@@ -91,7 +95,7 @@ def iter_lowerings(step: Lower, fit: SectionLayout, scope: StepScope) -> Iterato
     levels: dict[Entry, _Level] = {}
     fixed: set[Entry] = set()
     for unit in make_blocks([entry for entry in fit.alive if not entry.is_made], lambda entry: entry.item.unit):
-        levels.update(dict.fromkeys(unit, find_rank(step.by, scope.evaluate(step.by, unit[0]))))
+        levels.update(dict.fromkeys(unit, read_rank(step.by, scope.evaluate(step.by, unit[0]))))
         if any(entry.item.kept for entry in unit):
             fixed.update(unit)
     by_level: dict[_Level, list[Entry]] = {}
@@ -109,6 +113,14 @@ def iter_lowerings(step: Lower, fit: SectionLayout, scope: StepScope) -> Iterato
             yield Act(why, tuple(going), level=(level, whole.find_top(going)), moves=moves)
 
 
+def _iter_moves(going: Collection[Entry], runs: Mapping[int, _Slope]) -> Iterator[_Move]:
+    """(group, level before, level after) of every group that loses items; None when it has no other."""
+    for run, key in {entry.run: entry.item.key for entry in going}.items():
+        before = runs[run].find_top()
+        if before is not None:
+            yield "" if key is None else str(key), before, runs[run].find_top(going)
+
+
 class _Slope:
     """Entries by level. What is gone from the top is passed once, so that all notches together cost one pass."""
 
@@ -122,14 +134,6 @@ class _Slope:
             self._entries.popleft()
         standing = (entry for entry in self._entries if entry.is_alive and entry not in without)
         return next((self._levels[entry] for entry in standing), None)
-
-
-def _iter_moves(going: Collection[Entry], runs: Mapping[int, _Slope]) -> Iterator[_Move]:
-    """(group, level before, level after) of every group that loses items; None when it has no other."""
-    for run, key in {entry.run: entry.item.key for entry in going}.items():
-        before = runs[run].find_top()
-        if before is not None:
-            yield "" if key is None else str(key), before, runs[run].find_top(going)
 
 
 def iter_recaps(step: Recap, fit: SectionLayout, scope: StepScope, guard: Guard) -> Iterator[Act]:
@@ -241,6 +245,74 @@ def _act_trim(step: Trim, entry: Entry, cut: Cut, why: str) -> Act:
     return Act(f"{place}; {why}", edit=EntryEdit(entry, cut=cut), boundary=cut.boundary)
 
 
+def list_units(fit: SectionLayout) -> list[list[Entry]]:
+    """What stands, oldest first: entries one by one, but a tool's use and its result together, and none of those with a kept one."""
+    blocks = sort_by_age(make_blocks(list(fit.alive), lambda entry: entry.item.unit), fit)
+    return [block for block in blocks if not any(entry.item.kept for entry in block)]
+
+
+def sort_by_age(blocks: Sequence[list[Entry]], fit: SectionLayout) -> list[list[Entry]]:
+    """Blocks by the place of their first entry in the source, which is another order than the section's where that sorts or groups."""
+    items = fit.section.items
+    if items is None or not (items.sort or items.group):
+        return list(blocks)
+    return sorted(blocks, key=lambda block: block[0].item.unit)
+
+
+def make_blocks(entries: Sequence[Entry], key: Callable[[Entry], Any]) -> list[list[Entry]]:
+    """Entries of equal key together, at the place of the first."""
+    blocks: dict[Any, list[Entry]] = {}
+    for entry in entries:
+        blocks.setdefault(key(entry), []).append(entry)
+    return list(blocks.values())
+
+
+def iter_classes(step: Ranked, blocks: Sequence[Block], scope: StepScope) -> Iterator[tuple[str, list[Block]]]:
+    """Why, and the blocks of one class in the order given. A block is judged by its first entry; one that no class matches is left out."""
+    if step.order:
+        yield from _iter_matching(step.order, blocks, scope)
+    elif step.by is not None:
+        yield from _iter_smallest(step.by, blocks, scope)
+    else:
+        yield "oldest first", list(blocks)
+
+
+def _iter_matching(order: Sequence[Expression], blocks: Sequence[Block], scope: StepScope) -> Iterator[tuple[str, list[Block]]]:
+    left = list(blocks)
+    for predicate in order:
+        matching: list[Block] = []
+        other: list[Block] = []
+        for block in left:
+            (matching if scope.evaluate(predicate, block[0]) else other).append(block)
+        left = other
+        if matching:
+            yield _describe(predicate), matching
+
+
+def _describe(predicate: Expression) -> str:
+    return "oldest first" if predicate.text.strip() in ("true", "True") else f"{predicate.text.strip()}, oldest first"
+
+
+def _iter_smallest(by: Expression, blocks: Sequence[Block], scope: StepScope) -> Iterator[tuple[str, list[Block]]]:
+    ranked: dict[Any, list[Block]] = {}
+    for block in blocks:
+        ranked.setdefault(read_rank(by, scope.evaluate(by, block[0])), []).append(block)
+    for value in sorted(ranked):
+        yield f"{by.text.strip()} = {value}, smallest first", ranked[value]
+
+
+def read_rank(by: Expression, value: Any) -> int | float:
+    """The number a step goes by."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise fail(
+            "PC0520",
+            f"`by: {by.text.strip()}` gives {show_value(value)}, not a number",
+            by.span,
+            help="give every item a number, such as with `| default(0)`",
+        )
+    return value
+
+
 class StepScope:
     """The names a step's expressions see, entry by entry; `names` are those without an entry."""
 
@@ -286,72 +358,4 @@ def list_step_names(selection: Selection, section: Section, item: Item) -> Mappi
     """The names that the steps of a section see at one of its items, as it was selected."""
     bound = selection.bound
     pay = partial(bound.run.pay, span=section.span, what=f"the ladder of `{section.id}`")
-    return StepScope(section, find_names(selection, section), bound.meter, pay).bind(Entry(item, 0))
-
-
-def sort_by_age(blocks: Sequence[list[Entry]], fit: SectionLayout) -> list[list[Entry]]:
-    """Blocks by the place of their first entry in the source, which is another order than the section's where that sorts or groups."""
-    items = fit.section.items
-    if items is None or not (items.sort or items.group):
-        return list(blocks)
-    return sorted(blocks, key=lambda block: block[0].item.unit)
-
-
-def iter_classes(step: Ranked, blocks: Sequence[Block], scope: StepScope) -> Iterator[tuple[str, list[Block]]]:
-    """Why, and the blocks of one class in the order given. A block is judged by its first entry; one that no class matches is left out."""
-    if step.order:
-        yield from _iter_matching(step.order, blocks, scope)
-    elif step.by is not None:
-        yield from _iter_smallest(step.by, blocks, scope)
-    else:
-        yield "oldest first", list(blocks)
-
-
-def _iter_matching(order: Sequence[Expression], blocks: Sequence[Block], scope: StepScope) -> Iterator[tuple[str, list[Block]]]:
-    left = list(blocks)
-    for predicate in order:
-        matching: list[Block] = []
-        other: list[Block] = []
-        for block in left:
-            (matching if scope.evaluate(predicate, block[0]) else other).append(block)
-        left = other
-        if matching:
-            yield _describe(predicate), matching
-
-
-def _describe(predicate: Expression) -> str:
-    return "oldest first" if predicate.text.strip() in ("true", "True") else f"{predicate.text.strip()}, oldest first"
-
-
-def _iter_smallest(by: Expression, blocks: Sequence[Block], scope: StepScope) -> Iterator[tuple[str, list[Block]]]:
-    ranked: dict[Any, list[Block]] = {}
-    for block in blocks:
-        ranked.setdefault(find_rank(by, scope.evaluate(by, block[0])), []).append(block)
-    for value in sorted(ranked):
-        yield f"{by.text.strip()} = {value}, smallest first", ranked[value]
-
-
-def find_rank(by: Expression, value: Any) -> int | float:
-    """The number a step goes by."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise fail(
-            "PC0520",
-            f"`by: {by.text.strip()}` gives {show_value(value)}, not a number",
-            by.span,
-            help="give every item a number, such as with `| default(0)`",
-        )
-    return value
-
-
-def list_units(fit: SectionLayout) -> list[list[Entry]]:
-    """What stands, oldest first: entries one by one, but a tool's use and its result together, and none of those with a kept one."""
-    blocks = sort_by_age(make_blocks(list(fit.alive), lambda entry: entry.item.unit), fit)
-    return [block for block in blocks if not any(entry.item.kept for entry in block)]
-
-
-def make_blocks(entries: Sequence[Entry], key: Callable[[Entry], Any]) -> list[list[Entry]]:
-    """Entries of equal key together, at the place of the first."""
-    blocks: dict[Any, list[Entry]] = {}
-    for entry in entries:
-        blocks.setdefault(key(entry), []).append(entry)
-    return list(blocks.values())
+    return StepScope(section, list_names(selection, section), bound.meter, pay).bind(Entry(item, 0))

@@ -1,4 +1,7 @@
-"""Tool uses and their results: one unit for every stage and step (language.md §8)."""
+"""The stages between reading items and rendering them (language.md §4): `arrange_items` drops doubles, sorts, limits and groups,
+`name_items` gives each an id of its own. `join_units` then makes one unit of a tool's use and its results, for every step after it
+(language.md §8).
+"""
 
 from __future__ import annotations
 
@@ -12,8 +15,8 @@ from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any
 from promptc.model.section import Dedupe, Items, Limit, LimitPer, SortKey, spell_key
 from promptc.model.stages import Item
+from promptc.passes.bind import evaluate_key, pay_text, type_key
 from promptc.passes.items.read import Read
-from promptc.passes.select import evaluate_key, pay_text, type_key
 from promptc.template.compile import Expression
 from promptc.text.characters import normalize
 
@@ -25,6 +28,146 @@ _Calls = tuple[frozenset[_Call], frozenset[_Call]]
 
 _KEYS = {"tool_use": "id", "tool_result": "tool_use_id"}
 Bind = Callable[[Read], Mapping[str, Any]]
+
+
+@frozen(eq=False)
+class Arranged:
+    """The elements that remain, in order, their group keys, and what each stage left out."""
+
+    items: tuple[Read, ...]
+    keys: tuple[Any, ...]
+    left_out: Mapping[str, int]
+
+
+def arrange_items(items: Items, read: Sequence[Read], bind: Bind, against: Mapping[str, Sequence[Any]], section: str) -> Arranged:
+    """`read` after the stages the section declares. `against` holds the author's data that earlier sections selected, by section."""
+    left_out: dict[str, int] = {}
+    kept = list(read)
+    if items.dedupe is not None:
+        kept = _count("dedupe", kept, _dedupe(items.dedupe, kept, bind, against, section), left_out)
+    if items.sort:
+        kept = _sort(items.sort, kept, bind, section)
+    if items.limit_per is not None:
+        kept = _count("limit_per", kept, _limit_per(items.limit_per, kept, bind, section), left_out)
+    if items.limit is not None:
+        kept = _count("limit", kept, _limit(items.limit, kept), left_out)
+    if items.group is None:
+        return Arranged(tuple(kept), (None,) * len(kept), left_out)
+    return _group(items.group.by, kept, bind, section, left_out)
+
+
+def _count(stage: str, before: list[Read], after: list[Read], left_out: dict[str, int]) -> list[Read]:
+    if len(after) < len(before):
+        left_out[stage] = len(before) - len(after)
+    return after
+
+
+def _dedupe(dedupe: Dedupe, read: list[Read], bind: Bind, against: Mapping[str, Sequence[Any]], section: str) -> list[Read]:
+    met = {make_dedupe_key(dedupe, bind(Read(-1, -1, value)), section) for name in dedupe.against for value in against[name]}
+    remaining: list[Read] = []
+    for one in reversed(read) if dedupe.keep == "last" else read:
+        text = make_dedupe_key(dedupe, bind(one), section)
+        if text not in met:
+            met.add(text)
+            remaining.append(one)
+    return remaining[::-1] if dedupe.keep == "last" else remaining
+
+
+def _sort(keys: Sequence[SortKey], read: list[Read], bind: Bind, section: str) -> list[Read]:
+    """By the last key first. Each sort is stable, the other way round as well."""
+    ordered = read
+    for key in reversed(keys):
+        ranks = {one.place: _rank(key.by, bind(one), section) for one in ordered}
+        kinds: tuple[list[Read], ...] = ([], [], [])
+        for one in ordered:
+            kinds[ranks[one.place][0]].append(one)
+        ordered = [one for kind in kinds for one in sorted(kind, key=lambda one: ranks[one.place][1], reverse=key.desc)]
+    return ordered
+
+
+def _rank(by: Expression, names: Mapping[str, Any], section: str) -> tuple[int, Any]:
+    """Numbers before text, none last; another kind is an error."""
+    value = by.evaluate(names)
+    if value is None:
+        return 2, 0
+    if isinstance(value, str):
+        return 1, value
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return 0, value
+    raise fail("PC0513", f"`{section}` cannot sort by {show_value(value)}", by.span, help="sort by a number or a text")
+
+
+def _limit_per(limit: LimitPer, read: list[Read], bind: Bind, section: str) -> list[Read]:
+    room = dict(limit.caps)
+    passing: list[Read] = []
+    for one in read:
+        name = make_cap_name(limit, bind(one), section)
+        if one.kept or name not in room:
+            passing.append(one)
+        elif room[name] > 0:
+            room[name] -= 1
+            passing.append(one)
+    return passing
+
+
+def _limit(limit: Limit, read: list[Read]) -> list[Read]:
+    ordinary = [one for one in read if not one.kept]
+    chosen = ordinary[: limit.count] if limit.side == "first" else ordinary[max(0, len(ordinary) - limit.count) :]
+    places = {one.place for one in chosen}
+    return [one for one in read if one.kept or one.place in places]
+
+
+def _group(by: Expression, read: list[Read], bind: Bind, section: str, left_out: Mapping[str, int]) -> Arranged:
+    groups: dict[Any, list[Read]] = {}
+    for one in read:
+        groups.setdefault(type_key(evaluate_key(by, bind(one), f"`group.by` of `{section}`")), []).append(one)
+    return Arranged(
+        items=tuple(one for members in groups.values() for one in members),
+        keys=tuple(key[1] for key, members in groups.items() for _ in members),
+        left_out=left_out,
+    )
+
+
+def make_dedupe_key(dedupe: Dedupe, names: Mapping[str, Any], section: str) -> str:
+    """The text by which an element is held equal to others."""
+    value = evaluate_key(dedupe.by, names, f"`dedupe.by` of `{section}`")
+    text = "" if value is None else str(value)
+    pay_text(names, text, dedupe.by.span, f"`dedupe` of `{section}`")
+    return text if dedupe.exact else normalize(text)
+
+
+def make_cap_name(limit: LimitPer, names: Mapping[str, Any], section: str) -> str:
+    """The name of an element among `caps`."""
+    return spell_key(evaluate_key(limit.by, names, f"`limit_per.by` of `{section}`"))
+
+
+def make_id(items: Items, read: Read, names: Mapping[str, Any], section: str) -> str:
+    """Name an item before it is compared with others: by its `id`, else its number. `names` are those bound to it."""
+    value = evaluate_key(items.id, names, f"`id` of `{section}`") if items.id is not None else None
+    return str(read.number) if value is None else spell_key(value)
+
+
+def name_items(pairs: Iterable[tuple[Read, str]]) -> tuple[dict[int, str], dict[str, str]]:
+    """The ids by place, no two alike, and what became of the second of every name that was met again, in the source's order.
+
+    The first of a name keeps it; later ones get `#2`, `#3` ..., without the names that other items have of themselves.
+    """
+    ordered = sorted(pairs, key=lambda pair: pair[0].place)
+    taken = {name for _, name in ordered}
+    met: dict[str, int] = {}
+    again: dict[str, str] = {}
+    ids: dict[int, str] = {}
+    for read, name in ordered:
+        if name not in met:
+            met[name], ids[read.place] = 1, name
+            continue
+        met[name] += 1
+        while f"{name}#{met[name]}" in taken:
+            met[name] += 1
+        ids[read.place] = f"{name}#{met[name]}"
+        taken.add(ids[read.place])
+        again.setdefault(name, ids[read.place])
+    return ids, again
 
 
 def join_units(items: Sequence[Item], read: Callable[[], Iterable[Item]], *, is_whole: bool) -> list[Item]:
@@ -56,19 +199,19 @@ def _drop_halves(
             holders.setdefault(call, []).append(place)
 
     @cache
-    def find_answered() -> frozenset[tuple[str, str]]:
+    def list_answered() -> frozenset[tuple[str, str]]:
         """Item and id of every use that has a result among all items."""
         known = frozenset(chain(*(found for _, found in look().values())))
         return frozenset((name, call[0]) for name, (own, _) in look().items() for call in own & known)
 
     @cache
-    def find_used() -> frozenset[str]:
+    def list_used() -> frozenset[str]:
         return frozenset(call[0] for own, _ in look().values() for call in own)
 
     def is_half(call: _Call) -> bool:
         if not used[call]:
-            return bool(answered[call]) and (not is_whole or call[0] in find_used())
-        return not answered[call] and any((items[place].id, call[0]) in find_answered() for place in holders[call])
+            return bool(answered[call]) and (not is_whole or call[0] in list_used())
+        return not answered[call] and any((items[place].id, call[0]) in list_answered() for place in holders[call])
 
     gone: set[int] = set()
     pending = list(holders)
@@ -87,7 +230,7 @@ def _look(items: Sequence[Item]) -> dict[str, _Calls]:
     """The calls of each item, by its id. An id may begin anew once it was answered: then a result is of the last use before it, or of one
     that a window left out. An id that no second use has is one call, in whatever order.
     """
-    again = _find_again(chain(*(_iter_halves(item) for item in items)))
+    again = _list_again(chain(*(_iter_halves(item) for item in items)))
     number: dict[str, int] = {}
     closed: set[str] = set()
     found: dict[str, _Calls] = {}
@@ -104,7 +247,7 @@ def _look(items: Sequence[Item]) -> dict[str, _Calls]:
     return found
 
 
-def _find_again(halves: Iterable[tuple[str, int]]) -> set[str]:
+def _list_again(halves: Iterable[tuple[str, int]]) -> set[str]:
     """The ids that have two uses, or one between results."""
     uses: Counter[str] = Counter()
     early: set[str] = set()
@@ -156,143 +299,3 @@ def _iter_joined(items: Sequence[Item], calls: Mapping[str, _Calls]) -> Iterator
                 alias[max(one, other)] = min(one, other)
     for item in items:
         yield replace(item, unit=find(item.unit)) if item.content else item
-
-
-@frozen(eq=False)
-class Arranged:
-    """The elements that remain, in order, their group keys, and what each stage left out."""
-
-    items: tuple[Read, ...]
-    keys: tuple[Any, ...]
-    left_out: Mapping[str, int]
-
-
-def arrange_items(items: Items, read: Sequence[Read], bind: Bind, against: Mapping[str, Sequence[Any]], section: str) -> Arranged:
-    """`read` after the stages the section declares. `against` holds the author's data that earlier sections selected, by section."""
-    left_out: dict[str, int] = {}
-    kept = list(read)
-    if items.dedupe is not None:
-        kept = _count("dedupe", kept, _dedupe(items.dedupe, kept, bind, against, section), left_out)
-    if items.sort:
-        kept = _sort(items.sort, kept, bind, section)
-    if items.limit_per is not None:
-        kept = _count("limit_per", kept, _limit_per(items.limit_per, kept, bind, section), left_out)
-    if items.limit is not None:
-        kept = _count("limit", kept, _limit(items.limit, kept), left_out)
-    if items.group is None:
-        return Arranged(tuple(kept), (None,) * len(kept), left_out)
-    return _group(items.group.by, kept, bind, section, left_out)
-
-
-def find_dedupe_key(dedupe: Dedupe, names: Mapping[str, Any], section: str) -> str:
-    """The text by which an element is held equal to others."""
-    value = evaluate_key(dedupe.by, names, f"`dedupe.by` of `{section}`")
-    text = "" if value is None else str(value)
-    pay_text(names, text, dedupe.by.span, f"`dedupe` of `{section}`")
-    return text if dedupe.exact else normalize(text)
-
-
-def find_cap_name(limit: LimitPer, names: Mapping[str, Any], section: str) -> str:
-    """The name of an element among `caps`."""
-    return spell_key(evaluate_key(limit.by, names, f"`limit_per.by` of `{section}`"))
-
-
-def _count(stage: str, before: list[Read], after: list[Read], left_out: dict[str, int]) -> list[Read]:
-    if len(after) < len(before):
-        left_out[stage] = len(before) - len(after)
-    return after
-
-
-def _dedupe(dedupe: Dedupe, read: list[Read], bind: Bind, against: Mapping[str, Sequence[Any]], section: str) -> list[Read]:
-    met = {find_dedupe_key(dedupe, bind(Read(-1, -1, value)), section) for name in dedupe.against for value in against[name]}
-    remaining: list[Read] = []
-    for one in reversed(read) if dedupe.keep == "last" else read:
-        text = find_dedupe_key(dedupe, bind(one), section)
-        if text not in met:
-            met.add(text)
-            remaining.append(one)
-    return remaining[::-1] if dedupe.keep == "last" else remaining
-
-
-def _sort(keys: Sequence[SortKey], read: list[Read], bind: Bind, section: str) -> list[Read]:
-    """By the last key first. Each sort is stable, the other way round as well."""
-    ordered = read
-    for key in reversed(keys):
-        ranks = {one.place: _rank(key.by, bind(one), section) for one in ordered}
-        kinds: tuple[list[Read], ...] = ([], [], [])
-        for one in ordered:
-            kinds[ranks[one.place][0]].append(one)
-        ordered = [one for kind in kinds for one in sorted(kind, key=lambda one: ranks[one.place][1], reverse=key.desc)]
-    return ordered
-
-
-def _rank(by: Expression, names: Mapping[str, Any], section: str) -> tuple[int, Any]:
-    """Numbers before text, none last; another kind is an error."""
-    value = by.evaluate(names)
-    if value is None:
-        return 2, 0
-    if isinstance(value, str):
-        return 1, value
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return 0, value
-    raise fail("PC0513", f"`{section}` cannot sort by {show_value(value)}", by.span, help="sort by a number or a text")
-
-
-def _limit_per(limit: LimitPer, read: list[Read], bind: Bind, section: str) -> list[Read]:
-    room = dict(limit.caps)
-    passing: list[Read] = []
-    for one in read:
-        name = find_cap_name(limit, bind(one), section)
-        if one.kept or name not in room:
-            passing.append(one)
-        elif room[name] > 0:
-            room[name] -= 1
-            passing.append(one)
-    return passing
-
-
-def _limit(limit: Limit, read: list[Read]) -> list[Read]:
-    ordinary = [one for one in read if not one.kept]
-    chosen = ordinary[: limit.count] if limit.side == "first" else ordinary[max(0, len(ordinary) - limit.count) :]
-    places = {one.place for one in chosen}
-    return [one for one in read if one.kept or one.place in places]
-
-
-def _group(by: Expression, read: list[Read], bind: Bind, section: str, left_out: Mapping[str, int]) -> Arranged:
-    groups: dict[Any, list[Read]] = {}
-    for one in read:
-        groups.setdefault(type_key(evaluate_key(by, bind(one), f"`group.by` of `{section}`")), []).append(one)
-    return Arranged(
-        items=tuple(one for members in groups.values() for one in members),
-        keys=tuple(key[1] for key, members in groups.items() for _ in members),
-        left_out=left_out,
-    )
-
-
-def find_id(items: Items, read: Read, names: Mapping[str, Any], section: str) -> str:
-    """What an item is called before it is compared with others: its `id`, else its number. `names` are those bound to it."""
-    value = evaluate_key(items.id, names, f"`id` of `{section}`") if items.id is not None else None
-    return str(read.number) if value is None else spell_key(value)
-
-
-def name_items(pairs: Iterable[tuple[Read, str]]) -> tuple[dict[int, str], dict[str, str]]:
-    """The ids by place, no two alike, and what became of the second of every name that was met again, in the source's order.
-
-    The first of a name keeps it; later ones get `#2`, `#3` ..., without the names that other items have of themselves.
-    """
-    ordered = sorted(pairs, key=lambda pair: pair[0].place)
-    taken = {name for _, name in ordered}
-    met: dict[str, int] = {}
-    again: dict[str, str] = {}
-    ids: dict[int, str] = {}
-    for read, name in ordered:
-        if name not in met:
-            met[name], ids[read.place] = 1, name
-            continue
-        met[name] += 1
-        while f"{name}#{met[name]}" in taken:
-            met[name] += 1
-        ids[read.place] = f"{name}#{met[name]}"
-        taken.add(ids[read.place])
-        again.setdefault(name, ids[read.place])
-    return ids, again

@@ -1,6 +1,6 @@
-"""Reading a list out of the state: `from`, `where`, `window`, `anchors`, `keep` (language.md §4).
-
-The list is read from its newest end and only as far as the section looks, so that a window costs what it holds.
+"""Reading a list (language.md §4): `ItemReader` goes through `from`, `where`, `window`, `anchors`, `keep`, from its newest end and only
+as far as the section looks, so that a window costs what it holds. `read_parts` reads the content of one message that is a list of
+parts.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from itertools import pairwise
 from promptc.diag.findings import fail, show_value
 from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any
-from promptc.model.section import PART_KINDS, Items, Matches, MessageForm, Window, find_part_kind
+from promptc.model.section import PART_KINDS, Items, Matches, MessageForm, Window, read_part_kind
 from promptc.model.stages import Gathered
-from promptc.passes.select import evaluate_count, evaluate_key, find_whole, type_key
+from promptc.passes.bind import evaluate_count, evaluate_key, find_whole, type_key
 from promptc.template.compile import Expression
 from promptc.template.runtime.run import read_run
 from promptc.text.characters import compile_later, is_blank
@@ -95,6 +95,14 @@ class Reading:
     older: Iterator[Read] | None = None
 
 
+@frozen(eq=False)
+class PassedParts:
+    """What passes of a content, each part as it was given and as it is rendered; the kinds of those that do not, one for each, in order."""
+
+    passing: tuple[tuple[Mapping[str, Any], Mapping[str, Any]], ...]
+    left_out: tuple[str, ...]
+
+
 class ItemReader:
     """Evaluates a section's item expressions over its source."""
 
@@ -127,7 +135,7 @@ class ItemReader:
     def read(self, *, lazily: bool) -> Reading:
         """The elements that window, anchors and `keep` reach, oldest first; `lazily`, an iterator of an unbounded list, newest first."""
         items = self._items
-        kept = self._find_kept()
+        kept = self._read_kept()
         if items.window is not None:
             read = self._read_window(items.window, kept)
         elif lazily:
@@ -194,7 +202,7 @@ class ItemReader:
     def _find_element(self, place: int) -> Any:
         return self._elements[place] if self._elements else None
 
-    def _find_kept(self) -> dict[int, Read]:
+    def _read_kept(self) -> dict[int, Read]:
         """Kept elements by place: the newest `last` matches among the last `within` places."""
         kept: dict[int, Read] = {}
         for matches in self._items.keep:
@@ -230,7 +238,7 @@ class ItemReader:
         last = self._clamp(window)
         inside, edge = self._read_groups(window, last) if window.whole == "group" else self._read_newest(window, last)
         left_out = self.count_refused()
-        anchors = self._find_anchors(edge)
+        anchors = self._list_anchors(edge)
         held = {one.place: replace(one, kept=True) if one.place in kept else one for one in inside}
         outside = {place: replace(self._make(place, self._source[place]), anchor=True, windowed=False) for place in anchors}
         older = {place: replace(one, anchor=place in outside, windowed=False) for place, one in kept.items() if place not in held}
@@ -266,7 +274,7 @@ class ItemReader:
         return inside, inside[0].place if inside else len(self._source)
 
     def _read_groups(self, window: Window, last: int) -> tuple[list[Read], int]:
-        """The same over groups, which are whole inside the source; groups count by the place of their first."""
+        """Read the newest groups, each whole, as `_read_newest` reads elements; groups count by the place of their first."""
         group = self._items.group
         if group is None:
             raise fail("PC0511", f"`window.whole: group` of `{self._section}` needs `items.group`", window.span, help="declare `group.by`")
@@ -281,7 +289,7 @@ class ItemReader:
         inside.sort(key=lambda read: read.place)
         return inside, inside[0].place if inside else len(self._source)
 
-    def _find_anchors(self, edge: int) -> list[int]:
+    def _list_anchors(self, edge: int) -> list[int]:
         anchors = self._items.anchors
         if anchors is None:
             return []
@@ -304,14 +312,6 @@ def _list_values(gathered: Gathered | None) -> list[Any]:
     return list(gathered.values) if gathered is not None else []
 
 
-@frozen(eq=False)
-class PassedParts:
-    """What passes of a content, each part as it was given and as it is rendered; the kinds of those that do not, one for each, in order."""
-
-    passing: tuple[tuple[Mapping[str, Any], Mapping[str, Any]], ...]
-    left_out: tuple[str, ...]
-
-
 def read_parts(content: Sequence[Any], message: MessageForm, item: str) -> PassedParts:
     """The parts of the content of `item`, which is how findings name it.
 
@@ -322,7 +322,7 @@ def read_parts(content: Sequence[Any], message: MessageForm, item: str) -> Passe
     left_out: list[str] = []
     for place, given in enumerate(content, 1):
         name = f"part {place} of {item}"
-        kind = _find_kind(given, name, message)
+        kind = _name_kind(given, name, message)
         if kind not in message.passing:
             left_out.append(kind)
         elif kind not in PART_KINDS:
@@ -336,14 +336,14 @@ def read_parts(content: Sequence[Any], message: MessageForm, item: str) -> Passe
     return PassedParts(tuple(passing), tuple(left_out))
 
 
-def _find_kind(part: Any, name: str, message: MessageForm) -> str:
-    """What the part is called in `parts`."""
+def _name_kind(part: Any, name: str, message: MessageForm) -> str:
+    """Name the part as `parts` does."""
     given = part.get("type") if isinstance(part, Mapping) else None
     if not isinstance(given, str):
         what = _describe(part)
         help = "a part is a mapping such as `{type: text, text: Hello}`; a content of one text may be that text"
         raise fail("PC0515", f"{name} {what}", message.content.span, help=help)
-    kind = find_part_kind(given)
+    kind = read_part_kind(given)
     if kind == "text" and not isinstance(part.get("text"), str):
         raise fail(
             "PC0515", f"{name} is of the type `{given}` and has no text", message.content.span, help="write `{type: text, text: Hello}`"
@@ -373,7 +373,7 @@ def _iter_media(value: Any) -> Iterator[str]:
         if isinstance(one, list | tuple):
             pending += [("", inner) for inner in reversed(one)]
         elif isinstance(one, Mapping):
-            yield from _find_held(key, one)
+            yield from _iter_held(key, one)
             pending += reversed(list(one.items()))
         elif isinstance(one, str) and _may_hold(one) and (found := _ENCODED.search(one)) is not None:
             start = found["start"] or ""
@@ -385,7 +385,7 @@ def _may_hold(text: str) -> bool:
     return "AAAA" in text or any(start in text for start in _STARTS) or ";base64," in text.lower()
 
 
-def _find_held(key: str, one: Mapping[str, Any]) -> Iterator[str]:
+def _iter_held(key: str, one: Mapping[str, Any]) -> Iterator[str]:
     """The kind of a mapping that stands under `key` of another: `{type: image, source: …}`, `{mimeType: image/png, data: …}`,
     `{image: {format: png, source: {bytes: …}}}`."""
     kind, mime = one.get("type"), next((one[name] for name in _MIMES if name in one), None)

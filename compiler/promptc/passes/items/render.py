@@ -1,4 +1,6 @@
-"""Items: from what was read to rendered, guarded, cut text (language.md §4, §10)."""
+"""Rendering what was read (language.md §4, §10): `ItemRenderer` makes items of it, `iter_cuts` and `find_cut` shorten a text at a
+boundary, `guard_fence` and `guard_parts` keep data from being read as structure.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +12,8 @@ from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any, Literal
 from promptc.model.section import Items, MessageForm, Section, Size, TrimEach, has_each
 from promptc.model.stages import Item
+from promptc.passes.bind import pay_text
 from promptc.passes.items.read import Read
-from promptc.passes.select import pay_text
 from promptc.template.compile import Template
 from promptc.template.runtime.run import price_count, read_run
 from promptc.text.characters import WHITE, is_blank
@@ -48,7 +50,7 @@ def strip_lines(text: str) -> str:
     return stripped[last_break + 1 :]
 
 
-def find_read(item: Item) -> Read:
+def make_read(item: Item) -> Read:
     """An item as it was read; in the place of its own its unit's, which no expression sees."""
     return Read(item.unit, item.number, item.value, item.anchor, item.kept, item.windowed, item.element)
 
@@ -87,12 +89,12 @@ class ItemRenderer:
         return self._finish(read, id, key, self._items.forms[0].render(names), "")
 
     def render_form(self, item: Item, form: int) -> Item | None:
-        """The same item in another form."""
-        return self._finish(find_read(item), item.id, item.key, self._items.forms[form].render(self.bind_item(item)), "")
+        """Render the item in another form; None where that gives white space only."""
+        return self._finish(make_read(item), item.id, item.key, self._items.forms[form].render(self.bind_item(item)), "")
 
     def bind_item(self, item: Item) -> Mapping[str, Any]:
         """The names of an item that was selected."""
-        names = self.bind(find_read(item), item.id)
+        names = self.bind(make_read(item), item.id)
         self._names["group"] = item.key
         return names
 
@@ -175,10 +177,10 @@ def guard_fence(fence: Template, line: str, guard: Guard) -> tuple[str, tuple[Fi
     """A fence as it was rendered, with its data guarded, and what was met there. One that reads nothing but its section holds none."""
     if all(path[0] == "section" for path in fence.reads):
         return line, ()
-    return guard.guard_fence(line, *find_literals(fence))
+    return guard.guard_fence(line, *split_literals(fence))
 
 
-def find_literals(fence: Template) -> tuple[str, str]:
+def split_literals(fence: Template) -> tuple[str, str]:
     """The texts of the manifest that the fence begins and ends with, before its first tag and behind its last."""
     text = fence.text.strip()
     begins = [at for at in map(text.find, ("{{", "{%", "{#")) if at >= 0]
@@ -225,10 +227,10 @@ class Original:
 
         It costs what stands before the place; counts of cuts that end before it then cost no more.
         """
-        self._reach = min(len(self.raw), self._find_over(most) + _REACH)
+        self._reach = min(len(self.raw), self._measure_over(most) + _REACH)
         return self._reach
 
-    def _find_over(self, most: Most) -> int:
+    def _measure_over(self, most: Most) -> int:
         if not self.is_plain:
             return len(self.raw)
         if most.unit == "chars":
@@ -385,7 +387,7 @@ def guard_value(value: Any, guard: Guard, *, is_joined: bool = False) -> tuple[A
     end of a part's text is guarded too, as are in messages the ends of texts that a tool gave as a list of parts; no others.
     """
     found: list[Finding] = []
-    signed = _find_signed(value) if guard.in_messages else {}
+    signed = _list_signed(value) if guard.in_messages else {}
     if not signed:
         return _guard(value, guard, found, is_joined), tuple(found)
     guarded = _guard({key: one for key, one in value.items() if key not in signed}, guard, found)
@@ -405,7 +407,7 @@ def iter_joined(parts: Sequence[Mapping[str, Any]]) -> Iterator[str]:
             yield "".join(text for text in texts if isinstance(text, str))
 
 
-def _find_signed(value: Any) -> dict[str, str]:
+def _list_signed(value: Any) -> dict[str, str]:
     keys = _SIGNED.get(str(value.get("type")), ()) if isinstance(value, Mapping) else ()
     found = {key: value[key] for key in keys if isinstance(value.get(key), str)}
     return found if keys and found.get(keys[0]) else {}

@@ -1,16 +1,18 @@
-"""One section of items: read, arranged, rendered."""
+"""One section of items, selected: read, arranged, rendered (`select_items`). `Reach` tells how much of a list need be read at all."""
+
+from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
 from promptc.diag.findings import Diagnostic, PromptcError, count_noun
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any
-from promptc.model.section import PART_KINDS, Items, Section
+from promptc.model.section import PART_KINDS, Evict, Items, Section, Step
 from promptc.model.stages import Gathered, GroupHeader, Item, Selected
-from promptc.passes.items.arrange import arrange_items, find_id, join_units, name_items
+from promptc.passes.bind import evaluate_key, pay_text, type_key
+from promptc.passes.items.arrange import arrange_items, join_units, make_id, name_items
 from promptc.passes.items.read import ItemReader, Read, Reading
 from promptc.passes.items.render import ItemRenderer, strip_lines
-from promptc.passes.select import Reach, evaluate_key, pay_text, type_key
 from promptc.text.counters.counter import Meter
 from promptc.text.guard import Finding, Guard
 
@@ -71,7 +73,7 @@ def _select_whole(
     names: Mapping[str, Any],
     guard: Guard,
 ) -> Selected:
-    ids, warnings = _name(section, items, [(read, find_id(items, read, renderer.bind(read), section.id)) for read in reading.items])
+    ids, warnings = _name(section, items, [(read, make_id(items, read, renderer.bind(read), section.id)) for read in reading.items])
     arranged = arrange_items(items, reading.items, lambda read: renderer.bind(read, ids.get(read.place, "")), against, section.id)
     rendered = [renderer.render(read, ids[read.place], key) for read, key in zip(arranged.items, arranged.keys, strict=True)]
     full = [item for item in rendered if item is not None]
@@ -123,7 +125,7 @@ def _select_reached(section: Section, items: Items, reading: Reading, renderer: 
 
 
 def _render(section: Section, items: Items, read: Read, renderer: ItemRenderer) -> _Rendered:
-    name = find_id(items, read, renderer.bind(read), section.id)
+    name = make_id(items, read, renderer.bind(read), section.id)
     return read, name, renderer.render(read, name, None)
 
 
@@ -212,3 +214,48 @@ def _tally(items: Items, kept: tuple[Item, ...], renderer: ItemRenderer, section
         name = str(evaluate_key(items.tally, names, f"`tally` of `{section.id}`"))
         counts[name] = counts.get(name, 0) + 1
     return dict(sorted(counts.items()))
+
+
+class Reach:
+    """Follows a list from its newest item on and tells when what was read so far is enough.
+
+    It is enough when the items read count more than `most` units wherever they stand together, whatever older ones stand before them;
+    when no eviction may take the first item after them before all that is older; and when they are more than any floor keeps.
+    `steps` are all that may take items of the section.
+    """
+
+    def __init__(self, section: Section, steps: Sequence[Step], meter: Meter, most: int) -> None:
+        self._meter = meter
+        self._most = most
+        self._suffix = section.separator if section.separator is not None else "\n"
+        evictions = [step for step in (*section.overflow, *steps) if isinstance(step, Evict)]
+        window = section.items.window if section.items is not None else None
+        self._least = max([0, *(step.floor for step in evictions), window.min if window is not None else 0])
+        self._blocks = {step.step for step in evictions}
+        self._units = 0
+        self._open: list[str] = []
+        self._number: int | None = None
+
+    def is_enough(self, number: int) -> bool:
+        """True when the next older item, of that number, need not be read: it also begins a block of every `step`."""
+        if self._units <= self._most or self._least >= 0 or self._number is None:
+            return False
+        return all(number // block != self._number // block for block in self._blocks if block > 1)
+
+    def add(self, item: Item) -> None:
+        """Take the next older item into account."""
+        text = (f"{item.open}\n{item.text}\n{item.close}" if item.open else item.text) + self._suffix
+        if self._number is not None:
+            self._count(text)
+        self._number = item.number
+        self._least -= not item.kept
+
+    def _count(self, text: str) -> None:
+        """Count up to the first place in `text` that parts it from whatever stands before, with all behind it that is not counted yet."""
+        is_apart = bool(self._suffix) and self._meter.is_safe("x" + self._suffix, text)
+        inner = (0, 0) if is_apart else self._meter.counter.find_inner(text)
+        self._open.append(text)
+        if inner is not None:
+            whole = "".join(reversed(self._open))
+            self._units += self._meter.count(whole[inner[0] :])
+            self._open = [whole[: inner[0]]]

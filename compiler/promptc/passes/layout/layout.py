@@ -61,7 +61,7 @@ class Layout:
 
     @property
     def offered(self) -> int:
-        """The same by the meter: what they take of the total, in tokens."""
+        """What tools and response schema take of the total, in tokens by the meter."""
         return self.count_offered(self.meter.count)
 
     @property
@@ -102,14 +102,14 @@ class Layout:
         """Units of the message that a piece opens, and those of its role's name."""
         if self.format == "text":
             return 0
-        return self.count_message(self.find_role(self.sections[piece.part], getattr(getattr(piece.owner, "item", None), "role", "")))
+        return self.count_message(self.choose_role(self.sections[piece.part], getattr(getattr(piece.owner, "item", None), "role", "")))
 
     def count_message(self, role: str) -> int:
         """Units that a message of this role takes beside its content."""
         named = self.meter.counter.role_tokens(role) if self.costs.counts_role else 0
         return (self.costs.message + named) * self.meter.counter.unit
 
-    def find_role(self, section: Section, item_role: str) -> str:
+    def choose_role(self, section: Section, item_role: str) -> str:
         """The role of the message that a piece of a section belongs to; `item_role` is the one of its item, empty where it has none."""
         if section.id in self.each:
             return item_role or section.role
@@ -135,10 +135,10 @@ def load_layout(plan: Plan, bound: Bound) -> Layout:
         separator=output.separator,
         messages=messages,
         roles=tuple(message.role for message in output.messages),
-        shared=_find_shared(plan),
+        shared=_list_shared(plan),
         each=frozenset(name for message in output.messages if message.each for name in message.sections),
         meter=bound.meter,
-        costs=_find_overhead(bound.provider),
+        costs=_read_overhead(bound.provider),
         tools=plan.tools if as_messages else (),
         response=_fit_response(plan, bound) if as_messages else None,
     )
@@ -149,7 +149,7 @@ def _fit_response(plan: Plan, bound: Bound) -> Response | None:
     return plan.response.fit(bound.provider.name if bound.provider is not None else None) if plan.response is not None else None
 
 
-def _find_overhead(provider: Provider | None) -> Overhead:
+def _read_overhead(provider: Provider | None) -> Overhead:
     if provider is None:
         return Overhead()
     return Overhead(
@@ -162,6 +162,6 @@ def _find_overhead(provider: Provider | None) -> Overhead:
     )
 
 
-def _find_shared(plan: Plan) -> frozenset[str]:
+def _list_shared(plan: Plan) -> frozenset[str]:
     shared: Sequence[tuple[str, ...]] = [message.sections for message in plan.output.messages if len(message.sections) > 1]
     return frozenset(name for names in shared for name in names)

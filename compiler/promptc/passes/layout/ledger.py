@@ -109,7 +109,7 @@ class TokenLedger:
             self.units = self._count_run(pieces[0], previous)
 
     def recall(self, pieces: Sequence[Piece], laid: Laid) -> None:
-        """The same with pieces of which it is known what they come to."""
+        """Lay pieces on an empty ledger of which it is known what they come to: nothing is counted."""
         previous: Piece | None = None
         for piece, (suffix, opens, closes, units) in zip(pieces, laid.pieces, strict=True):
             piece.suffix, piece.opens, piece.closes, piece.units = suffix, opens, closes, units

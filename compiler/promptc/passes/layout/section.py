@@ -1,6 +1,6 @@
-"""One section while it is fitted: its items as they stand, and the ledgers that count them.
+"""One section while it is fitted: its items as they stand (`Entry`), and the ledgers that count them (`SectionLayout`).
 
-The one mutable thing of the passes, and private to fitting: what leaves is a frozen `Fitted`.
+With the ledger it is the one mutable thing of the passes, and private to fitting: what leaves is a frozen `Fitted`.
 """
 
 from __future__ import annotations
@@ -12,10 +12,66 @@ from functools import cached_property, partial
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any, NamedTuple
 from promptc.model.stages import Item, Selected, Selection
+from promptc.passes.bind import list_names, type_key
 from promptc.passes.items.render import Cut
 from promptc.passes.layout.layout import Layout
 from promptc.passes.layout.ledger import Kind, Laid, Piece, TokenLedger
-from promptc.passes.select import find_names, type_key
+
+
+class Act(NamedTuple):
+    """One notch: the entries that are `gone` with it, or one that it edits.
+
+    `made` takes the place of the first of those gone. A `voidable` act that does not shorten is skipped.
+    """
+
+    why: str
+    gone: Sequence[Entry] = ()
+    marker: Callable[[int], str] | None = None
+    edit: EntryEdit | None = None
+    made: Item | None = None
+    voidable: bool = False
+    boundary: str = ""
+    level: tuple[int | float | None, int | float | None] = (None, None)
+    moves: Sequence[tuple[str, int | float, int | float | None]] = ()
+    fails: bool = False
+    ends: bool = False
+
+    @property
+    def entries(self) -> Sequence[Entry]:
+        """The entries it touches."""
+        return self.gone if self.edit is None else (self.edit.entry,)
+
+
+@frozen(eq=False)
+class EntryEdit:
+    """A change of one entry: it takes another form (`item`), or a `cut` is made of it."""
+
+    entry: Entry
+    item: Item | None = None
+    form: int | None = None
+    cut: Cut | None = None
+
+
+class Entry:
+    """An item as it stands: its guarded `text`, the `form` it is in, how many characters a trim `kept` of it."""
+
+    __slots__ = ("item", "place", "text", "form", "kept", "is_made", "is_alive", "run")
+
+    def __init__(self, item: Item, place: int, *, is_made: bool = False) -> None:
+        self.item = item
+        self.place = place
+        self.text = item.text
+        self.form = 0
+        self.kept: int | None = None
+        self.is_made = is_made
+        self.is_alive = True
+        self.run = 0
+
+    @property
+    def body(self) -> str:
+        """The text inside its own fence."""
+        item = self.item
+        return f"{item.open}\n{self.text}\n{item.close}" if item.open else self.text
 
 
 class PlacedSection:
@@ -83,7 +139,7 @@ class SectionLayout:
     @cached_property
     def names(self) -> Mapping[str, Any]:
         """The names that its expressions see."""
-        return find_names(self.selection, self.section)
+        return list_names(self.selection, self.section)
 
     @property
     def alive(self) -> Iterator[Entry]:
@@ -146,7 +202,7 @@ class SectionLayout:
         placed = next(placed for placed in self._placings if placed.ledger is ledger)
         return ledger.preview(placed.pieces[edit.entry], edit.cut.opens, edit.cut.measure)
 
-    def find_piece(self, entry: Entry) -> Piece:
+    def read_piece(self, entry: Entry) -> Piece:
         """An entry's piece where it stands, or last stood."""
         return next(placed.pieces[entry] for placed in reversed(self._placings) if entry in placed.pieces)
 
@@ -377,59 +433,3 @@ def count_demand(layout: Layout, selection: Selection, selected: Selected) -> in
     """Count a section's charge in units before any step."""
     part = [section.id for section in layout.sections].index(selected.section.id)
     return SectionLayout(selection, selected, part, layout).count_charge() if selected.items else 0
-
-
-class Entry:
-    """An item as it stands: its guarded `text`, the `form` it is in, how many characters a trim `kept` of it."""
-
-    __slots__ = ("item", "place", "text", "form", "kept", "is_made", "is_alive", "run")
-
-    def __init__(self, item: Item, place: int, *, is_made: bool = False) -> None:
-        self.item = item
-        self.place = place
-        self.text = item.text
-        self.form = 0
-        self.kept: int | None = None
-        self.is_made = is_made
-        self.is_alive = True
-        self.run = 0
-
-    @property
-    def body(self) -> str:
-        """The text inside its own fence."""
-        item = self.item
-        return f"{item.open}\n{self.text}\n{item.close}" if item.open else self.text
-
-
-@frozen(eq=False)
-class EntryEdit:
-    """A change of one entry: it takes another form (`item`), or a `cut` is made of it."""
-
-    entry: Entry
-    item: Item | None = None
-    form: int | None = None
-    cut: Cut | None = None
-
-
-class Act(NamedTuple):
-    """One notch: the entries that are `gone` with it, or one that it edits.
-
-    `made` takes the place of the first of those gone. A `voidable` act that does not shorten is skipped.
-    """
-
-    why: str
-    gone: Sequence[Entry] = ()
-    marker: Callable[[int], str] | None = None
-    edit: EntryEdit | None = None
-    made: Item | None = None
-    voidable: bool = False
-    boundary: str = ""
-    level: tuple[int | float | None, int | float | None] = (None, None)
-    moves: Sequence[tuple[str, int | float, int | float | None]] = ()
-    fails: bool = False
-    ends: bool = False
-
-    @property
-    def entries(self) -> Sequence[Entry]:
-        """The entries it touches."""
-        return self.gone if self.edit is None else (self.edit.entry,)

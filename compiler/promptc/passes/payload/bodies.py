@@ -1,18 +1,270 @@
-"""The body of OpenAI's chat completions, and of the many servers that speak it: LM Studio, OpenRouter, vLLM, llama.cpp."""
+"""What a request body is made of, and how each provider writes it (docs/payloads.md).
+
+`read_messages` cuts a prompt into messages of blocks, `arrange` puts them in the order and the roles that a provider takes, and one
+`write_...` for each kind of API gives the body. That they hold is judged in `checks`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
 
+from promptc.diag.findings import Diagnostic, Span
+from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any
-from promptc.model.pack import Tool
-from promptc.passes.payload.build import ContentBlock, Message, PayloadRequest, find_texts, join_texts, render_result
+from promptc.model.messages import Provider
+from promptc.model.pack import Response, Tool
+from promptc.model.section import Section
+from promptc.passes.assemble import Emitted
+from promptc.passes.fit.result import Fitted, Part
+from promptc.passes.layout.layout import Layout
+from promptc.text.characters import is_blank
 from promptc.text.json import render_canonical_json
 
 _ROLES = {"assistant": "model", "user": "user"}
 BREAKPOINT = {"mode": "explicit"}
 _LIMITS = {"openai": "max_completion_tokens", "openai-compatible": "max_tokens"}
 """What the limit of the reply is called: OpenAI gave it a new name, which other servers may not know."""
+
+_TOOL_PARTS = {"assistant": "tool_use", "user": "tool_result"}
+_BETWEEN = "\n\n"
+
+
+@frozen(eq=False)
+class ContentBlock:
+    """A run of a message: `text`, or a `part` that is none (tool_use, tool_result, thinking).
+
+    `ends` is the section whose cache breakpoint stands behind it (empty: none), `place` where the pack declares that, `prefix` the tokens
+    of the whole request up to there.
+    `continues` tells that it goes on with the text of the block before, which a breakpoint cut.
+    """
+
+    text: str = ""
+    part: Mapping[str, Any] | None = None
+    ends: str = ""
+    prefix: int = 0
+    continues: bool = False
+    place: Span | None = None
+
+    @property
+    def kind(self) -> str:
+        """`text`, or the part's type."""
+        return "text" if self.part is None else str(self.part.get("type"))
+
+
+@frozen(eq=False)
+class Message:
+    """One message. The texts of its blocks, joined, are its content. `name` is what findings call it, `span` where the pack declares it."""
+
+    role: str
+    blocks: tuple[ContentBlock, ...]
+    name: str = ""
+    span: Span | None = None
+
+    def has(self, kind: str) -> bool:
+        """Whether any of its blocks is of that kind."""
+        return any(block.kind == kind for block in self.blocks)
+
+
+@frozen
+class ReplyLimits:
+    """Tokens: of the reply (None where the manifest reserves none), and of the reply with the prompt. `span` is where that is declared."""
+
+    reply: int | None
+    context: int
+    span: Span | None = None
+
+
+@frozen(eq=False)
+class PayloadRequest:
+    """What a body is made of: `system` holds the text that stands apart from the messages."""
+
+    messages: tuple[Message, ...]
+    system: tuple[ContentBlock, ...]
+    tools: tuple[Tool, ...]
+    response: Response | None
+    provider: Provider
+    limits: ReplyLimits
+    model: str | None
+
+
+@frozen(eq=False)
+class Payload:
+    """A request body, and what was said while it was made."""
+
+    body: dict[str, Any]
+    warnings: tuple[Diagnostic, ...] = ()
+
+
+def read_messages(fitted: Fitted, emitted: Emitted) -> tuple[Message, ...]:
+    """The messages in order. The texts of a message's blocks, joined, equal its content to the byte; a list of parts is a block each."""
+    layout = fitted.layout
+    sections = {section.id: section for section in layout.sections}
+    last = {part.section: part for part in emitted.parts}
+    ends = {id(part): sections[name] for name, part in last.items() if sections[name].cache}
+    messages = []
+    for index, parts in groupby(emitted.parts, key=lambda part: part.message):
+        given, own = emitted.messages[index], list(parts)
+        blocks = tuple(_iter_blocks(own, ends)) if isinstance(given["content"], str) else _list_parts(given["content"], own, ends)
+        messages.append(Message(str(given["role"]), blocks, _name(own, layout), sections[own[0].section].span))
+    return tuple(_measure(messages, layout)) if ends else tuple(messages)
+
+
+def _iter_blocks(parts: Sequence[Part], ends: Mapping[int, Section]) -> Iterator[ContentBlock]:
+    texts: list[str] = []
+    is_cut = False
+    for part in parts:
+        texts.append(part.text)
+        if id(part) in ends:
+            end = ends[id(part)]
+            yield ContentBlock("".join(texts), ends=end.id, continues=is_cut, place=end.span)
+            texts, is_cut = [], True
+    if texts:
+        yield ContentBlock("".join(texts), continues=is_cut)
+
+
+def _list_parts(content: Sequence[Mapping[str, Any]], parts: Sequence[Part], ends: Mapping[int, Section]) -> tuple[ContentBlock, ...]:
+    """The breakpoint of a section ends its last message, so it stands behind the last part."""
+    blocks = [ContentBlock(str(part["text"])) if part.get("type") == "text" else ContentBlock(part=part) for part in content]
+    end = next((ends[id(part)] for part in parts if id(part) in ends), None)
+    if end is not None:
+        blocks[-1] = replace(blocks[-1], ends=end.id, place=end.span)
+    return tuple(blocks)
+
+
+def _name(parts: Sequence[Part], layout: Layout) -> str:
+    first = next((part for part in parts if part.item is not None), parts[0])
+    if first.section in layout.each and first.item is not None:
+        return f"item `{first.item.item.id}` of `{first.section}`"
+    return ", ".join(f"`{name}`" for name in dict.fromkeys(part.section for part in parts))
+
+
+def _measure(messages: Sequence[Message], layout: Layout) -> Iterator[Message]:
+    """The messages with the tokens up to each breakpoint, in this order: an estimate where the provider counts otherwise."""
+    meter, units = layout.meter, layout.fixed
+    for message in messages:
+        units += layout.count_message(message.role)
+        blocks = []
+        for block in message.blocks:
+            units += meter.count(block.text if block.part is None else render_canonical_json(block.part))
+            blocks.append(replace(block, prefix=meter.tokens(units)) if block.ends else block)
+        yield replace(message, blocks=tuple(blocks))
+
+
+def arrange(
+    messages: Sequence[Message], provider: Provider
+) -> tuple[tuple[Message, ...], tuple[ContentBlock, ...], tuple[Diagnostic, ...]]:
+    """The messages, the blocks of what stands apart from them, and warnings of what moved (PC0564, PC0569)."""
+    named = [replace(one, role="system") if one.role not in provider.roles else one for one in messages]
+    found: list[Diagnostic] = []
+    system: Sequence[Message] = ()
+    if provider.system == "apart":
+        found += _warn_moved(named, provider)
+        system = [one for one in named if one.role == "system"]
+        named = [one for one in named if one.role != "system"]
+    elif provider.system == "first" and len(named) > 1 and _is_plain_system(named[0]):
+        system, named = named[:1], named[1:]
+    joined = tuple(_join_tools(named))
+    found += [_warn_late(one) for one in joined if _is_late(one)]
+    return tuple(_put_results_first(one) for one in joined), tuple(_iter_system(system)), tuple(found)
+
+
+def _is_plain_system(message: Message) -> bool:
+    """Whether it may stand where no breakpoint can."""
+    return message.role == "system" and not any(block.ends for block in message.blocks)
+
+
+def _warn_moved(messages: Sequence[Message], provider: Provider) -> Iterator[Diagnostic]:
+    first = next((place for place, one in enumerate(messages) if one.role != "system"), len(messages))
+    moved = [one for one in messages[first:] if one.role == "system"]
+    if moved:
+        names = ", ".join(dict.fromkeys(one.name for one in moved))
+        yield Diagnostic(
+            "PC0564",
+            f"{names} moves in front of all messages: {provider.title} takes system text only there",
+            moved[0].span,
+            "give it the role `user`, or put it before the conversation",
+            "warn",
+        )
+
+
+def _iter_system(messages: Sequence[Message]) -> Iterator[ContentBlock]:
+    """What were messages of their own stay a blank line apart; it opens the later one, so that the earlier does not change by it."""
+    for place, message in enumerate(messages):
+        first, *rest = message.blocks
+        yield replace(first, text=_BETWEEN + first.text) if place else first
+        yield from rest
+
+
+def _join_tools(messages: Sequence[Message]) -> Iterator[Message]:
+    """Neighbours of one role that both hold uses, or results, as one message: providers want all results of a turn in one."""
+    held: Message | None = None
+    for message in messages:
+        kind = _TOOL_PARTS.get(message.role, "")
+        if held is not None and held.role == message.role and kind and held.has(kind) and message.has(kind):
+            held = replace(held, blocks=held.blocks + message.blocks)
+            continue
+        if held is not None:
+            yield held
+        held = message
+    if held is not None:
+        yield held
+
+
+def _is_late(message: Message) -> bool:
+    kinds = [block.kind for block in message.blocks]
+    return "tool_result" in kinds and kinds != sorted(kinds, key=_is_other)
+
+
+def _is_other(kind: str) -> bool:
+    return kind != "tool_result"
+
+
+def _put_results_first(message: Message) -> Message:
+    """Sorted by that alone: else the order stays."""
+    if not _is_late(message):
+        return message
+    return replace(message, blocks=tuple(sorted(message.blocks, key=lambda block: _is_other(block.kind))))
+
+
+def _warn_late(message: Message) -> Diagnostic:
+    return Diagnostic(
+        "PC0569",
+        f"the tool results of {message.name} move in front of its text: a result directly follows its use",
+        message.span,
+        "put results before text in the state",
+        "warn",
+    )
+
+
+def find_texts(content: Any) -> list[str] | None:
+    """The texts of a list of text parts, those of white space left out; None for anything else."""
+    if not isinstance(content, list | tuple):
+        return None
+    texts = [part.get("text") if isinstance(part, dict) and part.get("type") == "text" else None for part in content]
+    if any(not isinstance(text, str) for text in texts):
+        return None
+    return [text for text in texts if isinstance(text, str) and not is_blank(text)]
+
+
+def render_result(content: Any) -> str:
+    """A text as it is, text parts a line end apart, any other value as canonical JSON, nothing for null."""
+    if isinstance(content, str):
+        return content
+    texts = find_texts(content)
+    if texts is not None:
+        return "\n".join(texts)
+    return "" if content is None else render_canonical_json(content)
+
+
+def join_texts(texts: Sequence[str]) -> str:
+    """Texts of one message where a provider takes a single one: a line end apart, which is how they are counted."""
+    return "\n".join(texts)
+
+
+def describe_function(tool: Tool) -> dict[str, Any]:
+    """A tool as a function with its parameters."""
+    return {"name": tool.name, "description": tool.description, "parameters": tool.input_schema}
 
 
 def write_anthropic(request: PayloadRequest) -> dict[str, Any]:
@@ -43,7 +295,7 @@ def _write_block(block: ContentBlock) -> dict[str, Any]:
 
 
 def _write_anthropic_part(part: dict[str, Any]) -> dict[str, Any]:
-    """What a tool gave stays a list where it is one of text parts; else it is one text."""
+    """Write a part; what a tool gave stays a list where it is one of text parts, else it is one text."""
     if part["type"] != "tool_result":
         return part
     texts = find_texts(part["content"])
@@ -91,11 +343,11 @@ def _write_gemini_part(block: ContentBlock) -> dict[str, Any]:
     part = block.part or {}
     if block.kind == "tool_use":
         return {"functionCall": {"id": part["id"], "name": part["name"], "args": part["input"]}}
-    response = {"error" if part["is_error"] else "output": _find_output(part["content"])}
+    response = {"error" if part["is_error"] else "output": _read_output(part["content"])}
     return {"functionResponse": {"id": part["tool_use_id"], "name": part["name"], "response": response}}
 
 
-def _find_output(content: Any) -> Any:
+def _read_output(content: Any) -> Any:
     """JSON as it is; what is text, as one text."""
     return render_result(content) if content is None or find_texts(content) is not None else content
 
@@ -130,6 +382,52 @@ def _iter_ollama_messages(message: Message) -> Iterator[dict[str, Any]]:
 def _write_ollama_call(block: ContentBlock) -> dict[str, Any]:
     part = block.part or {}
     return {"function": {"name": part["name"], "arguments": part["input"]}}
+
+
+def write_openai(request: PayloadRequest) -> dict[str, Any]:
+    """`POST /v1/chat/completions`."""
+    body: dict[str, Any] = {"model": request.model} if request.model is not None else {}
+    if request.limits.reply is not None:
+        body[_LIMITS[request.provider.name]] = request.limits.reply
+    if request.response is not None:
+        schema = {"name": request.response.name, "schema": request.response.schema}
+        body["response_format"] = {"type": "json_schema", "json_schema": schema}
+    if request.tools:
+        body["tools"] = [{"type": "function", "function": describe_function(tool)} for tool in request.tools]
+    body["messages"] = [one for message in request.messages for one in _iter_openai_messages(message)]
+    return body
+
+
+def _iter_openai_messages(message: Message) -> Iterator[dict[str, Any]]:
+    """A message is several where it holds results: each of them is one of the role `tool`."""
+    for block in message.blocks:
+        if block.part is not None and block.kind == "tool_result":
+            content = _write_openai_content([ContentBlock(render_result(block.part["content"]), ends=block.ends)])
+            yield {"role": "tool", "tool_call_id": block.part["tool_use_id"], "content": content}
+    texts = [block for block in message.blocks if block.part is None]
+    calls = [_write_openai_call(block) for block in message.blocks if block.kind == "tool_use"]
+    if calls:
+        yield {"role": message.role, "content": _write_openai_content(texts) if texts else None, "tool_calls": calls}
+    elif texts:
+        yield {"role": message.role, "content": _write_openai_content(texts)}
+
+
+def _write_openai_content(texts: Sequence[ContentBlock]) -> str | list[dict[str, Any]]:
+    """One text as such; parts where there are several or a breakpoint stands behind one."""
+    if len(texts) == 1 and not texts[0].ends:
+        return texts[0].text
+    return [_write_openai_text(block) for block in texts]
+
+
+def _write_openai_text(block: ContentBlock) -> dict[str, Any]:
+    text: dict[str, Any] = {"type": "text", "text": block.text}
+    return {**text, "prompt_cache_breakpoint": dict(BREAKPOINT)} if block.ends else text
+
+
+def _write_openai_call(block: ContentBlock) -> dict[str, Any]:
+    part = block.part or {}
+    function = {"name": part["name"], "arguments": render_canonical_json(part["input"])}
+    return {"id": part["id"], "type": "function", "function": function}
 
 
 def write_responses(request: PayloadRequest) -> dict[str, Any]:
@@ -189,54 +487,3 @@ def _write_result(block: ContentBlock) -> dict[str, Any]:
     part = block.part or {}
     output = _write_responses_content([ContentBlock(render_result(part["content"]), ends=block.ends)])
     return {"type": "function_call_output", "call_id": part["tool_use_id"], "output": output}
-
-
-def write_openai(request: PayloadRequest) -> dict[str, Any]:
-    """`POST /v1/chat/completions`."""
-    body: dict[str, Any] = {"model": request.model} if request.model is not None else {}
-    if request.limits.reply is not None:
-        body[_LIMITS[request.provider.name]] = request.limits.reply
-    if request.response is not None:
-        schema = {"name": request.response.name, "schema": request.response.schema}
-        body["response_format"] = {"type": "json_schema", "json_schema": schema}
-    if request.tools:
-        body["tools"] = [{"type": "function", "function": describe_function(tool)} for tool in request.tools]
-    body["messages"] = [one for message in request.messages for one in _iter_openai_messages(message)]
-    return body
-
-
-def describe_function(tool: Tool) -> dict[str, Any]:
-    """A tool as a function with its parameters."""
-    return {"name": tool.name, "description": tool.description, "parameters": tool.input_schema}
-
-
-def _iter_openai_messages(message: Message) -> Iterator[dict[str, Any]]:
-    """A message is several where it holds results: each of them is one of the role `tool`."""
-    for block in message.blocks:
-        if block.part is not None and block.kind == "tool_result":
-            content = _write_openai_content([ContentBlock(render_result(block.part["content"]), ends=block.ends)])
-            yield {"role": "tool", "tool_call_id": block.part["tool_use_id"], "content": content}
-    texts = [block for block in message.blocks if block.part is None]
-    calls = [_write_openai_call(block) for block in message.blocks if block.kind == "tool_use"]
-    if calls:
-        yield {"role": message.role, "content": _write_openai_content(texts) if texts else None, "tool_calls": calls}
-    elif texts:
-        yield {"role": message.role, "content": _write_openai_content(texts)}
-
-
-def _write_openai_content(texts: Sequence[ContentBlock]) -> str | list[dict[str, Any]]:
-    """One text as such; parts where there are several or a breakpoint stands behind one."""
-    if len(texts) == 1 and not texts[0].ends:
-        return texts[0].text
-    return [_write_openai_text(block) for block in texts]
-
-
-def _write_openai_text(block: ContentBlock) -> dict[str, Any]:
-    text: dict[str, Any] = {"type": "text", "text": block.text}
-    return {**text, "prompt_cache_breakpoint": dict(BREAKPOINT)} if block.ends else text
-
-
-def _write_openai_call(block: ContentBlock) -> dict[str, Any]:
-    part = block.part or {}
-    function = {"name": part["name"], "arguments": render_canonical_json(part["input"])}
-    return {"id": part["id"], "type": "function", "function": function}

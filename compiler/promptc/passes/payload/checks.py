@@ -1,4 +1,6 @@
-"""The parts of messages that are no text: held against what a provider takes, and reduced to the keys that have a meaning."""
+"""From messages to a request body that its provider takes: `build_payload` checks tools, parts and turns (`check_...`), reduces parts
+to the keys that have a meaning, places cache breakpoints (`choose_breakpoints`), and lets the provider's writer write it.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +11,19 @@ from promptc.diag.frozen import as_plain, frozen, replace
 from promptc.diag.typed import Any
 from promptc.model.messages import Provider
 from promptc.model.pack import Response, Tool
-from promptc.passes.payload.bodies import write_anthropic, write_gemini, write_ollama, write_openai, write_responses
-from promptc.passes.payload.build import ContentBlock, Message, Payload, PayloadRequest, ReplyLimits, arrange
+from promptc.passes.payload.bodies import (
+    ContentBlock,
+    Message,
+    Payload,
+    PayloadRequest,
+    ReplyLimits,
+    arrange,
+    write_anthropic,
+    write_gemini,
+    write_ollama,
+    write_openai,
+    write_responses,
+)
 
 _WRITERS: Mapping[str, Callable[[PayloadRequest], dict[str, Any]]] = {
     "openai": write_openai,
@@ -267,10 +280,10 @@ def _iter_unanswered(messages: Sequence[Message]) -> Iterator[_Met]:
         if not message.has("tool_use"):
             continue
         behind = messages[place + 1 :]
-        directly = {_find_id(block) for one in behind[:1] for block in one.blocks if block.kind == "tool_result"}
+        directly = {_read_id(block) for one in behind[:1] for block in one.blocks if block.kind == "tool_result"}
         is_open = len(behind) < 2 and all(block.kind == "tool_result" for one in behind for block in one.blocks)
         for block in message.blocks:
-            name = _find_id(block)
+            name = _read_id(block)
             if block.kind == "tool_use" and name not in directly and not is_open:
                 late = _find_result(name, behind)
                 yield _Met("unanswered", block, name) if late is None else _Met("late", late, name)
@@ -278,7 +291,7 @@ def _iter_unanswered(messages: Sequence[Message]) -> Iterator[_Met]:
 
 def _find_result(name: str, messages: Sequence[Message]) -> ContentBlock | None:
     blocks = (block for message in messages for block in message.blocks if block.kind in ("tool_use", "tool_result"))
-    first = next((block for block in blocks if _find_id(block) == name), None)
+    first = next((block for block in blocks if _read_id(block) == name), None)
     return first if first is not None and first.kind == "tool_result" else None
 
 
@@ -287,7 +300,7 @@ def _iter_repeated(messages: Sequence[Message], provider: Provider) -> Iterator[
     used: set[str] = set()
     answered: set[str] = set()
     for block in (block for message in messages for block in message.blocks):
-        name = _find_id(block)
+        name = _read_id(block)
         if block.kind == "tool_use":
             if name in used and (provider.tool_ids == "once" or name not in answered):
                 yield _Met("used twice", block, name)
@@ -299,7 +312,7 @@ def _iter_repeated(messages: Sequence[Message], provider: Provider) -> Iterator[
             answered.add(name)
 
 
-def _find_id(block: ContentBlock) -> str:
+def _read_id(block: ContentBlock) -> str:
     part = block.part or {}
     return str(part.get("id") if block.kind == "tool_use" else part.get("tool_use_id"))
 
@@ -347,7 +360,7 @@ def _clear(messages: Sequence[Message], kept: set[int]) -> tuple[Message, ...]:
 
 
 def _clear_blocks(blocks: Sequence[ContentBlock], kept: set[int]) -> tuple[ContentBlock, ...]:
-    """What was cut for a breakpoint that does not stay is one text again."""
+    """Join again what was cut for a breakpoint that does not stay."""
     cleared: list[ContentBlock] = []
     for block in blocks:
         one = replace(block, ends="") if block.ends and id(block) not in kept else block
@@ -387,7 +400,7 @@ def _list_sections(blocks: Sequence[ContentBlock]) -> str:
 
 
 def _warn_short(kept: Sequence[ContentBlock], provider: Provider, model: str | None) -> Iterable[Diagnostic]:
-    least = provider.breakpoints.find_minimum(model)
+    least = provider.breakpoints.choose_minimum(model)
     short = [block for block in kept if block.prefix < least]
     if short:
         most = count_noun(max(block.prefix for block in short), "token")
