@@ -1,6 +1,6 @@
 """What every filter, test, method and function of the allow-list may be called with: their one table, for `check` and for a run.
 
-`find_wrong` judges a call. `check` gives it the arguments it knows, a run gives it all of them, and both say the same.
+`find_wrong` and its like judge a call. `check` gives them the arguments it knows, a run gives them all, and both say the same.
 """
 
 from __future__ import annotations
@@ -26,6 +26,90 @@ _PLAIN_TESTS = """
 
 _APPLIES = {"map": 0, "select": 0, "reject": 0, "selectattr": 1, "rejectattr": 1}
 """Filters that apply a filter or a test, and the place of its name."""
+
+
+@frozen
+class Sort:
+    """What a parameter takes: values of some classes (none listed: any value), from `least` to `most`, or one of `known`.
+
+    `asks` raises a `Fault` for a value that is none of the sort; `is_width`: a number is at most `limits.width`.
+    """
+
+    words: str
+    classes: tuple[type, ...] = ()
+    least: int | None = None
+    most: int | None = None
+    known: tuple[str, ...] = ()
+    is_width: bool = False
+    asks: Callable[[Any], object] | None = None
+
+
+@frozen
+class Parameter:
+    """One parameter. `shown` is its default as a template writes it, empty where it must be given. `how`: `place`, `name` or `both`."""
+
+    name: str
+    sort: Sort
+    shown: str = ""
+    how: str = "both"
+
+
+@frozen
+class Signature:
+    """How something is called. `name` as messages say it: `` `round` ``, `` `.center()` ``, `` `is divisibleby` ``.
+
+    `places` and `names`: whether it takes any number of further values by place, and by name; `least` of them by place must be there.
+    `is_either`: not both by place and by name.
+    `rule` raises a `Fault` for arguments that are right alone and wrong together; it is asked only when all of them are known.
+    """
+
+    name: str
+    parameters: tuple[Parameter, ...] = ()
+    places: str = ""
+    names: str = ""
+    least: int = 0
+    is_either: bool = False
+    rule: Callable[[Mapping[str, Any], Limits], object] | None = None
+
+    def show(self) -> str:
+        """The call, as documentation writes it: `round(precision=0, method='common')`."""
+        word = self.name.strip("`").removesuffix("()").removeprefix(".").removeprefix("is ")
+        return f"{word}({', '.join(self._iter_shown())})"
+
+    def _iter_shown(self) -> Iterator[str]:
+        how = ""
+        for parameter in self.parameters:
+            if parameter.how == "name" and how != "name":
+                yield "*"
+            how = parameter.how
+            yield f"{parameter.name}={parameter.shown}" if parameter.shown else parameter.name
+        if self.places:
+            yield f"*{self.places}"
+        if self.names:
+            yield f"**{self.names}"
+
+
+class _Unknown:
+    """An argument of which nothing is known before the run."""
+
+    __slots__ = ()
+
+
+UNKNOWN: Any = _Unknown()
+
+
+@frozen
+class Wrong:
+    """A call that cannot work: its finding, and the argument it is about, by its place or its name (None: the call)."""
+
+    code: str
+    message: str
+    help: str
+    at: int | str | None = None
+
+    def fault(self) -> Fault:
+        """What a run raises."""
+        return Fault(self.code, self.message, self.help)
 
 
 def _ask_listed(value: Any) -> None:
@@ -85,22 +169,6 @@ def _ask_separator(value: Any) -> None:
         refuse("PC0424", "a text cannot be split by an empty text", "name what stands between the parts, or write `| list`")
 
 
-@frozen
-class Sort:
-    """What a parameter takes: values of some classes (none listed: any value), from `least` to `most`, or one of `known`.
-
-    `asks` raises a `Fault` for a value that is none of the sort; `is_width`: a number is at most `limits.width`.
-    """
-
-    words: str
-    classes: tuple[type, ...] = ()
-    least: int | None = None
-    most: int | None = None
-    known: tuple[str, ...] = ()
-    is_width: bool = False
-    asks: Callable[[Any], object] | None = None
-
-
 TEXT = Sort("a text", (str,))
 TEXT_OR_NONE = Sort("a text", (str, _NONE))
 NUMBER = Sort("a number", (int, float, bool))
@@ -137,23 +205,10 @@ def _check_range(given: Mapping[str, Any], limits: Limits) -> None:
 
 
 ANY = Sort("any value")
-
-
-@frozen
-class Parameter:
-    """One parameter. `shown` is its default as a template writes it, empty where it must be given. `how`: `place`, `name` or `both`."""
-
-    name: str
-    sort: Sort
-    shown: str = ""
-    how: str = "both"
-
-
 _CASE = _take("case_sensitive", ANY, "false")
 _ATTRIBUTE = _take("attribute", KEY, "none")
 _SINCE = (_take("now", Sort("a time", asks=_ask_moment)),)
 _FILL = _take("fill_with", ANY, "none")
-
 _FILTERS: dict[str, tuple[Parameter, ...]] = {
     **dict.fromkeys("abs capitalize count e escape first forceescape items last length list lower".split(), ()),
     **dict.fromkeys("pprint reverse safe string striptags title upper urlencode wordcount".split(), ()),
@@ -201,43 +256,6 @@ _FILTERS: dict[str, tuple[Parameter, ...]] = {
     ),
     "xmlattr": (_take("autospace", ANY, "true"),),
 }  # fmt: skip
-
-
-@frozen
-class Signature:
-    """How something is called. `name` as messages say it: `` `round` ``, `` `.center()` ``, `` `is divisibleby` ``.
-
-    `places` and `names`: whether it takes any number of further values by place, and by name; `least` of them by place must be there.
-    `is_either`: not both by place and by name.
-    `rule` raises a `Fault` for arguments that are right alone and wrong together; it is asked only when all of them are known.
-    """
-
-    name: str
-    parameters: tuple[Parameter, ...] = ()
-    places: str = ""
-    names: str = ""
-    least: int = 0
-    is_either: bool = False
-    rule: Callable[[Mapping[str, Any], Limits], object] | None = None
-
-    def show(self) -> str:
-        """The call, as documentation writes it: `round(precision=0, method='common')`."""
-        word = self.name.strip("`").removesuffix("()").removeprefix(".").removeprefix("is ")
-        return f"{word}({', '.join(self._iter_shown())})"
-
-    def _iter_shown(self) -> Iterator[str]:
-        how = ""
-        for parameter in self.parameters:
-            if parameter.how == "name" and how != "name":
-                yield "*"
-            how = parameter.how
-            yield f"{parameter.name}={parameter.shown}" if parameter.shown else parameter.name
-        if self.places:
-            yield f"*{self.places}"
-        if self.names:
-            yield f"**{self.names}"
-
-
 FILTERS: dict[str, Signature] = {
     **{name: Signature(f"`{name}`", parameters) for name, parameters in _FILTERS.items()},
     "format": Signature("`format`", places="values", names="named", is_either=True),
@@ -245,24 +263,17 @@ FILTERS: dict[str, Signature] = {
     **{name: Signature(f"`{name}`", places="test", names="named") for name in ("select", "reject")},
     **{name: Signature(f"`{name}`", (_take("attribute", KEY, "", "place"),), "test", "named") for name in ("selectattr", "rejectattr")},
 }
-
-
 FILTERS["truncate"] = replace(FILTERS["truncate"], rule=_check_truncated)
-
-
 FILTERS["truncate_at"] = replace(FILTERS["truncate_at"], rule=_check_sizes)
-
 
 _BY_PART = Signature("`map`", (_take("attribute", KEY, "", "name"), _take("default", ANY, "none", "name")))
 """`map` without a filter."""
-
 TESTS: dict[str, Signature] = {
     **{name: Signature(f"`is {name}`") for name in _PLAIN_TESTS.split()},
     **{name: Signature(f"`is {name}`", (_take("other", ANY, "", "place"),)) for name in _COMPARING},
     "in": Signature("`is in`", (_take("seq", HOLDER),)),
     "divisibleby": Signature("`is divisibleby`", (_take("num", Sort("a number", NUMBER.classes, asks=_ask_divisor)),)),
 }
-
 FUNCTIONS: dict[str, Signature] = {
     "range": Signature(
         "`range`",
@@ -290,7 +301,6 @@ _SOUGHT = _by_place(_take("sought", TEXT), *_BOUNDS)
 _PARTED = _by_place(_take("sep", Sort("a text", (str,), asks=_ask_separator)))
 _STARTS = _by_place(_take("sought", Sort("a text, or texts in `( )`", (str, tuple), asks=_ask_beginnings)), *_BOUNDS)
 _SPLIT = (_take("sep", Sort("a text", (str, _NONE), asks=_ask_separator), "none"), _take("maxsplit", WHOLE, "-1"))
-
 _OF_TEXT: dict[str, tuple[Parameter, ...]] = {
     **dict.fromkeys("isalnum isalpha isascii isdecimal isdigit islower isnumeric isspace istitle isupper".split(), ()),
     **dict.fromkeys("capitalize casefold lower swapcase title upper".split(), ()),
@@ -324,10 +334,7 @@ METHODS: dict[type, dict[str, Signature]] = {
         }
     ),
 }
-
-
 METHODS[tuple] = METHODS[list]
-
 
 LOOP_METHODS: dict[str, Signature] = {
     "cycle": Signature("`loop.cycle`", places="values", least=1),
@@ -396,29 +403,6 @@ def iter_of(
     for parameter in signature.parameters:
         if parameter.name in named:
             yield signature.name, parameter, named[parameter.name], parameter.name
-
-
-class _Unknown:
-    """An argument of which nothing is known before the run."""
-
-    __slots__ = ()
-
-
-UNKNOWN: Any = _Unknown()
-
-
-@frozen
-class Wrong:
-    """A call that cannot work: its finding, and the argument it is about, by its place or its name (None: the call)."""
-
-    code: str
-    message: str
-    help: str
-    at: int | str | None = None
-
-    def fault(self) -> Fault:
-        """What a run raises."""
-        return Fault(self.code, self.message, self.help)
 
 
 def find_wrong(

@@ -37,18 +37,6 @@ def _look_up(run: Run, holder: Any, key: Any, default: Any = None, /) -> Any:
     return holder.get(check_key(key), default)
 
 
-def _view_items(run: Run, holder: Any) -> Any:
-    return holder.items()
-
-
-def _view_keys(run: Run, holder: Any) -> Any:
-    return holder.keys()
-
-
-def _view_values(run: Run, holder: Any) -> Any:
-    return holder.values()
-
-
 def _count_value(run: Run, values: Any, sought: Any, /) -> int:
     pay_search(run, sought, values)
     found: int = values.count(sought)
@@ -62,7 +50,12 @@ def _index_value(run: Run, values: Any, sought: Any, /, *bounds: Any) -> int:
 
 
 _OF_LIST: dict[str, Method] = {"count": _count_value, "index": _index_value}
-_OF_MAPPING: dict[str, Method] = {"get": _look_up, "items": _view_items, "keys": _view_keys, "values": _view_values}
+_OF_MAPPING: dict[str, Method] = {
+    "get": _look_up,
+    "items": lambda run, holder: holder.items(),
+    "keys": lambda run, holder: holder.keys(),
+    "values": lambda run, holder: holder.values(),
+}
 
 
 def replace_text(run: Run, text: str, old: str, new: str, count: Any = -1, /) -> str:

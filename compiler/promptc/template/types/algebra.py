@@ -180,7 +180,7 @@ def _differ(member: Type, value: object) -> Type:
 
 
 def part_type(kind: Type, key: Key) -> Type:
-    """`kind.key`, `kind['key']` or `kind[0]`: with a `Gap` where it may be undefined."""
+    """`kind.key`, `kind['key']` or `kind[0]`: with an `UndefinedType` where it may be undefined."""
     found = [_part_of(member, key) for member in list_members(kind)]
     united = join_types(*found)
     return united if is_sure(kind) else weaken(united)
@@ -301,11 +301,6 @@ def _least(*bounds: int | None) -> int | None:
 def drop_gap(kind: Type) -> Type:
     """The kind of the value where it is there."""
     return map_members(kind, lambda member: NEVER if isinstance(member, UndefinedType) else member)
-
-
-def number_between(least: int, most: int | None) -> NumberType:
-    """A whole number made by a template."""
-    return NumberType(True, least, most)
 
 
 _Value = TypeVar("_Value")

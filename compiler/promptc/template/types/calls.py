@@ -376,7 +376,6 @@ class FilterCall:
     kind: Type
     args: Sequence[Value]
     named: Mapping[str, Value]
-    apply: Callable[[str, FilterCall], Type]
 
     def of(self, kind: Type) -> FilterCall:
         """This use again, of a value of another type."""
@@ -480,7 +479,7 @@ def _list_texts(kind: Type) -> frozenset[str] | None:
 def _order(walk: WalkRun, operator: str, left: Value, right: Value, node: nodes.Node, scope: Scope) -> None:
     sign = f"`{SIGNS[operator]}`"
     kinds = [walk.take(side, Usage("a number or a text", _ORDERED, lazy=False), sign, node, scope) for side in (left, right)]
-    match_sides(walk, Value(kinds[0], left.path, left.spelled), Value(kinds[1], right.path, right.spelled), sign, node, scope)
+    match_sides(walk, left.of(kinds[0]), right.of(kinds[1]), sign, node, scope)
     times = [side for side, other in ((left, right), (right, left)) if find_time(side.kind) and _list_sorts(other.kind) & {"a text", ""}]
     if times:
         walk.report_time(times[0], sign, node, scope)

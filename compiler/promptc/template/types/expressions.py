@@ -203,14 +203,6 @@ def _find_constant(kind: Type | None) -> int | None:
     return None
 
 
-def _const(walk: WalkRun, node: nodes.Const, scope: Scope) -> Value:
-    return Value(literal(node.value))
-
-
-def _constant_text(walk: WalkRun, node: nodes.TemplateData, scope: Scope) -> Value:
-    return Value(text_of(node.data))
-
-
 def _listed(walk: WalkRun, node: nodes.List | nodes.Tuple, scope: Scope) -> Value:
     first = tuple(_evaluate_part(walk, item, scope) for item in node.items)
     shape = "tuple" if isinstance(node, nodes.Tuple) else "list"
@@ -245,14 +237,6 @@ def _choose(walk: WalkRun, node: nodes.CondExpr, scope: Scope) -> Value:
     if not no.dead:
         kinds.append(evaluate_type(walk, node.expr2, no) if node.expr2 is not None else BlankType())
     return Value(join_types(*kinds))
-
-
-def _and(walk: WalkRun, node: nodes.And, scope: Scope) -> Value:
-    return _either(walk, node, False, scope)
-
-
-def _or(walk: WalkRun, node: nodes.Or, scope: Scope) -> Value:
-    return _either(walk, node, True, scope)
 
 
 def _either(walk: WalkRun, node: nodes.And | nodes.Or, held: bool, scope: Scope) -> Value:
@@ -358,22 +342,18 @@ def _test(walk: WalkRun, node: nodes.Test, scope: Scope) -> Value:
     return Value(_answer(walk, [nodes.Test(first, node.name, rest, [], None, None, lineno=1) for first, *rest in ways]))
 
 
-def _call(walk: WalkRun, node: nodes.Call, scope: Scope) -> Value:
-    return call(walk, node, scope, evaluate)
-
-
 _EVALUATE: dict[type[nodes.Node], Callable[[WalkRun, Any, Scope], Value]] = {
     nodes.Name: _name,
     nodes.Getattr: _part,
     nodes.Getitem: _part,
-    nodes.Const: _const,
-    nodes.TemplateData: _constant_text,
+    nodes.Const: lambda walk, node, scope: Value(literal(node.value)),
+    nodes.TemplateData: lambda walk, node, scope: Value(text_of(node.data)),
     nodes.List: _listed,
     nodes.Tuple: _listed,
     nodes.Dict: _dict,
     nodes.CondExpr: _choose,
-    nodes.And: _and,
-    nodes.Or: _or,
+    nodes.And: lambda walk, node, scope: _either(walk, node, False, scope),
+    nodes.Or: lambda walk, node, scope: _either(walk, node, True, scope),
     nodes.Not: _not,
     nodes.Compare: _compare,
     nodes.Neg: _unary,
@@ -381,7 +361,7 @@ _EVALUATE: dict[type[nodes.Node], Callable[[WalkRun, Any, Scope], Value]] = {
     nodes.Concat: _concat,
     nodes.Filter: _filter,
     nodes.Test: _test,
-    nodes.Call: _call,
+    nodes.Call: lambda walk, node, scope: call(walk, node, scope, evaluate),
     **dict.fromkeys((nodes.Add, nodes.Sub, nodes.Mul, nodes.Div, nodes.FloorDiv, nodes.Mod, nodes.Pow), _binary),
 }
 
@@ -391,7 +371,7 @@ def _add(walk: WalkRun, left: Value, right: Value, node: nodes.Node, scope: Scop
     second = walk.take(right, _ADDED, "`+`", node, scope)
     if first == UNKNOWN_TYPE or second == UNKNOWN_TYPE:
         return UNKNOWN_TYPE
-    _match(walk, Value(first, left.path, left.spelled), Value(second, right.path, right.spelled), node, scope)
+    _match(walk, left.of(first), right.of(second), node, scope)
     found = [_add_two(one, other) for one in list_members(first) for other in list_members(second)]
     return join_types(*(kind for kind in found if kind is not None))
 
@@ -472,7 +452,7 @@ def _multiply(walk: WalkRun, left: Value, right: Value, node: nodes.Node, scope:
     found = []
     for one, other in ((first, second), (second, first)):
         if isinstance(one, TextType | ListType):
-            walk.take(Value(other, right.path, right.spelled), NUMBERS, "`*` beside a text or a list", node, scope)
+            walk.take(right.of(other), NUMBERS, "`*` beside a text or a list", node, scope)
             found.append(_repeat(one, other))
     if found or not (isinstance(first, NumberType | BoolType) and isinstance(second, NumberType | BoolType)):
         return found[0] if found else UNKNOWN_TYPE

@@ -283,7 +283,7 @@ def give_mapped(given: FilterCall) -> Type:
     if not isinstance(name, str):
         return _make(given.kind, UNKNOWN_TYPE, lazy=True)
     each = replace(given, value=Value(element, None, _spell_element(given)), kind=element, args=given.args[1:])
-    return _make(given.kind, given.apply(name, each), lazy=True)
+    return _make(given.kind, give(name, each), lazy=True)
 
 
 def give_selected(given: FilterCall) -> Type:
@@ -429,7 +429,7 @@ def apply_filter(walk: WalkRun, node: nodes.Filter, value: Value, scope: Scope, 
     for one in [*args, *(value for name, value in named.items() if name != "default")] if not _hands_on(node) else ():
         walk.take(one, ASKED, f"`{node.name}`", node, scope)
     judge_filter(Arguments(walk, node, scope, args, named), node.name)
-    given = FilterCall(walk, node, scope, value, value.kind, args, named, apply_named)
+    given = FilterCall(walk, node, scope, value, value.kind, args, named)
     return Value(give(node.name, given))
 
 
@@ -445,15 +445,10 @@ def give(name: str, given: FilterCall) -> Type:
     rule = _RULES.get(name)
     if rule is None:
         return UNKNOWN_TYPE
-    kind = given.walk.take(Value(given.kind, given.value.path, given.value.spelled), rule.taker, f"`{name}`", given.node, given.scope)
+    kind = given.walk.take(given.value.of(given.kind), rule.taker, f"`{name}`", given.node, given.scope)
     if name not in _KEEPS:
         given.walk.note_whole(kind)
     return rule.give(given.of(kind))
-
-
-def apply_named(name: str, given: FilterCall) -> Type:
-    """What a filter gives that `map` applies to each element."""
-    return give(name, given)
 
 
 def _lists(kind: Type) -> list[ListType]:
@@ -605,13 +600,8 @@ def _judge_order(given: FilterCall, attribute: Value | None) -> None:
                 given.walk.take(value, STRICT_TEXT, "`sort` with `times`", given.node, given.scope)
             return
         kind = given.walk.take(value, _ORDERED, f"`{given.node.name}`", given.node, given.scope)
-        _judge_mix(given, replace_kind(value, kind))
+        _judge_mix(given, value.of(kind))
         given.walk.report_time(value, f"`{given.node.name}`", given.node, given.scope)
-
-
-def replace_kind(value: Value, kind: Type) -> Value:
-    """The value, of which something more is known."""
-    return Value(kind, value.path, value.spelled)
 
 
 def _judge_mix(given: FilterCall, value: Value) -> None:

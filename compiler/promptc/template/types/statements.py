@@ -323,10 +323,6 @@ def _load_module(walk: WalkRun, node: nodes.Import | nodes.FromImport, scope: Sc
     return OpaqueType("module", find)
 
 
-def _nothing(walk: WalkRun, node: nodes.Node, scope: Scope) -> Step:
-    return scope, Amount()
-
-
 _WALK: dict[type[nodes.Node], Callable[[WalkRun, Any, Scope], Step]] = {
     nodes.Output: _output,
     nodes.If: _if,
@@ -342,7 +338,7 @@ _WALK: dict[type[nodes.Node], Callable[[WalkRun, Any, Scope], Step]] = {
     nodes.Include: _include,
     nodes.Import: _import,
     nodes.FromImport: _from_import,
-    nodes.Extends: _nothing,
+    nodes.Extends: lambda walk, node, scope: (scope, Amount()),
 }
 
 

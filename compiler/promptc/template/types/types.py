@@ -134,7 +134,7 @@ class ListType(Type):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MappingType(Type):
-    """A mapping. `find` gives the kind of a key, with a `Gap` in it where the key may be missing; `names` are the declared keys.
+    """A mapping. `find` gives the kind of a key, with an `UndefinedType` in it where the key may be missing; `names` are the declared keys.
 
     `closed`: there are no others; otherwise `rest` gives their kind. `at`: the JSON pointer of the schema, empty for what a template makes.
     """

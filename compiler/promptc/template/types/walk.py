@@ -60,6 +60,10 @@ class Value:
     path: Path | None = None
     spelled: str = ""
 
+    def of(self, kind: Type) -> Value:
+        """The value, of whose type something more is known."""
+        return Value(kind, self.path, self.spelled)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Binding:

@@ -5,7 +5,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from jinja2.tests import TESTS
 
-from promptc.template.runtime.filters.table import FILTER_NAMES, TEST_NAMES, load_test
+from promptc.template.allow import FILTERS as FILTER_NAMES
+from promptc.template.allow import TESTS as TEST_NAMES
+from promptc.template.runtime.filters.table import load_test
 from tests.size import count_examples
 from tests.unit.template.runtime.deviations import Call, explain
 from tests.unit.template.runtime.drawing import ANY, LISTS, MAPPINGS, NUMBERS, TEXTS, UNDEFINED, mostly
