@@ -75,23 +75,23 @@ _EXAMPLES = {
 
 
 def check_pack_shape(node: Node) -> list[Diagnostic]:
-    """What is wrong with a manifest by `schemas/pack.schema.json`, with the place of each key or value; nothing when it is valid."""
+    """Lists what is wrong with a manifest by `schemas/pack.schema.json`, each at its key or value; nothing when it is valid."""
     return _check_shape(node, _load_schema("pack").root, _load_schema("pack"))
 
 
 def check_effective_shape(manifest: Node) -> list[Diagnostic]:
-    """The same for a manifest after its base or variations were laid over it, with its sections by id: parts must have become whole."""
+    """Checks a manifest after its base or variations were laid over it, with its sections by id: parts must have become whole."""
     return _check_shape(list_sections(manifest), _load_schema("pack").root["$defs"]["pack"], _load_schema("pack"))
 
 
 def check_segments_shape(node: Node, definition: Literal["file", "front"]) -> list[Diagnostic]:
-    """The same for a file of segments, or the front matter of one, by `schemas/segments.schema.json`."""
+    """Checks a file of segments, or the front matter of one, by `schemas/segments.schema.json`."""
     verdicts = _load_schema("segments")
     return _check_shape(node, verdicts.root["$defs"][definition], verdicts, "the file" if definition == "file" else "the segment")
 
 
 def check_case_shape(node: Node, value: Any) -> list[Diagnostic]:
-    """The same for a `case.yaml`, whose plain value is `value`, by `schemas/case.schema.json`."""
+    """Checks a `case.yaml`, whose plain value is `value`, by `schemas/case.schema.json`."""
     verdicts = _load_schema("case")
     return [] if verdicts.find(verdicts.root)(value, [_PLENTY]) else _check_shape(node, verdicts.root, verdicts, "the case")
 

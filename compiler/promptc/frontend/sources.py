@@ -60,7 +60,7 @@ class OpenSources:
         self.retriever = Retriever()
 
     def open_store(self, store: Store, url: str) -> SegmentStore:
-        """As `open_store`, once."""
+        """Gives what `open_store` gives, which is opened once for each URL."""
         with self._lock:
             key = (store.name, url)
             if key not in self._stores:
@@ -68,7 +68,7 @@ class OpenSources:
             return self._stores[key]
 
     def open_corpus(self, index: CorpusIndex, version: str | None) -> Sequence[LoadedIndex]:
-        """As `open_corpus`, once."""
+        """Gives what `open_corpus` gives, read once for each version."""
         with self._lock:
             key = (index.name, version)
             if key not in self._indexes:
@@ -95,7 +95,7 @@ class ChosenSources:
         self._stack = ExitStack()
 
     def read_segments(self, store: Store, wanted: Sequence[Wish], locales: Sequence[str], version: str | None) -> Rows:
-        """As `SegmentStore.read`; and the errors of `open_store`."""
+        """Reads the segments for each wish (`SegmentStore.read`), of one moment for the whole render. Raises as `open_store` too."""
         if store.name not in self._held:
             self._held[store.name] = self._stack.enter_context(self._opened.open_store(store, self._urls.get(store.name, "")).hold())
         return self._held[store.name](wanted, locales, version)
@@ -105,15 +105,15 @@ class ChosenSources:
         self._stack.close()
 
     def open_corpus(self, index: CorpusIndex, version: str | None) -> Sequence[LoadedIndex]:
-        """As `open_corpus`."""
+        """Gives the indexes of a corpus (`OpenSources.open_corpus`)."""
         return self._opened.open_corpus(index, version)
 
     def open_entries(self, index: StateIndex, entries: Sequence[IndexedItem], count: Callable[[str], int]) -> LoadedIndex:
-        """As `Retriever.open_entries`; what an item may call its version is none of a corpus."""
+        """Gives the index of a list in the state (`Retriever.open_entries`); what an item may call its version is none of a corpus."""
         return replace(self._opened.retriever.open_entries(index.name, index.matching, entries, count), has_versions=False)
 
     def ask(self, indexes: Sequence[LoadedIndex], request: ChunkQuery) -> Retrieved:
-        """As `Retriever.ask`."""
+        """Finds the best chunks of the indexes (`Retriever.ask`)."""
         return self._opened.retriever.ask(indexes, request)
 
 

@@ -141,7 +141,7 @@ class PackFiles:
         self._unlinked[str(path)] = None
 
     def read_raw(self, folder: str, name: str, span: Span) -> bytes:
-        """As `read_pack_file`."""
+        """Reads a file of the pack, and remembers it. Errors as `read_pack_file`."""
         content = read_pack_file(folder, name, span)
         self._inputs[folder, name] = self._plain[str(Path(folder, name))] = content
         return content

@@ -53,7 +53,7 @@ def build_index(
     earlier: BuiltIndex | None = None,
     progress: Progress = lambda done, total: None,
 ) -> BuiltIndex:
-    """The index of `documents` (in the order of their paths). The same bytes whatever `earlier` holds, from which vectors of unchanged
+    """Makes the index of `documents` (in the order of their paths). Its bytes do not depend on `earlier`, from which vectors of unchanged
     texts are taken. `progress` is told how many of the texts to encode are done.
     """
     split = [chunk for document in documents for chunk in split_document(document, index.chunk, count)]
