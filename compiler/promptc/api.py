@@ -153,11 +153,11 @@ class Pack:
         from contextlib import closing
 
         from promptc.frontend.sources import check_urls
-        from promptc.passes.gather import gather
+        from promptc.passes.gather import Gatherer
 
         check_urls(pack.stores, urls)
         with closing(self._open_sources().choose(urls)) as chosen:
-            return compile_prompt(pack, state, self._kept.meter, options, lambda bound: gather(bound, chosen), work)
+            return compile_prompt(pack, state, self._kept.meter, options, lambda bound: Gatherer(bound, chosen), work)
 
     def _open_sources(self) -> Any:
         from promptc.frontend.sources import OpenSources

@@ -19,7 +19,7 @@ PYTHONS = frozenset(
 PACKAGES = ("promptc.cache", "promptc.model", "promptc.passes", "promptc.template.runtime", "promptc.text")
 MODULES = frozenset(
     """
-    promptc promptc.api promptc.operations promptc.operations.results promptc.pipeline promptc.prompt promptc.version
+    promptc promptc.api promptc.operations promptc.operations.results promptc.pipeline promptc.version
     promptc.cli promptc.cli.findings promptc.cli.main promptc.cli.options promptc.cli.request promptc.cli.run promptc.cli.terminal
     promptc.diag promptc.diag.findings promptc.diag.frozen promptc.diag.typed promptc.files promptc.files.reading
     promptc.frontend promptc.frontend.json promptc.frontend.kept_pack promptc.frontend.schema promptc.frontend.schema.runtime

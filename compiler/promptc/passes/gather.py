@@ -73,11 +73,6 @@ class Sources(Protocol):
         ...
 
 
-def gather(bound: Bound, sources: Sources) -> Gatherer:
-    """Gathers for one render of a pack that has stores or indexes."""
-    return Gatherer(bound, sources)
-
-
 class Gatherer:
     """Asks the sources of one render, each question once."""
 

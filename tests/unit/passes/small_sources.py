@@ -8,7 +8,7 @@ from typing import Any
 import promptc
 from promptc.model.sources import Segment
 from promptc.model.stages import RenderOptions
-from promptc.passes.gather import gather
+from promptc.passes.gather import Gatherer
 from promptc.pipeline import Outcome, compile_prompt
 from promptc.sources.retrieval.retrieve import Retriever
 from promptc.sources.segments import Malformed, Rows, choose
@@ -52,7 +52,7 @@ def load_small(folder: Path, text: str, budget: int = 1000) -> promptc.Pack:
 def compile_small(pack: promptc.Pack, state: dict[str, Any], sources: SmallSources, **asked: Any) -> Outcome:
     """A render that asks these sources."""
     meter = Meter(pack.model.counting.counter)
-    return compile_prompt(pack.model, pack.load_state(state), meter, RenderOptions(**asked), lambda bound: gather(bound, sources))
+    return compile_prompt(pack.model, pack.load_state(state), meter, RenderOptions(**asked), lambda bound: Gatherer(bound, sources))
 
 
 def render_small(pack: promptc.Pack, state: dict[str, Any], sources: SmallSources, **asked: Any) -> str:
