@@ -106,7 +106,7 @@ def test_the_verdict_is_that_of_jsonschema(schema, value):
     """Of functions compiled ahead, as a render runs them, and of those made when they are called."""
     verdicts = load(schema)
     expected = jsonschema.Draft202012Validator(schema).is_valid(value)
-    assert verdicts.find(verdicts.root)(value, [PLENTY]) == expected
+    assert verdicts.make_check(verdicts.root)(value, [PLENTY]) == expected
     assert compile_check(verdicts)(value, [PLENTY]) == expected
 
 

@@ -22,11 +22,11 @@ from promptc.frontend.schema.faults import (
     Path,
     SchemaFault,
     SchemaWords,
-    find_causes,
-    find_help,
-    find_rule,
     iter_faults,
     join_or,
+    list_causes,
+    list_rule_keys,
+    suggest_value,
 )
 from promptc.frontend.schema.runtime import FuelError
 from promptc.frontend.yaml import resolve_scalar
@@ -93,12 +93,12 @@ def check_segments_shape(node: Node, definition: Literal["file", "front"]) -> li
 def check_case_shape(node: Node, value: Any) -> list[Diagnostic]:
     """Checks a `case.yaml`, whose plain value is `value`, by `schemas/case.schema.json`."""
     verdicts = _load_schema("case")
-    return [] if verdicts.find(verdicts.root)(value, [_PLENTY]) else _check_shape(node, verdicts.root, verdicts, "the case")
+    return [] if verdicts.make_check(verdicts.root)(value, [_PLENTY]) else _check_shape(node, verdicts.root, verdicts, "the case")
 
 
 def _check_shape(node: Node, schema: Mapping[str, Any], verdicts: Verdicts, whole: str = "the manifest") -> list[Diagnostic]:
     value = node.plain()
-    if verdicts.find(schema)(value, [_PLENTY]):
+    if verdicts.make_check(schema)(value, [_PLENTY]):
         return []
     return describe_pack_faults(node, iter_faults(verdicts, schema, value, [_PLENTY]), whole)
 
@@ -130,7 +130,7 @@ def describe_pack_faults(node: Node, faults: Iterable[SchemaFault], whole: str =
     """The findings, in the order of the file. A key that is missing because it is misspelt is one finding, not two. `whole` is what
     `node` is called.
     """
-    causes = [cause for fault in faults for cause in find_causes(fault) if isinstance(cause.value, dict) or not find_rule(cause)]
+    causes = [cause for fault in faults for cause in list_causes(fault) if isinstance(cause.value, dict) or not list_rule_keys(cause)]
     meant = {(cause.path[:-1], _guess_key(cause)) for cause in causes if cause.keyword == "additionalProperties"}
     found = [_describe(cause, node, whole) for cause in causes if not any((cause.path, key) in meant for key in _iter_missing(cause))]
     return list(sort_diagnostics(found))
@@ -146,7 +146,7 @@ def _guess_key(fault: SchemaFault) -> str:
 def _iter_missing(fault: SchemaFault) -> Iterable[str]:
     if fault.keyword == "required":
         return [fault.wanted]
-    rule = find_rule(fault)
+    rule = list_rule_keys(fault)
     return [] if any(key in fault.value for key in rule) else rule
 
 
@@ -165,7 +165,7 @@ def _describe(fault: SchemaFault, root: Node, whole: str) -> Diagnostic:
         case "maxProperties":
             return _describe_step(fault, root)
         case _:
-            return _describe_rule(fault, root, whole) if find_rule(fault) else _describe_value(fault, root, whole)
+            return _describe_rule(fault, root, whole) if list_rule_keys(fault) else _describe_value(fault, root, whole)
 
 
 def _describe_extra(fault: SchemaFault, root: Node) -> Diagnostic:
@@ -184,10 +184,10 @@ def _describe_extra(fault: SchemaFault, root: Node) -> Diagnostic:
 def _describe_rule(fault: SchemaFault, root: Node, whole: str) -> Diagnostic:
     """Keys that exclude each other, or of which one is due."""
     node = _find(root, fault.path)
-    present = [key for key in node.value if key in find_rule(fault)]
+    present = [key for key in node.value if key in list_rule_keys(fault)]
     place = name_place(fault.path, root) or whole
     titled = fault.schema.get("title", "") if fault.path and isinstance(fault.schema, dict) else ""  # the whole has a heading
-    title = titled or f"one of {join_and(find_rule(fault))}"
+    title = titled or f"one of {join_and(list_rule_keys(fault))}"
     has = join_and(present) if present else "none of them"
     return Diagnostic(
         "PC0207", f"{place} takes {title}, and has {has}", node.key_span(present[-1]) if present else node.span, _mend_rule(present)
@@ -252,7 +252,7 @@ def _mend(fault: SchemaFault, node: Node) -> str:
         return f'quote it: `"{node.raw}"`'
     if wants in ("integer", "number") and isinstance(node.value, str) and isinstance(_resolve(node.value), (int, float)):
         return f"write it without quotes: `{node.value}`"
-    return find_help(fault)
+    return suggest_value(fault)
 
 
 def _resolve(text: str) -> Any:
@@ -326,7 +326,7 @@ def describe_state(schema: Any, document: JsonDocument, fuel: int) -> list[Diagn
 
 def _iter_state_findings(schema: Any, document: JsonDocument, fuel: int) -> Iterator[Diagnostic]:
     for fault in iter_faults(Verdicts(schema), schema, document.value, [fuel]):
-        for cause in find_causes(fault):
+        for cause in list_causes(fault):
             yield from _describe_in_state(cause, document)
 
 
@@ -359,7 +359,7 @@ def _describe_in_state(fault: SchemaFault, document: JsonDocument) -> Iterator[D
             wrong = STATE_WORDS.describe(fault.branches[0][0])
             yield Diagnostic("PC0304", f"the key `{shorten(str(fault.path[-1]))}` {wrong}", document.key_span(pointer))
         case _:
-            yield Diagnostic("PC0302", f"{name} {STATE_WORDS.describe(fault)}{since}", document.span(pointer), find_help(fault))
+            yield Diagnostic("PC0302", f"{name} {STATE_WORDS.describe(fault)}{since}", document.span(pointer), suggest_value(fault))
 
 
 def _describe_extra_key(fault: SchemaFault) -> str:

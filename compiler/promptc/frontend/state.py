@@ -102,7 +102,7 @@ def _iter_wrong_defaults(document: JsonDocument, verdicts: Any) -> Iterator[Diag
 def _is_wrong_default(schema: Any, verdicts: Any) -> bool:
     """Whether a schema's default is surely invalid: what takes too many steps to tell is not."""
     try:
-        return not verdicts.find(schema)(schema["default"], [_DEFAULT_FUEL])
+        return not verdicts.make_check(schema)(schema["default"], [_DEFAULT_FUEL])
     except (FuelError, RecursionError):
         return False
 

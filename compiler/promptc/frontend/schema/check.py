@@ -86,7 +86,7 @@ def make_functions(verdicts: Verdicts) -> Functions:
     for name in writer.names:
         _compile_lazily(space, name, partial(writer.write, name))
     exec(writer.write_end(), space)
-    return verdicts.find(verdicts.root), space["fill"]
+    return verdicts.make_check(verdicts.root), space["fill"]
 
 
 def _iter_checks(verdicts: Verdicts) -> Iterator[str]:
@@ -116,8 +116,8 @@ class Verdicts:
         self._writer = CheckWriter(self.references, self._prepare)
         self._space: dict[str, Any] = dict(vars(runtime))
 
-    def find(self, schema: Schema, keyword: str = "") -> Check:
-        """The check of the root or of any schema in it, or of one keyword there."""
+    def make_check(self, schema: Schema, keyword: str = "") -> Check:
+        """The check of the root or of any schema in it; or of one keyword there, as if it stood alone."""
         if isinstance(schema, bool):
             return lambda value, fuel: schema
         check: Check = self._space[self._writer.name(schema, keyword)]
@@ -352,7 +352,7 @@ class CheckWriter:
         return self.name(schema) if written is None else f"lambda v, f: {written}"
 
     def _keep_matcher(self, pattern: str) -> str:
-        return self._keep(f"find_matcher({pattern!r})")
+        return self._keep(f"make_matcher({pattern!r})")
 
 
 def _looks_inside(schema: Mapping[str, Any]) -> bool:
@@ -434,10 +434,10 @@ def _iter_number(schema: Mapping[str, Any], v: str) -> Iterator[str]:
 def _iter_text(schema: Mapping[str, Any], v: str, constant: Constant) -> Iterator[str]:
     yield from _write_size(v, schema, "minLength", "maxLength")
     if "pattern" in schema:
-        matcher = constant(f"find_matcher({schema['pattern']!r})")
+        matcher = constant(f"make_matcher({schema['pattern']!r})")
         yield f"{matcher}({v})"
     if schema.get("format") in _FORMATS:
-        known = constant(f"find_format({schema['format']!r})")
+        known = constant(f"make_format_check({schema['format']!r})")
         yield f"{known}({v})"
 
 
@@ -489,7 +489,7 @@ class FillWriter:
 
     def __init__(self, root: Schema, references: References) -> None:
         plan = _Plan(references)
-        self._first = plan.find((root,))
+        self._first = plan.make_filler((root,))
         self._fillers = {f"d{filler.number}": filler for filler in plan.fillers.values() if not filler.is_idle()}
         self._inner_defaults = [filler for filler in plan.fillers.values() if filler.has_parts()]
         self.names = tuple(self._fillers)
@@ -538,7 +538,7 @@ class _Plan:
         self._references = references
         self.fillers: dict[tuple[int, ...], _Filler] = {}
 
-    def find(self, schemas: tuple[Schema, ...]) -> _Filler:
+    def make_filler(self, schemas: tuple[Schema, ...]) -> _Filler:
         """What is filled into a value for which all of these schemas hold."""
         together = tuple(self._gather(schemas))
         key = tuple(id(schema) for schema in together)
@@ -564,11 +564,11 @@ class _Plan:
             for name, inner in schema.get("properties", {}).items():
                 declared.setdefault(name, []).append(inner)
         filler.default = next((schema["default"] for schema in together if "default" in schema), None)
-        filler.inner = {name: self.find(tuple(inner)) for name, inner in sorted(declared.items())}
+        filler.inner = {name: self.make_filler(tuple(inner)) for name, inner in sorted(declared.items())}
         most = max((len(schema.get("prefixItems", ())) for schema in together), default=0)
-        filler.places = [self.find(tuple(_iter_at(together, place))) for place in range(most)]
+        filler.places = [self.make_filler(tuple(_iter_at(together, place))) for place in range(most)]
         rest = tuple(schema["items"] for schema in together if "items" in schema)
-        filler.rest = self.find(rest) if rest else None
+        filler.rest = self.make_filler(rest) if rest else None
 
 
 def _iter_at(together: tuple[Mapping[str, Any], ...], place: int) -> Iterator[Schema]:

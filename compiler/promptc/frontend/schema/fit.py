@@ -8,17 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from promptc.diag.typed import Any
 from promptc.frontend.schema.check import list_types
-from promptc.frontend.schema.lint import (
-    KEYWORDS,
-    PATTERN_MAP,
-    REFERENCES,
-    SCHEMA,
-    SCHEMA_MAP,
-    SCHEMAS,
-    References,
-    Schema,
-    iter_schemas,
-)
+from promptc.frontend.schema.lint import KEYWORDS, PATTERN_MAP, REFERENCES, SCHEMA, SCHEMA_MAP, SCHEMAS, References, Schema, iter_schemas
 from promptc.model.messages import SchemaRules
 from promptc.model.pack import SentSchema
 from promptc.text.json import extend_pointer

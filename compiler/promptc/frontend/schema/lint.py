@@ -283,7 +283,7 @@ class References:
         """The schema that is named, or None: it is not in this file, or is no schema."""
         if not reference.startswith("#"):
             return None
-        fragment = _unquote(reference[1:]) if "%" in reference else reference[1:]
+        fragment = unquote(reference[1:]) if "%" in reference else reference[1:]
         if fragment and not fragment.startswith("/"):
             return self._anchors.get(fragment)
         return self._schemas.get(fragment)
@@ -296,11 +296,6 @@ class References:
         """What a schema's own references name."""
         found = (self.find(schema[keyword]) for keyword in REFERENCES if isinstance(schema.get(keyword), str))
         return [target for target in found if target is not None]
-
-
-def _unquote(fragment: str) -> str:
-
-    return unquote(fragment)
 
 
 def iter_inner(schema: Mapping[str, Schema]) -> Iterator[tuple[str, Schema]]:

@@ -76,7 +76,7 @@ def _read_decimal(number: int | float) -> tuple[int, int]:
     return int(whole + part), int(power or 0) - len(part)
 
 
-def find_matcher(pattern: str) -> Callable[[str], bool]:
+def make_matcher(pattern: str) -> Callable[[str], bool]:
     """A function that says whether a pattern occurs in a text. The pattern is read when a text is first asked about."""
     made: list[Any] = []
 
@@ -94,7 +94,7 @@ def find_matcher(pattern: str) -> Callable[[str], bool]:
     return matches
 
 
-def find_format(name: str) -> Callable[[str], bool]:
+def make_format_check(name: str) -> Callable[[str], bool]:
     """A function that says whether a text has one of the FORMATS. It is looked for when a text is first asked about."""
 
     def matches(text: str) -> bool:

@@ -112,7 +112,7 @@ def test_a_keyword_is_judged_alone():
     """But for those that mean nothing without others."""
     schema = {"type": "string", "minLength": 3, "contains": {"const": 1}, "minContains": 2, "unevaluatedItems": False}
     verdicts = Verdicts(schema)
-    asked = {word: verdicts.find(schema, word) for word in schema}
+    asked = {word: verdicts.make_check(schema, word) for word in schema}
     assert [asked[word]("ab", [10]) for word in ("type", "minLength", "contains")] == [True, False, True]
     assert [asked["contains"](value, [10]) for value in ([1], [1, 1], [1, 2, 1])] == [False, True, True]
     assert [asked["unevaluatedItems"](value, [10]) for value in ([1], [1, 2])] == [True, False]
