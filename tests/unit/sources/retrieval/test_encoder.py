@@ -1,15 +1,20 @@
-"""The model itself, as the extra brings it."""
+"""The model itself, as the extra brings it, and the pieces of words that it reads."""
 
 import subprocess
 import sys
+import unicodedata
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
 from promptc.diag.findings import PromptcError
-from promptc.sources.retrieval.encoder import KNOWN, SCALE, MissingEncoder, load_encoder
+from promptc.sources.retrieval.encoder import KNOWN, SCALE, VOCABULARY, MissingEncoder, list_pieces, load_encoder, load_vocabulary
 from promptc.sources.retrieval.scoring import multiply
 from tests.contract.sources import ROOT
+from tests.size import count_examples
 
 TEXTS = ["a dog chases a cat", "the puppy runs after a kitten", "interest rates of banks", "", "x " * 2000, "字 é \u200b"]
 SCRIPT = """
@@ -70,3 +75,46 @@ def test_an_unknown_name():
     with pytest.raises(PromptcError) as caught:
         load_encoder("minilm")
     assert caught.value.diagnostics[0].code == "PC0270" and "minilm-int8" in caught.value.diagnostics[0].help
+
+
+# --- Held to the library that the model was trained with ---
+PIECES = load_vocabulary(VOCABULARY.read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module")
+def library():
+    tokenizer = Tokenizer(models.WordPiece(PIECES, unk_token="[UNK]", max_input_chars_per_word=100))
+    tokenizer.normalizer = normalizers.BertNormalizer(clean_text=True, handle_chinese_chars=True, strip_accents=None, lowercase=True)
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    return tokenizer
+
+
+def compare(library, text):
+    start, end = PIECES["[CLS]"], PIECES["[SEP]"]
+    assert list_pieces(text, PIECES, 10**9) == [start, *library.encode(text).ids, end]
+
+
+@pytest.mark.parametrize(
+    "text", ["Fireball: 8d6 (DC 15)!", "Éclair's naïve Ångström", "字と漢字 mixed", "a\u200bb\tc\x00d", "x" * 101, "", " "]
+)
+def test_as_the_library(text, library):
+    compare(library, text)
+
+
+def test_every_letter_and_mark_of_unicode_13(library):
+    """Later ones are unassigned to the library, and known to newer Pythons."""
+    kinds = {"Lu", "Ll", "Lt", "Lm", "Lo", "Nd", "Pd", "Ps", "Pe", "Pc", "Zs", "Sm", "Sc"}
+    known = [code for code in range(0x3000) if unicodedata.category(chr(code)) in kinds]
+    different = [code for code in known if list_pieces(f"a{chr(code)}b", PIECES, 99)[1:-1] != library.encode(f"a{chr(code)}b").ids]
+    assert not [hex(code) for code in different if code < 0x0800]
+
+
+@settings(max_examples=count_examples(200), deadline=None)
+@given(st.text(alphabet=st.characters(max_codepoint=0x7FF, exclude_categories=("Cs", "Cn", "Co")), max_size=60))
+def test_drawn_texts(library, text):
+    compare(library, text)
+
+
+def test_it_stops_at_the_limit():
+    pieces = list_pieces("one two three four five", PIECES, 5)
+    assert len(pieces) == 5 and (pieces[0], pieces[-1]) == (PIECES["[CLS]"], PIECES["[SEP]"])

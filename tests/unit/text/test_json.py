@@ -1,8 +1,12 @@
+"""Canonical JSON, and digests of it."""
+
+import hashlib
 import math
 from types import MappingProxyType
 
 import pytest
 
+from promptc.text import json
 from promptc.text.json import render_canonical_json, render_digest
 
 
@@ -34,3 +38,15 @@ def test_other_kinds_are_refused():
 
 def test_a_digest_names_its_algorithm():
     assert render_digest(b"") == "sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+
+
+# --- Digests are sha256, whoever computes them ---
+@pytest.mark.parametrize("size", [0, 1, 55, 56, 64, 999_999, 1_000_000])
+def test_a_digest_is_sha256(size):
+    content = b"x" * size
+    assert render_digest(content) == f"sha256:{hashlib.sha256(content).hexdigest()}"
+
+
+def test_a_python_without_its_own_has_that_of_openssl(monkeypatch):
+    monkeypatch.setattr(json, "_OWN", "no_such_module")
+    assert render_digest(b"a") == f"sha256:{hashlib.sha256(b'a').hexdigest()}"

@@ -1,8 +1,20 @@
+"""Words and terms of a query, and what they weigh."""
+
 from math import log
 
 import pytest
 
-from promptc.sources.retrieval.scoring import HEADING, UNIT, compute_idf, iter_counted, weigh_words
+from promptc.sources.retrieval.scoring import (
+    HEADING,
+    UNIT,
+    Term,
+    compute_idf,
+    iter_counted,
+    list_terms,
+    list_words,
+    read_synonyms,
+    weigh_words,
+)
 from tests.retrieval_drawing import make_chunk
 
 CHUNKS = [
@@ -53,3 +65,43 @@ def test_words_stand_in_order_and_an_empty_index_has_none():
 def test_idf_is_the_logarithm_rounded():
     assert compute_idf(1000, 10) == round(log(1001 / 10.5) * 1e9)
     assert compute_idf(10, 10) > 0, "a word that every chunk has still counts"
+
+
+SYNONYMS = read_synonyms([("CR", ["challenge rating"]), ("hit points", ["HP", "health"]), ("hit", ["strike"]), ("...", ["nothing"])])
+
+
+def test_each_word_once_and_in_order():
+    assert list_terms("Goblins fight goblin", {}) == (Term((("goblin",),)), Term((("fight",),)))
+
+
+def test_synonyms_stand_beside_the_word():
+    assert list_terms("cr 5", SYNONYMS) == (Term((("cr",), ("challenge", "rating"))), Term((("5",),)))
+
+
+def test_the_longest_synonym_holds():
+    assert list_terms("hit points", SYNONYMS) == (Term((("hit", "point"), ("hp",), ("health",))),)
+    assert list_terms("hit hard", SYNONYMS)[0] == Term((("hit",), ("strike",)))
+
+
+def test_a_synonym_is_read_one_way_and_without_words_not_at_all():
+    assert list_terms("health", SYNONYMS) == (Term((("health",),)),)
+    assert () not in SYNONYMS
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("Goblins & Ogres!", ["goblin", "ogre"]),
+        ("the parties' abilities", ["the", "party", "ability"]),
+        ("Straße café", ["strasse", "café"]),
+        ("armor class bonus", ["armor", "class", "bonus"]),
+        ("two-weapon fighting", ["two", "weapon", "fighting"]),
+        ("2d6+3", ["2d6", "3"]),
+        ("回復の呪文", ["回復", "復の", "の呪", "呪文"]),
+        ("級 a", ["級", "a"]),
+        ("... — !", []),
+        ("a" * 100, ["a" * 64]),
+    ],
+)
+def test_find_words(text, words):
+    assert list_words(text) == words

@@ -1,7 +1,9 @@
+"""Segments and the queries of an index, as files hold them."""
+
 import pytest
 
 from promptc.diag.findings import PromptcError
-from promptc.frontend.segments import read_queries
+from promptc.frontend.segments import load_segments, read_queries
 from promptc.sources.retrieval.retrieve import Answer, KnownAnswer
 
 
@@ -29,3 +31,14 @@ def test_all_lines_that_are_wrong_are_told():
     with pytest.raises(PromptcError) as caught:
         read_queries(b"query\tx\na\tb\nc\td#e\nf\tg\n", "q.tsv")
     assert [str(one.span) for one in caught.value.diagnostics] == ["q.tsv:2:1", "q.tsv:4:1"]
+
+
+# --- Folders of segments, as a stranger may hand them over ---
+def test_a_link_out_of_the_folder_is_refused_and_not_read(tmp_path):
+    (tmp_path / "secret").write_text("nobody's business", encoding="utf-8")
+    folder = tmp_path / "segments"
+    folder.mkdir()
+    (folder / "x.md").symlink_to(tmp_path / "secret")
+    with pytest.raises(PromptcError, match="PC0174") as wrong:
+        load_segments(folder)
+    assert "is a link" in str(wrong.value) and "business" not in str(wrong.value)

@@ -1,0 +1,292 @@
+"""JSON is read strictly, its values can be found again and set, and its parts are shared."""
+
+import json
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from promptc.diag.findings import PromptcError, UsageError
+from promptc.frontend import json as module
+from promptc.frontend.json import InternedJson, load_json, load_plain
+from promptc.frontend.state import set_values
+
+
+def load(text):
+    return load_json(text if isinstance(text, bytes) else text.encode(), "state.json")
+
+
+def findings(text):
+    with pytest.raises(PromptcError) as caught:
+        load(text)
+    return [(found.code, found.span.line, found.span.column) for found in caught.value.diagnostics]
+
+
+@pytest.mark.parametrize(
+    "text", ["{}", " \n[1, 2.5, -0, -0.0, 1e3]", '"a\\u00e9\\n"', "null", '{"b": {"z": 1, "y": []}, "a": true}', "\ufeff{}"]
+)
+def test_values_are_json(text):
+    assert load(text).value == json.loads(text.removeprefix("\ufeff"))
+
+
+def test_mappings_are_in_code_point_order_of_their_keys():
+    value = load('{"b": 1, "a": {"é": 1, "z": 2, "Z": 3}, "\\ud83d\\ude00": 4, "\uffff": 5}').value
+    assert list(value) == ["a", "b", "\uffff", "\U0001f600"]
+    assert list(value["a"]) == ["Z", "z", "é"]
+
+
+def test_integers_are_exact():
+    assert load("12345678901234567890123456789").value == 12345678901234567890123456789
+    assert load("1" * 309).value == int("1" * 309)
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "line", "column"),
+    [
+        ('{"a":1,\n "a":2}', "PC0106", 2, 2),
+        ('{"a":1, "\\u0061":2}', "PC0106", 1, 9),
+        ('[{"b":[]}, {"a":1, "a":{"a":1}}]', "PC0106", 1, 20),
+        ('{"a":1e400}', "PC0107", 1, 6),
+        ("9" * 309, "PC0107", 1, 1),
+        ("9" * 5000, "PC0107", 1, 1),
+        ('{"a": NaN}', "PC0131", 1, 7),
+        ("[-Infinity]", "PC0131", 1, 2),
+        ('{"a":"\\ud800"}', "PC0132", 1, 6),
+        ('{"a":"\\ude00\\ud83d"}', "PC0132", 1, 6),
+        ('{"\\ud83d":1}', "PC0132", 1, 2),
+        ('{"a":"x\\u0000y"}', "PC0133", 1, 6),
+        (b'{"a":"\xed\xa0\x80"}', "PC0101", 1, 7),
+        (b'\xef\xbb\xbf{"a":\xff}', "PC0101", 1, 6),
+        ('{"a":1}'.encode("utf-16"), "PC0101", 1, 1),
+        ("{} x", "PC0130", 1, 4),
+        ("{/*x*/}", "PC0130", 1, 2),
+        ('{"a":1,}', "PC0130", 1, 7),
+        ("[1,\n 2,\n]", "PC0130", 2, 3),
+        ("{'a':1}", "PC0130", 1, 2),
+        ('{"a" 1}', "PC0130", 1, 6),
+        ("[1", "PC0130", 1, 3),
+        ('"x\ny"', "PC0130", 1, 3),
+        ('{"a": tru}', "PC0130", 1, 7),
+        ("01", "PC0130", 1, 2),
+        ("\ufeff\ufeff1", "PC0130", 1, 1),
+        ("", "PC0103", 1, 1),
+        (" \n ", "PC0103", 1, 1),
+        ("[" * 101 + "]" * 101, "PC0105", 1, 101),
+        ("[" * 100_000, "PC0105", 1, 101),
+        ('{"a":' * 101 + "1" + "}" * 101, "PC0105", 1, 501),
+    ],
+)
+def test_what_is_refused_has_its_place(text, code, line, column):
+    assert findings(text) == [(code, line, column)]
+
+
+@pytest.mark.parametrize("text", ['{"a\\u003ab": {"c": ":"}}', f'["{"7" * 400}"]', f"[1.{'0' * 400}]", '["\\\\u0000"]'])
+def test_what_only_looks_wrong_is_read(text):
+    assert load(text).value == json.loads(text)
+    assert load(text).canonical == json.dumps(json.loads(text), separators=(",", ":")).replace("[1.0]", "[1]").encode()
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("3.0", 3), ("-0.0", 0), ("0e5", 0), ("1e22", 10**22), ("-2.5E1", -25), ("1e300", int(1e300)), ("1.5", 1.5), ("1e-400", 0),
+        ("12345678901234567890", 12345678901234567890), ("9007199254740993.0", 9007199254740992),
+    ],
+)  # fmt: skip
+def test_a_whole_number_is_an_integer_however_it_is_written(text, value):
+    found = load(f'{{"a": [{text}]}}')
+    assert found.value == {"a": [value]} and type(found.value["a"][0]) is type(value)
+    assert found.canonical == f'{{"a":[{value!r}]}}'.encode()
+    given = load_plain(json.loads(found.source.text), "state.json")
+    if given is not None:
+        assert (given.value, given.canonical) == (found.value, found.canonical) and type(given.value["a"][0]) is type(value)
+
+
+def test_escaped_backslashes_are_no_escapes():
+    assert load('{"a":"\\\\ud800 \\\\u0000", "b":"\\ud83d\\ude00"}').value == {"a": "\\ud800 \\u0000", "b": "\U0001f600"}
+
+
+def test_a_hundred_levels_are_read():
+    assert load("[" * 100 + "]" * 100).value
+
+
+def test_all_findings_come_at_once():
+    text = '{"a": NaN,\n "b": 1e999,\n "a": "\\ud800"}'
+    assert findings(text) == [("PC0131", 1, 7), ("PC0107", 2, 7), ("PC0106", 3, 2), ("PC0132", 3, 7)]
+
+
+def test_findings_are_bounded():
+    assert len(findings(f"[{','.join(['NaN'] * 1000)}]")) == 50
+
+
+def test_size_is_bounded(monkeypatch):
+    monkeypatch.setattr("promptc.frontend.json.MAX_STATE_BYTES", 10)
+    assert findings('{"a": "0123456789"}') == [("PC0102", 1, 1)]
+
+
+PLACES = '{\r\n  "b": [10, {"x/y~": [true]}],\r\n  "a":\r\n    "text",\r\n  "": 0\r\n}\r\n'
+
+
+@pytest.mark.parametrize(
+    ("pointer", "value", "key"),
+    [
+        ("", (1, 1), (1, 1)),
+        ("/b", (2, 8), (2, 3)),
+        ("/b/0", (2, 9), (2, 9)),
+        ("/b/1/x~1y~0/0", (2, 23), (2, 23)),
+        ("/b/1/x~1y~0", (2, 22), (2, 14)),
+        ("/a", (4, 5), (3, 3)),
+        ("/", (5, 7), (5, 3)),
+        ("/b/7", (2, 8), (2, 3)),
+        ("/a/deeper", (4, 5), (3, 3)),
+    ],
+)
+def test_a_pointer_has_a_place(pointer, value, key):
+    document = load(PLACES)
+    assert (document.span(pointer).line, document.span(pointer).column) == value
+    assert (document.key_span(pointer).line, document.key_span(pointer).column) == key
+
+
+def test_a_place_shows_its_line():
+    assert load(PLACES).span("/a").excerpt == '    "text",'
+    assert len(load(json.dumps("x" * 5000)).span("").excerpt) == 400
+
+
+# --- Values set in a state before it is validated ---
+STATE = b'{"b": {"c": 1, "~/": 2},\n "a": [10, {"x": "y"}], "": 3}'
+
+
+def _set(*changes):
+    return set_values(load_json(STATE, "state.json"), changes)
+
+
+@pytest.mark.parametrize(
+    ("pointer", "text", "at"),
+    [
+        ("/b/c", "7", lambda value: value["b"]["c"]),
+        ("/b/~0~1", "7", lambda value: value["b"]["~/"]),
+        ("/a/0", "7", lambda value: value["a"][0]),
+        ("/a/1/x", "7", lambda value: value["a"][1]["x"]),
+        ("/a/-", "7", lambda value: value["a"][2]),
+        ("/a/-/deep/er", "7", lambda value: value["a"][2]["deep"]["er"]),
+        ("/new/key", "7", lambda value: value["new"]["key"]),
+        ("/", "7", lambda value: value[""]),
+        ("", '{"z": 7}', lambda value: value["z"]),
+    ],
+)
+def test_a_value_is_put_where_the_pointer_leads(pointer, text, at):
+    assert at(_set((pointer, text)).value) == 7
+
+
+def test_what_was_there_stays_as_it_was():
+    document = load_json(STATE, "state.json")
+    before = str(document.value)
+    changed = set_values(document, [("/a/1/x", "1"), ("/b/c", "2")])
+    assert str(document.value) == before
+    assert changed.value == {"": 3, "a": [10, {"x": 1}], "b": {"c": 2, "~/": 2}}
+
+
+def test_keys_stay_in_code_point_order():
+    assert list(_set(("/aa", "1"), ("/Z", "1"), ("/b/a", "1")).value) == ["", "Z", "a", "aa", "b"]
+    assert list(_set(("/b/a", "1")).value["b"]) == ["a", "c", "~/"]
+
+
+def test_later_changes_see_earlier_ones():
+    assert _set(("/n", "[]"), ("/n/-", "1"), ("/n/-", "2"), ("/n/0", "3")).value["n"] == [3, 2]
+    assert _set(("/b", "1"), ("/b", '{"q": 4}')).value["b"] == {"q": 4}
+
+
+def test_places_are_those_of_the_newest_text():
+    document = _set(("/a/-", '{"k":\n [1, 2]}'), ("/b/c", "7"))
+    assert str(document.span("/a/2/k/1")) == "--set /a/-:2:6"
+    assert str(document.key_span("/a/2/k")) == "--set /a/-:1:2"
+    assert str(document.span("/b/c")) == "--set /b/c:1:1"
+    assert str(document.span("/a/1/x")) == "state.json:2:18"
+    assert str(document.key_span("/b/~0~1")) == "state.json:1:16"
+
+
+@pytest.mark.parametrize(
+    ("pointer", "says", "place"),
+    [
+        ("b/c", "begins with `/`", "state.json:1:1"),
+        ("/a/2", "none at `2`; its elements are 0 to 1", "state.json:2:7"),
+        ("/a/x", "none at `x`", "state.json:2:7"),
+        ("/a/01234567890123", "none at", "state.json:2:7"),
+        ("/a/²", "none at", "state.json:2:7"),
+        ("/b/c/d", "`/b/c` is neither a list nor a mapping", "state.json:1:13"),
+    ],
+)
+def test_a_pointer_that_leads_nowhere(pointer, says, place):
+    with pytest.raises(UsageError) as wrong:
+        _set((pointer, "1"))
+    found = wrong.value.diagnostics[0]
+    assert found.code == "PC0722" and says in found.message and str(found.span) == place
+
+
+@pytest.mark.parametrize("text", ["", "calm", "{", "1 2", "NaN", '"\ud800"'])
+def test_a_text_that_is_no_json(text):
+    with pytest.raises(UsageError) as wrong:
+        _set(("/b", text))
+    assert wrong.value.exit_code == 2 and str(wrong.value.diagnostics[0].span).startswith("--set /b:1:")
+
+
+def test_what_is_made_on_the_way_stands_where_the_value_does():
+    changed = _set(("/new/deep/er", "7"))
+    assert changed.key_span("/new").file == changed.span("/new/deep").file == "--set /new/deep/er"
+    assert _set(("/b/d", "1")).span("/b").file == "state.json" and _set(("/new/a", "1")).span("/none").file == "state.json"
+
+
+# --- JSON that shares its parts with what was read before is the JSON that it is ---
+_PARTS = [
+    '{"b": 1, "a": [2]}', '{"b": 1, "a": [2]} ', '[1, {"z": 0, "y": 0}]', '"text"', '"te\\"xt"', "1", "12", "1.0", "-0.0",
+    "true", "null", "{}", "[]", '""',
+    # refused, or looked at twice
+    '{"a": 1, "a": 2}', "NaN", "-Infinity", "[1e999]", "1" + "0" * 400, '"\\u0000"', '"\\ud800"', '"\\ud83d\\ude00"', "[" * 99 + "]" * 99,
+    "[" * 100 + "]" * 100, '["open', "{", "", "01", '"tab\tin it"',
+]  # fmt: skip
+_KEYS = ['"a"', '"b"', '"é"', '"\\u0061"', '"c\\n"', '""', "c", '"open']
+_SPACES = st.sampled_from(["", " ", "\n  ", "\t", "\r\n", "\u00a0"])
+_OBJECTS = st.lists(
+    st.tuples(_SPACES, st.sampled_from(_KEYS[:3]) | st.sampled_from(_KEYS), _SPACES, _SPACES, st.sampled_from(_PARTS), _SPACES), max_size=4
+).map(lambda entries: "{" + ",".join(f"{a}{key}{b}:{c}{part}{d}" for a, key, b, c, part, d in entries) + "}")
+_TEXTS = st.tuples(_SPACES, _OBJECTS | st.sampled_from(_PARTS), _SPACES | st.sampled_from([",", "}", "x"])).map("".join)
+
+
+def _describe(load, text):
+    try:
+        found = load(text.encode(), "state.json")
+    except PromptcError as error:
+        return error.diagnostics
+    return json.dumps(found.value), found.canonical, found.source, found.span("/a"), found.key_span("/b")
+
+
+@given(st.lists(_TEXTS, min_size=1, max_size=6))
+@example(['{"a": {"b": 1}}', '{"a": {"b": 1} }', '{"a": {"b": 1}, "a": {"b": 1}}', '{"a": {"b": 1}x}', '{"a": {"b": 1}'])
+@example(['{"a": ["x"]}', '{"a": ["x"]]}', '{"a": ["x"] "b": 1}', '{"a": ["x"],}'])
+@example(['{"a": 1}', '{"a": 12}', '{"a": "1"}', '{"a": "1""}'])
+def test_it_reads_what_the_reader_reads(texts):
+    """Value, places and findings, whatever was read before."""
+    parts = InternedJson()
+    for text in (*texts, *texts):
+        assert _describe(parts.load, text) == _describe(load_json, text)
+
+
+def test_what_reads_alike_at_a_key_is_one_object():
+    parts = InternedJson()
+    first, second, third = (
+        parts.load(text, "state.json").value
+        for text in (b'{"log": [1, 2], "who": {"n": 1}}', b'{"who":{"n": 1},\n "log" : [1, 2]}', b'{"log": [1,2], "who": {"n": 2}}')
+    )
+    assert first == second and first["log"] is second["log"] and first["who"] is second["who"]
+    assert third["log"] is not first["log"] and third["log"] == first["log"] and third["who"] == {"n": 2}
+
+
+@pytest.mark.parametrize(("bound", "value"), [("_MOST_PARTS", 40), ("_MOST_ALIKE", 2)])
+def test_what_is_kept_is_bounded(bound, value, monkeypatch):
+    monkeypatch.setattr(module, bound, value)
+    parts = InternedJson()
+    texts = [json.dumps({"log": [number, "x" * 10]}).encode() for number in range(20)]
+    for text in (*texts, *texts):
+        assert parts.load(text, "state.json").value == json.loads(text)
+    kept = [part for known in parts._by_key.values() for part, _ in known]
+    assert 0 < len(kept) <= 2 and sum(map(len, kept)) <= 40
