@@ -49,6 +49,13 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     terminalreporter.line(size.describe() + seed)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def bare_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Holds that no test writes a file into the folder above all folders of tests: a `pack.yaml` there would be the root of other cases."""
+    yield
+    assert not [path.name for path in tmp_path_factory.getbasetemp().iterdir() if path.is_file()]
+
+
 @pytest.fixture(scope="session")
 def prove_seed(request: pytest.FixtureRequest) -> int:
     """The seed for tests that draw packs themselves: 0, or the one of `--prove-seed`."""

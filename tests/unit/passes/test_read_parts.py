@@ -207,7 +207,7 @@ _PART = st.one_of(
     format=st.sampled_from(("text", "messages")),
 )
 def test_every_part_is_rendered_counted_or_refused(tmp_path_factory, contents, parts, format):
-    pack = _load(tmp_path_factory.getbasetemp(), parts)
+    pack = _load(tmp_path_factory.mktemp("read"), parts)
     refused: set[str] = set()
     try:
         outcome = pack.compile(_log(*contents), format=format)
