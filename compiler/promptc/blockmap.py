@@ -111,7 +111,7 @@ def draw_map(pack: PackModel, cases: Mapping[str, str], patches: Sequence[str] =
     what other cases, the tiers and other patches change. Depends on the pack alone. Raises `PromptcError` for a plan that does not load,
     `UsageError` for one that the pack does not have."""
     choice = _make_choice(pack, cases, patches)
-    plan = pack.find_plan(choice)
+    plan = pack.load_plan(choice)
     drawer = _Drawer(pack)
     variations = (
         *drawer.iter_cases(choice, cases),
@@ -158,10 +158,10 @@ class _Drawer:
     def iter_tiers(self, choice: Choice) -> Iterator[Variation]:
         """Each tier over the one before; the first is the plan itself, unless it does something."""
         tiers = self._pack.strain.tiers if self._pack.strain is not None else ()
-        before = self.list_blocks(self._pack.find_plan(choice))
+        before = self.list_blocks(self._pack.load_plan(choice))
         for at, tier in enumerate(tiers):
             uses = list_steps(tiers[: at + 1])[1]
-            after = self.list_blocks(self._pack.find_plan(replace(choice, tiers=at + 1, uses=uses)))
+            after = self.list_blocks(self._pack.load_plan(replace(choice, tiers=at + 1, uses=uses)))
             changes = _merge((*_compare_blocks(before, after), *self._list_acts(at)))
             before = after
             if at or changes:
@@ -174,7 +174,7 @@ class _Drawer:
                 yield self._vary("patch", name, choice, replace(choice, patches=(*choice.patches, name)))
 
     def _vary(self, kind: str, name: str, choice: Choice, other: Choice) -> Variation:
-        before, after = self._pack.find_plan(choice), self._pack.find_plan(other)
+        before, after = self._pack.load_plan(choice), self._pack.load_plan(other)
         had, has = _describe_plan(self._pack, before), _describe_plan(self._pack, after)
         changes = _compare_blocks(self.list_blocks(before), self.list_blocks(after))
         return Variation(kind, name, changes, tuple(one for one in has if one not in had))

@@ -179,12 +179,12 @@ class Prompt:
         """What was said while rendering."""
         return self._outcome.warnings
 
-    def find_section(self, *names: str) -> str:
-        """What these sections added to the output, fences included; empty when they are absent. Raises `UsageError` for an unknown one."""
+    def read_sections(self, *names: str) -> str:
+        """Give what these sections added to the output, fences included; empty when they are absent. `UsageError` for an unknown one."""
         return "".join(part.text for part in self._iter_parts(names))
 
-    def find_messages(self, *names: str) -> list[dict[str, Any]]:
-        """The messages of a messages render with nothing in them but these sections. Raises `UsageError` for an unknown one."""
+    def list_messages(self, *names: str) -> list[dict[str, Any]]:
+        """List the messages of a messages render with nothing in them but these sections. `UsageError` for an unknown one."""
         messages = self._emitted("messages").messages
         texts: dict[int, str] = {}
         for part in self._iter_parts(names):

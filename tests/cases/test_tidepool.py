@@ -372,8 +372,8 @@ def test_a_change_of_mood_keeps_all_that_is_no_mood(name: str, mood: str) -> Non
     before, after = PACK.render(_read(name)), PACK.render(_read(name), variants={"mood": mood})
     assert before.messages[1:] == after.messages[1:]
     for section in ("player", "location", "npcs", "clocks", "threads", "past", "beats", "history", "action", "turn"):
-        assert before.find_section(section) == after.find_section(section)
-    assert before.find_section("guidance") != after.find_section("guidance")
+        assert before.read_sections(section) == after.read_sections(section)
+    assert before.read_sections("guidance") != after.read_sections("guidance")
 
 
 # --- request bodies ---

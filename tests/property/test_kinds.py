@@ -29,7 +29,7 @@ def _write(folder: Path, schema: object, template: str) -> promptc.Pack:
 
 def _find_problems(pack: PackModel) -> tuple[Problem, ...]:
     scopes = Scopes(pack, len)
-    return tuple(one for text in iter_texts(pack, pack.find_plan(Choice()), 1) for one in scopes.infer(text).problems)
+    return tuple(one for text in iter_texts(pack, pack.load_plan(Choice()), 1) for one in scopes.infer(text).problems)
 
 
 def _fails(pack: promptc.Pack, state: object) -> bool:

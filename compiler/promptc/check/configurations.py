@@ -129,8 +129,8 @@ def list_configurations(pack: PackModel) -> Configurations:
     facts, loaded, failed = PackFacts(pack), [], []
     for combination in combinations:
         try:
-            base = pack.find_plan(replace(combination.choice, tiers=0, uses=()))
-            loaded.append(Configuration(combination, pack.find_plan(combination.choice), base, facts))
+            base = pack.load_plan(replace(combination.choice, tiers=0, uses=()))
+            loaded.append(Configuration(combination, pack.load_plan(combination.choice), base, facts))
         except PromptcError as error:
             failed.append((combination, error.diagnostics))
     return Configurations(tuple(loaded), tuple(failed), len(pairs), count, facts)

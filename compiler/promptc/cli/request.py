@@ -62,9 +62,9 @@ def _print(reporter: Reporter, outcome: Outcome, given: RenderCommand) -> int:
 def _encode(prompt: Prompt, given: RenderCommand) -> tuple[bytes, tuple[Diagnostic, ...]]:
     """The bytes to print: of the whole prompt, of some sections, or of a request body, with what was said while that was made."""
     if prompt.format == "text":
-        return (prompt.find_section(*given.only) if given.only else prompt.text).encode(), ()
+        return (prompt.read_sections(*given.only) if given.only else prompt.text).encode(), ()
     if prompt.provider is None:
-        return show_json(prompt.find_messages(*given.only) if given.only else prompt.messages).encode(), ()
+        return show_json(prompt.list_messages(*given.only) if given.only else prompt.messages).encode(), ()
     payload = prompt.build_payload(prompt.provider, given.model)
     return show_json(payload.body).encode(), payload.warnings
 

@@ -30,7 +30,7 @@ MANIFEST = "pack.yaml"
 _SIZE = 32
 _LONGEST = 16_000_000
 _MOST_CHOICES = 64
-_LEFT_OUT = ("counting", "find_plan", "read_manifest", "find_schema_place", "list_operations", "find_offers")
+_LEFT_OUT = ("counting", "load_plan", "read_manifest", "find_schema_place", "list_operations", "load_offers")
 _FIELDS = tuple(name for name in PackModel.__match_args__ if name not in _LEFT_OUT)
 Used = TypeVar("Used")
 Seen = tuple[list[tuple[str, str, bytes]], tuple[str, ...]]
@@ -182,11 +182,11 @@ def _unpack(packed: bytes, inputs: Inputs) -> LoadedPack:
     if counting is None:
         raise PromptcError(findings)
 
-    def find_plan(choice: Choice) -> Plan:
+    def load_plan(choice: Choice) -> Plan:
         return plans[choice] if choice in plans else _refuse()
 
     named = dict(zip(_FIELDS, values, strict=True))
-    pack = PackModel(**named, counting=counting, find_plan=find_plan, read_manifest=_refuse, list_operations=_refuse)
+    pack = PackModel(**named, counting=counting, load_plan=load_plan, read_manifest=_refuse, list_operations=_refuse)
     return LoadedPack(pack, schema, inputs, plans)
 
 
@@ -209,7 +209,7 @@ def _load_tiers(pack: PackModel, choice: Choice) -> None:
     choices = [replace(choice, tiers=count, uses=list_steps(tiers[:count])[1]) for count in range(1, len(tiers) + 1)]
     for one in (choice, *choices):
         try:
-            pack.find_plan(one)
+            pack.load_plan(one)
         except PromptcError:
             continue  # it is told to whoever comes to need it
 

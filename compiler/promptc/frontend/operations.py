@@ -65,7 +65,7 @@ class OperationLoader:
             span=span,
             pack=manifest,
             otherwise=self._compiler.text_or_file(node.value["else"]),
-            find_pack=self._packs.find(name, node.value["pack"], manifest),
+            load_pack=self._packs.make_loader(name, node.value["pack"], manifest),
             when=self._compiler.find_expression(node.get("when")),
             check=self._load_check(check) if check is not None else None,
         )
@@ -190,15 +190,15 @@ class AskPacks:
         """Tells of the pack that asks."""
         self._shared = {"schema": pack.schema, "find_schema_place": pack.find_schema_place}
 
-    def find(self, name: str, node: Node, manifest: str) -> Callable[[], PackModel]:
-        """What loads the pack of the ask `name`; `manifest` is its path, `node` names it."""
+    def make_loader(self, name: str, node: Node, manifest: str) -> Callable[[], PackModel]:
+        """Make what loads the pack of the ask `name`; `manifest` is its path, `node` names it."""
 
-        def find_pack() -> PackModel:
+        def load_pack() -> PackModel:
             if manifest not in self._loaded:
                 self._loaded[manifest] = self._load_one(name, node, manifest)
             return self._loaded[manifest]
 
-        return find_pack
+        return load_pack
 
     def _load_one(self, name: str, node: Node, manifest: str) -> PackModel:
         try:
@@ -219,5 +219,5 @@ class AskPacks:
 
 
 def _is_of_user(pack: PackModel, name: str) -> bool:
-    section = pack.find_plan(Choice()).find_section(name)
+    section = pack.load_plan(Choice()).find_section(name)
     return section is not None and (section.role == "user" or (section.items is not None and section.items.message is not None))

@@ -151,9 +151,9 @@ def _iter_tools(manifest: Node) -> Iterator[Node]:
 
 def _iter_manifests(questions: Sequence[Callable[[], PackModel]]) -> Iterator[Node]:
     """Of the packs that load; of the others it is told elsewhere."""
-    for find_pack in questions:
+    for load in questions:
         with suppress(PromptcError):
-            yield find_pack().manifest
+            yield load().manifest
 
 
 def _join_path(folder: str, name: str) -> str:

@@ -70,13 +70,13 @@ def load_pack(path: Path) -> LoadedPack:
         stores=stores,
         indexes=indexes,
         schema=schema.schema if schema is not None else None,
-        find_plan=plans.find_plan,
+        load_plan=plans.load_plan,
         read_manifest=lambda: manifest,
         warnings=(*(schema.warnings if schema is not None else ()), *offered.doubts, *loader.doubts),
         find_schema_place=lambda pointer: _place_in_schema(manifest, files, pointer),
         conditions=tuple(DueCondition(one.name, one.args, one.when) for one in operations if one.when is not None),
         list_operations=lambda: operations,
-        find_offers=lambda: load_offers(manifest, str(file.parent), offered, [ask.find_pack for one in operations for ask in one.asks]),
+        load_offers=lambda: load_offers(manifest, str(file.parent), offered, [ask.load_pack for one in operations for ask in one.asks]),
         limits=limits,
     )
     packs.share(pack)
@@ -90,7 +90,7 @@ def _read_limits(manifest: Node) -> Limits:
 
 def _load_first_plan(plans: PlanLoader, compiler: TextCompiler) -> None:
     try:
-        plans.find_plan(Choice())
+        plans.load_plan(Choice())
     except PromptcError as error:
         compiler.findings.extend(error.diagnostics)
 
@@ -192,7 +192,7 @@ def _load_store(name: str, node: Node, compiler: TextCompiler) -> Store:
 
 
 class PlanLoader:
-    """Finds the plan of a choice. Equal choices give the same plan; a section no variation touches is the same object in all of them.
+    """Loads the plan of a choice. Equal choices give the same plan; a section no variation touches is the same object in all of them.
 
     `plans` are those found so far."""
 
@@ -209,7 +209,7 @@ class PlanLoader:
         self._fences: dict[Node, Fence | None] = {}
         self._steps: dict[Node, tuple[Step, ...]] = {}
 
-    def find_plan(self, choice: Choice) -> Plan:
+    def load_plan(self, choice: Choice) -> Plan:
         """The compiled plan. Raises `PromptcError` with every finding of the merge and the compilation."""
         plan = self.plans.get(choice)
         if plan is not None:

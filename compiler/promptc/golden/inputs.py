@@ -92,7 +92,7 @@ def list_packs(case: Case, resources: SuiteResources) -> tuple[str, ...]:
 
 def _choose_file(ask: Ask, manifest: str) -> str:
     try:
-        return ask.find_pack().file
+        return ask.load_pack().file
     except PromptcError:
         return os.path.join(os.path.dirname(manifest), ask.pack)
 

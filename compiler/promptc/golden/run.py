@@ -308,7 +308,7 @@ def _render_turn(case: Case, environment: CaseEnvironment, document: JsonDocumen
 def _describe(case: Case, compiled: Outcome) -> CaseOutcome:
     prompt = Prompt(compiled)
     if "only" in case.flags:
-        text = prompt.find_section(case.flags["only"])
+        text = prompt.read_sections(case.flags["only"])
         return CaseOutcome(
             0, prompt.warnings, text=text, read_report=lambda: compiled.report, read_facts=lambda: compiled.facts, compiled=compiled
         )

@@ -46,7 +46,7 @@ class AnswerCheck:
 class Ask:
     """A question to a model: the pack that renders it, whether it is asked, what its answer must be, and what stands for it otherwise.
 
-    `pack` is the manifest's path inside the folder of the pack that asks. `find_pack` loads it, the same object every time, and raises
+    `pack` is the manifest's path inside the folder of the pack that asks. `load_pack` loads it, the same object every time, and raises
     `PromptcError` with what is wrong with it.
     """
 
@@ -54,7 +54,7 @@ class Ask:
     span: Span
     pack: str
     otherwise: Template
-    find_pack: Callable[[], PackModel] = field(repr=False)
+    load_pack: Callable[[], PackModel] = field(repr=False)
     when: Expression | None = None
     check: AnswerCheck | None = None
 

@@ -238,9 +238,9 @@ class Offers:
 class PackModel:
     """A pack: read, checked in shape, its bases merged.
 
-    `file` is its manifest as its author knows it, `sections` are the ids of all of them. `find_plan` gives the compiled plan of a choice,
+    `file` is its manifest as its author knows it, `sections` are the ids of all of them. `load_plan` gives the compiled plan of a choice,
     the same object for the same choice; `find_schema_place` tells where a JSON pointer leads in the schema's file. `given` are names that
-    whoever renders it must give a value besides the state; `conditions` are those of its operations that have one. `find_offers` tells
+    whoever renders it must give a value besides the state; `conditions` are those of its operations that have one. `load_offers` tells
     which tools are named, and which are not.
     """
 
@@ -258,14 +258,14 @@ class PackModel:
     stores: tuple[Store, ...]
     indexes: tuple[Index, ...]
     schema: Mapping[str, Any] | None
-    find_plan: Callable[[Choice], Plan]
+    load_plan: Callable[[Choice], Plan]
     read_manifest: Callable[[], Node]
     warnings: tuple[Diagnostic, ...] = ()
     find_schema_place: Callable[[str], Span] | None = None
     given: tuple[str, ...] = ()
     conditions: tuple[DueCondition, ...] = ()
     list_operations: Callable[[], tuple[Any, ...]] = tuple
-    find_offers: Callable[[], Offers] = Offers
+    load_offers: Callable[[], Offers] = Offers
     limits: Limits = LIMITS
 
     def open_account(self) -> Run:

@@ -80,7 +80,7 @@ def ask(
 
 
 def _make_request(pack: Opened, ask: Ask, begun: OperationRun) -> Request:
-    asking = ask.find_pack()
+    asking = ask.load_pack()
     given = {name: begun.names[name] for name in asking.given}
     outcome = pack.render_question(asking, begun.state, given)
     if outcome.emitted is None:

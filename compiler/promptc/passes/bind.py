@@ -30,7 +30,7 @@ def bind(pack: PackModel, state: State, meter: Meter, options: RenderOptions) ->
     due = _list_due(pack, names)
     _check_sections(pack, options.without)
     choice = Choice(_choose_cases(pack.axes, names, options.variants), _check_patches(pack, options.patches))
-    plan = pack.find_plan(choice)
+    plan = pack.load_plan(choice)
     total = options.budget if options.budget is not None else plan.budget.total
     if total <= 0:
         raise fail(

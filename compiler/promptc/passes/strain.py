@@ -36,10 +36,10 @@ def strain(bound: Bound, gathering: Gathering | None = None, work: CostlyWork | 
     work = work or CostlyWork()
     rules = bound.pack.strain
     if rules is None:
-        selection = select(bound, bound.pack.find_plan(bound.choice), bound.choice, name_tier(None, 0, 0), gathering=gathering, work=work)
+        selection = select(bound, bound.pack.load_plan(bound.choice), bound.choice, name_tier(None, 0, 0), gathering=gathering, work=work)
         return Strained(selection, 0, Pressure(0, 0), ())
     choice = replace(bound.choice, tiers=1)
-    first = select(bound, bound.pack.find_plan(choice), choice, name_tier(rules, 0, 0), gathering=gathering, work=work)
+    first = select(bound, bound.pack.load_plan(choice), choice, name_tier(rules, 0, 0), gathering=gathering, work=work)
     caps = _list_caps(bound, rules)
     demand = _count_demands(work, first, {*caps, *(name for name, _ in rules.watch)})
     pressure = _measure(demand, caps)
@@ -48,13 +48,13 @@ def strain(bound: Bound, gathering: Gathering | None = None, work: CostlyWork | 
     steps, uses = list_steps(rules.tiers[: tier + 1])
     final = replace(bound.choice, tiers=tier + 1, uses=uses)
     named = name_tier(rules, tier, pressure.percent)
-    selection = select(bound, bound.pack.find_plan(final), final, named, before=first, gathering=gathering, work=work)
+    selection = select(bound, bound.pack.load_plan(final), final, named, before=first, gathering=gathering, work=work)
     raises, warnings = _check_watched(rules, first, demand, pressure, previous, tier)
     return Strained(selection, tier, pressure, steps, raises, warnings)
 
 
 def _list_caps(bound: Bound, rules: Strain) -> dict[str, int]:
-    return list_caps(bound.pack.find_plan(bound.choice), rules, bound.total)
+    return list_caps(bound.pack.load_plan(bound.choice), rules, bound.total)
 
 
 def _count_demands(work: CostlyWork, selection: Selection, names: set[str]) -> dict[str, int]:
@@ -307,7 +307,7 @@ class SectionSelector:
             return None
         cap = section.budget.cap if section.budget is not None else None
         most = cap.tokens(self.bound.total) if cap is not None and cap.unit != "chars" else 0
-        base = self.bound.pack.find_plan(replace(self.bound.choice, tiers=0, uses=())).find_section(section.id)
+        base = self.bound.pack.load_plan(replace(self.bound.choice, tiers=0, uses=())).find_section(section.id)
         if base is not None and base.budget is not None and base.budget.cap is not None and base.budget.cap.unit != "chars":
             most = max(most, base.budget.cap.tokens(self.bound.total))
         units = max(most, self.bound.total) * self.bound.meter.counter.unit

@@ -25,7 +25,7 @@ def load(tmp_path):
 
 
 def _find_items(pack, **choice):
-    return pack.find_plan(Choice(**choice)).sections[0].items
+    return pack.load_plan(Choice(**choice)).sections[0].items
 
 
 def test_the_only_store_need_not_be_named(load):
@@ -54,7 +54,7 @@ def test_rows_are_called_by_their_ids_unless_told(load):
 
 def test_only_retrieval_gives_way_by_score(load):
     def find_step(source):
-        (step,) = load(source).find_plan(Choice()).sections[0].overflow
+        (step,) = load(source).load_plan(Choice()).sections[0].overflow
         assert isinstance(step, Evict)
         return step.by
 
@@ -63,7 +63,7 @@ def test_only_retrieval_gives_way_by_score(load):
 
 
 def test_a_section_reads_what_its_source_reads(load):
-    (section,) = load("{retrieve: {index: notes, query: strain.tier, where: item.x == selected.a}}").find_plan(Choice()).sections
+    (section,) = load("{retrieve: {index: notes, query: strain.tier, where: item.x == selected.a}}").load_plan(Choice()).sections
     assert {("strain", "tier"), ("selected", "a")} <= section.reads
 
 

@@ -130,7 +130,7 @@ def _check_packs(pack: PackModel, check: Callable[[PackModel], Iterable[Diagnost
             if ask.pack not in met:
                 met.add(ask.pack)
                 try:
-                    asking: PackModel = ask.find_pack()
+                    asking: PackModel = ask.load_pack()
                 except PromptcError as error:
                     yield from error.diagnostics
                 else:
@@ -142,7 +142,7 @@ def _check_answer(ask: Ask) -> Iterator[Diagnostic]:
     if ask.check is not None and ask.check.schema is not None:
         return
     with suppress(PromptcError):  # told of the pack itself
-        if ask.find_pack().find_plan(Choice()).response is not None:
+        if ask.load_pack().load_plan(Choice()).response is not None:
             message = f"`{ask.pack}` asks for an answer by the schema of its `response`, and `{ask.name}` takes any text for one"
             help = "hold the answer against the same schema: `check: {schema: …}`, with the file that `response` names"
             yield Diagnostic("PC0813", message, ask.span, help, "warn")

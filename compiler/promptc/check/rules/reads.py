@@ -377,7 +377,7 @@ def _iter_asked(pack: PackModel) -> Iterator[PackModel]:
     asks = {ask.pack: ask for operation in pack.operations for ask in operation.asks}
     for ask in asks.values():
         with suppress(PromptcError):
-            yield ask.find_pack()
+            yield ask.load_pack()
 
 
 def _iter_unread(kind: Type, path: str, read: set[tuple[str, str]], whole: set[str], above: frozenset[str]) -> Iterator[tuple[str, str]]:

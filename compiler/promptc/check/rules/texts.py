@@ -98,7 +98,7 @@ def check_unused_tools(pack: PackModel, configurations: Configurations) -> Itera
     """
     if configurations.failed:
         return  # one of those may offer it
-    offers = pack.find_offers()
+    offers = pack.load_offers()
     used = {id(tool) for one in configurations for plan in (one.plan, one.base) for tool in plan.tools}
     unused = {id(tool): (tool, span) for tool, span in offers.listed if id(tool) not in used}
     for tool, span in unused.values():

@@ -36,7 +36,7 @@ def fit_schema(root: Mapping[str, Any], rules: SchemaRules) -> SentSchema:
     if not rules.is_closed:
         left_out: list[str] = []
         kept = _keep(root, "", rules, left_out)
-        lost = _find_lost(kept)
+        lost = _describe_lost(kept)
         return SentSchema(None, (), lost) if lost else SentSchema(kept, tuple(left_out))
     fitter = _Fitter(root, rules)
     try:
@@ -71,8 +71,8 @@ def _keep(schema: Schema, pointer: str, rules: SchemaRules, left_out: list[str])
     return kept
 
 
-def _find_lost(kept: Schema) -> str:
-    """Words for the first reference that leads to what was left out, or `""`."""
+def _describe_lost(kept: Schema) -> str:
+    """Describe the first reference that leads to what was left out; empty where none does."""
     references = References(kept)
     for pointer, schema in iter_schemas(kept):
         for keyword in REFERENCES if isinstance(schema, Mapping) else ():

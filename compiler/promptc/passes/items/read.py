@@ -197,10 +197,7 @@ class ItemReader:
         return self._names
 
     def _make(self, place: int, value: Any) -> Read:
-        return Read(place, self._number(place, value), value, element=self._find_element(place))
-
-    def _find_element(self, place: int) -> Any:
-        return self._elements[place] if self._elements else None
+        return Read(place, self._number(place, value), value, element=self._elements[place] if self._elements else None)
 
     def _read_kept(self) -> dict[int, Read]:
         """Kept elements by place: the newest `last` matches among the last `within` places."""

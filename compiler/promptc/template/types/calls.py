@@ -400,7 +400,7 @@ class FilterCall:
         return value if isinstance(value, str) else None
 
 
-def find_single(kind: Type) -> object:
+def find_single(kind: Type) -> object | None:
     """The one value of a kind, or None."""
     values: frozenset[object] | None = kind.values if isinstance(kind, TextType | NumberType) else None
     return next(iter(values)) if values is not None and len(values) == 1 else None
