@@ -44,7 +44,8 @@ class Pack:
         a `with` what is new is kept. Without `keeps_counts` counts of texts are left alone: for renders by the thousand, whose counts
         would push out those of others. A pack with a cache is for one thread at a time.
         """
-        return cls(KeptPack(fspath(path), cache, keeps_counts=keeps_counts))
+        file = fspath(path)
+        return cls(KeptPack(file, lambda: _load_files(file), cache, keeps_counts=keeps_counts))
 
     def __enter__(self) -> Self:
         return self
@@ -257,8 +258,16 @@ class Pack:
     def render_question(self, asking: PackModel, state: State, given: Mapping[str, Any]) -> Outcome:
         """Renders the messages of a question that an operation asks. Its pack sees this pack's states, and `given` besides."""
         loaded = self._kept.loaded
-        opened = Pack(KeptPack(asking.file, loaded=LoadedPack(asking, loaded.schema, loaded.inputs, {})))
+        opened = Pack(KeptPack(asking.file, lambda: LoadedPack(asking, loaded.schema, loaded.inputs, {})))
         return opened.compile(state, format="messages", given=given)
+
+
+def _load_files(path: str) -> LoadedPack:
+    from pathlib import Path
+
+    from promptc.frontend.pack import load_pack  # late: a pack from the cache needs nothing of what compiles one
+
+    return load_pack(Path(path))
 
 
 def choose_format(name: str | None) -> tuple[Format | None, Provider | None]:

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 import pytest
 
+from promptc import api
 from promptc.cli import run as running
 from promptc.cli.commands.render import render_command
 from promptc.cli.group import group
@@ -151,8 +152,8 @@ def test_a_second_render_is_warm(run, keep, monkeypatch):
 def test_a_state_under_another_tier_is_warm(run, monkeypatch):
     """All tiers of a choice are kept with it; another choice is found afresh, and kept with what was there."""
     loads = []
-    load = kept_pack._load_files
-    monkeypatch.setattr(kept_pack, "_load_files", lambda path: loads.append(path) or load(path))
+    load = api._load_files
+    monkeypatch.setattr(api, "_load_files", lambda path: loads.append(path) or load(path))
     pack, calm = str(ROOT / "packs/sentinel"), str(ROOT / "fixtures/sentinel/base/table.json")
     full = str(ROOT / "fixtures/sentinel/base/overfull.json")
     run("render", pack, calm)

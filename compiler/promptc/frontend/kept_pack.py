@@ -70,14 +70,15 @@ class LoadedPack:
 class KeptPack:
     """The pack at a path, from the cache as long as none of its files has changed, else from its files; and what counts its tokens."""
 
-    def __init__(self, path: str, cache: Cache | None = None, *, loaded: LoadedPack | None = None, keeps_counts: bool = True) -> None:
-        """With `loaded`, the pack is that. Without `keeps_counts` the cache's counts of texts are neither read nor written."""
+    def __init__(self, path: str, load: Callable[[], LoadedPack], cache: Cache | None = None, *, keeps_counts: bool = True) -> None:
+        """`load` loads the pack from its files. Without `keeps_counts` the cache's counts of texts are neither read nor written."""
         self._path = path
+        self._load = load
         self._cache = cache
         kept = find_kept(cache, path) if cache is not None else None
         self._is_kept = kept is not None
         self._known: tuple[Choice, ...] = ()
-        self.loaded = loaded or kept or _load_files(path)
+        self.loaded = kept or load()
         counter = self.loaded.pack.counting.counter
         self._counts = KeptCounts(cache, counter.digest) if cache is not None and keeps_counts else None
         self._words = KeptWords(cache, counter) if cache is not None and isinstance(counter, TableCounter) else None
@@ -94,7 +95,7 @@ class KeptPack:
         """Loads the pack from its files, unless it was. Raises what `load_pack` raises."""
         if self._is_kept:
             self._known = tuple(self.loaded.plans)
-            self.loaded = _load_files(self._path)
+            self.loaded = self._load()
             self._is_kept = False
         return self.loaded
 
@@ -107,14 +108,6 @@ class KeptPack:
             self._counts.keep()
         if self._words is not None:
             self._words.keep()
-
-
-def _load_files(path: str) -> LoadedPack:
-    from pathlib import Path
-
-    from promptc.frontend.pack import load_pack
-
-    return load_pack(Path(path))
 
 
 class NotKeptError(Exception):
