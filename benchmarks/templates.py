@@ -11,7 +11,8 @@ from benchmarks.blocks import make_transcript
 from benchmarks.measure import Scale, judge, show, time_interleaved
 from benchmarks.template_texts import FILES, TEMPLATES
 from promptc.diag.findings import Span
-from promptc.template.compile import Place, load_template
+from promptc.template.compile import load_template
+from promptc.template.place import Place
 
 _REPEATS = 10
 _ROUNDS = (15, 1)

@@ -19,7 +19,8 @@ from typing import Any
 
 import promptc
 from promptc.diag.findings import PromptcError, Span, fail
-from promptc.template.compile import Place, load_expression, load_template
+from promptc.template.compile import load_expression, load_template
+from promptc.template.place import Place
 from promptc.template.runtime.run import Run
 from tests.attacks.attacks import EXPRESSIONS, FILES, GROWS, NAMES, NESTS, PRINTS, REFUSED, SPENDS, STOPS
 from tests.attacks.counting import Words, watch_runs

@@ -23,7 +23,7 @@ MODULES = frozenset(
     promptc.cli promptc.cli.findings promptc.cli.main promptc.cli.options promptc.cli.request promptc.cli.run promptc.cli.terminal
     promptc.diag promptc.diag.findings promptc.diag.frozen promptc.diag.typed promptc.files promptc.files.reading
     promptc.frontend promptc.frontend.json promptc.frontend.kept_pack promptc.frontend.schema promptc.frontend.schema.runtime
-    promptc.frontend.state promptc.template promptc.template.allow promptc.template.compile
+    promptc.frontend.state promptc.template promptc.template.allow promptc.template.compile promptc.template.place
     """.split()
 )
 NEVER = ("promptc.passes.report", "promptc.text.counters.huggingface", "promptc.template.runtime.errors")

@@ -23,7 +23,8 @@ from promptc.passes.fit.result import Applied, CutPlace, Fitted, FittedItem, Fit
 from promptc.passes.items.read import read_parts
 from promptc.passes.items.render import ItemRenderer, render_part, strip_lines
 from promptc.passes.report import Origins
-from promptc.template.compile import Expression, OutputSpan, Place, Pointers, Template, TraceContext
+from promptc.template.compile import Expression, Template
+from promptc.template.place import OutputSpan, Place, Pointers, TraceContext
 from promptc.template.tracing import trace_expression, trace_template
 from promptc.text.guard import REPLACEMENT, may_hide
 

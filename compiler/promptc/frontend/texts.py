@@ -13,7 +13,8 @@ from promptc.frontend.yaml import MAX_BYTES
 from promptc.model.pack import Assert
 from promptc.model.state import Node
 from promptc.template.allow import Limits
-from promptc.template.compile import Expression, Place, Template, constant_expression, constant_template, load_expression, load_template
+from promptc.template.compile import Expression, Template, constant_expression, constant_template, load_expression, load_template
+from promptc.template.place import Place
 from promptc.text.json import render_digest
 
 

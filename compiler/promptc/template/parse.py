@@ -16,7 +16,7 @@ from jinja2.parser import Parser
 
 from promptc.diag.findings import Diagnostic, PromptcError, suggest
 from promptc.template.allow import DICT_NAMES, FILTERS, GLOBALS, MAPPING_METHODS, METHODS, NODES, TESTS, TEXT_METHODS, WHY_NOT, Limits
-from promptc.template.compile import Place
+from promptc.template.place import Place
 from promptc.template.runtime.errors import reword
 
 Token = tuple[int, str, str]

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
-from promptc.template.compile import Pointers, TraceContext
+from promptc.template.place import Pointers, TraceContext
 from promptc.template.runtime.callables import Macro, Names, Namespace
 from promptc.template.runtime.objects import Missing, Module, missing
 from promptc.template.runtime.run import Run, each

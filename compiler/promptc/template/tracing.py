@@ -11,11 +11,12 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
-from promptc.template.compile import Expression, OutputSpan, Place, Pointers, Template, TraceContext
+from promptc.template.compile import Expression, Template
 from promptc.template.lower import pyast as py
 from promptc.template.lower.expressions import name_filter, name_test
 from promptc.template.lower.module import lower_module
 from promptc.template.parse import count_nodes, iter_tokens, list_bound, parse, verbatim
+from promptc.template.place import OutputSpan, Place, Pointers, TraceContext
 from promptc.template.runtime.callables import Names, Render
 from promptc.template.runtime.filters.table import load_filter, load_test
 from promptc.template.runtime.objects import TEMPLATE

@@ -11,7 +11,8 @@ import promptc
 from promptc.check.scopes import Scopes
 from promptc.check.texts import UsedText
 from promptc.diag.findings import PromptcError, Span
-from promptc.template.compile import Place, load_expression
+from promptc.template.compile import load_expression
+from promptc.template.place import Place
 from promptc.template.runtime.run import RUN
 from promptc.template.signatures import FILTERS, METHODS
 from promptc.template.types import types as kinds

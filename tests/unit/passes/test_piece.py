@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from promptc.diag.findings import Span
 from promptc.explain.output import TracedText, guard_pieces, join_pieces, make_pieces, slice_pieces
-from promptc.template.compile import OutputSpan, Place
+from promptc.template.place import OutputSpan, Place
 from promptc.text.guard import Guard
 from tests.property.drawing.words import draw_hostile_text
 

@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 
 from promptc.diag.findings import Diagnostic, PromptcError, Span, fail
-from promptc.template.compile import Place, load_expression, load_template
+from promptc.template.compile import load_expression, load_template
+from promptc.template.place import Place
 
 FILE = Place(Span("folder/t.j2", 1, 1), inline=False, folder="folder/")
 INLINE = Place(Span("pack.yaml", 12, 9, "    text: ..."), inline=True)

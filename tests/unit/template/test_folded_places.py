@@ -4,7 +4,7 @@ import pytest
 
 from promptc.diag.findings import Span
 from promptc.frontend.yaml import load_yaml
-from promptc.template.compile import Place
+from promptc.template.place import Place
 
 
 def _find(source, at):

@@ -7,7 +7,8 @@ from jinja2 import DictLoader, StrictUndefined
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from promptc.diag.findings import Span
-from promptc.template.compile import Place, load_template
+from promptc.template.compile import load_template
+from promptc.template.place import Place
 
 NAMES = {
     "state": {

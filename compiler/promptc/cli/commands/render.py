@@ -27,7 +27,8 @@ from promptc.passes.bind import bind, list_names
 from promptc.passes.fit.steps import list_step_names
 from promptc.passes.strain import name_tier, strain
 from promptc.pipeline import Outcome
-from promptc.template.compile import Expression, Place, load_expression
+from promptc.template.compile import Expression, load_expression
+from promptc.template.place import Place
 from promptc.template.runtime.run import RUN
 from promptc.text.counters.counter import Meter
 from promptc.text.json import render_canonical_json

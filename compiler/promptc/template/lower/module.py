@@ -14,11 +14,11 @@ from jinja2.idtracking import Symbols
 from promptc.diag.findings import Diagnostic, PromptcError, fail
 from promptc.diag.frozen import frozen
 from promptc.template.allow import LIMITS, Limits
-from promptc.template.compile import Place
 from promptc.template.lower import pyast as py
 from promptc.template.lower.expressions import Expressions, Frame, name_filter, name_test
 from promptc.template.lower.statements import PARENT, LowerFault, Statements
 from promptc.template.parse import PartsBudget, check_tree, count_nodes, iter_file_names, list_bound, parse, verbatim, wrong_syntax
+from promptc.template.place import Place
 from promptc.template.reads import Path, is_settled, list_reads
 from promptc.template.runtime.objects import TEMPLATE
 from promptc.template.runtime.program import LoweredFile, Program

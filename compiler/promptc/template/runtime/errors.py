@@ -12,7 +12,7 @@ from types import TracebackType
 from promptc.diag.findings import Diagnostic, PromptcError, count_noun, name_kind, name_type, show_value, suggest
 from promptc.diag.typed import Any
 from promptc.template.allow import GLOBALS
-from promptc.template.compile import Place
+from promptc.template.place import Place
 from promptc.template.runtime.objects import TEMPLATE, Fault, MissingFault, name_part
 
 _Words = tuple[str, str]

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
 from promptc.template.allow import LIMITS, Limits
-from promptc.template.compile import Place
+from promptc.template.place import Place
 from promptc.template.runtime.callables import Macro, Names, Render, TemplateBlocks, unfilled
 from promptc.template.runtime.filters.table import call_filter, call_test, load_filter, load_test
 from promptc.template.runtime.objects import BLANK, Fault, Loop, missing, read_export

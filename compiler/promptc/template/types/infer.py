@@ -13,8 +13,9 @@ from jinja2 import nodes
 from promptc.diag.findings import Span
 from promptc.diag.frozen import frozen
 from promptc.template.allow import LIMITS, Limits
-from promptc.template.compile import Expression, Place, Template
+from promptc.template.compile import Expression, Template
 from promptc.template.parse import parse
+from promptc.template.place import Place
 from promptc.template.runtime.program import Program
 from promptc.template.types.algebra import ASKED
 from promptc.template.types.assume import assume, find_path

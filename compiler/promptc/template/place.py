@@ -1,0 +1,133 @@
+"""Where a text of a pack stands, for the findings about it (`Place`), and where printed characters come from (`OutputSpan`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from promptc.diag.findings import Span
+from promptc.diag.frozen import field, frozen, replace
+
+Pointers = tuple[str, ...]
+"""JSON pointers into a state, each once, in the order they were read."""
+_EXCERPT = 400
+
+
+@frozen
+class Place:
+    """`inline`: it stands in a manifest, at `span` of the text `source`; else it is the file `span.file`.
+
+    `folder` is put before the name of an included file when that is shown: `packs/sentinel/` where `span.file` begins so.
+    """
+
+    span: Span
+    inline: bool
+    folder: str = ""
+    source: str = field(default="", repr=False, compare=False)
+
+    def make_span(self, name: str, text: str, at: int) -> Span:
+        """The place `at` (characters before it, plus 1) of template `name` (empty: the template itself) whose text is `text`.
+
+        In a manifest, `span` itself where its text is not written as it reads: with escapes, over lines without `|` or `>`, or folded where
+        blank or deeper lines stand before the place.
+        """
+        if self.inline and not name:
+            found = _find_inside(self.source, self.span, text, at)
+            return self.span if found is None else _make_span(self.span.file, self.source, found)
+        return _make_span(self.folder + name if name else self.span.file, text, at - 1)
+
+
+def _make_span(file: str, text: str, offset: int) -> Span:
+    offset = min(max(offset, 0), len(text))
+    begin = text.rfind("\n", 0, offset) + 1
+    end = text.find("\n", begin)
+    line = text[begin : end if end >= 0 else len(text)]
+    skipped = max(offset - begin - _EXCERPT // 2, 0) if len(line) > _EXCERPT else 0
+    return Span(file, text.count("\n", 0, offset) + 1, offset - begin + 1, line[skipped : skipped + _EXCERPT], skipped)
+
+
+def _find_inside(source: str, span: Span, text: str, at: int) -> int | None:
+    """Where in `source` the character is that stands at `at` in the scalar at `span`; None where that is not certain."""
+    lines = source.split("\n")
+    if not 0 < span.line <= len(lines):
+        return None
+    begin = sum(len(line) + 1 for line in lines[: span.line - 1]) + span.column - 1
+    before = text[: max(at - 1, 0)]
+    if source[begin : begin + 1] == "|":
+        return _find_in_block(lines, span.line, text, before)
+    if source[begin : begin + 1] == ">":
+        return _find_in_folded(lines, span.line, text, len(before))
+    begin += source[begin : begin + 1] in ("'", '"')
+    return begin + len(before) if "\n" not in text and source.startswith(text, begin) else None
+
+
+def _find_in_block(lines: list[str], first: int, text: str, before: str) -> int | None:
+    """As `_find_inside`, for a block after `|`: line by line, each behind its indentation."""
+    number = before.count("\n")
+    wanted = text.split("\n")[number]
+    written = lines[first + number] if first + number < len(lines) else ""
+    if not wanted or not written.endswith(wanted) or written[: len(written) - len(wanted)].strip():
+        return None
+    column = len(written) - len(wanted) + len(before) - before.rfind("\n") - 1
+    return sum(len(line) + 1 for line in lines[: first + number]) + column
+
+
+def _find_in_folded(lines: list[str], first: int, text: str, offset: int) -> int | None:
+    """As `_find_inside`, after `>`, where a line end between two lines is one space. Blank lines and deeper ones fold otherwise: behind one
+    nothing is certain."""
+    indent = len(lines[first]) - len(lines[first].lstrip(" ")) if first < len(lines) else 0
+    at = 0
+    for number in range(first, len(lines)):
+        written = lines[number][indent:]
+        if not written or written[0] in " \t" or lines[number][:indent].strip(" ") or not text.startswith(written, at):
+            return None
+        if offset <= at + len(written):
+            return sum(len(line) + 1 for line in lines[:number]) + indent + offset - at
+        at += len(written) + 1
+        if text[at - 1 : at] != " ":
+            return None
+    return None
+
+
+@frozen(eq=False)
+class TraceContext:
+    """What a trace is told of the values it meets: the pointer of a mapping or list of the state, what made the value of a name, and what
+    made the parts of a mapping that is not the state's, by that mapping's `id`."""
+
+    find: Callable[[object], str | None]
+    named: Mapping[str, Pointers]
+    parts: Mapping[int, Mapping[str, Pointers]]
+
+
+@frozen(eq=False)
+class OutputSpan:
+    """A run of printed characters.
+
+    `file` is the text it was made in, called `name` (empty: the template itself), and `at` the character there; `code` is the expression
+    that made it, as written, empty for constant text. `pointers` are the parts of the state that were read for it. `calls`: where the
+    macro, block or file it stands in was called, from the outside in: each a name, a text and a character there.
+    """
+
+    text: str
+    place: Place
+    name: str
+    file: str
+    at: int
+    code: str = ""
+    pointers: Pointers = ()
+    calls: tuple[tuple[str, str, int], ...] = ()
+
+    @property
+    def span(self) -> Span:
+        """Where it was made; of an inline template that its manifest writes otherwise, where that begins."""
+        return self.place.make_span(self.name, self.file, self.at + 1)
+
+    @property
+    def callers(self) -> tuple[Span, ...]:
+        """Where what it stands in was called, from the outside in."""
+        return tuple(self.place.make_span(name, file, at + 1) for name, file, at in self.calls)
+
+    def part(self, start: int, stop: int) -> OutputSpan:
+        """The characters from `start` to `stop`. Constant text knows the place of each, unless it is written otherwise in the file."""
+        text = self.text[start:stop]
+        moves = not self.code and self.file.startswith(text, self.at + start)
+        return replace(self, text=text, at=self.at + start if moves else self.at)
