@@ -12,7 +12,7 @@ from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any
 from promptc.template.allow import Limits
 from promptc.template.runtime.objects import Fault, refuse
-from promptc.template.runtime.run import SCALARS, UNDEFINED, check_key, check_range, check_width
+from promptc.template.runtime.run import SCALARS, UNDEFINED, check_key, check_range, check_scheme, check_width, load_moment
 
 _NONE = type(None)
 _WHOLE = (int, bool)
@@ -135,15 +135,7 @@ def _ask_beginnings(value: Any) -> None:
             refuse("PC0424", f"a text never begins or ends with {name_kind(part)}", "give texts: `('a', 'b')`")
 
 
-def _ask_moment(value: Any) -> None:
-    from promptc.template.runtime.filters.values import load_moment  # late: a filter's module is loaded by who uses it
-
-    load_moment(value)
-
-
 def _ask_schemes(value: Any) -> None:
-    from promptc.template.runtime.filters.text import check_scheme  # late, as above
-
     for scheme in value or ():
         if not is_unknown(scheme):
             check_scheme(scheme)
@@ -207,7 +199,7 @@ def _check_range(given: Mapping[str, Any], limits: Limits) -> None:
 ANY = Sort("any value")
 _CASE = _take("case_sensitive", ANY, "false")
 _ATTRIBUTE = _take("attribute", KEY, "none")
-_SINCE = (_take("now", Sort("a time", asks=_ask_moment)),)
+_SINCE = (_take("now", Sort("a time", asks=load_moment)),)
 _FILL = _take("fill_with", ANY, "none")
 _FILTERS: dict[str, tuple[Parameter, ...]] = {
     **dict.fromkeys("abs capitalize count e escape first forceescape items last length list lower".split(), ()),

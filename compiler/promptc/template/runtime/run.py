@@ -1,14 +1,15 @@
 """The account of a render (`Run`), and what it costs to go over, compare, search and sort values.
 
 One account is for all templates and expressions of a render, and for the compiler's own work on them: what is to be done is paid for before
-it is done. Also the limits that are judged when a value is there: keys of mappings, widths, the length of a `range`.
+it is done. Also the limits that are judged when a value is there: keys of mappings, widths, the length of a `range`,
+beginnings of addresses, times.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 
-from promptc.diag.findings import Span, fail, name_kind
+from promptc.diag.findings import Span, fail, name_kind, show_value
 from promptc.diag.typed import Any, Protocol
 from promptc.template.allow import CEILINGS, LIMITS, Limits
 from promptc.template.runtime.objects import Blank, Group, Missing, refuse
@@ -367,3 +368,26 @@ def check_width(limits: Limits, width: Any) -> None:
     """Padding is at most `Limits.width` characters."""
     if isinstance(width, int) and width > limits.width:
         refuse("PC0430", f"{width} is wider than {limits.width} characters", "use a smaller width, or raise `limits.width`")
+
+
+def check_scheme(scheme: Any) -> None:
+    """Refuse what is no beginning of an address."""
+    from re import fullmatch
+
+    if scheme.__class__ is not str or not fullmatch(r"[\w.+-]{2,}:/{0,2}", scheme):
+        shown = f"`{scheme[:40]}`" if scheme.__class__ is str else name_kind(scheme)
+        refuse("PC0424", f"{shown} is no beginning of an address", "write it as `tel:` or `git://`")
+
+
+def load_moment(value: Any) -> int:
+    """The microseconds of a time, as `count_micros` reads it. Raises `Fault` (PC0422) for what is none."""
+    from promptc.text.moment import count_micros
+
+    check_defined(value)
+    try:
+        if isinstance(value, str):
+            return count_micros(value)
+        why = ""
+    except ValueError as wrong:
+        why = f": {wrong}" if str(wrong) else ""
+    return refuse("PC0422", f"{show_value(value)} is no ISO 8601 time{why}", "write it as `2026-11-22T18:30:00Z`")

@@ -10,12 +10,11 @@ from promptc.diag.findings import name_kind
 from promptc.diag.typed import Any
 from promptc.template.runtime.methods import change_case, pad_text, replace_text, split_lines, strip_text
 from promptc.template.runtime.objects import refuse
-from promptc.template.runtime.run import UNDEFINED, Run, check_defined, list_values, pay_each, price_count
+from promptc.template.runtime.run import UNDEFINED, Run, check_defined, check_scheme, list_values, pay_each, price_count
 from promptc.template.runtime.values import show
 
 _MAKE_TEXT = "make it a text first: `| string`, `| join`"
 _SLACK = 8
-_SCHEME = re.compile(r"[\w.+-]{2,}:/{0,2}")
 _MAIL = re.compile(r"\S+@\w[\w.-]*\.\w+")
 
 _WEB = re.compile(
@@ -211,13 +210,6 @@ def _list_schemes(run: Run, extra_schemes: Any) -> Sequence[str]:
     for scheme in schemes:
         check_scheme(scheme)
     return schemes
-
-
-def check_scheme(scheme: Any) -> None:
-    """Refuse what is no beginning of an address."""
-    if scheme.__class__ is not str or not _SCHEME.fullmatch(scheme):
-        shown = f"`{scheme[:40]}`" if scheme.__class__ is str else name_kind(scheme)
-        refuse("PC0424", f"{shown} is no beginning of an address", "write it as `tel:` or `git://`")
 
 
 def _write_attributes(run: Run, nofollow: bool, rel: Any, target: Any) -> str:

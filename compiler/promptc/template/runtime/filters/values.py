@@ -4,11 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from promptc.diag.findings import name_kind, show_value
+from promptc.diag.findings import name_kind
 from promptc.diag.typed import Any
 from promptc.template.runtime.objects import refuse
 from promptc.template.runtime.operators import bound_number
-from promptc.template.runtime.run import LISTS, NUMBERS, SCALARS, Run, check_defined, check_depth, list_values, pay_each, price_search
+from promptc.template.runtime.run import (
+    LISTS,
+    NUMBERS,
+    SCALARS,
+    Run,
+    check_defined,
+    check_depth,
+    list_values,
+    load_moment,
+    pay_each,
+    price_search,
+)
 from promptc.template.runtime.values import name_key, refuse_part, show, weigh
 from promptc.text.characters import join_words
 
@@ -254,20 +265,6 @@ def _count_since(run: Run, value: Any, now: Any, seconds: int) -> int:
     """How many whole units of `seconds` lie between `value` and `now` (floor; below zero when `value` is later)."""
     run.take(80)
     return (load_moment(now) - load_moment(value)) // (seconds * _MICRO)
-
-
-def load_moment(value: Any) -> int:
-    """The microseconds of a time, as `count_micros` reads it. Raises `Fault` (PC0422) for what is none."""
-    from promptc.text.moment import count_micros
-
-    check_defined(value)
-    try:
-        if isinstance(value, str):
-            return count_micros(value)
-        why = ""
-    except ValueError as wrong:
-        why = f": {wrong}" if str(wrong) else ""
-    return refuse("PC0422", f"{show_value(value)} is no ISO 8601 time{why}", "write it as `2026-11-22T18:30:00Z`")
 
 
 FILTERS: dict[str, Callable[..., Any]] = {
