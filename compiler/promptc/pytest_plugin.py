@@ -60,9 +60,10 @@ class CaseItem(pytest.Item):
 
     def _explain(self, verdict: Any) -> Any:
         """The verdict with its cause, for as many failures of a run as `promptc test` explains."""
-        from promptc.cli.commands.test import CauseFinder
+        from promptc.cli.shell import CaseShell
+        from promptc.golden.cause import CauseFinder
 
-        return self.session.stash.setdefault(_CAUSES, CauseFinder(None)).explain(verdict)
+        return self.session.stash.setdefault(_CAUSES, CauseFinder(CaseShell())).explain(verdict)
 
     def _judge(self) -> Any:
         from promptc.cli.shell import CaseShell

@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from promptc.cli.commands import test
+from promptc.golden import cause
 from tests.cli.test_test import GOLDEN, PACK, STATE, change_pack, make_case, there  # noqa: F401
 
 EDIT = "cause: packs/tavern/pack.yaml:7:28 sections.place.text: stand… → are…"
@@ -94,7 +94,7 @@ def test_what_the_prompts_come_to_is_told_where_it_is_another(many, run):
 
 def test_failures_beyond_the_first_searches_say_that_theirs_was_not_made(many, run, monkeypatch):
     """Each has an edit of its own; one that is moved by an edit that is known has its cause all the same."""
-    monkeypatch.setattr(test, "MOST", 2)
+    monkeypatch.setattr(cause, "_MOST_SEARCHES", 2)
     for name in ("calm", "more_00", "more_01"):
         folder = many / "fixtures/tavern" / name
         (folder / "case.yaml").write_text(
@@ -107,6 +107,6 @@ def test_failures_beyond_the_first_searches_say_that_theirs_was_not_made(many, r
 
 def test_a_cause_is_not_looked_for_where_none_is_shown(many, run, monkeypatch):
     change_pack(many, "You stand in", "You are in")
-    monkeypatch.setattr(test.CauseFinder, "explain", lambda *_: pytest.fail("it was"))
+    monkeypatch.setattr(cause.CauseFinder, "explain", lambda *_: pytest.fail("it was"))
     assert run("test", "--ci", "--format", "concise").out.count("FAILED") == 25
     assert "stand" in PACK

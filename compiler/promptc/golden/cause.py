@@ -1,7 +1,7 @@
 """Which edit moved a golden: the fewest changes whose putting back, in a copy, makes the case hold again.
 
-`find_cause` asks git and the note beside the goldens for what the inputs were. `KnownCause` asks of other cases whether the same edits
-moved them.
+`CauseFinder` explains the failures of a run. `find_cause` explains one: it asks git and the note beside the goldens for what the inputs
+were. `KnownCause` asks of other cases whether the same edits moved them.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from pathlib import Path
 
 from promptc.api import Pack
+from promptc.cache import Cache
 from promptc.diag.findings import PromptcError
-from promptc.diag.frozen import field, frozen
+from promptc.diag.frozen import field, frozen, replace
 from promptc.diag.typed import Any, Self
 from promptc.files.reading import read_file
 from promptc.frontend.yaml import MAX_BYTES
@@ -29,11 +30,20 @@ from promptc.golden.inputs import describe_inputs, identify, identify_file, list
 from promptc.golden.judge import check_expect
 from promptc.golden.resources import SuiteResources, work_in
 from promptc.golden.run import Shell, run_case
-from promptc.golden.verdict import compare_goldens, render_goldens
+from promptc.golden.verdict import Verdict, compare_goldens, render_goldens
 
 _MOST = 60
 """Runs of the case for one account of what its inputs were."""
 
+_MOST_SEARCHES = 20
+"""So many failures have their cause looked for among all edits, the first ones: each takes some runs. Whether an edit that moved one of
+them moved another one, too, is asked of every failure."""
+
+_NOT_LOOKED_FOR = f"not looked for: no edit that moved the {_MOST_SEARCHES} before it explains it, and each search takes some runs"
+_SHOWN = 5
+"""Edits that are told of one cause; more than these together are asked of no other failure."""
+
+_PENDING = "PC0923"
 _GOLDEN = "golden."
 _IDENTITY = re.compile("[0-9a-f]{40}")
 
@@ -60,6 +70,72 @@ class Before:
     lost: tuple[str, ...] = ()
     counter: str = ""
     version: str = ""
+
+
+class CauseFinder:
+    """Explains the failures of a run. To be used in a `with`. Verdicts are given in the order in which they are told, so that the same ones
+    have a cause each time.
+    """
+
+    def __init__(self, shell: Shell, cache: Cache | None = None) -> None:
+        self._shell = shell
+        self._resources = SuiteResources(cache)
+        self._left = _MOST_SEARCHES
+        self._known: list[tuple[KnownCause, tuple[str, ...]]] = []
+
+    def __enter__(self) -> Self:
+        self._resources.__enter__()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for known, _lines in self._known:
+            known.close()
+        self._resources.__exit__()
+
+    def explain(self, verdict: Verdict) -> Verdict:
+        """The verdict with its cause (a line for each edit; more than one did it together), or why that was not looked for."""
+        if verdict.status != "failed" or all(one.code == _PENDING for one in verdict.findings):
+            return verdict
+        try:
+            case = load_case(verdict.folder)
+            with work_in(case.root):
+                return self._explain(verdict, case)
+        except PromptcError:
+            return verdict
+
+    def _explain(self, verdict: Verdict, case: Case) -> Verdict:
+        pack = self._find_pack(case)
+        for at, (known, lines) in enumerate(self._known):
+            if known.explains(case, pack):
+                self._known.insert(0, self._known.pop(at))  # what stands beside it was moved by the same, mostly
+                return replace(verdict, cause=lines, moved_by=_name_mover(case, lines))
+        if not self._left:
+            return replace(verdict, cause=(_NOT_LOOKED_FOR,))
+        self._left -= 1
+        cause = find_cause(case, pack, self._shell)
+        if cause is None:
+            return verdict
+        lines = _describe(cause)
+        if 0 < len(cause.changes) <= _SHOWN:
+            self._known.insert(0, (KnownCause(cause, case.root, self._shell), lines))
+        return replace(verdict, cause=lines, moved_by=_name_mover(case, lines))
+
+    def _find_pack(self, case: Case) -> Pack | None:
+        try:
+            return self._resources.load_pack(case.root, case.pack)
+        except PromptcError:
+            return None
+
+
+def _name_mover(case: Case, lines: tuple[str, ...]) -> str:
+    """What moved it, told apart from what moved cases of another root."""
+    return "\n".join((case.root, *lines))
+
+
+def _describe(cause: Cause) -> tuple[str, ...]:
+    lines = [f"{one.path}:{one.line}:{one.column} {one.what}" for one in cause.changes]
+    more = [f"and {len(lines) - _SHOWN} more edits"] if len(lines) > _SHOWN else []
+    return (*lines[:_SHOWN], *more, *([cause.what] if cause.what else []))
 
 
 def find_cause(case: Case, pack: Pack | None, shell: Shell) -> Cause | None:

@@ -14,11 +14,11 @@ from hypothesis import given as drawn
 from hypothesis import strategies as st
 
 from promptc.api import Pack
-from promptc.cli.commands.test import CauseFinder
 from promptc.cli.findings import render_diagnostics
+from promptc.cli.shell import CaseShell
 from promptc.diag.findings import Diagnostic, PromptcError
 from promptc.golden.case import Case, CaseOutcome
-from promptc.golden.cause import Cause, find_cause
+from promptc.golden.cause import Cause, CauseFinder, find_cause
 from promptc.golden.discover import load_case
 from promptc.golden.edits import LineUndo, ValueUndo, list_changes, put_back, say_change
 from promptc.golden.environment import CaseEnvironment, prepare_case
@@ -271,7 +271,7 @@ def _judge(*differences: GoldenDifference, codes: Sequence[str] = ("PC0920",), f
 
 
 def test_a_pending_golden_and_a_case_that_cannot_be_read_have_no_cause(tmp_path: Path) -> None:
-    with CauseFinder(None) as finder:
+    with CauseFinder(CaseShell()) as finder:
         assert finder.explain(_judge(codes=("PC0923",))).cause == ()
         assert finder.explain(_judge(GoldenDifference("text", "t", b"a", b"b"), folder=str(tmp_path))).cause == ()
 

@@ -11,8 +11,7 @@ from pathlib import Path
 
 import click
 
-from promptc.api import Pack
-from promptc.cache import Cache, open_cache
+from promptc.cache import open_cache
 from promptc.cli.findings import Reporter
 from promptc.cli.group import Command, read_count
 from promptc.cli.interaction import Progress, end_in_order, is_in_ci
@@ -21,15 +20,12 @@ from promptc.cli.shell import CaseShell
 from promptc.cli.terminal import read_width, write_stdout
 from promptc.cli.views.drawing import show_plural
 from promptc.cli.views.verdict import SHAPES, count_lacking, group_moved, lighten, render_moved, show_lacking
-from promptc.diag.findings import Diagnostic, PromptcError, UsageError, join_names
+from promptc.diag.findings import Diagnostic, UsageError, join_names
 from promptc.diag.frozen import field, frozen, replace
-from promptc.diag.typed import Self
 from promptc.files.atomic import write_file
-from promptc.golden.case import Case
-from promptc.golden.cause import Cause, KnownCause, find_cause
-from promptc.golden.discover import CaseFolders, check_met, choose_places, load_case, match_names
+from promptc.golden.cause import CauseFinder
+from promptc.golden.discover import CaseFolders, check_met, choose_places, match_names
 from promptc.golden.inputs import load_touched
-from promptc.golden.resources import SuiteResources, work_in
 from promptc.golden.suite import JudgedCases, Suite, run_suite
 from promptc.golden.verdict import GoldenDifference, Verdict
 
@@ -38,16 +34,6 @@ _DISK = 4
 _SUMMARY = "GITHUB_STEP_SUMMARY"
 FORMATS = (*SHAPES, *KINDS)
 _COUNTED = ("failed", "new", "obsolete", "broken", "skipped")
-
-MOST = 20
-"""So many failures have their cause looked for among all edits, the first ones: each takes some runs. Whether an edit that moved one of
-them moved another one, too, is asked of every failure."""
-
-_NOT_LOOKED_FOR = f"not looked for: no edit that moved the {MOST} before it explains it, and each search takes some runs"
-_SHOWN = 5
-"""Edits that are told of one cause; more than these together are asked of no other failure."""
-
-_PENDING = "PC0923"
 
 _PLACE = re.compile(r"(.+?)(:\d+:\d+ .*)", re.DOTALL)
 _QUOTED = re.compile("`([^`\n]+)`")
@@ -252,7 +238,7 @@ def _run(reporter: Reporter, found: CaseFolders, suite: Suite, jobs: int, tellin
     tally, done, here = _Tally(), 0, os.getcwd()  # noqa: PTH109
     progress = Progress(reporter, "cases")
     try:
-        with end_in_order(), CauseFinder(suite.cache) as causes:
+        with end_in_order(), CauseFinder(CaseShell(), suite.cache) as causes:
             for judged in run_suite(found.places, suite, jobs=jobs):
                 tally, done = tally.add(judged), done + judged.places
                 explained = map(causes.explain, judged.verdicts) if telling.shows_causes else judged.verdicts
@@ -283,69 +269,6 @@ def _give_hints(reporter: Reporter, tally: _Tally) -> None:
 def _count_processors() -> int:
     """Those this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-class CauseFinder:
-    """To be used in a `with`. Verdicts are given in the order in which they are told, so that the same ones have a cause each time."""
-
-    def __init__(self, cache: Cache | None) -> None:
-        self._resources = SuiteResources(cache)
-        self._left = MOST
-        self._known: list[tuple[KnownCause, tuple[str, ...]]] = []
-
-    def __enter__(self) -> Self:
-        self._resources.__enter__()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        for known, _lines in self._known:
-            known.close()
-        self._resources.__exit__()
-
-    def explain(self, verdict: Verdict) -> Verdict:
-        """The verdict with its cause (a line for each edit; more than one did it together), or why that was not looked for."""
-        if verdict.status != "failed" or all(one.code == _PENDING for one in verdict.findings):
-            return verdict
-        try:
-            case = load_case(verdict.folder)
-            with work_in(case.root):
-                return self._explain(verdict, case)
-        except PromptcError:
-            return verdict
-
-    def _explain(self, verdict: Verdict, case: Case) -> Verdict:
-        pack = self._find_pack(case)
-        for at, (known, lines) in enumerate(self._known):
-            if known.explains(case, pack):
-                self._known.insert(0, self._known.pop(at))  # what stands beside it was moved by the same, mostly
-                return replace(verdict, cause=lines, moved_by=_name(case, lines))
-        if not self._left:
-            return replace(verdict, cause=(_NOT_LOOKED_FOR,))
-        self._left -= 1
-        cause = find_cause(case, pack, CaseShell())
-        if cause is None:
-            return verdict
-        lines = _describe(cause)
-        if 0 < len(cause.changes) <= _SHOWN:
-            self._known.insert(0, (KnownCause(cause, case.root, CaseShell()), lines))
-        return replace(verdict, cause=lines, moved_by=_name(case, lines))
-
-    def _find_pack(self, case: Case) -> Pack | None:
-        try:
-            return self._resources.load_pack(case.root, case.pack)
-        except PromptcError:
-            return None
-
-
-def _name(case: Case, lines: tuple[str, ...]) -> str:
-    """What moved it, told apart from what moved cases of another root."""
-    return "\n".join((case.root, *lines))
-
-
-def _describe(cause: Cause) -> tuple[str, ...]:
-    lines = [f"{one.path}:{one.line}:{one.column} {one.what}" for one in cause.changes]
-    more = [f"and {len(lines) - _SHOWN} more edits"] if len(lines) > _SHOWN else []
-    return (*lines[:_SHOWN], *more, *([cause.what] if cause.what else []))
 
 
 def rebase_verdict(verdict: Verdict, folder: str) -> Verdict:
