@@ -179,12 +179,11 @@ class Pack:
         return sort_diagnostics([*found, *self._check_sources(sources)]) if sources is not None else found
 
     def _check_sources(self, urls: Mapping[str, str]) -> list[Diagnostic]:
-        from promptc.check.configurations import list_configurations
-        from promptc.check.rules.items import check_chunk_sizes
+        from promptc.check.registry import check_medians
         from promptc.frontend.sources import probe_sources
 
         probed = probe_sources(self.model, self._open_sources(), urls)
-        return [*probed.found, *check_chunk_sizes(list_configurations(self.model), probed.medians)]
+        return [*probed.found, *check_medians(self.model, probed.medians)]
 
     # --- operations ---
 

@@ -18,8 +18,7 @@ from promptc.model.section import Items, Matches, Retrieve, Section
 from promptc.template.compile import Expression, Template
 from promptc.template.runtime.run import RUN
 from promptc.template.types.algebra import find_count
-from promptc.template.types.bounds import UNBOUNDED, Amount, amount_of, choose_largest, measure
-from promptc.template.types.filters import MAX_TOKEN
+from promptc.template.types.bounds import MAX_TOKEN, UNBOUNDED, Amount, amount_of, choose_largest, measure
 from promptc.template.types.infer import InferredTypes, weigh_bytes
 from promptc.template.types.types import UNKNOWN_TYPE, ListType, NumberType, Type, list_members, text_of
 from promptc.template.types.walk import Cost

@@ -13,12 +13,20 @@ where it compares them; add its code to `codes.toml`, and the rule to `RULES` be
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
 
 from promptc.check.configurations import Configurations, Rule, list_configurations, merge_findings
 from promptc.check.rules.budgets import check_bounds, check_joints, check_monotony, check_totals, check_worst_case
-from promptc.check.rules.items import check_against, check_dedupe_order, check_idle_caps, check_limit_keys, check_long_lists, check_parts
+from promptc.check.rules.items import (
+    check_against,
+    check_chunk_sizes,
+    check_dedupe_order,
+    check_idle_caps,
+    check_limit_keys,
+    check_long_lists,
+    check_parts,
+)
 from promptc.check.rules.operations import check_operations
 from promptc.check.rules.overlap import check_alike, check_compared, check_overlaps, check_repeats
 from promptc.check.rules.reads import check_reads, check_unmet, check_unread
@@ -45,6 +53,11 @@ def check_pack(pack: PackModel) -> tuple[Diagnostic, ...]:
     if any(one.level == "error" for one in found):
         found = [one for one in found if one.code not in PROOFS]
     return sort_diagnostics(found)
+
+
+def check_medians(pack: PackModel, medians: Mapping[str, int]) -> list[Diagnostic]:
+    """List what indexes that were opened tell besides: `medians` are the tokens of their middling chunks, by index."""
+    return list(check_chunk_sizes(list_configurations(pack), medians))
 
 
 def check_loading(pack: PackModel, configurations: Configurations) -> Iterator[Diagnostic]:

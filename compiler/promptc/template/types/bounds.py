@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from promptc.template.types.algebra import add_bounds, find_most, join_members, part_type
 from promptc.template.types.types import BlankType, BoolType, ListType, MappingType, NoneType, NumberType, TextType, Type, list_members
 
+MAX_TOKEN = 512
+"""No token of the vocabularies has more bytes."""
+
 _FLOAT = 25
 _TRUE_FALSE = len("False")
 _NONE = len("None")

@@ -33,7 +33,7 @@ from promptc.template.types.algebra import (
     value_type,
     weaken,
 )
-from promptc.template.types.bounds import measure
+from promptc.template.types.bounds import MAX_TOKEN, measure
 from promptc.template.types.calls import COMPARING, NUMERIC, Arguments, FilterCall, find_single, judge_filter, report_always
 from promptc.template.types.types import (
     BOOL_TYPE,
@@ -79,8 +79,6 @@ _KEEPS = frozenset(
 
 _ORDERED = Usage("numbers or texts", (NumberType, BoolType, TextType, ListType), lazy=False)
 _PRESENT = Usage("a value", (*PRINTED.good,), none=True)
-MAX_TOKEN = 512
-"""No token of the vocabularies has more bytes."""
 
 
 @dataclass(frozen=True, slots=True)
