@@ -22,9 +22,10 @@ from promptc.cli.run import run_judged
 from promptc.diag.findings import Diagnostic, PromptcError
 from promptc.diag.typed import Any, Literal
 from promptc.golden.case import Case, CaseError, CaseOutcome, fail_case
-from promptc.golden.confine import MANIFEST, confine
+from promptc.golden.confine import confine
 from promptc.golden.environment import WRITING, CaseEnvironment, prepare_case
 from promptc.golden.resources import SuiteResources
+from promptc.model.pack import MANIFEST
 from promptc.operations.archive import render_archive
 from promptc.operations.edits import make_diff
 from promptc.operations.run import ask, run_operation

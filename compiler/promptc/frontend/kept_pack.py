@@ -21,12 +21,11 @@ from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any, NoReturn, TypeVar
 from promptc.files.reading import read_file, read_inside
 from promptc.frontend.state import StateSchema
-from promptc.model.pack import Choice, Counting, PackModel, Plan, list_steps
+from promptc.model.pack import MANIFEST, Choice, Counting, PackModel, Plan, list_steps
 from promptc.model.state import Node
 from promptc.text.counters.counter import Meter
 from promptc.text.counters.exact import TableCounter, load_counter
 
-MANIFEST = "pack.yaml"
 _SIZE = 32
 _LONGEST = 16_000_000
 _MOST_CHOICES = 64

@@ -17,9 +17,9 @@ from promptc.files.reading import TooLongError, follow_link, read_mode
 from promptc.frontend.shape import check_effective_shape, check_pack_shape
 from promptc.frontend.texts import PackFiles
 from promptc.frontend.yaml import MAX_BYTES, load_yaml
+from promptc.model.pack import MANIFEST
 from promptc.model.state import Node
 
-MANIFEST = "pack.yaml"
 _ENDINGS = (".yaml", ".yml")
 _NAME = "name a pack's folder, or a file that ends in `.yaml` or `.yml`, relative to this manifest"
 _MARK = "promptc"

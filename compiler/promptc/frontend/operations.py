@@ -11,11 +11,10 @@ from promptc.diag.frozen import replace
 from promptc.diag.typed import Any
 from promptc.files.reading import read_mode
 from promptc.frontend.json import load_json
-from promptc.frontend.manifest import MANIFEST
 from promptc.frontend.state import StateSchema, load_state_schema
 from promptc.frontend.texts import PackFiles, TextCompiler
 from promptc.model.messages import AnswerCheck, Append, Ask, Keep, Operation, Remove, Set, StateEdit
-from promptc.model.pack import Choice, PackModel
+from promptc.model.pack import MANIFEST, Choice, PackModel
 from promptc.model.state import Node
 
 _KEYS = {"set": ("to", "archive"), "append": ("to", "each"), "remove": (), "keep": ("last", "where", "archive")}

@@ -15,6 +15,7 @@ from pathlib import PurePosixPath, PureWindowsPath
 from promptc.diag.findings import Span
 from promptc.golden.case import Case, CaseError, fail_case
 from promptc.golden.git import find_repository
+from promptc.model.pack import MANIFEST
 from promptc.model.state import Node
 
 _MADE = ("large", "database", "held", "locked")
@@ -28,7 +29,6 @@ _IN_HOME = (
     "folder that is tested. Name one that holds all it needs (`promptc test .`), or set `HOME` to another folder, as a container may"
 )
 PACKS = "packs"
-MANIFEST = "pack.yaml"
 _REPOSITORY_MARK = ".git"
 _SHORTENED = ("fixtures", PACKS)
 _UNFIT = re.compile(r"[\x00\\:]")

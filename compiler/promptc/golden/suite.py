@@ -22,7 +22,7 @@ from promptc.diag.findings import Diagnostic, DiskError, PromptcError
 from promptc.diag.frozen import field, frozen, replace
 from promptc.diag.typed import Any, Generic, TypeVar
 from promptc.golden.case import Case, is_pending
-from promptc.golden.confine import MANIFEST, choose_pack, choose_root
+from promptc.golden.confine import choose_pack, choose_root
 from promptc.golden.discover import CaseFolder, load_case
 from promptc.golden.inputs import InputWatch, Pass, Passes, Touched, is_touched, note_pass
 from promptc.golden.judge import (
@@ -39,6 +39,7 @@ from promptc.golden.judge import (
 from promptc.golden.resources import SuiteResources
 from promptc.golden.run import Shell
 from promptc.golden.verdict import Verdict
+from promptc.model.pack import MANIFEST
 
 _CHUNK = 25
 _FEW = 8

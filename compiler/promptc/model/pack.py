@@ -17,6 +17,9 @@ from promptc.template.compile import Expression, Template
 from promptc.template.runtime.run import Run
 from promptc.text.counters.counter import Counter
 
+MANIFEST = "pack.yaml"
+"""The manifest of a folder that is a pack."""
+
 Policy = Literal["escape", "reject", "keep"]
 InvisiblePolicy = Literal["replace_hidden", "escape", "reject", "keep"]
 Format = Literal["text", "messages"]

@@ -16,11 +16,11 @@ from promptc.cli.terminal import show_json, write_stdout
 from promptc.cli.views.drawing import show_plural
 from promptc.diag.findings import Diagnostic, PromptcError
 from promptc.diag.frozen import replace
+from promptc.model.pack import MANIFEST
 
 _FINDINGS = 1
 _SHAPES = ("sarif", "github")
 _NOUNS = (("error", "error", "errors"), ("warn", "warning", "warnings"), ("note", "note", "notes"))
-_MANIFEST = "pack.yaml"
 
 
 @click.command(
@@ -115,7 +115,7 @@ def list_packs(paths: Sequence[str]) -> list[str]:
 
 def _list_inner_packs(path: str) -> list[str]:
     folder = Path(path)
-    if not folder.is_dir() or (folder / _MANIFEST).is_file():
+    if not folder.is_dir() or (folder / MANIFEST).is_file():
         return [path]
     return [str(one) for one in _iter_inner(folder)] or [path]
 
@@ -123,6 +123,6 @@ def _list_inner_packs(path: str) -> list[str]:
 def _iter_inner(folder: Path) -> Iterator[Path]:
     for one in sorted(folder.iterdir()):
         if one.is_dir() and not one.is_symlink() and not one.name.startswith("."):
-            if (one / _MANIFEST).is_file():
+            if (one / MANIFEST).is_file():
                 yield one
             yield from _iter_inner(one)

@@ -21,10 +21,10 @@ from promptc.diag.frozen import as_plain, frozen
 from promptc.diag.typed import Any
 from promptc.files.atomic import write_file, write_folder
 from promptc.files.reading import follow_link
-from promptc.frontend.manifest import MANIFEST
 from promptc.frontend.segments import ENDINGS, load_segments, name_file, render_markdown, render_yaml
 from promptc.frontend.sources import open_store
 from promptc.frontend.yaml import load_yaml
+from promptc.model.pack import MANIFEST
 from promptc.model.sources import TABLE, Segment
 from promptc.sources.address import read_address
 from promptc.sources.segment_store import SegmentStore
