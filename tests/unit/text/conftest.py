@@ -2,7 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from promptc.text.counters import Counter, load_counter
+from promptc.text.counters.counter import Counter
+from promptc.text.counters.exact import load_counter
 
 VOCABULARIES = ("cl100k_base", "o200k_base")
 

@@ -6,8 +6,8 @@ import pytest
 from tokenizers import Tokenizer, models, pre_tokenizers
 
 from promptc.diag.findings import PromptcError, Span
-from promptc.text.counters import load_counter
 from promptc.text.counters.bpe import VOCABULARIES, vocabulary_path
+from promptc.text.counters.exact import load_counter
 from promptc.text.json import render_digest
 
 SPAN = Span("pack.yaml", 4, 12)
