@@ -1,7 +1,7 @@
 """From files to plain models: a pack's manifest, templates and schemas, a state, files of segments, a corpus.
 
-`pack` loads a pack with `manifest`, `shape`, `texts`, `sections`, `output`, `indexes` and `operations`; `kept_pack` finds one again in the
-cache. `yaml` and `json` read any text of theirs with the place of every value; `state` and `schema` say what a state may be.
+`pack` loads a pack part by part, `kept_pack` finds one again in the cache, `state` loads a state, and `sources` opens what a pack names
+outside itself. `yaml` and `json` read any text of theirs and know the place of every value.
 
-Public: `json`, `kept_pack`, `manifest`, `output`, `pack`, `segments`, `shape`, `sources`, `state`, `yaml`
+Public: `json`, `kept_pack`, `output`, `pack`, `segments`, `shape`, `sources`, `state`, `yaml`.
 """

@@ -1,7 +1,7 @@
-"""The compiler's passes, each a function from one frozen stage to the next: `bind`, `strain` (which selects, and gathers what selecting
+"""The passes of the compiler, each a function from one frozen stage to the next: `bind`, `strain` (which selects, and gathers what that
 needs), `fit`, `assemble`; `report` describes what came of them.
 
 Rooms: `items` (one section of items), `layout` (pieces and their counts), `fit` (budgets), `payload` (request bodies).
 
-Public: `assemble`, `bind`, `gather`, `report`, `strain`
+Public: `assemble`, `bind`, `fit`, `gather`, `items`, `layout`, `payload`, `report`, `strain`.
 """

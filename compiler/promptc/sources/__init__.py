@@ -3,5 +3,5 @@
 `address` says where a database is, `database` opens it, and `still_file` reads a file of SQLite that others may write. `segments` are the
 rows of a store, `segment_store` reads and writes them; `retrieval` finds chunks.
 
-Public: `address`, `database`, `segment_store`, `segments`, `still_file`
+Public: `address`, `database`, `retrieval`, `segment_store`, `segments`, `still_file`.
 """

@@ -2,5 +2,5 @@
 
 `characters` is below all others; `guard` defuses; `json` renders, digests and points; `cutting` cuts to a count of `counters`.
 
-Public: `characters`, `cutting`, `diff`, `guard`, `json`, `moment`
+Public: `characters`, `counters`, `cutting`, `diff`, `guard`, `json`, `moment`.
 """

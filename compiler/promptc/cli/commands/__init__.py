@@ -1,4 +1,1 @@
-"""The commands of `promptc`, those that belong together in one module, which is loaded when one of them is called.
-
-Public: `test`
-"""
+"""The commands of `promptc`, those that belong together in one module. `cli/group` loads a module when one of its commands is called."""

@@ -3,5 +3,5 @@
 `lint` reads a schema before it judges, `check` writes Python from it that checks values and fills in defaults, `runtime` is what that
 code calls, `faults` tells what is wrong with a value, and `fit` says the schema of an answer in a provider's words.
 
-Public: `check`, `faults`, `fit`, `lint`, `runtime`
+Public: `check`, `faults`, `fit`, `lint`, `runtime`.
 """

@@ -1,5 +1,5 @@
-"""Fitting a selection to its budgets: ladders of steps are walked notch by notch. What leaves is in `result`, frozen; the rest are
-workings.
+"""Fitting a selection to its budgets: `fit` grants, and walks ladders of steps notch by notch until all goes in. What leaves is frozen
+in `result`; `steps` says what each notch does.
 
-Public: `fit`, `result`, `steps`
+Public: `fit`, `result`, `steps`.
 """

@@ -1,5 +1,5 @@
-"""What stands around items and what it all counts: the `layout` of a plan, a `ledger` of pieces, and one `section` on it while it is
-fitted.
+"""What stands around items and what it all counts: the `layout` of a plan, a `ledger` of pieces with its exact count, and one `section`
+while it is fitted.
 
-Public: `layout`, `ledger`, `section`
+Public: `layout`, `ledger`, `section`.
 """

@@ -1,4 +1,5 @@
-"""Complete request bodies: from the messages of a prompt to what a provider takes (docs/payloads.md).
+"""Complete request bodies (docs/payloads.md): `bodies` writes the messages of a prompt as a provider takes them, `checks` refuses or
+tells what it does not take.
 
-Public: `bodies`, `checks`
+Public: `bodies`, `checks`.
 """

@@ -1,4 +1,5 @@
-"""From Jinja's tree to Python's: `module` checks and lowers a text and the files it brings in, `pyast` writes pieces of Python.
+"""From Jinja's tree to Python's: `module` checks and lowers a text and the files it brings in, with `statements` and `expressions`;
+`pyast` writes pieces of Python.
 
-Public: `expressions`, `module`, `pyast`
+Public: `expressions`, `module`, `pyast`.
 """

@@ -1,4 +1,4 @@
-"""The filters and tests that templates may use, each paid for before it works. `table` finds them by name and loads their module.
+"""The filters and tests that templates may use, each paid for before it works. `table` finds one by its name and loads its module.
 
-Public: `table`, `text`, `values`
+Public: `table`.
 """
