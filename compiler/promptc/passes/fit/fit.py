@@ -1,4 +1,4 @@
-"""The fitting pass: grants, each section's ladder to its cap, then `truncate` to the total (architecture §2).
+"""The fitting pass: grants, each section's ladder to its cap, then `truncate` to the total (architecture.md, "Three laws").
 
 Every ladder is expanded to notches without looking at its target, and what remains is what its shortest prefix that meets
 the target leaves. Results therefore nest: a larger total never removes content.

@@ -1,4 +1,4 @@
-"""Ladders (architecture §2, the law of fitting): `Expander` makes notches of steps, lazily, and `run_ladder` applies the shortest
+"""Ladders (architecture.md, "Nested, hence monotone"): `Expander` makes notches of steps, lazily, and `run_ladder` applies the shortest
 prefix of them that brings a `Measure` within its target.
 """
 

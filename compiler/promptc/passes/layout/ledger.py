@@ -1,6 +1,6 @@
 """An ordered run of text pieces with its exact count, kept up to date at each edit.
 
-Pieces that meet at a safe boundary (architecture §2) are counted apart; pieces that do not are counted as one cluster. An edit
+Pieces that meet at a safe boundary (architecture.md) are counted apart; pieces that do not are counted as one cluster. An edit
 recounts only the clusters it touches, so removing one of ten thousand lines costs what that line costs.
 Edits made after `mark` are journaled until `revert` undoes them or `settle` lets them stand (the links are Knuth's dancing links: a
 removed piece keeps its neighbours).
