@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from promptc.passes.items.render import Most, find_cut, iter_cuts
-from promptc.text.counters import load_counter
 from promptc.text.counters.counter import Meter
+from promptc.text.counters.exact import load_counter
 from promptc.text.guard import Guard
 from tests.property.text_drawing import stretched, texts
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from promptc.text.counters import load_counter
 from promptc.text.counters.counter import Meter, iter_inner, iter_pieces
+from promptc.text.counters.exact import load_counter
 from promptc.text.cutting import PrefixMeter, iter_kept
 from tests.property.text_drawing import stretched, texts
 

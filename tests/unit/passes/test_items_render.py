@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from promptc.passes.items.render import Most, find_cut, guard_value
-from promptc.text.counters import load_counter
 from promptc.text.counters.counter import Meter
+from promptc.text.counters.exact import load_counter
 from promptc.text.guard import Guard
 from tests.unit.text.test_prefix import Whole
 
