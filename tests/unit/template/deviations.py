@@ -81,7 +81,7 @@ def _has_part(text: str, names: Any, files: Any, jinja: Outcome, ours: Outcome) 
 
 DEVIATIONS = (
     Deviation("outside the subset", _is_outside),
-    Deviation("arguments are of their kind", _refused("PC0424")),
+    Deviation("arguments are of their kind", _refused("PC0424", "PC0415")),
     Deviation("limits", _refused("PC0402", "PC0403", "PC0404", "PC0417", "PC0430")),
     Deviation("methods are no values", _refused("PC0409")),
     Deviation("what is no data is not printed", _is_no_data),

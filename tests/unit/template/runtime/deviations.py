@@ -49,8 +49,8 @@ def _ignores_nothing(call: Call, jinja: Outcome, ours: Outcome) -> bool:
 
 
 def _is_judged(call: Call, jinja: Outcome, ours: Outcome) -> bool:
-    """Jinja finds an argument of the wrong kind only where it happens to use it."""
-    return not jinja.failed and (ours.code == "PC0424" or "nothing can be in" in ours.why)
+    """Jinja finds an argument of the wrong kind, or a divisor of 0, only where it happens to use it."""
+    return not jinja.failed and (ours.code in ("PC0424", "PC0415") or "nothing can be in" in ours.why)
 
 
 DEVIATIONS: dict[str, Callable[[Call, Outcome, Outcome], bool]] = {

@@ -128,12 +128,13 @@ def sort_pairs(run: Run, value: Any, case_sensitive: bool = False, by: str = "ke
 def unique(run: Run, value: Any, case_sensitive: bool = False, attribute: Any = None) -> Iterator[Any]:
     """The elements whose value, or part `attribute`, is met for the first time, when asked."""
     find = make_reader(run, attribute)
+    is_exact = bool(case_sensitive)  # an undefined one fails, also where there are no elements
     seen: set[Any] = set()
     for element in pay_each(run, value, 4):
         key = find(element)
         if key.__class__ is str:
             run.take(2 + (len(key) >> 3))
-            key = key if case_sensitive else key.lower()
+            key = key if is_exact else key.lower()
         else:
             pay_keys(run, (key,))
             if _may_collide(key):
