@@ -18,6 +18,9 @@ from tests.property.oracle.jinja_text import evaluate, render_text
 from tests.property.oracle.layout import Layout
 from tests.property.oracle.parts import It, Sec
 
+WHITE = "".join(char for char in map(chr, range(0x110000)) if char.isspace()) + "\ufeff"
+"""White space, by language.md §3."""
+
 
 @cache
 def _load_meter(counter: str) -> Meter:
@@ -26,10 +29,10 @@ def _load_meter(counter: str) -> Meter:
 
 def strip_lines(text: str) -> str:
     """Without leading empty lines and trailing line ends; nothing of white space only."""
-    if not text.strip():
+    if not text.strip(WHITE):
         return ""
     text = text.rstrip("\r\n")
-    white = text[: len(text) - len(text.lstrip())]
+    white = text[: len(text) - len(text.lstrip(WHITE))]
     return text[max(white.rfind("\n"), white.rfind("\r")) + 1 :]
 
 
@@ -78,7 +81,7 @@ class Selecting:
         if fence == "none" or "message" in spec.get("items", {}):
             return "", ""
         names = self._names(spec)
-        return render_text(fence["open"], names).strip(), render_text(fence["close"], names).strip()
+        return render_text(fence["open"], names).strip(WHITE), render_text(fence["close"], names).strip(WHITE)
 
     def _select(self, spec: dict[str, Any]) -> Sec:
         names = self._names(spec)
@@ -261,7 +264,7 @@ class Selecting:
         if "trim_each" in spec and not self.fits(item.text, spec["trim_each"]["to"]):
             self._trim(spec["trim_each"], item, names)
         if "fence" in spec:
-            item.open, item.close = (render_text(spec["fence"][side], names).strip() for side in ("open", "close"))
+            item.open, item.close = (render_text(spec["fence"][side], names).strip(WHITE) for side in ("open", "close"))
         return item
 
     def _trim(self, rule: dict[str, Any], item: It, names: dict[str, Any]) -> None:
@@ -282,7 +285,7 @@ class Selecting:
             return self._finish(spec, item, content, names)
         passing = [part for part in content if part["type"] in spec["message"]["parts"]]
         guarded: Any = guard_parts(passing, self.guard)[0]
-        item.parts = [part for part in guarded if show_part(part).strip()]
+        item.parts = [part for part in guarded if show_part(part).strip(WHITE)]
         item.raw = item.text = "\n".join(show_part(part) for part in item.parts)
         return item if item.text else None
 

@@ -111,7 +111,7 @@ class Expander:
                 return _iter_drop(fit)
             case Fail():
                 return iter((Act("a `fail` step was reached", fails=True),))
-        return iter(())
+        raise AssertionError(f"`{step.rule}` has no notches")
 
     def _form_renderer(self, fit: SectionLayout) -> Callable[[Item, int], Item | None]:
         items = fit.section.items
