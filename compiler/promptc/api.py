@@ -18,7 +18,7 @@ from promptc.model.pack import Format, PackModel
 from promptc.model.stages import RenderOptions
 from promptc.model.state import State
 from promptc.operations.results import Listed, OperationResult, Request
-from promptc.passes.strain import CostlyWork
+from promptc.passes.select import CostlyWork
 from promptc.pipeline import Outcome, Prompt, compile_prompt
 from promptc.text.counters.counter import Counter
 

@@ -20,7 +20,8 @@ from promptc.passes.assemble import Emitted, assemble, verify, warn
 from promptc.passes.bind import bind
 from promptc.passes.fit.fit import fit
 from promptc.passes.fit.result import Fitted, Part
-from promptc.passes.strain import CostlyWork, strain
+from promptc.passes.select import CostlyWork
+from promptc.passes.strain import strain
 from promptc.text.counters.counter import Meter
 
 

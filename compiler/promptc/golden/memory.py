@@ -14,7 +14,7 @@ from promptc.model.section import Items, Section
 from promptc.model.stages import Bound, Selected, Selection
 from promptc.passes.layout.layout import Layout
 from promptc.passes.layout.section import SectionLayout
-from promptc.passes.strain import CostlyWork, SectionSelector, is_settled
+from promptc.passes.select import CostlyWork, SectionSelector, is_settled
 from promptc.template.compile import Expression
 from promptc.text.guard import Guard
 

@@ -16,7 +16,7 @@ from promptc.passes.fit.result import Applied, CutPlace, Fitted, FittedItem, Fit
 from promptc.passes.layout.layout import Layout, load_layout
 from promptc.passes.layout.ledger import TokenLedger
 from promptc.passes.layout.section import Entry, SectionLayout, count_demand
-from promptc.passes.strain import CostlyWork
+from promptc.passes.select import CostlyWork
 
 _new = tuple.__new__
 """Makes a named tuple of all its fields in order, at a third of its price: there is one for each item and each notch."""

@@ -1,0 +1,292 @@
+"""What each section holds under one plan: `select` has every section selected, and keeps of an earlier selection what still holds.
+
+`CostlyWork` does what is costly in this pass and in fitting: fences, the guard, sections, their layout. Whoever renders many alike hands in
+one of its kind that remembers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from promptc.diag.findings import Diagnostic, DiskError, PromptcError, Span, fail, show_value
+from promptc.diag.frozen import replace
+from promptc.diag.typed import Any
+from promptc.model.pack import Choice, Guarding, Plan, has_reach
+from promptc.model.section import Fence, Items, Section
+from promptc.model.stages import Bound, Gathered, Gathering, Item, Selected, Selection
+from promptc.passes.bind import pay_text, section_names
+from promptc.passes.items.render import guard_fence, render_fence, split_literals, strip_lines
+from promptc.passes.items.select import Reach, select_items
+from promptc.passes.layout.layout import Layout
+from promptc.passes.layout.section import SectionLayout, count_demand
+from promptc.template.compile import Expression
+from promptc.text.guard import Guard
+
+_NOUNS = {
+    "fence": "the text of a fence",
+    "special_token": "a special token",
+    "hidden_text": "characters that show nothing and hide a text",
+    "invisible": "invisible characters",
+    "lookalike": "a lookalike of a fence or special token",
+}
+
+_REJECTED = "`output.guard` rejects it: clean the state, or let the guard `escape` it"
+
+
+def select(
+    bound: Bound,
+    plan: Plan,
+    choice: Choice,
+    strain: Mapping[str, Any],
+    *,
+    before: Selection | None = None,
+    gathering: Gathering | None = None,
+    work: CostlyWork,
+) -> Selection:
+    """The selection under `plan`. What `before` selected is kept where neither the section nor anything it reads has changed.
+
+    `gathering` asks sources outside the state; a pack without any needs none. `strain` holds the names `tier`, `index` and `percent`.
+    Raises `PromptcError` with the findings of every section, `DiskError` at the first source that cannot be read.
+    """
+    fences = work.render_fences(bound, plan, strain)
+    is_guarded_alike = before is not None and before.fences == fences and _list_rules(before.plan, bound) == _list_rules(plan, bound)
+    guard = before.guard if before is not None and is_guarded_alike else work.load_guard(bound, plan, fences)
+    reuse = _Reuse(before if is_guarded_alike else None, strain)
+    counts: dict[str, int] = {}
+    chosen: dict[str, Selected] = {}
+    selector = SectionSelector(bound, plan, guard, strain, counts, chosen, gathering)
+    findings: list[Diagnostic] = []
+    for section in plan.sections:
+        try:
+            found = reuse.find(section)
+            if found is None:
+                found = work.select_section(selector, section, fences[section.id])
+            chosen[section.id] = found
+        except DiskError:
+            raise
+        except PromptcError as error:
+            findings.extend(error.diagnostics)
+            chosen[section.id] = Selected(section, "off")
+        counts[section.id] = len(chosen[section.id].items)
+    if findings:
+        raise PromptcError(findings)
+    return Selection(bound, plan, choice, guard, fences, tuple(chosen.values()), strain)
+
+
+class _Reuse:
+    """Which sections of an earlier selection still hold."""
+
+    def __init__(self, before: Selection | None, strain: Mapping[str, Any]) -> None:
+        self._before = {one.section.id: one for one in before.sections} if before is not None else {}
+        self._is_strained_alike = before is None or before.strain == strain
+        self._held: set[str] = set()
+        self._changed: set[str] = set()
+
+    def find(self, section: Section) -> Selected | None:
+        """What was selected, where it still holds. To be asked of each section in order: it records which held and which changed, for those
+        that follow and read them.
+        """
+        held = self._before.get(section.id)
+        if held is not None and held.section is section and not self._is_touched(section):
+            self._held.add(section.id)
+            return held
+        self._changed.add(section.id)
+        return None
+
+    def _is_touched(self, section: Section) -> bool:
+        if not self._is_strained_alike and any(path[0] == "strain" for path in section.reads):
+            return True
+        against = section.items.dedupe.against if section.items is not None and section.items.dedupe is not None else ()
+        if any(name not in self._held for name in against):
+            return True  # changed, or no longer an earlier section: selecting again says so
+        counted = {path[1] if len(path) > 1 else "" for path in section.reads if path[0] == "selected"}
+        return bool(counted & self._changed) or ("" in counted and bool(self._changed))
+
+
+class CostlyWork:
+    """The costly work of the passes, each a function of what it is given. A caller that has met it before may hand in its own."""
+
+    def render_fences(self, bound: Bound, plan: Plan, strain: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
+        """The fences of all sections, by section; data in them is guarded."""
+        fences = {section.id: _render_fences(section, bound.names, strain) for section in plan.sections}
+        for section in plan.sections:
+            if not is_settled(section.fence):
+                fences[section.id] = _guard_fences(section, fences, plan, bound)
+        return fences
+
+    def load_guard(self, bound: Bound, plan: Plan, fences: Mapping[str, tuple[str, str]]) -> Guard:
+        """The guard of a render with these fences."""
+        return _load_guard(plan, fences, bound)
+
+    def select_section(self, selector: SectionSelector, section: Section, fences: tuple[str, str]) -> Selected:
+        """The section with its fences and header. Raises `PromptcError`."""
+        return selector.select(section, fences)
+
+    def count_demand(self, layout: Layout, selection: Selection, selected: Selected) -> int:
+        """A section's charge in units before any step."""
+        return count_demand(layout, selection, selected)
+
+    def lay_section(self, selection: Selection, selected: Selected, part: int, layout: Layout) -> SectionLayout:
+        """The section of index `part` laid out, to be fitted."""
+        return SectionLayout(selection, selected, part, layout)
+
+
+class SectionSelector:
+    """Selects sections under one plan and guard, each after those before it: `counts` are how many items these have."""
+
+    def __init__(
+        self,
+        bound: Bound,
+        plan: Plan,
+        guard: Guard,
+        strain: Mapping[str, Any],
+        counts: Mapping[str, int],
+        chosen: Mapping[str, Selected],
+        gathering: Gathering | None,
+    ) -> None:
+        self.bound = bound
+        self._plan = plan
+        self.guard = guard
+        self.strain = strain
+        self.counts = counts
+        self._chosen = chosen
+        self._gathering = gathering
+
+    def select(self, section: Section, fences: tuple[str, str]) -> Selected:
+        """The section with its fences and header; an absent or empty one that is required is an error."""
+        names = section_names(self.bound.names, section, self.strain, dict(self.counts))
+        selected = self._select(section, names)
+        if section.required and selected.state != "present":
+            why = "its `when` is false" if selected.state == "off" else "it has no content"
+            absent = Diagnostic("PC0518", f"the required section `{section.id}` is absent: {why}", section.span)
+            raise PromptcError([absent, *selected.warnings])
+        raw = strip_lines(section.header.render(names)) if section.header is not None and selected.items else ""
+        pay_text(names, raw, section.span, f"the header of `{section.id}`")
+        header, found = self.guard.guard(raw) if raw else ("", ())
+        selected = replace(selected, open=fences[0], close=fences[1], header=header, found=(*found, *selected.found))
+        _refuse_guarded(selected)
+        return selected
+
+    def find_reach(self, section: Section) -> Reach | None:
+        """Make what follows a list as far as a prompt, or the section's own cap, can hold it; None where the list is read whole."""
+        if not has_reach(section, self._plan, self.bound.pack):
+            return None
+        cap = section.budget.cap if section.budget is not None else None
+        most = cap.tokens(self.bound.total) if cap is not None and cap.unit != "chars" else 0
+        base = self.bound.pack.load_plan(replace(self.bound.choice, tiers=0, uses=())).find_section(section.id)
+        if base is not None and base.budget is not None and base.budget.cap is not None and base.budget.cap.unit != "chars":
+            most = max(most, base.budget.cap.tokens(self.bound.total))
+        units = max(most, self.bound.total) * self.bound.meter.counter.unit
+        steps = [step for step in self._plan.truncate if step.section == section.id]
+        return Reach(section, steps, self.bound.meter, units)
+
+    def _select(self, section: Section, names: Mapping[str, Any]) -> Selected:
+        if section.id in self.bound.without:
+            return Selected(section, "off")
+        if section.when is not None and not section.when.evaluate(names):
+            return Selected(section, "off")
+        if section.items is not None:
+            dedupe = section.items.dedupe
+            return select_items(
+                section,
+                section.items,
+                names,
+                guard=self.guard,
+                meter=self.bound.meter,
+                total=self.bound.total,
+                against={name: self._list_values(name, section.items.span) for name in dedupe.against} if dedupe is not None else {},
+                reach=self.find_reach(section),
+                gathered=self._find_gathered(section, section.items, names),
+            )
+        return self._select_text(section, names)
+
+    def _list_values(self, name: str, span: Span) -> tuple[Any, ...]:
+        found = self._chosen.get(name)
+        if found is None:
+            message = f"`dedupe.against` names `{name}`, which stands later or is no section"
+            raise fail("PC0519", message, span, help="name an earlier section")
+        return tuple(item.value for item in found.items)
+
+    def _find_gathered(self, section: Section, items: Items, names: Mapping[str, Any]) -> Gathered | None:
+        if isinstance(items.source, Expression) or self._gathering is None:
+            return None
+        return self._gathering.gather(section, names)
+
+    def _select_text(self, section: Section, names: Mapping[str, Any]) -> Selected:
+        raw = strip_lines(section.text.render(names)) if section.text is not None else ""
+        if not raw:
+            return Selected(section, "empty")
+        pay_text(names, raw, section.span, f"the text of `{section.id}`")
+        text, found = self.guard.guard(raw)
+        return Selected(section, "present", (Item("text", 0, None, raw, text, found=found),))
+
+
+def is_settled(fence: Fence | None) -> bool:
+    """Whether a fence reads nothing but its section."""
+    return fence is None or all(path[0] == "section" for text in (fence.open, fence.close) for path in text.reads)
+
+
+def _list_rules(plan: Plan, bound: Bound) -> tuple[Guarding, list[str], bool]:
+    """What a guard minds beside the fences of sections: the policies, the beginnings of item fences, and whether texts are joined without a
+    line end: inside a section by its separator, or as neighbouring messages of one role by a service.
+    """
+    prefixes = sorted({prefix for section in plan.sections for prefix in _list_prefixes(section)})
+    is_inline = any(section.separator is not None and section.separator[:1] not in ("\n", "\r") for section in plan.sections)
+    return plan.output.guarding, prefixes, is_inline or (bound.format == "messages" and plan.output.repeats_roles)
+
+
+def _list_prefixes(section: Section) -> list[str]:
+    """The literal beginnings of an item fence; a fence that begins with an expression has none."""
+    fence: Fence | None = section.items.fence if section.items is not None else None
+    if fence is None:
+        return []
+    starts = (split_literals(one)[0] for one in (fence.open, fence.close))
+    return [start for start in starts if start]
+
+
+def _render_fences(section: Section, names: Mapping[str, Any], strain: Mapping[str, Any]) -> tuple[str, str]:
+    fence = section.fence
+    if fence is None:
+        return "", ""
+    seen = section_names(names, section, strain, {})
+    return render_fence(fence.open.render(seen), section), render_fence(fence.close.render(seen), section)
+
+
+def _guard_fences(section: Section, fences: Mapping[str, tuple[str, str]], plan: Plan, bound: Bound) -> tuple[str, str]:
+    """The fences of a section that hold data, which is no structure either."""
+    assert section.fence is not None
+    others = {name: pair for name, pair in fences.items() if name != section.id}
+    guard = _load_guard(plan, others, bound)
+    open, found = guard_fence(section.fence.open, fences[section.id][0], guard)
+    close, more = guard_fence(section.fence.close, fences[section.id][1], guard)
+    _refuse_guarded(Selected(section, "present", open=open, close=close, found=(*found, *more)))
+    return open, close
+
+
+def _load_guard(plan: Plan, fences: Mapping[str, tuple[str, str]], bound: Bound) -> Guard:
+    lines = sorted({line for pair in fences.values() for line in pair if line})
+    guarding, prefixes, is_joined = _list_rules(plan, bound)
+    return Guard(
+        lines,
+        prefixes,
+        fence_policy=guarding.fences,
+        token_policy=guarding.special_tokens,
+        invisible_policy=guarding.invisible,
+        tokens=bound.meter.counter.special_tokens,
+        guards_ends=is_joined,
+        in_messages=bound.format == "messages",
+    )
+
+
+def _refuse_guarded(selected: Selected) -> None:
+    """Raises for what the pack's guard rejects, with the item and the line of its text."""
+    places = [(f"the header of `{selected.section.id}`", selected.found)]
+    places += [(f"item `{item.id}` of `{selected.section.id}`", item.found) for item in selected.items]
+    refused = [(place, found) for place, list_of in places for found in list_of if found.policy == "reject"]
+    if refused:
+        raise PromptcError(
+            Diagnostic(
+                "PC0523", f"{place}, line {one.line}, holds {_NOUNS[one.kind]}: {show_value(one.text)}", selected.section.span, _REJECTED
+            )
+            for place, one in refused
+        )
