@@ -7,6 +7,7 @@ A render that starts a process pays for every class it imports. `dataclasses` wr
 from _operator import attrgetter
 
 _MISSING = object()
+_MUTABLE = frozenset((list, dict, set))
 _MANY = 256
 """Values of a class after which it gets an `__init__` of its own."""
 
@@ -33,7 +34,8 @@ def frozen(cls=None, /, *, eq=True):
     """The class with its annotated names as fields, after those of its base: slots, set once by `__init__`, given by place or by name.
 
     Equal when class and compared fields are, and hashed by them; with `eq=False` a value is equal to itself alone. Pickled by its
-    fields. Setting or deleting one raises `AttributeError`. `__match_args__` are all fields in order. No `__post_init__`, `kw_only`
+    fields. Setting or deleting one raises `AttributeError`. A default that could be
+    changed, a list, dict or set, is refused with `TypeError`. `__match_args__` are all fields in order. No `__post_init__`, `kw_only`
     or `ClassVar`: nothing here uses them.
     """
     return _freeze(cls, eq) if cls is not None else lambda decorated: _freeze(decorated, eq)
@@ -67,6 +69,8 @@ def _freeze(cls, eq):
     inherited = tuple(fields)
     for name in own:
         given = space.pop(name, _MISSING)
+        if given.__class__ in _MUTABLE:
+            raise TypeError(f"{cls.__qualname__}.{name} would be one {given.__class__.__name__} for all: use field(default_factory=...)")
         fields[name] = _PLAIN if given is _MISSING else given if given.__class__ is _Field else _Field(given, _MISSING, True, True)
     names = tuple(fields)
     space["__slots__"] = tuple([name for name in own if name not in inherited])

@@ -205,7 +205,7 @@ def _merge_manifest(manifest: Node, variation: Node, findings: list[Diagnostic])
 
 def _merge_sections(sections: Node, changes: Node, findings: list[Diagnostic]) -> Node:
     by_id = dict(sections.value)
-    keys = dict(sections.keys)
+    keys = dict(sections.keys or {})
     for name, change in changes.items():
         if name not in by_id and not _is_whole(change):
             help = suggest(name, by_id) or "a new section needs a source and `before` or `after`"
@@ -313,7 +313,7 @@ def _merge_mapping(old: Node, change: Node) -> Node:
 
 
 def _with(owner: Node, key: str, node: Node, change: Node | None = None) -> Node:
-    keys = {**owner.keys, key: change.key_span(key)} if change is not None else owner.keys
+    keys = {**(owner.keys or {}), key: change.key_span(key)} if change is not None else owner.keys
     return replace(owner, value={**owner.value, key: node}, keys=keys)
 
 

@@ -9,7 +9,6 @@ from promptc.diag.frozen import field, frozen
 from promptc.diag.typed import Any
 from promptc.text.json import join_pointer, render_digest
 
-_NONE: Mapping[str, Span] = {}
 _Step = tuple[int, str | int] | None
 
 
@@ -58,7 +57,7 @@ class Node:
     """A YAML value, its place, and the folder that paths in it are relative to.
 
     `value` is a dict of Nodes, a tuple of Nodes, or a str, int, float, bool or None. `raw` is a scalar's own text
-    (thresholds and percents are read from it), `keys` tells where each key of a mapping stands.
+    (thresholds and percents are read from it), `keys` tells where each key of a mapping stands, and is None of what is none.
     Two Nodes are equal only if they are the same object.
     """
 
@@ -66,7 +65,7 @@ class Node:
     span: Span
     folder: str
     raw: str = ""
-    keys: Mapping[str, Span] = _NONE
+    keys: Mapping[str, Span] | None = None
 
     def get(self, key: str) -> Node | None:
         """The value of `key` in a mapping, or None when it is not there; a null is a Node."""
@@ -114,7 +113,7 @@ class Node:
 
     def key_span(self, key: str) -> Span:
         """The place of `key`, or of the mapping when it has none of its own."""
-        return self.keys.get(key, self.span)
+        return self.keys.get(key, self.span) if self.keys is not None else self.span
 
     def plain(self) -> Any:
         """The value without places: dicts, lists and scalars."""

@@ -56,6 +56,12 @@ class Odd:
         return self.value % 2
 
 
+@pytest.mark.parametrize("default", [[], {}, set()], ids=repr)
+def test_a_default_that_could_be_changed_is_refused(default):
+    with pytest.raises(TypeError, match=r"Shared.held would be one \w+ for all: use field\(default_factory=...\)"):
+        frozen(type("Shared", (), {"__annotations__": {"held": object}, "held": default}))
+
+
 def test_values_are_given_by_place_by_name_and_by_default():
     assert (Point(1).x, Point(1).y, Point(1, 2).y, Point(x=3, y=4).x) == (1, 0, 2, 3)
     assert Point(1).tags == {} and Point(1).tags is not Point(1).tags
