@@ -11,7 +11,7 @@ import pytest
 
 from promptc.cli.findings import render_diagnostics
 from promptc.golden.case import Case, CaseRun
-from promptc.golden.judge import check_expect
+from promptc.golden.expect import check_expect
 from promptc.golden.verdict import GoldenDifference, compare_goldens, render_goldens
 from tests.cases.case import ROOT, load_cases
 from tests.cases.check_receipt import check_receipt

@@ -25,9 +25,9 @@ from promptc.golden.confine import choose_root, find_fault, is_inside
 from promptc.golden.discover import load_case
 from promptc.golden.edits import FileChange, ValueUndo, list_changes, list_line_changes, put_back
 from promptc.golden.environment import add_case
+from promptc.golden.expect import check_expect
 from promptc.golden.git import GitError, TreeEntry, is_blob, list_entries, read_blobs, run_git
 from promptc.golden.inputs import describe_inputs, identify, identify_file, list_packs, read_inputs
-from promptc.golden.judge import check_expect
 from promptc.golden.resources import SuiteResources, work_in
 from promptc.golden.run import Shell, run_case
 from promptc.golden.verdict import Verdict, compare_goldens, render_goldens

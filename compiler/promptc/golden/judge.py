@@ -1,28 +1,31 @@
 """The verdict on a case: run, held against what it expects and against its goldens, and what differs written beside them.
 
-`judge_case` reads and judges one folder, `judge_loaded` a case that was read. `check_expect` tells which claims of `expect` do not hold.
+`judge_case` reads and judges one folder, `judge_loaded` a case that was read, unless `find_idle` tells that it would hold nothing.
+`refuse_skipped` is for runs that skip none. `describe_known` tells of a case that need not be run, `break_place`, `break_folder` and
+`break_unread` of folders that cannot be judged, and `list_obsolete` of goldens that no case asks for.
 """
 
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from time import perf_counter_ns
 
-from promptc.diag.findings import Diagnostic, Level, PromptcError, Span, join_names, show_value, suggest
+from promptc.diag.findings import Diagnostic, Level, PromptcError
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any, Literal
-from promptc.golden.case import INPUTS, PENDING, Case, CaseOutcome, CaseRun, is_pending
+from promptc.golden.case import INPUTS, PENDING, Case, CaseRun, is_pending
 from promptc.golden.confine import choose_root, name_case, show_path
 from promptc.golden.discover import CASE, CaseFolder, load_case
 from promptc.golden.environment import list_lacking, list_told, render_install
+from promptc.golden.expect import check_expect
 from promptc.golden.inputs import describe_inputs, render_inputs
 from promptc.golden.pending import drop_pending, write_pending
 from promptc.golden.resources import SuiteResources, work_in
 from promptc.golden.run import Shell, run_case
 from promptc.golden.verdict import (
     Figures,
+    GoldenDifference,
     Status,
     Verdict,
     compare_goldens,
@@ -31,26 +34,18 @@ from promptc.golden.verdict import (
     find_figures,
     render_goldens,
 )
-from promptc.model.state import Node
-from promptc.passes.items.render import render_part
 
 Mode = Literal["write", "compare"]
 """`write`: pending goldens are written beside the old ones, and taken away where all is well. `compare`: nothing is written, and a pending
 golden that lies about is a finding; so it is in CI."""
 
 _PRUNE = "`promptc prune` removes what no case asks for"
-_BOUND = re.compile(r"(<=|>=|<|>) ?([0-9]+)")
-_OF_REPORT = ("strain", "variants", "flags", "order", "sections")
-_OF_RUN = ("prefix_reuse", "tier_changes")
 
 _CLAIMED_EMPTY = frozenset(("order", "warnings", "errors", "flags", "fallback"))
 """Claims that what is there is nothing."""
 
 _IDLE = "the case holds nothing: no `golden` is compared, and `expect` claims nothing"
 _HOLD = "`golden: [text]` compares what comes out; `expect: {exit: 0}` says that it is enough to run"
-
-Told = tuple[str, Span]
-"""A claim that does not hold, in words, and where the case makes it."""
 
 
 def judge_case(place: CaseFolder, resources: SuiteResources, shell: Shell, mode: Mode) -> Verdict:
@@ -77,15 +72,25 @@ def judge_loaded(case: Case, place: CaseFolder, resources: SuiteResources, shell
     try:
         ran = run_case(case, resources, shell)
         with work_in(case.root):
-            verdict = _judge(case, ran, shell)
+            broken = check_expect(case, ran)
+            verdict = _judge(case, ran, shell, broken)
             if verdict.differences or verdict.status == "failed":
                 verdict = _explain(case, ran, _hint_requires(case, ran, verdict))
-            verdict = _pend(case, place, verdict, resources) if mode == "write" else _tell_pending(place, verdict)
+            if mode == "write":
+                verdict = _pend(case, place, verdict, () if broken else verdict.differences, resources)
+            else:
+                verdict = _tell_pending(place, verdict)
     except PromptcError as error:
         verdict = _tell(case, "broken", findings=error.diagnostics)
     except OSError as wrong:
         verdict = _tell(case, "broken", findings=(_describe_disk(case, wrong),))
     return replace(verdict, microseconds=(perf_counter_ns() - begun) // 1000)
+
+
+def find_idle(case: Case) -> Diagnostic | None:
+    """A finding (PC0901) for a case that would pass whatever comes out. A check holds that nothing is found."""
+    claims = [key for key, value in case.expect.items() if key in _CLAIMED_EMPTY or value not in ([], {})]
+    return None if claims or case.golden or case.kind == "check" else Diagnostic("PC0901", _IDLE, case.node.span, _HOLD)
 
 
 def _tell(case: Case, status: Status, **more: Any) -> Verdict:
@@ -116,8 +121,8 @@ def _describe_pending(path: str) -> Diagnostic:
     return Diagnostic("PC0923", f"`{path}` is pending: nobody has accepted or rejected it", help="`promptc review`")
 
 
-def _judge(case: Case, ran: CaseRun, shell: Shell) -> Verdict:
-    broken = check_expect(case, ran)
+def _judge(case: Case, ran: CaseRun, shell: Shell, broken: Sequence[Diagnostic]) -> Verdict:
+    """The verdict, from the claims that do not hold and from the goldens; these are not compared where the run ended otherwise."""
     is_refused = any(turn.exit for turn in ran.turns) and ran.turns[-1].exit != case.exit
     made = {} if is_refused else render_goldens(case, ran, shell.render_diagnostics)
     differences = compare_goldens(case, ran, made) if made else []
@@ -148,10 +153,10 @@ def _hint_requires(case: Case, ran: CaseRun, verdict: Verdict) -> Verdict:
     return replace(verdict, findings=(*verdict.findings, note))
 
 
-def _pend(case: Case, place: CaseFolder, verdict: Verdict, resources: SuiteResources) -> Verdict:
-    """What came out, written beside the goldens. Nothing is offered of a case that breaks its own claims: it could not be accepted."""
-    is_claimed = any(one.code == "PC0924" for one in verdict.findings)
-    wanted = () if is_claimed else verdict.differences
+def _pend(case: Case, place: CaseFolder, verdict: Verdict, wanted: Sequence[GoldenDifference], resources: SuiteResources) -> Verdict:
+    """Writes what is wanted of what came out beside the goldens, and takes away what was pending besides. Nothing is wanted of a case that
+    breaks its own claims: it could not be accepted.
+    """
     kept = {f"{one.path.rpartition('/')[2]}{PENDING}" for one in wanted} | ({f"{INPUTS}{PENDING}"} if wanted else set())
     drop_pending(place.folder, [name for name in place.goldens if is_pending(name) and name not in kept])
     if not wanted:
@@ -226,181 +231,3 @@ def list_obsolete(place: CaseFolder, asked: Sequence[str], mode: Mode) -> list[V
     return [
         replace(one, findings=(Diagnostic("PC0922", f"no case asks for the golden `{one.file}`", None, _PRUNE, level),)) for one in obsolete
     ]
-
-
-def check_expect(case: Case, ran: CaseRun) -> list[Diagnostic]:
-    """A finding (PC0924) for every claim that does not hold, at its place in the `case.yaml`.
-
-    Of a session all but `prefix_reuse`, `tier_changes` and the codes is claimed of its last turn. Where the exit code is another than the
-    one expected, nothing else is looked at.
-    """
-    node = case.node.get("expect")
-    expect: Mapping[str, Node] = node.value if node is not None else {}
-    last = ran.turns[-1]
-    if last.exit != case.exit:
-        span = expect["exit"].span if "exit" in expect else case.node.value["title"].span
-        return [Diagnostic("PC0924", f"the exit code is {last.exit}, not {case.exit}", span)]
-    return [Diagnostic("PC0924", text, span) for text, span in _iter_broken(case, ran, last, expect)]
-
-
-def _iter_broken(case: Case, ran: CaseRun, last: CaseOutcome, expect: Mapping[str, Node]) -> Iterator[Told]:
-    if "tokens" in expect:
-        yield from _check_number("tokens", last.tokens, expect["tokens"])
-    if any(key in expect for key in _OF_REPORT):
-        yield from _iter_of_report(case, (last.read_report() if _needs_items(expect) else last.read_facts()) or {}, expect)
-    yield from _iter_of_text(last, expect)
-    found = [one for turn in ran.turns for one in turn.found]
-    yield from _check_codes("warnings", {one.code for one in found if one.level == "warn"}, expect)
-    yield from _check_codes("errors", {one.code for one in found if one.level == "error"}, expect)
-    measured = {"prefix_reuse": min(ran.reuse, default=None), "tier_changes": ran.changes}
-    for key in _OF_RUN:
-        if key in expect:
-            yield from _check_number(key, measured[key], expect[key])
-    for key in ("recall", "recall_in_cap"):
-        if key in expect:
-            yield from _check_number(key, last.figures.get(key), expect[key])
-    if "fallback" in expect:
-        yield from _check_names(
-            "fallback", sorted(last.figures.get("fallback", ())), sorted(expect["fallback"].plain()), expect["fallback"]
-        )
-
-
-def _check_number(what: str, given: int | None, claim: Node) -> Iterator[Told]:
-    if given is None or not _holds(given, claim.value):
-        yield f"{what}: {'none' if given is None else given}, not {claim.value}", claim.span
-
-
-def _holds(given: int, claim: float | str) -> bool:
-    if not isinstance(claim, str):  # to a schema 3.0 is a whole number too
-        return given == claim
-    bound = _BOUND.fullmatch(claim)
-    assert bound is not None, "the schema has its pattern"
-    limit = int(bound[2])
-    return {"<=": given <= limit, ">=": given >= limit, "<": given < limit, ">": given > limit}[bound[1]]
-
-
-def _iter_of_report(case: Case, report: Mapping[str, Any], expect: Mapping[str, Node]) -> Iterator[Told]:
-    if "strain" in expect and report.get("strain") != expect["strain"].value:
-        yield f"strain is {show_value(report.get('strain'))}, not {show_value(expect['strain'].value)}", expect["strain"].span
-    yield from _check_each("variant", report.get("variants", {}), expect.get("variants"))
-    flags = report.get("flags", {})
-    yield from _check_each("flag", flags, expect.get("flags"))
-    if "flags" in expect and not expect["flags"].value and flags:
-        yield f"flags are {show_value(flags)}, not none", expect["flags"].span
-    sections = {section["id"]: section for section in report.get("sections", ())}
-    if "order" in expect:
-        standing = [name for name, section in sections.items() if section["state"] == "present"]
-        yield from _check_names("order", standing, expect["order"].plain(), expect["order"])
-    for name, claim in expect["sections"].items() if "sections" in expect else ():
-        if name in sections:
-            yield from _check_section(name, claim, sections[name], report)
-        else:
-            yield f"there is no section `{name}`: {suggest(name, sections)}", expect["sections"].key_span(name)
-
-
-def _check_each(what: str, given: Mapping[str, Any], wanted: Node | None) -> Iterator[Told]:
-    for name, node in wanted.items() if wanted is not None else ():
-        value = node.plain()
-        if given.get(name) != value:
-            yield f"{what} `{name}` is {show_value(given.get(name))}, not {show_value(value)}", node.span
-
-
-def _check_names(what: str, given: Sequence[str], wanted: Sequence[str], claim: Node) -> Iterator[Told]:
-    if list(given) != list(wanted):
-        yield f"{what} is {_list(given)}, not {_list(wanted)}", claim.span
-
-
-def _list(names: Sequence[str]) -> str:
-    return join_names(names) if names else "nothing"
-
-
-def _check_section(name: str, claim: Node, section: Mapping[str, Any], report: Mapping[str, Any]) -> Iterator[Told]:
-    if isinstance(claim.value, str):
-        if section["state"] != claim.value:
-            yield f"section `{name}` is `{section['state']}`, not `{claim.value}`", claim.span
-        return
-    ids = [item["id"] for item in section.get("items", ())]
-    for what, given in (("items", len(ids)), ("tokens", section["tokens"])):
-        if what in claim.value:
-            yield from _check_number(f"{what} of `{name}`", given, claim.value[what])
-    for node in claim.value["kept"].value if "kept" in claim.value else ():
-        if node.value not in ids:
-            yield f"section `{name}` has no item `{node.value}`: {_list(ids)}", node.span
-    yield from _check_dropped(name, claim.get("dropped"), ids, section, report)
-
-
-def _check_dropped(
-    name: str, claim: Node | None, ids: Sequence[str], section: Mapping[str, Any], report: Mapping[str, Any]
-) -> Iterator[Told]:
-    if claim is None:
-        return
-    reasons = {str(key): node for key, node in claim.items()}
-    for id, span in (
-        [(node.value, node.span) for node in claim.value] if not reasons else [(one, node.span) for one, node in reasons.items()]
-    ):
-        if id in ids:
-            yield f"section `{name}` has the item `{id}`, which must not be there", span
-        elif id in reasons:
-            wanted = str(reasons[id].value)
-            cuts = [cut["rule"] for cut in report.get("cuts", ()) if cut["section"] == name and id in cut["items"]]
-            stages = [stage for stage, count in section.get("left_out", {}).items() if count]
-            if wanted not in (cuts or stages):
-                yield f"item `{id}` of `{name}` went by {_list(cuts or stages)}, not by `{wanted}`", span
-
-
-def _needs_items(expect: Mapping[str, Node]) -> bool:
-    """Whether a claim is about what stands in a section: then the whole report is needed, which takes as long as a third of the render."""
-    return "sections" in expect and any(not isinstance(claim.value, str) for _, claim in expect["sections"].items())
-
-
-def _iter_of_text(outcome: CaseOutcome, expect: Mapping[str, Node]) -> Iterator[Told]:
-    whole = (outcome.text or "") if outcome.messages is None else "\n".join(map(_read_text, outcome.messages))
-    for node in expect["contains"].value if "contains" in expect else ():
-        if node.value not in whole:
-            yield f"the prompt lacks {show_value(node.value)}", node.span
-    for node in expect["lacks"].value if "lacks" in expect else ():
-        if isinstance(node.value, str):
-            if node.value in whole:
-                yield f"the prompt contains {show_value(node.value)}", node.span
-        else:
-            yield from _check_match(node, whole, outcome)
-
-
-def _read_text(message: Mapping[str, Any]) -> str:
-    """What is counted of a message."""
-    content = message["content"]
-    return content if isinstance(content, str) else "\n".join(map(render_part, content))
-
-
-def _check_match(node: Node, whole: str, outcome: CaseOutcome) -> Iterator[Told]:
-    plain = node.plain()
-    try:
-        hit = re.search(plain["match"], _leave_out(whole, plain.get("except", ()), outcome))
-    except re.error as wrong:
-        yield f"`match` is no regular expression: {wrong}", node.value["match"].span
-        return
-    if hit:
-        yield f"the prompt contains {show_value(hit[0])}", node.span
-
-
-def _leave_out(text: str, names: Iterable[str], outcome: CaseOutcome) -> str:
-    """The text without what the named sections added; of text output only."""
-    if not names or outcome.messages is not None:
-        return text
-    raw = text.encode()
-    report = outcome.read_report() or {}
-    ranges = [section["range"] for section in report.get("sections", ()) if section["id"] in names and section.get("range")]
-    for start, stop in sorted(ranges, reverse=True):
-        raw = raw[:start] + raw[stop:]
-    return raw.decode()
-
-
-def _check_codes(key: str, given: set[str], expect: Mapping[str, Node]) -> Iterator[Told]:
-    if key in expect:
-        yield from _check_names(key, sorted(given), sorted(set(expect[key].plain())), expect[key])
-
-
-def find_idle(case: Case) -> Diagnostic | None:
-    """A finding (PC0901) for a case that would pass whatever comes out. A check holds that nothing is found."""
-    claims = [key for key, value in case.expect.items() if key in _CLAIMED_EMPTY or value not in ([], {})]
-    return None if claims or case.golden or case.kind == "check" else Diagnostic("PC0901", _IDLE, case.node.span, _HOLD)

@@ -4,7 +4,7 @@ import pytest
 
 from promptc.cli.shell import CaseShell
 from promptc.golden.discover import load_case
-from promptc.golden.judge import check_expect
+from promptc.golden.expect import check_expect
 from promptc.golden.resources import SuiteResources
 from promptc.golden.run import run_case
 
