@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 import promptc
 from promptc.frontend.json import load_json
 from promptc.frontend.state import set_values
-from promptc.golden.memory import MOST, Memory
-from promptc.golden.resources import SuiteResources
+from promptc.golden.resources import MOST_NOTED, Memory, SuiteResources
 from promptc.passes.fit.ladder import Expander
 from promptc.passes.fit.result import Fitted
 from promptc.passes.layout.ledger import Piece, TokenLedger
@@ -115,12 +114,12 @@ def test_states_of_different_files_share_what_is_the_same(tmp_path):
 
 def test_it_does_not_grow():
     memory = Memory()
-    for number in range(20 * MOST):
+    for number in range(20 * MOST_NOTED):
         memory.note(number, (), number)
         memory.note(number, (), number)
-    assert memory.find(0) is None and memory.find(20 * MOST - 1) == 20 * MOST - 1
-    assert len(memory._entries) + len(memory._older) <= 2 * MOST
-    assert len(memory._met) <= 16 * MOST
+    assert memory.find(0) is None and memory.find(20 * MOST_NOTED - 1) == 20 * MOST_NOTED - 1
+    assert len(memory._entries) + len(memory._older) <= 2 * MOST_NOTED
+    assert len(memory._met) <= 16 * MOST_NOTED
 
 
 def test_what_is_met_once_is_not_kept():
@@ -133,7 +132,7 @@ def test_what_is_met_once_is_not_kept():
 
 def test_what_is_asked_for_stays():
     memory = Memory()
-    for number in ("often", "often", *range(5 * MOST)):
+    for number in ("often", "often", *range(5 * MOST_NOTED)):
         memory.note(number, (), number)
         memory.note(number, (), number)
         assert memory.find("often") == "often"
