@@ -153,7 +153,7 @@ def test_the_judge_reads_what_the_rules_say(state: dict[str, Any]) -> None:
 
 @settings(max_examples=count_examples(60), deadline=None)
 @given(state=states)
-def test_kinds_are_counted(state: dict[str, Any]) -> None:
+def test_types_are_counted(state: dict[str, Any]) -> None:
     prompt = PACK.render(state)
     rows = {row["id"]: row for name in ("memories", "candidates", "todos", "messages") for row in state[name]}
     keys = {"foundation": "type", "relevant": "type", "recent": "role", "wins": "kind", **dict.fromkeys(LOOP_CAPS, "kind")}

@@ -70,7 +70,7 @@ def test_a_prompt_comes_before_its_report_and_each_side_is_cut_by_its_own(there,
     assert "@@" not in "".join(pages) and "evict" not in "".join(pages)
 
 
-def test_kinds_come_in_their_order_and_turns_in_theirs(there):
+def test_types_come_in_their_order_and_turns_in_theirs(there):
     names = ("10.txt", "2.report.json", "2.messages.json", "10.diagnostics.txt", "2.txt")
     _make(there, "tavern/first", **{f"{name.replace('.', '_')}_new": "x" for name in names})
     assert [one.name for one in list_pending(["."])] == [

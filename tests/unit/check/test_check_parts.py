@@ -71,7 +71,7 @@ def test_nothing_is_said_where_some_part_may_pass(tmp_path, content):
     assert _check(tmp_path, content, ["text"]) == []
 
 
-def test_kinds_that_no_request_holds_are_told(tmp_path):
+def test_types_that_no_request_holds_are_told(tmp_path):
     assert [(one.code, "`image`" in one.message) for one in _check(tmp_path, _list(TEXT), ["text", "image"])] == [("PC0691", True)]
     assert _check(tmp_path, _list(TEXT), ["output_text", "thinking", "redacted_thinking"]) == []
 

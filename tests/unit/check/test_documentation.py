@@ -6,7 +6,7 @@ import re
 import pytest
 
 from tests.contract.sources import ROOT
-from tests.unit.check.kinds_schema import ask_text
+from tests.unit.check.types_schema import ask_text
 
 _TEXT = (ROOT / "docs" / "check.md").read_text(encoding="utf-8")
 _SCHEMA = json.loads(re.search(r"```json\n(.*?)```", _TEXT, re.DOTALL)[1])

@@ -7,7 +7,7 @@ import pytest
 import promptc
 from promptc.check.configurations import list_configurations
 from promptc.check.rules.reads import check_unread
-from tests.unit.check.kinds_schema import ask, ask_text
+from tests.unit.check.types_schema import ask, ask_text
 
 FILES = {
     "macros.j2": "{% macro tag(p) %}[{{ p.name }}]{% endmacro %}{% macro bad(p) %}{{ p.nmae }}{% endmacro %}",

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.check.kinds_schema import SCHEMA, ask_text
+from tests.unit.check.types_schema import SCHEMA, ask_text
 
-RIGHT = (Path(__file__).parent / "right_kinds.txt").read_text(encoding="utf-8")
+RIGHT = (Path(__file__).parent / "right_types.txt").read_text(encoding="utf-8")
 WRONG = [
     # (a) what no state has
     ("{{ state.nmae }}", "PC0635", "`state.nmae`, which the schema does not allow", "did you mean `name`?"),
