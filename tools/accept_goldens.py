@@ -16,10 +16,10 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "compiler"), str(ROOT)]
 
 from promptc.cli.findings import render_diagnostics  # noqa: E402
-from promptc.golden.case import Case  # noqa: E402
-from promptc.golden.environment import list_lacking, render_install  # noqa: E402
-from promptc.golden.expect import check_expect  # noqa: E402
-from promptc.golden.verdict import compare_goldens, render_goldens  # noqa: E402
+from promptc.golden.cases.case import Case  # noqa: E402
+from promptc.golden.running.environment import list_lacking, render_install  # noqa: E402
+from promptc.golden.verdicts.expect import check_expect  # noqa: E402
+from promptc.golden.verdicts.verdict import compare_goldens, render_goldens  # noqa: E402
 from tests.cases.case import load_cases  # noqa: E402
 from tests.cases.check_receipt import check_receipt  # noqa: E402
 from tests.cases.run_case import run_case  # noqa: E402

@@ -67,9 +67,9 @@ class CaseItem(pytest.Item):
 
     def _judge(self) -> Any:
         from promptc.cli.shell import CaseShell
-        from promptc.golden.discover import iter_cases
-        from promptc.golden.judge import judge_case
-        from promptc.golden.resources import SuiteResources
+        from promptc.golden.cases.discover import iter_cases
+        from promptc.golden.running.resources import SuiteResources
+        from promptc.golden.verdicts.judge import judge_case
 
         is_ci = os.environ.get("CI", "").lower() not in _NO
         place = next(iter(iter_cases([str(self.path.parent)])))

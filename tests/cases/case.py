@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 
-from promptc.golden.case import Case
-from promptc.golden.discover import iter_cases, load_case
-from promptc.golden.environment import CaseEnvironment
-from promptc.golden.resources import SuiteResources
-from promptc.golden.run import read_state
+from promptc.golden.cases.case import Case
+from promptc.golden.cases.discover import iter_cases, load_case
+from promptc.golden.running.environment import CaseEnvironment
+from promptc.golden.running.resources import SuiteResources
+from promptc.golden.running.run import read_state
 
 ROOT = Path(__file__).resolve().parents[2]
 FIXTURES = ROOT / "fixtures"

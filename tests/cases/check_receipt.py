@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from promptc.golden.case import CaseOutcome
+from promptc.golden.cases.case import CaseOutcome
 from promptc.pipeline import Prompt
 from tests.cases.recount import count_messages, count_offered, count_text
 from tests.cases.run_case import find_report

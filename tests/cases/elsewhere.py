@@ -18,9 +18,9 @@ from typing import Any
 import promptc
 from promptc.diag.frozen import replace
 from promptc.frontend.json import JsonDocument, load_json
-from promptc.golden.case import Case, CaseRun
-from promptc.golden.discover import load_case
-from promptc.golden.resources import SuiteResources
+from promptc.golden.cases.case import Case, CaseRun
+from promptc.golden.cases.discover import load_case
+from promptc.golden.running.resources import SuiteResources
 from tests.cases.case import ROOT, load_cases
 from tests.cases.run_case import digest, run_case
 

@@ -16,9 +16,9 @@ from unittest.mock import patch
 from promptc.cli.run import run_command
 from promptc.cli.shell import CaseShell
 from promptc.diag.frozen import replace
-from promptc.golden.case import Case, CaseOutcome
-from promptc.golden.environment import CaseEnvironment, copy_case, replace_modules
-from promptc.golden.resources import SuiteResources
+from promptc.golden.cases.case import Case, CaseOutcome
+from promptc.golden.running.environment import CaseEnvironment, copy_case, replace_modules
+from promptc.golden.running.resources import SuiteResources
 from promptc.operations.state_file import lock_state
 from promptc.sources import database
 

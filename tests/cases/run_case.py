@@ -11,10 +11,10 @@ import promptc
 from promptc.cli.findings import render_diagnostics
 from promptc.diag.findings import PromptcError
 from promptc.diag.frozen import replace
-from promptc.golden.case import GOLDENS, Case, CaseOutcome, CaseRun
-from promptc.golden.resources import SuiteResources, work_in
-from promptc.golden.run import run_case as run_product
-from promptc.golden.verdict import render_golden
+from promptc.golden.cases.case import GOLDENS, Case, CaseOutcome, CaseRun
+from promptc.golden.running.resources import SuiteResources, work_in
+from promptc.golden.running.run import run_case as run_product
+from promptc.golden.verdicts.verdict import render_golden
 from tests.cases.case import load_cases, read_raw
 from tests.cases.given import ANY_COMMAND, OwnShell
 

@@ -10,9 +10,9 @@ import jsonschema
 import pytest
 
 from promptc.cli.findings import render_diagnostics
-from promptc.golden.case import Case, CaseRun
-from promptc.golden.expect import check_expect
-from promptc.golden.verdict import GoldenDifference, compare_goldens, render_goldens
+from promptc.golden.cases.case import Case, CaseRun
+from promptc.golden.verdicts.expect import check_expect
+from promptc.golden.verdicts.verdict import GoldenDifference, compare_goldens, render_goldens
 from tests.cases.case import ROOT, load_cases
 from tests.cases.check_receipt import check_receipt
 from tests.cases.elsewhere import copy_with_crlf, digest_all, find_cause, read, start

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from promptc.golden.case import GOLDENS, INPUTS
+from promptc.golden.cases.case import GOLDENS, INPUTS
 from tests.cases.case import FIXTURES, OWN, ROOT, list_covered, load_cases
 from tests.cases.given import is_own
 

@@ -9,8 +9,8 @@ import pytest
 import promptc
 from promptc.diag.findings import FitError, PromptcError
 from promptc.frontend.output import load_provider
-from promptc.golden.case import Case
-from promptc.golden.resources import SuiteResources, work_in
+from promptc.golden.cases.case import Case
+from promptc.golden.running.resources import SuiteResources, work_in
 from promptc.model.messages import PROVIDERS
 from promptc.passes.payload.bodies import read_messages
 from tests.cases.case import list_axes, load_cases, read_raw

@@ -14,7 +14,7 @@ from promptc.cli.group import group
 from promptc.cli.options import RENDER, REQUEST, SETTINGS, read_render
 from promptc.diag.findings import UsageError
 from promptc.frontend import kept_pack
-from promptc.golden.resources import SuiteResources, work_in
+from promptc.golden.running.resources import SuiteResources, work_in
 from tests.cases.case import ROOT, load_cases, read_raw
 from tests.cases.given import OwnShell
 from tests.cli.conftest import KEEP

@@ -11,8 +11,8 @@ import pytest
 from promptc.cli.commands.review import Review
 from promptc.cli.terminal import PLAIN
 from promptc.diag.findings import DiskError
-from promptc.golden import pending as settle
-from promptc.golden.pending import list_pending
+from promptc.golden.verdicts import pending as settle
+from promptc.golden.verdicts.pending import list_pending
 from tests.cli.conftest import command, environment
 
 CASES = {"first": ("one two\n", "one three\n"), "second": ("a two\n", "a three\n"), "third": (None, "new\n")}

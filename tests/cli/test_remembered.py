@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from promptc.golden import suite
 from promptc.golden.inputs import describe_maker
+from promptc.golden.verdicts import suite
 from tests.cli.conftest import ROOT
 from tests.cli.test_test import GOLDEN, PACK, STATE, change_pack, make_case, there
 

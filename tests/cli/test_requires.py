@@ -5,7 +5,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from promptc.golden.environment import EXTRAS, list_lacking, without_extras
+from promptc.golden.running.environment import EXTRAS, list_lacking, without_extras
 from tests.cli.test_test import GOLDEN, change_pack, make_case, there  # noqa: F401
 
 SKIPPED = "2 passed, 1 skipped (retrieval: pip install 'promptc-compiler[retrieval]')\n"

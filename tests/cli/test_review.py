@@ -13,7 +13,7 @@ import pytest
 import promptc
 from promptc.cli.commands.review import Review
 from promptc.cli.terminal import PLAIN
-from promptc.golden.pending import list_pending
+from promptc.golden.verdicts.pending import list_pending
 from tests.cli.conftest import ROOT, command, environment
 
 CASE = "title: x\nstate: s.json\ngolden: [text, report]\n"

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from promptc.golden.case import CaseError
-from promptc.golden.confine import choose_fence, choose_root, confine
-from promptc.golden.discover import load_case
-from promptc.golden.environment import prepare_case as make_given
-from promptc.golden.resources import SuiteResources
+from promptc.golden.cases.case import CaseError
+from promptc.golden.cases.confine import choose_fence, choose_root, confine
+from promptc.golden.cases.discover import load_case
+from promptc.golden.running.environment import prepare_case as make_given
+from promptc.golden.running.resources import SuiteResources
 from tests.size import count_examples
 
 _SECRET = "sk-this-is-the-key-of-the-caller"

@@ -285,7 +285,7 @@ def test_an_interrupt_while_a_pending_golden_is_written(there, run, monkeypatch)
         raise KeyboardInterrupt
 
     change_pack(there, "You stand in", "You are in")
-    monkeypatch.setattr("promptc.golden.pending.os.replace", interrupt)
+    monkeypatch.setattr("promptc.golden.verdicts.pending.os.replace", interrupt)
     assert run("test", "-j", "1").code == 130
     left = {path.name for path in there.joinpath("fixtures/tavern").rglob("*") if path.is_file()}
     assert left == {"state.json", "case.yaml", "golden.txt"}

@@ -42,12 +42,12 @@ GIVEN = {
 # --- what is made in a folder that was made for it ---
 OWN_FOLDER = {
     ("promptc.cli.commands.diff", "target.write_bytes"): 1,
-    ("promptc.golden.environment", "path.open"): 1,
-    ("promptc.golden.environment", "shutil.copytree"): 1,
+    ("promptc.golden.running.environment", "path.open"): 1,
+    ("promptc.golden.running.environment", "shutil.copytree"): 1,
     ("promptc.golden.cause", "target.write_bytes"): 1,
     ("promptc.golden.cause", "target.write_text"): 1,
-    ("promptc.golden.environment", "path.write_text"): 1,
-    ("promptc.golden.environment", "sqlite3.connect"): 1,
+    ("promptc.golden.running.environment", "path.write_text"): 1,
+    ("promptc.golden.running.environment", "sqlite3.connect"): 1,
     ("promptc.sources.still_file", "Path(f'{target}{ending}').write_bytes"): 1,
 }
 # --- what is called so and opens no file: scopes, indexes, our own readers, connections of engines ---

@@ -6,7 +6,7 @@ import sys
 import tomllib
 from collections import defaultdict
 
-from promptc.golden.environment import EXTRAS, LACKABLE
+from promptc.golden.running.environment import EXTRAS, LACKABLE
 from tests.contract.sources import ROOT, iter_imports, load_modules
 
 # Import name → the module, or the package ending in a dot, that alone may import it.

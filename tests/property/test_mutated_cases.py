@@ -167,6 +167,6 @@ def test_a_bug_would_be_seen(repository: Path, monkeypatch: pytest.MonkeyPatch) 
     def fail(*_: object, **__: object) -> None:
         raise KeyError("a bug")
 
-    monkeypatch.setattr("promptc.golden.judge.check_expect", fail)
+    monkeypatch.setattr("promptc.golden.verdicts.judge.check_expect", fail)
     assert command.main(["test", "--no-cache", "-j", "1"]) == BUG
     assert not issubclass(KeyError, PromptcError)

@@ -19,7 +19,7 @@ from promptc.diag.codes import find_code
 from promptc.diag.findings import Diagnostic, Level
 from promptc.diag.frozen import as_plain
 from promptc.diag.typed import Any
-from promptc.golden.verdict import Figures, Verdict
+from promptc.golden.verdicts.verdict import Figures, Verdict
 from promptc.version import VERSION
 
 KINDS = ("json", "junit", "sarif", "github", "markdown")

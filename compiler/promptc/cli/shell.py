@@ -21,10 +21,10 @@ from promptc.cli.findings import Reporter, render_diagnostics
 from promptc.cli.run import run_judged
 from promptc.diag.findings import Diagnostic, PromptcError
 from promptc.diag.typed import Any, Literal
-from promptc.golden.case import Case, CaseError, CaseOutcome, fail_case
-from promptc.golden.confine import confine
-from promptc.golden.environment import WRITING, CaseEnvironment, prepare_case
-from promptc.golden.resources import SuiteResources
+from promptc.golden.cases.case import Case, CaseError, CaseOutcome, fail_case
+from promptc.golden.cases.confine import confine
+from promptc.golden.running.environment import WRITING, CaseEnvironment, prepare_case
+from promptc.golden.running.resources import SuiteResources
 from promptc.model.pack import MANIFEST
 from promptc.operations.archive import render_archive
 from promptc.operations.edits import make_diff

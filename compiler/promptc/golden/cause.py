@@ -20,17 +20,17 @@ from promptc.diag.frozen import field, frozen, replace
 from promptc.diag.typed import Any, Self
 from promptc.files.reading import read_file
 from promptc.frontend.yaml import MAX_BYTES
-from promptc.golden.case import INPUTS, MAX_PLAIN_BYTES, Case
-from promptc.golden.confine import choose_root, find_fault, is_inside
-from promptc.golden.discover import load_case
+from promptc.golden.cases.case import INPUTS, MAX_PLAIN_BYTES, Case
+from promptc.golden.cases.confine import choose_root, find_fault, is_inside
+from promptc.golden.cases.discover import load_case
 from promptc.golden.edits import FileChange, ValueUndo, list_changes, list_line_changes, put_back
-from promptc.golden.environment import add_case
-from promptc.golden.expect import check_expect
 from promptc.golden.git import GitError, TreeEntry, is_blob, list_entries, read_blobs, run_git
 from promptc.golden.inputs import describe_inputs, identify, identify_file, list_packs, read_inputs
-from promptc.golden.resources import SuiteResources, work_in
-from promptc.golden.run import Shell, run_case
-from promptc.golden.verdict import Verdict, compare_goldens, render_goldens
+from promptc.golden.running.environment import add_case
+from promptc.golden.running.resources import SuiteResources, work_in
+from promptc.golden.running.run import Shell, run_case
+from promptc.golden.verdicts.expect import check_expect
+from promptc.golden.verdicts.verdict import Verdict, compare_goldens, render_goldens
 
 _MOST = 60
 """Runs of the case for one account of what its inputs were."""

@@ -11,8 +11,8 @@ from hypothesis import strategies as some
 
 import promptc
 from promptc.compare import BETWEEN, WHOLE, Difference, Side, _list_moved, compare_sides, is_messages, read_json, read_report, read_side
-from promptc.golden.case import Case
-from promptc.golden.verdict import GoldenOutput, compare_outputs, leave_moving, read_figures
+from promptc.golden.cases.case import Case
+from promptc.golden.verdicts.verdict import GoldenOutput, compare_outputs, leave_moving, read_figures
 from tests.cases.case import ROOT, load_cases
 from tests.cases.run_case import find_report, run_once
 

@@ -17,15 +17,15 @@ from promptc.api import Pack
 from promptc.cli.findings import render_diagnostics
 from promptc.cli.shell import CaseShell
 from promptc.diag.findings import Diagnostic, PromptcError
-from promptc.golden.case import Case, CaseOutcome
+from promptc.golden.cases.case import Case, CaseOutcome
+from promptc.golden.cases.discover import load_case
 from promptc.golden.cause import Cause, CauseFinder, find_cause
-from promptc.golden.discover import load_case
 from promptc.golden.edits import LineUndo, ValueUndo, list_changes, put_back, say_change
-from promptc.golden.environment import CaseEnvironment, prepare_case
 from promptc.golden.inputs import describe_inputs, render_inputs
-from promptc.golden.resources import SuiteResources, work_in
-from promptc.golden.run import run_case
-from promptc.golden.verdict import GoldenDifference, Verdict, render_goldens
+from promptc.golden.running.environment import CaseEnvironment, prepare_case
+from promptc.golden.running.resources import SuiteResources, work_in
+from promptc.golden.running.run import run_case
+from promptc.golden.verdicts.verdict import GoldenDifference, Verdict, render_goldens
 from tests.contract.sources import ROOT
 
 

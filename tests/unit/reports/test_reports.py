@@ -12,7 +12,7 @@ from sarif_pydantic import Sarif
 
 from promptc.cli.reports import MARK, MOST_ANNOTATIONS, render_github, render_json, render_junit, render_markdown, render_sarif
 from promptc.diag.findings import Diagnostic, Level, Span
-from promptc.golden.verdict import Figures, GoldenDifference, Status, Verdict
+from promptc.golden.verdicts.verdict import Figures, GoldenDifference, Status, Verdict
 
 _LEVELS: tuple[Level, ...] = ("error", "warn", "note")
 _STATUSES: tuple[Status, ...] = ("passed", "failed", "new", "obsolete", "broken")

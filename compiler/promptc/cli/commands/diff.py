@@ -25,8 +25,8 @@ from promptc.diag.findings import Diagnostic, DiskError, FitError, UsageError
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any, Literal
 from promptc.frontend.json import MAX_STATE_BYTES
-from promptc.golden.case import name_golden, read_golden_name
-from promptc.golden.confine import is_inside
+from promptc.golden.cases.case import name_golden, read_golden_name
+from promptc.golden.cases.confine import is_inside
 from promptc.golden.git import GitError, TreeEntry, list_entries, read_blobs, run_git
 from promptc.model.state import State
 from promptc.pipeline import Prompt

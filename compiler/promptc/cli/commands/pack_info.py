@@ -23,10 +23,10 @@ from promptc.diag.typed import Any
 from promptc.files.atomic import write_file
 from promptc.files.paths import name_shipped, read_pack_file
 from promptc.files.reading import read_file
-from promptc.golden.case import INPUTS
-from promptc.golden.discover import load_case
+from promptc.golden.cases.case import INPUTS
+from promptc.golden.cases.discover import load_case
 from promptc.golden.inputs import describe_inputs, render_inputs
-from promptc.golden.verdict import describe_figures
+from promptc.golden.verdicts.verdict import describe_figures
 
 _VARIABLE = "_PROMPTC_COMPLETE"
 _SHELLS = ("bash", "zsh", "fish")

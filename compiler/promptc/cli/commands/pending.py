@@ -16,12 +16,12 @@ from promptc.cli.interaction import hold_interrupts, is_in_ci
 from promptc.cli.terminal import escape_controls, show_json, write_stdout
 from promptc.cli.views.drawing import render_table, show_plural
 from promptc.diag.findings import Diagnostic, DiskError, PromptcError, UsageError, fail, suggest
-from promptc.golden.case import PENDING
-from promptc.golden.confine import choose_root, show_path
-from promptc.golden.discover import CASE, CaseFolder, choose_places, load_case
-from promptc.golden.judge import break_unread, find_idle, list_obsolete
-from promptc.golden.pending import PendingGolden, SettledGolden, accept_golden, list_pending, list_stale, reject_golden
-from promptc.golden.verdict import Verdict
+from promptc.golden.cases.case import PENDING
+from promptc.golden.cases.confine import choose_root, show_path
+from promptc.golden.cases.discover import CASE, CaseFolder, choose_places, load_case
+from promptc.golden.verdicts.judge import break_unread, find_idle, list_obsolete
+from promptc.golden.verdicts.pending import PendingGolden, SettledGolden, accept_golden, list_pending, list_stale, reject_golden
+from promptc.golden.verdicts.verdict import Verdict
 
 PATTERNS = click.argument("patterns", metavar="[PATTERN]...", nargs=-1)
 ALL = click.option("--all", "is_all", is_flag=True, help="All pending goldens.")

@@ -22,8 +22,8 @@ from promptc.cli.views.drawing import show_plural
 from promptc.cli.views.verdict import HELP, ReviewPlace, Screen, lay_out, render_page
 from promptc.diag.findings import Diagnostic, DiskError, UsageError
 from promptc.diag.frozen import replace
-from promptc.golden.case import PENDING
-from promptc.golden.pending import PendingGolden, Seen, SettledGolden, accept_golden, read_pending, reject_golden, undo_settled
+from promptc.golden.cases.case import PENDING
+from promptc.golden.verdicts.pending import PendingGolden, Seen, SettledGolden, accept_golden, read_pending, reject_golden, undo_settled
 
 _ENTER, _LEAVE = b"\x1b[?1049h", b"\x1b[?1049l"
 _TWINS = "without one: `promptc pending` lists them, `promptc accept PATTERN` and `promptc reject PATTERN` settle them"

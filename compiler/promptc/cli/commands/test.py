@@ -23,11 +23,11 @@ from promptc.cli.views.verdict import SHAPES, count_lacking, group_moved, lighte
 from promptc.diag.findings import Diagnostic, UsageError, join_names
 from promptc.diag.frozen import field, frozen, replace
 from promptc.files.atomic import write_file
+from promptc.golden.cases.discover import CaseFolders, check_met, choose_places, match_names
 from promptc.golden.cause import CauseFinder
-from promptc.golden.discover import CaseFolders, check_met, choose_places, match_names
 from promptc.golden.inputs import load_touched
-from promptc.golden.suite import JudgedCases, Suite, run_suite
-from promptc.golden.verdict import GoldenDifference, Verdict
+from promptc.golden.verdicts.suite import JudgedCases, Suite, run_suite
+from promptc.golden.verdicts.verdict import GoldenDifference, Verdict
 
 _DIFFERS = 1
 _DISK = 4

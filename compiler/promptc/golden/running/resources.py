@@ -21,7 +21,7 @@ from promptc.diag.frozen import replace
 from promptc.diag.typed import Any, Self
 from promptc.files.reading import read_file
 from promptc.frontend.json import MAX_STATE_BYTES, InternedJson, JsonDocument
-from promptc.golden.case import MAX_PLAIN_BYTES, read_plain
+from promptc.golden.cases.case import MAX_PLAIN_BYTES, read_plain
 from promptc.model.pack import Plan
 from promptc.model.section import Items, Section
 from promptc.model.stages import Bound, Selected, Selection

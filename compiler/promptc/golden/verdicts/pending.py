@@ -16,11 +16,11 @@ from promptc.diag.frozen import field, frozen, replace
 from promptc.diag.typed import Literal
 from promptc.files.atomic import replace_file, replace_remade
 from promptc.files.reading import IrregularError, LinkError, read_file
-from promptc.golden.case import GOLDENS, INPUTS, MAX_PLAIN_BYTES, PENDING, Case, is_pending, name_golden, read_golden_name
-from promptc.golden.confine import choose_fence, choose_root, find_fault, name_case, show_path
-from promptc.golden.discover import iter_cases
+from promptc.golden.cases.case import GOLDENS, INPUTS, MAX_PLAIN_BYTES, PENDING, Case, is_pending, name_golden, read_golden_name
+from promptc.golden.cases.confine import choose_fence, choose_root, find_fault, name_case, show_path
+from promptc.golden.cases.discover import iter_cases
 from promptc.golden.inputs import identify_file, read_inputs
-from promptc.golden.verdict import PROMPTS, GoldenDifference, GoldenOutput, compare_outputs
+from promptc.golden.verdicts.verdict import PROMPTS, GoldenDifference, GoldenOutput, compare_outputs
 
 _HELP = "`promptc test` writes what differs now"
 _WRITE_HELP = "the report shows what it would hold"

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from promptc.diag.findings import Diagnostic, Span, join_names, show_value, suggest
 from promptc.diag.typed import Any
-from promptc.golden.case import Case, CaseOutcome, CaseRun
+from promptc.golden.cases.case import Case, CaseOutcome, CaseRun
 from promptc.model.state import Node
 from promptc.passes.items.render import render_part
 

@@ -31,8 +31,8 @@ from promptc.diag.findings import Diagnostic, PromptcError, Span
 from promptc.diag.frozen import field, frozen
 from promptc.diag.typed import Any, Literal
 from promptc.files.reading import read_file
-from promptc.golden.case import INPUTS, MAX_PLAIN_BYTES, Case, CaseOutcome, CaseRun, fail_case, name_golden, refuse_reading
-from promptc.golden.confine import show_path
+from promptc.golden.cases.case import INPUTS, MAX_PLAIN_BYTES, Case, CaseOutcome, CaseRun, fail_case, name_golden, refuse_reading
+from promptc.golden.cases.confine import show_path
 
 PROMPTS = ("text", "messages")
 

@@ -16,8 +16,8 @@ from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any
 from promptc.frontend.shape import check_case_shape
 from promptc.frontend.yaml import MAX_BYTES, load_yaml
-from promptc.golden.case import Case, CaseKind, GivenState, fail_case, is_golden, read_plain
-from promptc.golden.confine import PACKS, choose_fence, choose_pack, choose_root, confine, confine_case, name_case, show_path
+from promptc.golden.cases.case import Case, CaseKind, GivenState, fail_case, is_golden, read_plain
+from promptc.golden.cases.confine import PACKS, choose_fence, choose_pack, choose_root, confine, confine_case, name_case, show_path
 from promptc.model.pack import MANIFEST
 from promptc.model.state import Node
 

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 import promptc
 from promptc.frontend.json import load_json
 from promptc.frontend.state import set_values
-from promptc.golden.resources import MOST_NOTED, Memory, SuiteResources
+from promptc.golden.running.resources import MOST_NOTED, Memory, SuiteResources
 from promptc.passes.fit.ladder import Expander
 from promptc.passes.fit.result import Fitted
 from promptc.passes.layout.ledger import Piece, TokenLedger
 from promptc.passes.layout.section import Entry, SectionLayout
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[4]
 PACK = promptc.load(ROOT / "packs/sentinel")
 BASES = {name: ROOT / f"fixtures/sentinel/base/{name}.json" for name in ("table", "loaded")}
 CHANGES = {

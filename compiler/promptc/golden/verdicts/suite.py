@@ -21,11 +21,13 @@ from promptc.cache import Cache
 from promptc.diag.findings import Diagnostic, DiskError, PromptcError
 from promptc.diag.frozen import field, frozen, replace
 from promptc.diag.typed import Any, Generic, TypeVar
-from promptc.golden.case import Case, is_pending
-from promptc.golden.confine import choose_pack, choose_root
-from promptc.golden.discover import CaseFolder, load_case
+from promptc.golden.cases.case import Case, is_pending
+from promptc.golden.cases.confine import choose_pack, choose_root
+from promptc.golden.cases.discover import CaseFolder, load_case
 from promptc.golden.inputs import InputWatch, Pass, Passes, Touched, is_touched, note_pass
-from promptc.golden.judge import (
+from promptc.golden.running.resources import SuiteResources
+from promptc.golden.running.run import Shell
+from promptc.golden.verdicts.judge import (
     Mode,
     break_folder,
     break_place,
@@ -36,9 +38,7 @@ from promptc.golden.judge import (
     list_obsolete,
     refuse_skipped,
 )
-from promptc.golden.resources import SuiteResources
-from promptc.golden.run import Shell
-from promptc.golden.verdict import Verdict
+from promptc.golden.verdicts.verdict import Verdict
 from promptc.model.pack import MANIFEST
 
 _CHUNK = 25

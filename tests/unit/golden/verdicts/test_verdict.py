@@ -1,6 +1,6 @@
 """What a golden holds of a report."""
 
-from promptc.golden.verdict import leave_moving
+from promptc.golden.verdicts.verdict import leave_moving
 
 
 def test_the_golden_form_of_a_report_has_no_digests_and_no_places():

@@ -3,10 +3,10 @@
 import pytest
 
 from promptc.cli.shell import CaseShell
-from promptc.golden.discover import load_case
-from promptc.golden.expect import check_expect
-from promptc.golden.resources import SuiteResources
-from promptc.golden.run import run_case
+from promptc.golden.cases.discover import load_case
+from promptc.golden.running.resources import SuiteResources
+from promptc.golden.running.run import run_case
+from promptc.golden.verdicts.expect import check_expect
 
 PACK = """\
 promptc: 1

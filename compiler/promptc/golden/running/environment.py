@@ -19,10 +19,10 @@ from pathlib import Path, PurePosixPath
 from promptc.diag.findings import Span, join_names
 from promptc.diag.frozen import field, frozen
 from promptc.diag.typed import Any
-from promptc.golden.case import Case, CaseError, fail_case
-from promptc.golden.confine import confine, confine_copy, confine_pack, find_fault, is_under, refuse_path
-from promptc.golden.discover import CASE
-from promptc.golden.resources import SuiteResources, import_store, work_in
+from promptc.golden.cases.case import Case, CaseError, fail_case
+from promptc.golden.cases.confine import confine, confine_copy, confine_pack, find_fault, is_under, refuse_path
+from promptc.golden.cases.discover import CASE
+from promptc.golden.running.resources import SuiteResources, import_store, work_in
 from promptc.sources.still_file import SECONDS, TURN, SqlWatch
 from promptc.text.counters import bpe
 

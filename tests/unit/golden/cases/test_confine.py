@@ -2,8 +2,8 @@
 
 import pytest
 
-from promptc.golden.confine import choose_pack, choose_root, name_case
-from promptc.golden.discover import iter_cases
+from promptc.golden.cases.confine import choose_pack, choose_root, name_case
+from promptc.golden.cases.discover import iter_cases
 
 
 def make(folder, *files):

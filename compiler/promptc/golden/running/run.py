@@ -19,10 +19,10 @@ from promptc.diag.typed import Any, Protocol
 from promptc.files.reading import decode_text
 from promptc.frontend.json import JsonDocument
 from promptc.frontend.state import set_values
-from promptc.golden.case import Case, CaseError, CaseOutcome, CaseRun, read_plain
-from promptc.golden.confine import confine, show_path
-from promptc.golden.environment import CaseEnvironment
-from promptc.golden.resources import SuiteResources, work_in
+from promptc.golden.cases.case import Case, CaseError, CaseOutcome, CaseRun, read_plain
+from promptc.golden.cases.confine import confine, show_path
+from promptc.golden.running.environment import CaseEnvironment
+from promptc.golden.running.resources import SuiteResources, work_in
 from promptc.model.state import Node
 from promptc.pipeline import Outcome, Prompt
 from promptc.text.counters.counter import Meter

@@ -13,7 +13,7 @@ from functools import lru_cache
 from pathlib import PurePosixPath, PureWindowsPath
 
 from promptc.diag.findings import Span
-from promptc.golden.case import Case, CaseError, fail_case
+from promptc.golden.cases.case import Case, CaseError, fail_case
 from promptc.golden.git import find_repository
 from promptc.model.pack import MANIFEST
 from promptc.model.state import Node

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from promptc.diag.findings import PromptcError
-from promptc.golden.case import CaseError
-from promptc.golden.discover import load_case
-from promptc.golden.environment import prepare_case
-from promptc.golden.resources import SuiteResources
+from promptc.golden.cases.case import CaseError
+from promptc.golden.cases.discover import load_case
+from promptc.golden.running.environment import prepare_case
+from promptc.golden.running.resources import SuiteResources
 from promptc.text.counters.bpe import check_vocabulary, vocabulary_path
 
 TABLE = "CREATE TABLE kept (name TEXT); INSERT INTO kept VALUES ('one')"
@@ -100,7 +100,7 @@ _MANY = "WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i 
     ],
 )
 def test_sql_that_works_without_end_is_stopped(make, monkeypatch, sql, told):
-    monkeypatch.setattr("promptc.golden.environment.SECONDS", 2)
+    monkeypatch.setattr("promptc.golden.running.environment.SECONDS", 2)
     with (
         pytest.raises(CaseError) as raised,
         SuiteResources() as resources,

@@ -3,7 +3,7 @@
 import pytest
 
 from promptc.diag.findings import UsageError
-from promptc.golden.discover import match_names
+from promptc.golden.cases.discover import match_names
 
 NAMES = ("sentinel/strain_1", "sentinel/strain_messages", "tale/fog")
 
