@@ -19,7 +19,8 @@ from promptc.diag.codes import find_code
 from promptc.diag.findings import Diagnostic, Level
 from promptc.diag.frozen import as_plain
 from promptc.diag.typed import Any
-from promptc.golden.verdicts.verdict import Figures, Verdict
+from promptc.golden.cases.case import Figures
+from promptc.golden.verdicts.verdict import Verdict
 from promptc.version import VERSION
 
 KINDS = ("json", "junit", "sarif", "github", "markdown")

@@ -25,12 +25,11 @@ from promptc.diag.frozen import as_plain, frozen, replace
 from promptc.diag.typed import Any
 from promptc.files.paths import name_shipped
 from promptc.files.reading import read_file
-from promptc.golden.cases.case import MAX_PLAIN_BYTES, Case
+from promptc.golden.cases.case import MAX_PLAIN_BYTES, Case, Figures
 from promptc.golden.cases.confine import choose_pack, is_under, show_path
 from promptc.golden.cases.discover import CASE
 from promptc.golden.git import GitError, TreeEntry, find_repository, is_blob, list_entries, run_git
 from promptc.golden.running.resources import SuiteResources, work_in
-from promptc.golden.verdicts.verdict import Figures
 from promptc.model.messages import Ask
 from promptc.model.pack import MANIFEST
 from promptc.version import VERSION

@@ -12,9 +12,10 @@ from promptc.cli.views.drawing import fold_lines, show_count, show_ids, show_per
 from promptc.compare import Difference
 from promptc.diag.findings import Diagnostic
 from promptc.diag.frozen import frozen, replace
+from promptc.golden.cases.case import Figures
 from promptc.golden.running.environment import EXTRAS, render_install
 from promptc.golden.verdicts.pending import PendingGolden, Seen
-from promptc.golden.verdicts.verdict import Figures, GoldenDifference, Verdict, compare_verdict
+from promptc.golden.verdicts.verdict import GoldenDifference, Verdict, compare_verdict
 
 _MOST = 40
 """Lines of cases; a report in JSON has all."""

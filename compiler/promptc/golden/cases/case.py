@@ -1,6 +1,6 @@
 """A case as its `case.yaml` tells it, what came of running it, and the names of the files beside it (language.md §14).
 
-`Case` is one folder, `CaseOutcome` what one turn of it gave. `read_plain` reads whatever a case names.
+`Case` is one folder, `CaseOutcome` what one turn of it gave, `Figures` what a prompt came to. `read_plain` reads whatever a case names.
 """
 
 from __future__ import annotations
@@ -134,6 +134,23 @@ class CaseRun:
     turns: tuple[CaseOutcome, ...]
     reuse: tuple[int, ...] = ()
     changes: int = 0
+
+
+@frozen(eq=False)
+class Figures:
+    """What a prompt came to, for the head of a failure: the one its golden was accepted with, or the one of now.
+
+    `pressure` is (spent, allowed); `variants` the case chosen on each axis (`mood` among them); `items` the ids by section, in order;
+    `sections` their tokens. `reuse` is that of a session (least of all turns, in per cent), else None.
+    """
+
+    tokens: int | None = None
+    tier: str | None = None
+    pressure: tuple[int, int] | None = None
+    variants: Mapping[str, str] = field(default_factory=dict)
+    sections: Mapping[str, int] = field(default_factory=dict)
+    items: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    reuse: int | None = None
 
 
 class CaseError(PromptcError):

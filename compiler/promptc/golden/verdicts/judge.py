@@ -14,7 +14,7 @@ from time import perf_counter_ns
 from promptc.diag.findings import Diagnostic, Level, PromptcError
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any, Literal
-from promptc.golden.cases.case import INPUTS, PENDING, Case, CaseRun, is_pending
+from promptc.golden.cases.case import INPUTS, PENDING, Case, CaseRun, Figures, is_pending
 from promptc.golden.cases.confine import choose_root, name_case, show_path
 from promptc.golden.cases.discover import CASE, CaseFolder, load_case
 from promptc.golden.inputs import describe_inputs, render_inputs
@@ -24,7 +24,6 @@ from promptc.golden.running.run import Shell, run_case
 from promptc.golden.verdicts.expect import check_expect
 from promptc.golden.verdicts.pending import drop_pending, write_pending
 from promptc.golden.verdicts.verdict import (
-    Figures,
     GoldenDifference,
     Status,
     Verdict,

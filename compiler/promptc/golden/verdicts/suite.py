@@ -1,26 +1,18 @@
-"""Many cases, judged: in several processes, the verdicts in order; those that passed are only counted.
-
-`run_suite` judges folders of cases. It stands on `run_workers`, which does any list of works in processes of its own.
+"""Many cases, judged by `run_suite`: in several processes, the verdicts in order. Cases that passed are only counted, but where the `Suite`
+asks for their verdicts, too.
 """
 
 from __future__ import annotations
 
 import contextlib
-import multiprocessing
 import os
-import signal
-import sys
-import traceback
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
 from functools import partial
-from multiprocessing.connection import Connection, wait
 from time import perf_counter_ns
 
 from promptc.cache import Cache
-from promptc.diag.findings import Diagnostic, DiskError, PromptcError
+from promptc.diag.findings import PromptcError
 from promptc.diag.frozen import field, frozen, replace
-from promptc.diag.typed import Any, Generic, TypeVar
 from promptc.golden.cases.case import Case, is_pending
 from promptc.golden.cases.confine import choose_pack, choose_root
 from promptc.golden.cases.discover import CaseFolder, load_case
@@ -39,27 +31,20 @@ from promptc.golden.verdicts.judge import (
     refuse_skipped,
 )
 from promptc.golden.verdicts.verdict import Verdict
+from promptc.golden.verdicts.workers import run_workers
 from promptc.model.pack import MANIFEST
 
 _CHUNK = 25
+"""Folders that a process is given at a time."""
+
 _FEW = 8
+"""Folders that are judged sooner than a process is started: so many at most are judged in this one."""
 
 _PAUSE = 50_000_000
 """Nanoseconds between two looks whether what comes of the cases is still wanted."""
 
 _DIFFERS = ("PC0920", "PC0921")
 """Findings that are no more than a golden that differs, or is missing."""
-
-_Start = Callable[[Callable[[], bool]], AbstractContextManager[Callable[[Any], Any]]]
-
-_PATIENCE = 10
-"""Seconds that a process may take, when nothing more is wanted of it, to end its work and put its things away."""
-
-_AHEAD = 8
-"""Results that may wait for an earlier one, for each process: so that memory does not grow where one piece of work is slow."""
-
-_Work = TypeVar("_Work")
-_Done = TypeVar("_Done")
 
 
 @frozen(eq=False)
@@ -136,7 +121,7 @@ class _Run:
         passes: dict[str, dict[str, Pass]] = {}
         passed = known = unchanged = 0
         for place in places:
-            self._look_up()
+            self._stop_if_unwanted()
             for verdict in self._judge_place(place, passes):
                 if verdict is None:
                     unchanged += 1
@@ -148,8 +133,10 @@ class _Run:
         met, self._met = frozenset(self._met), set()
         return JudgedCases(tuple(verdicts), passed, known, unchanged, len(places), met, passes)
 
-    def _look_up(self) -> None:
-        """Ends the work where nobody waits for it any more. Asked for now and then only: it takes as long as a case may."""
+    def _stop_if_unwanted(self) -> None:
+        """Raises `InterruptedError` where nobody waits for what comes of the work any more. Looks now and then only: it takes as long as a
+        case may.
+        """
         now = perf_counter_ns()
         if now - self._looked >= _PAUSE:
             self._looked = now
@@ -229,144 +216,3 @@ class _Run:
 
     def _list_obsolete(self, place: CaseFolder, asked: Sequence[str]) -> list[Verdict]:
         return list_obsolete(place, asked, self._suite.mode) if self._suite.is_whole else []
-
-
-def run_workers(
-    works: Sequence[_Work], start: Callable[[Callable[[], bool]], AbstractContextManager[Callable[[_Work], _Done]]], *, jobs: int
-) -> Iterator[_Done]:
-    """What each work comes to, in order. `start` is called in each of `jobs` processes, and gives what does one work after the other, to be
-    closed when there is none left; with a single job it is called here. It is given `is_wanted`, for long work to ask now and then: where
-    that gives False, nobody waits for what comes of it.
-
-    What goes wrong in a process is a `RuntimeError` here, with its traceback as a note; `DiskError` (PC0903) where one was killed. However
-    it ends, no process is left, and nothing half written: each may end the work it is doing, for ten seconds at
-    most.
-    """
-    if jobs == 1 or len(works) < 2:
-        with start(lambda: True) as serve:
-            yield from map(serve, works)
-        return
-    context: Any = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
-    workers: list[_Worker[_Work]] = []
-    try:
-        with _holding_interrupts():
-            for _ in range(min(jobs, len(works))):
-                workers.append(_Worker(context, start, workers))
-        yield from _distribute(works, workers)
-    finally:
-        for worker in workers:
-            worker.dismiss()
-        for worker in workers:
-            worker.end()
-
-
-class _Worker(Generic[_Work]):
-    """One process, and the number of the work it is doing."""
-
-    def __init__(self, context: Any, start: _Start, earlier: Sequence[_Worker[Any]]) -> None:
-        own, theirs = context.Pipe()
-        self.pipe: Connection = own
-        self.number = -1
-        not_its = [own, *(worker.pipe for worker in earlier)]
-        self._process = context.Process(target=_serve, args=(theirs, not_its, start), daemon=True)
-        self._process.start()
-        theirs.close()
-
-    def give(self, number: int, work: _Work) -> None:
-        self.number = number
-        self.pipe.send(work)
-
-    def take(self) -> Any:
-        try:
-            return self.pipe.recv()
-        except (EOFError, OSError):
-            self._process.join()
-            raise _explain_end(self._process.exitcode) from None
-
-    def dismiss(self) -> None:
-        """Nothing more is wanted of the process: it sees so when it has done the work it is doing, and puts its things away."""
-        self.pipe.close()
-
-    def end(self) -> None:
-        self._process.join(_PATIENCE)
-        self._process.kill()
-        self._process.join()
-
-
-def _serve(pipe: Connection, not_its: Sequence[Connection], start: _Start) -> None:
-    """In the process: until nobody gives work any more, or wants what came of it. An interrupt is for the parent to act upon.
-
-    While it works nothing is sent to it: a pipe with something to read is one that was closed. The parent's ends are closed here, as a pipe
-    that a process holds both ends of never ends.
-    """
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    for other in not_its:
-        other.close()
-    with start(lambda: not pipe.poll()) as serve, contextlib.suppress(EOFError, OSError):
-        while True:
-            work = pipe.recv()
-            pipe.send(_try(serve, work))
-
-
-def _try(serve: Callable[[Any], Any], work: Any) -> Any:
-    """What the work comes to. Whatever goes wrong is taken to the process that can report it; it is not dealt with here."""
-    try:
-        return serve(work)
-    except BaseException as error:  # noqa: BLE001
-        return _Failed(f"{type(error).__name__}: {error}", "".join(traceback.format_exception(error)))
-
-
-class _Failed:
-    """What went wrong in a process, as text: an exception itself need not pickle."""
-
-    def __init__(self, message: str, trace: str) -> None:
-        self.message = message
-        self.trace = trace
-
-
-def _explain_end(code: int | None) -> DiskError:
-    how = f"signal {-code}" if code is not None and code < 0 else f"exit code {code}"
-    return DiskError(
-        [Diagnostic("PC0903", f"a process that ran cases was ended from outside ({how})", help="fewer at a time need less memory: `-j 1`")]
-    )
-
-
-@contextlib.contextmanager
-def _holding_interrupts() -> Iterator[None]:
-    """An interrupt comes when this is over. A process that is started meanwhile never sees one, not even before it can say so."""
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT])
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def _distribute(works: Sequence[_Work], workers: Sequence[_Worker[_Work]]) -> Iterator[Any]:
-    waiting: dict[int, Any] = {}
-    given = shown = 0
-    while shown < len(works):
-        for worker in workers:
-            if worker.number < 0 and given < len(works) and given - shown < _AHEAD * len(workers):
-                worker.give(given, works[given])
-                given += 1
-        busy = {worker.pipe: worker for worker in workers if worker.number >= 0}
-        for pipe in wait(list(busy)):
-            worker = busy[pipe]  # type: ignore[index]
-            waiting[worker.number] = worker.take()
-            worker.number = -1
-        while shown in waiting:
-            found = waiting.pop(shown)
-            shown += 1
-            if isinstance(found, _Failed):
-                raise _explain_failure(found)
-            yield found
-
-
-def _explain_failure(failed: _Failed) -> RuntimeError:
-    error = RuntimeError(failed.message)
-    error.add_note(failed.trace)
-    return error

@@ -1,7 +1,7 @@
 """Goldens, held against what came out, byte by byte; and what a verdict on a case tells.
 
 `render_goldens` makes what the goldens would have to be, `compare_goldens` tells which differ, `compare_verdict` what differs in them.
-`Figures` are what a prompt came to, for the head of a failure.
+`describe_figures` tells what a prompt came to, `find_figures` what it came to when its goldens were accepted.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from promptc.diag.findings import Diagnostic, PromptcError, Span
 from promptc.diag.frozen import field, frozen
 from promptc.diag.typed import Any, Literal
 from promptc.files.reading import read_file
-from promptc.golden.cases.case import INPUTS, MAX_PLAIN_BYTES, Case, CaseOutcome, CaseRun, fail_case, name_golden, refuse_reading
+from promptc.golden.cases.case import INPUTS, MAX_PLAIN_BYTES, Case, CaseOutcome, CaseRun, Figures, fail_case, name_golden, refuse_reading
 from promptc.golden.cases.confine import show_path
 
 PROMPTS = ("text", "messages")
@@ -67,23 +67,6 @@ class GoldenOutput:
 
     content: bytes = field(repr=False)
     report: bytes | None = field(default=None, repr=False)
-
-
-@frozen(eq=False)
-class Figures:
-    """What a prompt came to, for the head of a failure: the one its golden was accepted with, or the one of now.
-
-    `pressure` is (spent, allowed); `variants` the case chosen on each axis (`mood` among them); `items` the ids by section, in order;
-    `sections` their tokens. `reuse` is that of a session (least of all turns, in per cent), else None.
-    """
-
-    tokens: int | None = None
-    tier: str | None = None
-    pressure: tuple[int, int] | None = None
-    variants: Mapping[str, str] = field(default_factory=dict)
-    sections: Mapping[str, int] = field(default_factory=dict)
-    items: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    reuse: int | None = None
 
 
 @frozen(eq=False)
