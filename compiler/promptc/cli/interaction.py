@@ -1,4 +1,8 @@
-"""What happens at a terminal while a command runs: keys that come one by one, interrupts and requests to end, a line of progress."""
+"""What happens at a terminal while a command runs.
+
+`open_keys` gives keys one by one. `end_in_order`, `hold_interrupts` and `leave_interrupts` say what interrupts and requests to end do
+meanwhile. `Progress` shows a line of progress.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +17,7 @@ from time import monotonic
 from promptc.cli.findings import Reporter
 from promptc.cli.terminal import write_stderr
 from promptc.cli.views.drawing import render_bar
+from promptc.diag.typed import Any
 
 _CTRL_C = "\x03"
 
@@ -27,21 +32,26 @@ _NAMED = {
     "\x1b[A": "back",
 }
 _LONGEST = 16
+"""Bytes that are read of a key at most."""
+
 _RESIZED = "resized"
+
 _BAR = 24
-_FIRST_SECONDS = 0.5
-_TERMINAL_SECONDS = 0.1
-_OTHER_SECONDS = 5.0
+"""Cells of a bar."""
 
+_FIRST_PAUSE = 0.5
+"""Seconds before a line of progress is drawn on a terminal."""
 
-def is_in_ci() -> bool:
-    """Whether nobody is there to review: `CI` is set to anything but nothing, `0` or `false`."""
-    return os.environ.get("CI", "").lower() not in ("", "0", "false")
+_PAUSE = 0.1
+"""Seconds from there to the next time it is drawn."""
+
+_PAUSE_ELSEWHERE = 5.0
+"""Seconds between two lines of progress where there is no terminal."""
 
 
 @contextlib.contextmanager
-def raw_keys() -> Iterator[Callable[[], str]]:
-    """`read_key`, with keys that come one by one and are not shown, and `resized` when the terminal gets another size; afterwards the
+def open_keys() -> Iterator[Callable[[], str]]:
+    """Gives `read_key`: keys come one by one and are not shown, and `resized` comes when the terminal gets another size. Afterwards the
     terminal is as it was, also after SIGTERM.
     """
     if sys.platform == "win32":
@@ -107,14 +117,8 @@ def _read_windows() -> str:
 @contextlib.contextmanager
 def end_in_order() -> Iterator[None]:
     """In here SIGTERM is a `SystemExit` with 143: what was opened is closed and what was begun is taken away by way of every `finally`."""
-    if threading.current_thread() is not threading.main_thread():
+    with _catch_signals(_leave, signal.SIGTERM):
         yield
-        return
-    before = signal.signal(signal.SIGTERM, _leave)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 def _leave(number: int, _: object) -> None:
@@ -123,35 +127,30 @@ def _leave(number: int, _: object) -> None:
 
 @contextlib.contextmanager
 def hold_interrupts() -> Iterator[list[int]]:
-    """Interrupts and requests to end wait in a list, so that none falls between a golden and what is said of it: one is settled whole, or
-    not at all.
-    """
+    """In here interrupts and requests to end wait in the list that is given, for the caller to act upon between two steps."""
     held: list[int] = []
-    if threading.current_thread() is not threading.main_thread():
+    heeded = [number for number in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(number) is not signal.SIG_IGN]
+    with _catch_signals(lambda number, _: held.append(number), *heeded):
         yield held
-        return
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
-    before = {number: handler for number, handler in before.items() if handler is not signal.SIG_IGN}
-    for number in before:
-        signal.signal(number, lambda number, _: held.append(number))
-    try:
-        yield held
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 @contextlib.contextmanager
 def leave_interrupts() -> Iterator[None]:
-    """Ctrl-C is for the editor, and for whatever it starts."""
-    if threading.current_thread() is not threading.main_thread():
+    """In here Ctrl-C does nothing: it is for the program that is run meanwhile, and for whatever that starts."""
+    with _catch_signals(lambda *_: None, signal.SIGINT):
         yield
-        return
-    before = signal.signal(signal.SIGINT, lambda *_: None)
+
+
+@contextlib.contextmanager
+def _catch_signals(act: Callable[[int, Any], None], *numbers: int) -> Iterator[None]:
+    """In here these signals call `act`, afterwards what they called before. Only the main thread may set that: in others nothing is."""
+    is_main = threading.current_thread() is threading.main_thread()
+    before = {number: signal.signal(number, act) for number in numbers} if is_main else {}
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 class Progress:
@@ -169,8 +168,7 @@ class Progress:
     def note(self, done: int, total: int) -> None:
         """`done` of `total` are done."""
         now = monotonic()
-        gap = _TERMINAL_SECONDS if self._is_terminal and self._is_drawn else _FIRST_SECONDS if self._is_terminal else _OTHER_SECONDS
-        if not self._is_shown or now - self._drawn < gap:
+        if not self._is_shown or now - self._drawn < self._choose_pause():
             return
         self._drawn = now
         left = int((now - self._started) * (total - done) / max(done, 1))
@@ -181,6 +179,12 @@ class Progress:
             self._is_drawn = True
         else:
             write_stderr(f"{told}\n")
+
+    def _choose_pause(self) -> float:
+        """Seconds from what was shown last, or the start, to what is shown next."""
+        if not self._is_terminal:
+            return _PAUSE_ELSEWHERE
+        return _PAUSE if self._is_drawn else _FIRST_PAUSE
 
     def close(self) -> None:
         """Clears the line."""

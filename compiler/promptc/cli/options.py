@@ -2,11 +2,12 @@
 
 `promptc.cli.group` makes click's options from these tables. `read_render` reads the plain command lines of `promptc render` by them without
 click, whose import would take as long as the render; `read_settings` reads what every command takes, ahead of all else. By either way
-`make_render` and `make_request` turn the values into what is asked.
+`make_render` and `make_request` turn the values into what is asked. `is_in_ci` tells what the environment asks for.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
@@ -107,6 +108,11 @@ def _choose_known(arguments: Sequence[str], option: OptionSpec) -> str:
     values = [after for name, after in pairwise(arguments) if name == option.name]
     values += [name.removeprefix(f"{option.name}=") for name in arguments if name.startswith(f"{option.name}=")]
     return next((value for value in reversed(values) if value in option.choices), option.choices[0])
+
+
+def is_in_ci() -> bool:
+    """Whether nobody is there to review: `CI` is set to anything but nothing, `0` or `false`."""
+    return os.environ.get("CI", "").lower() not in ("", "0", "false")
 
 
 @frozen

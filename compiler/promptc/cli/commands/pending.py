@@ -12,7 +12,8 @@ import click
 
 from promptc.cli.findings import Reporter
 from promptc.cli.group import Command
-from promptc.cli.interaction import hold_interrupts, is_in_ci
+from promptc.cli.interaction import hold_interrupts
+from promptc.cli.options import is_in_ci
 from promptc.cli.terminal import escape_controls, show_json, write_stdout
 from promptc.cli.views.drawing import render_table, show_plural
 from promptc.diag.findings import Diagnostic, DiskError, PromptcError, UsageError, fail, suggest
@@ -300,7 +301,7 @@ def resolve_pending(
     failed: list[PendingGolden] = []
     found: list[Diagnostic] = []
     settled, code = 0, 0
-    with hold_interrupts() as interrupts:
+    with hold_interrupts() as interrupts:  # none falls between a golden and what is said of it: one is settled whole, or not at all
         for one in chosen:
             if interrupts:
                 break

@@ -15,7 +15,7 @@ import click
 from promptc.cli.commands.pending import DIR, ONLY_OPTION, PATTERNS, choose_pending, refuse_in_ci
 from promptc.cli.findings import Reporter
 from promptc.cli.group import Command
-from promptc.cli.interaction import leave_interrupts, raw_keys
+from promptc.cli.interaction import leave_interrupts, open_keys
 from promptc.cli.terminal import Paint, write_stdout
 from promptc.cli.views.difference import STYLES
 from promptc.cli.views.drawing import show_plural
@@ -62,7 +62,7 @@ def review_command(reporter: Reporter, patterns: tuple[str, ...], only: str | No
     counts = {"accepted": 0, "rejected": 0, "left": len(pending)}
     write_stdout(_ENTER)
     try:
-        with raw_keys() as read_key:
+        with open_keys() as read_key:
             review = Review(pending, read_key, reporter.choose_paint(sys.stdout))
             try:
                 review.run()

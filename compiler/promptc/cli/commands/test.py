@@ -14,7 +14,8 @@ import click
 from promptc.cache import open_cache
 from promptc.cli.findings import Reporter
 from promptc.cli.group import Command, read_count
-from promptc.cli.interaction import Progress, end_in_order, is_in_ci
+from promptc.cli.interaction import Progress, end_in_order
+from promptc.cli.options import is_in_ci
 from promptc.cli.reports import KINDS, WHOLE
 from promptc.cli.shell import CaseShell
 from promptc.cli.terminal import read_width, write_stdout
