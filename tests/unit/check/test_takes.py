@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import promptc
-from promptc.check import texts
+from promptc.check import takes
 from promptc.check.registry import check_pack
 from promptc.diag.findings import Diagnostic, PromptcError
 from promptc.model.sources import Segment
@@ -265,7 +265,7 @@ def test_every_key_that_takes_an_expression_is_tried() -> None:
 
 def test_the_documentation_says_what_keys_take() -> None:
     said = (ROOT / "docs/check.md").read_text(encoding="utf-8")
-    taken = {one.wants for one in vars(texts).values() if isinstance(one, texts.Takes)}
+    taken = {one.wants for one in vars(takes).values() if isinstance(one, takes.Takes)}
     assert not [one for one in taken if f" | {one} |" not in said]
 
 

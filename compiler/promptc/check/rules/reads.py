@@ -10,7 +10,8 @@ from contextlib import suppress
 from promptc.check.configurations import Configuration, Configurations, for_each, list_configurations
 from promptc.check.schema_types import CHUNK, follow_pointer
 from promptc.check.scopes import PARTED, Scopes
-from promptc.check.texts import SORTED, Names, UsedText, iter_operation_texts
+from promptc.check.takes import SORTED
+from promptc.check.texts import Names, UsedText, iter_operation_texts
 from promptc.diag.findings import Diagnostic, PromptcError, Span, join_some, suggest
 from promptc.model.pack import PackModel
 from promptc.model.section import Items, Ranked, Recap, Retrieve, Segments
