@@ -9,7 +9,7 @@ from functools import partial
 
 from promptc.diag.findings import Diagnostic, count_noun
 from promptc.diag.frozen import replace
-from promptc.model.section import Ratio, Section
+from promptc.model.section import Budget, Ratio, Section
 from promptc.model.stages import Strained
 from promptc.passes.fit.ladder import NEVER, AppliedAct, ChargeMeasure, CharsMeasure, Expander, LadderRun, Measure, WholeMeasure, run_ladder
 from promptc.passes.fit.result import Applied, CutPlace, Fitted, FittedItem, FittedSection, LadderResult, Part
@@ -62,7 +62,10 @@ class _Fitting:
         self._missing = 0
 
     def run(self) -> Fitted:
-        """Do, grant, the sections' ladders, the total's."""
+        """A tier's own steps, a look at what is pinned, caps in characters, grants, the sections' ladders, the total's; then all is frozen.
+
+        The total's ladder is left out where an error was found before. What the sections come to is counted between the steps.
+        """
         demand = self._count_charges()
         done = self._do()
         after_do = self._count_charges()
@@ -158,12 +161,7 @@ class _Fitting:
         for name, fit in self._fits.items():
             section, demand = fit.section, self._meter.tokens(fit.count_charge())
             budget = section.budget
-            if (
-                section.pinned
-                or budget is None
-                or (budget.cap is None and not budget.is_share)
-                or (budget.cap is not None and budget.cap.unit == "chars")
-            ):
+            if budget is None or section.pinned or _has_no_grant(budget):
                 fixed += demand
             elif budget.is_share:
                 claim = self._make_claim(name, section, demand)
@@ -174,6 +172,7 @@ class _Fitting:
                 fixed += min(demand, numbers[name])
         if not percents and not grows:
             return numbers
+        # here, since it needs fractions, which take long to import: packs without shares render without them
         from promptc.passes.fit.grant import count_shares, make_claims
 
         return {**numbers, **count_shares(make_claims(percents), make_claims(grows), self._total - fixed)}
@@ -241,7 +240,7 @@ class _Fitting:
         return ledger, run
 
     def _fail_total(self, run: LadderRun) -> None:
-        missing = -(-(run.low - run.target) // self._unit)
+        missing = self._meter.tokens(run.low - run.target)
         holding = [(name, self._meter.tokens(fit.count_charge())) for name, fit in self._fits.items() if not fit.is_empty]
         shown = self._show_largest(holding)
         # what was not read of a list, because it cannot fit, is missing too, but not counted
@@ -276,6 +275,11 @@ class _Fitting:
         return f"{why}, and what stays needs {needs}"
 
 
+def _has_no_grant(budget: Budget) -> bool:
+    """Whether nothing gives or caps a section's tokens: its budget is a `min` alone, or in characters."""
+    return not budget.is_share if budget.cap is None else budget.cap.unit == "chars"
+
+
 # --- what leaves ---
 
 
@@ -291,7 +295,7 @@ def _freeze_entries(fits: Iterable[SectionLayout]) -> dict[Entry, FittedItem]:
 
 def _freeze_section(fit: SectionLayout, left: Mapping[Entry, FittedItem]) -> FittedSection:
     entries = tuple([left[entry] for entry in fit.entries])
-    alive = entries if fit.count_alive == len(entries) else tuple([one for one in entries if one.is_alive])
+    alive = entries if fit.count_alive() == len(entries) else tuple([one for one in entries if one.is_alive])
     return FittedSection(fit.selected, entries, alive, fit.marker, fit.is_dropped)
 
 

@@ -243,7 +243,7 @@ def _preview_extent(fit: SectionLayout, edit: EntryEdit) -> Extent:
 
 
 def _is_under_window(fit: SectionLayout, act: Act) -> bool:
-    return fit.count_windowed < fit.least_windowed and any(entry.item.windowed for entry in act.gone)
+    return fit.count_windowed() < fit.least_windowed and any(entry.item.windowed for entry in act.gone)
 
 
 class Measure(Protocol):

@@ -86,8 +86,8 @@ def _leaves(fit: SectionLayout, going: Sequence[Entry], floor: int, is_group: bo
     if not floor:
         return True
     if is_group:
-        return fit.count_runs - len({entry.run for entry in going}) >= floor
-    return fit.count_alive - len(going) >= floor
+        return fit.count_runs() - len({entry.run for entry in going}) >= floor
+    return fit.count_alive() - len(going) >= floor
 
 
 def iter_lowerings(step: Lower, fit: SectionLayout, scope: StepScope) -> Iterator[Act]:

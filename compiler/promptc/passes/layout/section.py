@@ -1,6 +1,7 @@
 """One section while it is fitted: its items as they stand (`Entry`), and the ledgers that count them (`SectionLayout`).
 
-With the ledger it is the one mutable thing of the passes, and private to fitting: what leaves is a frozen `Fitted`.
+With the ledger it is the one thing of the passes that changes. None leaves them: what strain measures a section on is thrown away
+(`count_demand`), and what fitting changes leaves as a frozen `Fitted`.
 """
 
 from __future__ import annotations
@@ -19,22 +20,30 @@ from promptc.passes.layout.ledger import Kind, Laid, Piece, TokenLedger
 
 
 class Act(NamedTuple):
-    """One notch: the entries that are `gone` with it, or one that it edits.
-
-    `made` takes the place of the first of those gone. A `voidable` act that does not shorten is skipped.
-    """
+    """One notch: entries go, one is edited, or the ladder is told something."""
 
     why: str
+    """Why these entries and why now, for the report."""
     gone: Sequence[Entry] = ()
+    """The entries that it takes out."""
     marker: Callable[[int], str] | None = None
+    """Makes the section's marker of how many entries are gone by then."""
     edit: EntryEdit | None = None
+    """The change of the one entry that it edits."""
     made: Item | None = None
+    """The item that takes the place of the first of those gone."""
     voidable: bool = False
+    """Whether it is undone where it does not shorten."""
     boundary: str = ""
+    """Where a trim cut: at a `sentence`, a `word` ..."""
     level: tuple[int | float | None, int | float | None] = (None, None)
+    """The level that a `lower` takes out, and the highest that is left (None: no entry is)."""
     moves: Sequence[tuple[str, int | float, int | float | None]] = ()
+    """The groups that a `lower` takes entries from: key, highest level before, highest after (None: no entry is left)."""
     fails: bool = False
+    """Whether it is a `fail` step, which does nothing and ends the ladder."""
     ends: bool = False
+    """Whether a trim is done with one entry: it does nothing but let a cut be made that was only previewed."""
 
     @property
     def entries(self) -> Sequence[Entry]:
@@ -156,17 +165,14 @@ class SectionLayout:
         """True when older items exist that were not read and that no step has taken out: what was read still stands whole."""
         return self.selected.is_partial and self._alive == len(self.entries)
 
-    @property
     def count_alive(self) -> int:
         """How many entries still stand."""
         return self._alive
 
-    @property
     def count_runs(self) -> int:
         """How many groups still stand."""
         return len(self._runs)
 
-    @property
     def count_windowed(self) -> int:
         """How many items inside the window still stand; groups, where it counts those."""
         window = self.section.items.window if self.section.items is not None else None
