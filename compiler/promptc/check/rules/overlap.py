@@ -199,7 +199,7 @@ def _name_shared_list(first: _ComparedBlock, second: _ComparedBlock) -> str:
         return ""
     for one in first.origins:
         for other in second.origins:
-            if one.path == other.path and can_both(first.cases, one.cases, second.cases, other.cases):
+            if one.path == other.path and _can_hold_for_one_item(first.cases, one.cases, second.cases, other.cases):
                 return one.spelled
     return ""
 
@@ -217,7 +217,7 @@ def _describe_overlap(first: Section, second: Section, path: str) -> Diagnostic:
     return Diagnostic("PC0670", message, span, help, "warn")
 
 
-def can_both(*cases: Cases) -> bool:
+def _can_hold_for_one_item(*cases: Cases) -> bool:
     """True where some alternative of all of them excludes nothing, and does not seek the item in what cannot be told."""
     told = tuple(case for case in join_cases(*cases) if not _is_sought(case))
     return bool(told) and find_clash(told) is None
@@ -272,7 +272,7 @@ def _find_pair(first: _ComparedBlock, second: _ComparedBlock, pack: PackModel, b
         return None
     for one, other in pairs:
         places = [_place_elements(blocks.scopes.state, origin) for origin in (one, other)]
-        if all(places) and _are_alike(pack.schema, *places) and can_both(first.cases, one.cases, second.cases, other.cases):
+        if all(places) and _are_alike(pack.schema, *places) and _can_hold_for_one_item(first.cases, one.cases, second.cases, other.cases):
             return one, other
     return None
 
@@ -392,7 +392,7 @@ def check_repeats(pack: PackModel, configuration: Configuration) -> Iterator[Dia
     blocks, repeats = configuration.facts.get(_BlockFinder), configuration.facts.get(_Repeats)
     for first, second in combinations(blocks.list_blocks(configuration), 2):
         why = "" if blocks.is_blank(first.section) else _compare(first.section, second.section, blocks, repeats)
-        if why and not _is_deduped(first.section, second.section) and _can_both(first, second):
+        if why and not _is_deduped(first.section, second.section) and _may_both_be_on(first, second):
             message = f"`{second.section.id}` repeats `{first.section.id}`: {why}"
             help = "take one of them out, or give each a `when` that the other excludes"
             yield Diagnostic("PC0671", message, second.section.span, help, "warn")
@@ -424,5 +424,6 @@ def _is_short(member: Type) -> bool:
     return isinstance(member, NumberType | BoolType | NoneType | UndefinedType)
 
 
-def _can_both(first: _ComparedBlock, second: _ComparedBlock) -> bool:
+def _may_both_be_on(first: _ComparedBlock, second: _ComparedBlock) -> bool:
+    """True where their conditions do not exclude each other, whatever items are sought."""
     return find_clash(join_cases(first.cases, second.cases)) is None
