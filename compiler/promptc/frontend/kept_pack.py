@@ -1,6 +1,7 @@
 """Packs in the compile cache: what a render needs of a checked pack, found again as long as no byte of its files has changed.
 
 A `KeptPack` is a pack that may come from there, with the counts that are kept beside it; `find_kept` and `keep_pack` are its two ways.
+`load_counting` loads what counts the tokens of a pack, whether that comes from there or from its files.
 
 An entry is found by the manifest's path as it was given (findings call files by it) and the working folder, and holds a digest of every
 file. It knows the plans that were asked for so far; for another one the pack is loaded from its files again. Counters are not kept: which
@@ -26,16 +27,22 @@ from promptc.model.state import Node
 from promptc.text.counters.counter import Meter
 from promptc.text.counters.exact import TableCounter, load_counter
 
-_SIZE = 32
-_LONGEST = 16_000_000
+_DIGEST_BYTES = 32
+_LONGEST_BYTES = 16_000_000
+"""A file that is longer is none that a pack is made of."""
+
 _MOST_CHOICES = 64
+"""Choices whose plans are kept, those of their tiers aside."""
+
 _LEFT_OUT = ("counting", "load_plan", "read_manifest", "find_schema_place", "list_operations", "load_offers")
+"""Parts of a pack that are not kept: functions, which cannot be written down, and the counter, which depends on what is installed."""
+
 _FIELDS = tuple(name for name in PackModel.__match_args__ if name not in _LEFT_OUT)
 Used = TypeVar("Used")
 Seen = tuple[list[tuple[str, str, bytes]], tuple[str, ...]]
 """Folder, path and digest of every file, and the paths that must not be links."""
 
-MISSING = "PC0181"
+_COUNTER_MISSING = "PC0181"
 """The one finding a fallback stands in for: a counter's file or package is missing, or its digest is wrong."""
 
 
@@ -154,11 +161,11 @@ def _read_again(seen: Seen) -> Inputs | None:
 
 
 def _read(folder: str, path: str) -> bytes:
-    return read_inside(folder, path, _LONGEST) if folder else read_file(path, _LONGEST)
+    return read_inside(folder, path, _LONGEST_BYTES) if folder else read_file(path, _LONGEST_BYTES)
 
 
 def _digest(content: bytes) -> bytes:
-    return blake2b(content, digest_size=_SIZE).digest()
+    return blake2b(content, digest_size=_DIGEST_BYTES).digest()
 
 
 def _unpack(packed: bytes, inputs: Inputs) -> LoadedPack:
@@ -222,7 +229,7 @@ def load_counting(node: Node, findings: list[Diagnostic]) -> Counting | None:
         return Counting(load_counter(wanted, folder=use.folder, span=use.span), node.span, wanted=wanted)
     except PromptcError as error:
         fallback = node.get("fallback")
-        if fallback is None or any(one.code != MISSING for one in error.diagnostics):
+        if fallback is None or any(one.code != _COUNTER_MISSING for one in error.diagnostics):
             findings.extend(error.diagnostics)
             return None
         return _load_fallback(node, fallback, wanted, error.diagnostics[0].message, findings)
