@@ -16,9 +16,19 @@ from promptc.template.runtime.objects import Blank, Group, Missing, refuse
 
 RUN = "__run__"
 """The name under which all that a render runs is given its account. No template can read it."""
-_BASE = 10
+_BEGINNING = 10
+"""Steps of beginning a template or an expression."""
+
+_ENTERING = 20
+"""Steps of going into a macro, include or block, besides what it does."""
+
 _EXPLAINED = 16
+"""How many times the limits of a render whoever explains it may use up."""
+
 _WIDEST = 4
+"""Bytes that Python may hold a character of a text in."""
+
+_FEWER_TEXTS = f"make shorter texts, or fewer; or raise `limits.memory`, up to {CEILINGS.memory}"
 
 _CHARACTER = 84
 """Bytes of a character that is not ASCII as a text of its own, in a list."""
@@ -27,6 +37,7 @@ NESTING = 200
 """Lists and mappings inside each other, where C code goes into all of them."""
 _LARGE = 2**61 - 1  # Python hashes numbers by this remainder, so that any number of larger ones may share a place
 _LONG = 255
+"""Characters of a text that costs nothing to compare."""
 SCALARS: frozenset[type] = frozenset({str, int, float, bool, type(None)})
 NUMBERS: frozenset[type] = frozenset({int, float, bool})
 LISTS: frozenset[type] = frozenset({list, tuple, Group})
@@ -74,7 +85,7 @@ class Run:
         self.depth = 0
         if self.modules:
             self.modules = {}
-        self.take(_BASE)
+        self.take(_BEGINNING)
 
     def renew(self) -> None:
         """The render has ended: what explains it may run again what the render ran, some times over."""
@@ -93,8 +104,8 @@ class Run:
         self.left -= steps
         self.memory -= size
         if self.memory < 0:
-            help = f"make shorter texts, or fewer; or raise `limits.memory`, up to {CEILINGS.memory}"
-            raise fail("PC0590", f"the render makes texts of more than {self.limits.memory} bytes, and {what} is over", span, help=help)
+            message = f"the render makes texts of more than {self.limits.memory} bytes, and {what} is over"
+            raise fail("PC0590", message, span, help=_FEWER_TEXTS)
         if self.left < 0:
             help = f"select fewer items, or shorter ones: `window`, `limit`, `where`; or raise `limits.steps`, up to {CEILINGS.steps}"
             raise fail("PC0590", f"the render takes more than {self.limits.steps} steps, and {what} is over", span, help=help)
@@ -104,8 +115,7 @@ class Run:
         self.memory -= size
         if self.memory < 0:
             most = self.limits.memory
-            help = f"make shorter texts, or fewer; or raise `limits.memory`, up to {CEILINGS.memory}"
-            refuse("PC0430", f"the render makes texts of more than {most} bytes together, and here it is over", help)
+            refuse("PC0430", f"the render makes texts of more than {most} bytes together, and here it is over", _FEWER_TEXTS)
 
     def make(self, characters: int) -> None:
         """Pay for a text of so many characters, or a list of so many elements, before it is made."""
@@ -118,7 +128,7 @@ class Run:
 
     def enter(self, weight: int) -> None:
         """Go into a macro, include or block that takes `weight` steps; `leave` comes after."""
-        self.take(weight + 20)
+        self.take(weight + _ENTERING)
         self.depth += 1
         if self.depth > self.limits.depth:
             most = self.limits.depth
@@ -200,7 +210,7 @@ def each(run: Run, values: Any, weight: int) -> Iterable[Any]:
         run.take(len(values) * weight)
         return values  # type: ignore[no-any-return]
     if hasattr(values, "__next__"):
-        return _pay_as_you_go(run, values, weight)
+        return _pay_as_they_come(run, values, weight)
     if values.__class__ is Missing:
         values.fail()
     if values.__class__ is Blank:
@@ -209,9 +219,11 @@ def each(run: Run, values: Any, weight: int) -> Iterable[Any]:
     return refuse("PC0414", f"{name_kind(values)} is no list", hint)
 
 
-def _pay_as_you_go(run: Run, values: Iterator[Any], weight: int) -> Iterator[Any]:
+def _pay_as_they_come(run: Run, values: Iterator[Any], price: int) -> Iterator[Any]:
     for value in values:
-        run.take(weight)
+        run.left -= price  # what `take` does, without a call for each element
+        if run.left < 0:
+            run.take(0)
         yield value
 
 
@@ -228,14 +240,6 @@ def pay_each(run: Run, values: Any, price: int) -> Any:
             run.hold(_CHARACTER * len(values))
         return values
     return _pay_as_they_come(run, iter(values), price)
-
-
-def _pay_as_they_come(run: Run, values: Iterator[Any], price: int) -> Iterator[Any]:
-    for value in values:
-        run.left -= price
-        if run.left < 0:
-            run.take(0)
-        yield value
 
 
 def list_values(run: Run, values: Any, price: int) -> Sequence[Any]:
