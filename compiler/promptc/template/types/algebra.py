@@ -445,8 +445,11 @@ VALUE = Usage("a value", ALL)
 ASKED = Usage("a value", ALL, none=True)
 PRINTED = Usage("a value that can be printed", (TextType, NumberType, BoolType, NoneType, ListType, MappingType), lazy=False)
 ONLY_TEXT = Usage("a text", (TextType,), (NumberType, BoolType, NoneType, ListType, MappingType), lazy=False)
+"""Of what works on all that can be printed, but means something for texts alone: `upper`."""
 STRICT_TEXT = Usage("a text", (TextType,))
+"""Of what stops the run for all that is no text: `indent`."""
 SHOWN_TEXT = Usage("a text", SCALARS, (NoneType, ListType, MappingType), lazy=False)
+"""Of what works on all that can be printed, and means something for a number or a truth as well: `center`."""
 NUMBERS = Usage("a number", (NumberType, BoolType))
 PARSED = Usage("a number, or a text that holds one", (NumberType, BoolType, TextType), (NoneType, ListType, MappingType), lazy=False)
 SIZED = Usage("a number", (NumberType, BoolType, TextType))
