@@ -7,7 +7,7 @@ schema refuses. The faults themselves come from `schema.faults.iter_faults`; her
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import islice
 
@@ -23,7 +23,6 @@ from promptc.frontend.schema.faults import (
     SchemaFault,
     SchemaWords,
     iter_faults,
-    join_or,
     list_causes,
     list_rule_keys,
     suggest_value,
@@ -33,7 +32,7 @@ from promptc.frontend.yaml import resolve_scalar
 from promptc.model.state import Node
 from promptc.text.json import join_pointer
 
-MAX_SHOWN = 50
+_MAX_SHOWN = 50
 """Findings that are reported of one state."""
 
 _MAX_COUNTED = 1000
@@ -76,12 +75,14 @@ _EXAMPLES = {
 
 def check_pack_shape(node: Node) -> list[Diagnostic]:
     """Lists what is wrong with a manifest by `schemas/pack.schema.json`, each at its key or value; nothing when it is valid."""
-    return _check_shape(node, _load_schema("pack").root, _load_schema("pack"))
+    verdicts = _load_schema("pack")
+    return _check_shape(node, verdicts.root, verdicts)
 
 
 def check_effective_shape(manifest: Node) -> list[Diagnostic]:
     """Checks a manifest after its base or variations were laid over it, with its sections by id: parts must have become whole."""
-    return _check_shape(list_sections(manifest), _load_schema("pack").root["$defs"]["pack"], _load_schema("pack"))
+    verdicts = _load_schema("pack")
+    return _check_shape(_list_sections(manifest), verdicts.root["$defs"]["pack"], verdicts)
 
 
 def check_segments_shape(node: Node, definition: Literal["file", "front"]) -> list[Diagnostic]:
@@ -96,20 +97,13 @@ def check_case_shape(node: Node, value: Any) -> list[Diagnostic]:
     return [] if verdicts.make_check(verdicts.root)(value, [_PLENTY]) else _check_shape(node, verdicts.root, verdicts, "the case")
 
 
-def _check_shape(node: Node, schema: Mapping[str, Any], verdicts: Verdicts, whole: str = "the manifest") -> list[Diagnostic]:
-    value = node.plain()
-    if verdicts.make_check(schema)(value, [_PLENTY]):
-        return []
-    return describe_pack_faults(node, iter_faults(verdicts, schema, value, [_PLENTY]), whole)
-
-
 @cache
 def _load_schema(kind: str) -> Verdicts:
     """Read once: it is shipped, and never changes while the compiler runs."""
     return Verdicts(json.loads(name_shipped("schemas", f"{kind}.schema.json").read_text(encoding="utf-8")))
 
 
-def list_sections(manifest: Node) -> Node:
+def _list_sections(manifest: Node) -> Node:
     """The manifest with its sections as a list, each with its `id`, none with `before` or `after`, and without `extends`."""
     values = {key: node for key, node in manifest.items() if key != "extends"}
     sections = manifest.get("sections")
@@ -126,7 +120,14 @@ def _name(name: str, section: Node, sections: Node) -> Node:
     return replace(section, value=values)
 
 
-def describe_pack_faults(node: Node, faults: Iterable[SchemaFault], whole: str = _MANIFEST) -> list[Diagnostic]:
+def _check_shape(node: Node, schema: Mapping[str, Any], verdicts: Verdicts, whole: str = _MANIFEST) -> list[Diagnostic]:
+    value = node.plain()
+    if verdicts.make_check(schema)(value, [_PLENTY]):
+        return []
+    return _describe_pack_faults(node, iter_faults(verdicts, schema, value, [_PLENTY]), whole)
+
+
+def _describe_pack_faults(node: Node, faults: Iterable[SchemaFault], whole: str) -> list[Diagnostic]:
     """The findings, in the order of the file. A key that is missing because it is misspelt is one finding, not two. `whole` is what
     `node` is called.
     """
@@ -155,7 +156,7 @@ def _describe(fault: SchemaFault, root: Node, whole: str) -> Diagnostic:
         case "additionalProperties":
             return _describe_extra(fault, root)
         case "required":
-            around = name_place(fault.path, root) or whole
+            around = _name_place(fault.path, root) or whole
             help = _EXAMPLES.get(fault.wanted, "") if (whole == _MANIFEST and not fault.path) or fault.wanted == "section" else ""
             return Diagnostic("PC0202", f"{around} lacks the key `{fault.wanted}`", _find(root, fault.path).span, help)
         case "propertyNames":
@@ -173,7 +174,7 @@ def _describe_extra(fault: SchemaFault, root: Node) -> Diagnostic:
     container = _find(root, tuple(around))
     schema = fault.schema if isinstance(fault.schema, dict) else {}
     known = schema.get("properties", {})
-    place = name_place(tuple(around), root)
+    place = _name_place(tuple(around), root)
     meant = _guess_key(fault)
     help = f"did you mean `{meant}`?" if meant else suggest(str(key), [name for name in known if name not in container.value])
     if schema.get("maxProperties") == 1 and _is_step(around):
@@ -185,10 +186,10 @@ def _describe_rule(fault: SchemaFault, root: Node, whole: str) -> Diagnostic:
     """Keys that exclude each other, or of which one is due."""
     node = _find(root, fault.path)
     present = [key for key in node.value if key in list_rule_keys(fault)]
-    place = name_place(fault.path, root) or whole
+    place = _name_place(fault.path, root) or whole
     titled = fault.schema.get("title", "") if fault.path and isinstance(fault.schema, dict) else ""  # the whole has a heading
-    title = titled or f"one of {join_and(list_rule_keys(fault))}"
-    has = join_and(present) if present else "none of them"
+    title = titled or f"one of {_join_and(list_rule_keys(fault))}"
+    has = _join_and(present) if present else "none of them"
     return Diagnostic(
         "PC0207", f"{place} takes {title}, and has {has}", node.key_span(present[-1]) if present else node.span, _mend_rule(present)
     )
@@ -201,15 +202,15 @@ def _mend_rule(present: list[str]) -> str:
 def _describe_step(fault: SchemaFault, root: Node) -> Diagnostic:
     node = _find(root, fault.path)
     keys = [shorten(key) for key in node.value]
-    names = join_and(keys) if len(keys) < 4 else f"{join_and(keys[:2])} among them"
-    message = f"{name_place(fault.path, root)} has {len(keys)} keys, {names}; it takes one"
-    help = "begin each step with its own `-`" if _is_step(list(fault.path)) else "keep one of them"
+    names = _join_and(keys) if len(keys) < 4 else f"{_join_and(keys[:2])} among them"
+    message = f"{_name_place(fault.path, root)} has {len(keys)} keys, {names}; it takes one"
+    help = "begin each step with its own `-`" if _is_step(fault.path) else "keep one of them"
     return Diagnostic("PC0210", message, node.key_span(list(node.value)[1]), help)
 
 
 def _describe_value(fault: SchemaFault, root: Node, whole: str) -> Diagnostic:
     node = _find(root, fault.path)
-    name = name_place(fault.path, root) or whole
+    name = _name_place(fault.path, root) or whole
     if not fault.path:
         help = "begin with `promptc: 1`" if whole == _MANIFEST else ""
         message = f"{whole.replace('the', 'a', 1)} is a mapping of keys, not {_WORDS.show(fault.value)}"
@@ -270,7 +271,7 @@ def _find(root: Node, path: Path) -> Node:
     return node
 
 
-def name_place(path: Path, root: Node) -> str:
+def _name_place(path: Path, root: Node) -> str:
     """What a value is called, such as "`window` of `items` of section `recent`" or "step 2 of `overflow`"; nothing for the root."""
     parts: list[str] = []
     for stop in range(len(path), 0, -1):
@@ -304,7 +305,7 @@ def _read_name(node: Node, key: str, step: str | int) -> str:
     return f"`{shorten(named.value)}`" if named is not None and isinstance(named.value, str) else f"number {step + 1}"
 
 
-def _is_step(path: list[str | int]) -> bool:
+def _is_step(path: Sequence[str | int]) -> bool:
     return len(path) > 1 and isinstance(path[-1], int) and path[-2] in _STEPS
 
 
@@ -312,12 +313,13 @@ def _inside(place: str) -> str:
     return f" in {place}" if place else ""
 
 
-def join_and(words: list[str]) -> str:
-    return join_or(f"`{word}`" for word in words).replace(" or ", " and ")
+def _join_and(keys: Sequence[str]) -> str:
+    *first, last = [f"`{key}`" for key in keys]
+    return f"{', '.join(first)} and {last}" if first else last
 
 
 def describe_state(schema: Any, document: JsonDocument, fuel: int) -> list[Diagnostic]:
-    """What is wrong with a state: at most MAX_SHOWN findings, and one that says how many more there are; nothing when it is valid."""
+    """What is wrong with a state: at most _MAX_SHOWN findings, and one that says how many more there are; nothing when it is valid."""
     try:
         return _limit_findings(_iter_state_findings(schema, document, fuel))
     except (FuelError, RecursionError):
@@ -331,7 +333,7 @@ def _iter_state_findings(schema: Any, document: JsonDocument, fuel: int) -> Iter
 
 
 def _limit_findings(findings: Iterator[Diagnostic]) -> list[Diagnostic]:
-    shown = list(sort_diagnostics(islice(findings, MAX_SHOWN)))
+    shown = list(sort_diagnostics(islice(findings, _MAX_SHOWN)))
     more = sum(1 for _ in islice(findings, _MAX_COUNTED))
     if more:
         count = f"{more} more" if more < _MAX_COUNTED else f"at least {_MAX_COUNTED} more"

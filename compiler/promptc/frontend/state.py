@@ -128,7 +128,7 @@ class StateSchema:
             return False
 
     def check(self, document: JsonDocument) -> list[Diagnostic]:
-        """What is wrong with a state, each with its place: at most MAX_SHOWN findings, and one that says how many more there are."""
+        """What is wrong with a state, each with its place: the first ones, and then one that says how many more there are."""
         if self.is_valid(document):
             return []
         from promptc.frontend.shape import describe_state

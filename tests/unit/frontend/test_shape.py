@@ -303,6 +303,11 @@ def test_a_step_without_settings_is_told_how_it_is_written():
     assert found.help == "write `drop: {}`"
 
 
+def test_a_key_is_told_as_it_is_written():
+    told = [one.message for one in check(in_section('text: x\n    overflow: [{"trim or cut": {}, drop: {}}]'))]
+    assert "step 1 of `overflow` of section `main` has 2 keys, `trim or cut` and `drop`; it takes one" in told
+
+
 def test_an_unknown_step_elsewhere_lists_what_there_is():
     (found,) = check(in_section("text: x\n    overflow: [{use: short}]"))
     assert found.code == "PC0210"
