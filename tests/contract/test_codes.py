@@ -52,9 +52,13 @@ def test_used_and_declared_codes_are_the_same():
 
 
 def test_a_code_has_a_bad_fixture():
-    """With a golden that tells it: give a code without one a case, `fixtures/bad/<CODE>/case.yaml`."""
     without = [code.name for code in CODES if not any(_tells(folder / code.name, code.name) for folder in BAD)]
-    assert not without
+    advice = [
+        f"{code}: write fixtures/bad/{code}/case.yaml, then run `.venv/bin/python tools/accept_goldens.py 'bad/{code}'`; its "
+        f"golden.diagnostics.txt must name {code}"
+        for code in without
+    ]
+    assert not advice, "\n" + "\n".join(advice)
 
 
 def _tells(folder, name):

@@ -28,7 +28,8 @@ def test_an_example_prints_what_it_says(template, shown):
 
 @pytest.mark.parametrize("name", sorted(allow.FILTERS))
 def test_every_filter_has_an_example(name):
-    assert re.search(rf"\| {name}\b", WRITTEN) or re.search(rf"map\('{name}'", WRITTEN)
+    found = re.search(rf"\| {name}\b", WRITTEN) or re.search(rf"map\('{name}'", WRITTEN)
+    assert found, f"docs/templates.md, under Filters: add a line with `| {name}` to a block of examples, and what it prints"
 
 
 @pytest.mark.parametrize("name", sorted(allow.TESTS))
