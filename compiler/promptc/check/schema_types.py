@@ -1,7 +1,7 @@
 """A state schema as types: what a template may find that reads a valid state, its defaults filled in (language.md §2).
 
 `SchemaTypes` makes the type of a schema, `make_item_type` that of a row of a store or a chunk of an index. `follow_pointer` and
-`list_values` read a type.
+`list_values` read a type, `drop_places` gives one that can be no part of this schema.
 """
 
 from __future__ import annotations
@@ -104,6 +104,31 @@ def _list_one(member: Type) -> list[object] | None:
     if isinstance(member, BoolType):
         return [False, True] if member.value is None else [member.value]
     return [None] if isinstance(member, NoneType) else None
+
+
+def drop_places(kind: Type) -> Type:
+    """The kind without places in its schema, which would be taken for places in the state's."""
+    return map_members(kind, _drop_place)
+
+
+def _drop_place(kind: Type) -> Type:
+    match kind:
+        case MappingType():
+            find, rest = kind.find, kind.rest
+            return MappingType(kind.names, lambda name: drop_places(find(name)), lambda: drop_places(rest()), kind.closed, kind.most)
+        case ListType():
+            first = tuple(map(drop_places, kind.first))
+            return ListType(drop_places(kind.element), kind.least, kind.most, first, kind.shape, kind.loose)
+        case TextType():
+            return TextType(kind.characters, kind.size, kind.values)
+        case NumberType():
+            return NumberType(kind.whole, kind.least, kind.most, kind.values)
+        case NoneType():
+            return NoneType(kind.absent)
+        case UndefinedType():
+            return UndefinedType(kind.reason, kind.part, kind.known, kind.holder)
+        case _:
+            return kind
 
 
 def make_item_type(source: Segments | Retrieve, own: Sequence[CorpusIndex | Type], *, asked: bool) -> Type:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from promptc.check import takes as keys
-from promptc.check.schema_types import SchemaTypes, follow_pointer, make_literal
+from promptc.check.schema_types import SchemaTypes, drop_places, follow_pointer, make_literal
 from promptc.diag.frozen import field, frozen
 from promptc.diag.typed import Any
 from promptc.model.messages import Append, Ask, Keep, Operation, Set, StateEdit
@@ -32,22 +32,8 @@ from promptc.model.section import (
 )
 from promptc.model.sources import StateIndex, Store
 from promptc.template.compile import Expression, Template
-from promptc.template.types.algebra import element_type, join_types, map_members
-from promptc.template.types.types import (
-    BOOL_TYPE,
-    NONE_TYPE,
-    TEXT_TYPE,
-    UNKNOWN_TYPE,
-    WHOLE,
-    ListType,
-    MappingType,
-    NoneType,
-    NumberType,
-    TextType,
-    Type,
-    UndefinedType,
-    make_mapping,
-)
+from promptc.template.types.algebra import element_type, join_types
+from promptc.template.types.types import BOOL_TYPE, NONE_TYPE, TEXT_TYPE, UNKNOWN_TYPE, WHOLE, ListType, NumberType, Type, make_mapping
 
 Names = Mapping[str, frozenset[str] | None]
 """The names that may be read; for each its parts, or None where the state or an expression decides them."""
@@ -126,32 +112,7 @@ def _make_answers_type(operation: Operation, asked: int, *, sure: Sequence[int] 
 
 def _make_answer_type(ask: Ask) -> Type:
     schema = ask.check.schema if ask.check is not None else None
-    return _unplace(SchemaTypes(schema.schema).make((), (schema.schema,))) if schema is not None else TEXT_TYPE
-
-
-def _unplace(kind: Type) -> Type:
-    """The kind without places in its schema, which would be taken for places in the state's."""
-    return map_members(kind, _unplace_one)
-
-
-def _unplace_one(kind: Type) -> Type:
-    match kind:
-        case MappingType():
-            find, rest = kind.find, kind.rest
-            return MappingType(kind.names, lambda name: _unplace(find(name)), lambda: _unplace(rest()), kind.closed, kind.most)
-        case ListType():
-            first = tuple(map(_unplace, kind.first))
-            return ListType(_unplace(kind.element), kind.least, kind.most, first, kind.shape, kind.loose)
-        case TextType():
-            return TextType(kind.characters, kind.size, kind.values)
-        case NumberType():
-            return NumberType(kind.whole, kind.least, kind.most, kind.values)
-        case NoneType():
-            return NoneType(kind.absent)
-        case UndefinedType():
-            return UndefinedType(kind.reason, kind.part, kind.known, kind.holder)
-        case _:
-            return kind
+    return drop_places(SchemaTypes(schema.schema).make((), (schema.schema,))) if schema is not None else TEXT_TYPE
 
 
 def _iter_ask(operation: Operation, place: int, names: Names) -> Iterator[UsedText]:
