@@ -360,8 +360,7 @@ def give_joined(given: FilterCall) -> Type:
     return TextType(_times(count, shown.characters, gap.characters), _times(count, shown.size, gap.size), None, at)
 
 
-# `forceescape`, `pprint`, `safe`, `urlize` and `xmlattr` have no rule on purpose: prompts rarely use what writes HTML or debugs. What is
-# given to them is not judged, and what they give may be anything.
+# `forceescape`, `pprint`, `safe`, `urlize` and `xmlattr` have no rule: what is given to them is not judged, and they may give anything.
 _RULES: Mapping[str, Rule] = {
     "abs": Rule(NUMBERS, _always(NUMBER_TYPE)),
     "batch": Rule(ITERATED, give_batches),
