@@ -29,7 +29,7 @@ tokens: int = prompt.tokens
 found: tuple[promptc.Diagnostic, ...] = prompt.warnings + pack.check()
 listed: tuple[promptc.Listed, ...] = pack.list_operations(state)
 asked: tuple[promptc.Request, ...] = pack.ask(state, "tidy", {"keep": 2})
-done: promptc.Done = pack.apply({}, "tidy", answers={one.name: one.prompt.provider or "" for one in asked})
+done: promptc.OperationResult = pack.apply({}, "tidy", answers={one.name: one.prompt.provider or "" for one in asked})
 gone: tuple[promptc.Archive, ...] = done.archives
 errors: list[type[promptc.PromptcError]] = [promptc.UsageError, promptc.FitError, promptc.DiskError]
 version: str = promptc.__version__
