@@ -2,7 +2,7 @@
 
 import pytest
 
-from promptc.golden.cases.confine import choose_pack, choose_root, name_case
+from promptc.golden.cases.confine import choose_pack, choose_root, is_inside, name_case
 from promptc.golden.cases.discover import iter_cases
 
 
@@ -41,3 +41,13 @@ def test_what_is_looked_into(tmp_path):
     found = list(iter_cases([str(tmp_path / "b"), str(tmp_path)]))
     shown = [(place.folder.removeprefix(f"{tmp_path}/"), place.goldens, place.is_case) for place in found]
     assert shown == [("a/x", (), True), ("b", ("golden.txt", "golden.txt.new"), True), ("c", ("golden.txt",), False)]
+
+
+@pytest.mark.parametrize("path", ["a", "a/b.json", "./a", "a..b/c", "..a"])
+def test_a_path_that_stays_inside(path):
+    assert is_inside(path)
+
+
+@pytest.mark.parametrize("path", ["", "/a", "..", "../a", "a/../b", "a\\b", "c:/a", "a\0b"])
+def test_a_path_that_may_lead_out(path):
+    assert not is_inside(path)

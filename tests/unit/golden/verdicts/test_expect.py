@@ -30,6 +30,8 @@ CLAIMS = [
     ("tokens: '<= 40'", "tokens: '> 40'"),
     ("tokens: '< 400'", "tokens: 400"),
     ("tokens: '>= 3'", "tokens: '< 3'"),
+    ("tokens: '<= 17'", "tokens: '< 17'"),
+    ("tokens: '>= 17'", "tokens: '> 17'"),
     ("strain: null", "strain: high"),
     ("variants: {tone: plain}", "variants: {tone: loud}"),
     ("order: [place, seen]", "order: [seen, place]"),
