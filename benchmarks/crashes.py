@@ -9,7 +9,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
@@ -60,7 +60,7 @@ def bench_crashes(scale: Scale) -> None:
     for work in itertools.islice(list_works(), scale.choose(None, 1)):
         figures = crash(work, kills, SEED)
         show(f"{work.pack.name} {work.name}", _describe(figures), _judge(figures))
-        figures = crash_at_each_call(work, scale.choose(None, 3))
+        figures = crash_at_calls(work, scale.choose(itertools.count(), range(3)))
         show(f"  at each of {figures['killed']} calls", _describe(figures), _judge(figures))
     figures = crash_restore(next(list_works()), kills, SEED)
     show("restore", _describe(figures), _judge(figures))
@@ -97,8 +97,8 @@ def crash(work: Work, kills: int, seed: int) -> Counter[str]:
         return _crash(path, work.make, lay, kills, seed)
 
 
-def crash_at_each_call(work: Work, most: int | None = None) -> Counter[str]:
-    """Kills an operation before its first call into C, before its second and so on to its last (or `most`): no chance in what is left."""
+def crash_at_calls(work: Work, calls: Iterable[int]) -> Counter[str]:
+    """Kills an operation before its call into C of each number, counted from 0, until one is above its last: no chance in what is left."""
     figures = Counter[str]()
     with tempfile.TemporaryDirectory() as made:
         path = Path(made, "state.json")
@@ -106,12 +106,14 @@ def crash_at_each_call(work: Work, most: int | None = None) -> Counter[str]:
         old = path.read_bytes()
         wanted = work.make(old, path)
         rewrite = partial(rewrite_state, str(path), lambda *_: wanted, folder=None, wait=0, purpose="bench")
-        while not figures["finished"] and figures["killed"] != most:
+        for call in calls:
             work.lay(path)
             shutil.rmtree(archive_folder(path), ignore_errors=True)
-            was_killed = _await(_fork(partial(_die_before, figures["killed"], rewrite)))
+            was_killed = _await(_fork(partial(_die_before, call, rewrite)))
             figures["killed" if was_killed else "finished"] += 1
             _look(path, old, wanted, figures)
+            if not was_killed:
+                break
     return figures
 
 

@@ -4,7 +4,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
-from itertools import count
+from itertools import count, groupby
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -37,6 +37,19 @@ def pytest_configure(config: pytest.Config) -> None:
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
     )
     settings.load_profile("promptc")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Thins out what is marked as sampled; not if tests are named one by one."""
+    if any("::" in argument for argument in config.args):
+        return
+    kept: list[pytest.Item] = []
+    for _, same in groupby(items, key=lambda item: (item.parent, item.name.partition("[")[0])):
+        function = list(same)
+        is_sampled = len(function) > 1 and function[0].get_closest_marker("sampled")
+        kept += size.take_part(function) if is_sampled else function
+    config.hook.pytest_deselected(items=[item for item in items if item not in set(kept)])
+    items[:] = kept
 
 
 def pytest_unconfigure() -> None:

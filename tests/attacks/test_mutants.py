@@ -13,13 +13,13 @@ import pytest
 from tests.attacks.mutants import SCENES
 from tests.attacks.run_mutants import share_out
 from tests.contract.sources import ROOT
-from tests.size import take_part
 
 _QUICK = 10
 _FULL = 100_000
 
 
-@pytest.mark.parametrize("name", take_part(list(SCENES)))
+@pytest.mark.sampled
+@pytest.mark.parametrize("name", SCENES)
 def test_a_mutant_causes_a_prompt_or_a_diagnostic(name, draws, prove_seed):
     count = len(share_out(_FULL, list(SCENES))[name]) if draws(100) == 100 else _QUICK
     command = [sys.executable, "-m", "tests.attacks.run_mutants", str(prove_seed), str(count), name]

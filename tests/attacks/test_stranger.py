@@ -15,7 +15,6 @@ import pytest
 
 from tests.attacks.stranger import SECRET, make_stranger
 from tests.contract.sources import ROOT
-from tests.size import take_part
 
 PACKS = (
     *("pack", "pack_include", "pack_absolute", "pack_link", "pack_link_folder", "pack_fifo", "pack_device", "pack_server", "pack_is_link"),
@@ -51,7 +50,8 @@ def clone(tmp_path_factory):
     return make_stranger(tmp_path_factory.mktemp("stranger"))
 
 
-@pytest.mark.parametrize("command", take_part(COMMANDS), ids=" ".join)
+@pytest.mark.sampled
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
 def test_it_causes_a_prompt_or_a_diagnostic(clone, command, tmp_path):
     outside = clone.parent / "outside"
     before = _list_files(outside)

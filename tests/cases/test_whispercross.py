@@ -41,6 +41,7 @@ def _walk(store: str, state: str, patches: tuple[str, ...], step: int) -> Iterat
             yield made
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("patches", [(), ("people_first",)])
 @pytest.mark.parametrize(("state", "step"), [("pressed", 5), ("crowded", 31), ("opening", 31), ("deutsch", 31), ("night", 31)])
 def test_a_larger_budget_never_loses_content(store: str, state: str, step: int, patches: tuple[str, ...]) -> None:

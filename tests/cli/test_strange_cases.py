@@ -90,6 +90,7 @@ _OUTSIDE = (
 )
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("path", _OUTSIDE)
 @pytest.mark.parametrize(
     "text",

@@ -9,6 +9,7 @@ import sys
 
 import pytest
 
+pytestmark = pytest.mark.sampled
 SECRET = "hunter2-very-secret"
 MANIFEST = """\
 promptc: 1

@@ -16,6 +16,8 @@ def there(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, tmp_path_f
     would have it: a case's paths may not lead through that.
     """
     monkeypatch.delenv("CI", raising=False)
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")  # loading the others takes four fifths of the time
+    monkeypatch.setenv("PYTEST_PLUGINS", "promptc.pytest_plugin,xdist.plugin")
     for name in ("HOME", "USERPROFILE"):
         monkeypatch.setenv(name, str(tmp_path_factory.mktemp("home")))
     shutil.copytree(ROOT / "packs" / "starter", pytester.path / "packs" / "starter", ignore=shutil.ignore_patterns("cases"))
@@ -29,6 +31,14 @@ def there(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, tmp_path_f
 def _accept(there: pytest.Pytester) -> None:
     for path in there.path.rglob("*.new"):
         path.rename(path.with_suffix(""))
+
+
+@pytest.fixture
+def usual(there: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
+    """The same, where pytest finds its plugins by itself."""
+    for name in ("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "PYTEST_PLUGINS"):
+        monkeypatch.delenv(name)
+    return there
 
 
 def test_cases_are_not_collected_unasked(there: pytest.Pytester) -> None:
@@ -93,9 +103,9 @@ def test_the_fixture_renders(there: pytest.Pytester) -> None:
     there.runpytest_subprocess().assert_outcomes(passed=1)
 
 
-def test_it_costs_nothing_unasked(there: pytest.Pytester) -> None:
+def test_it_is_found_and_costs_nothing_unasked(usual: pytest.Pytester) -> None:
     """A pytest that has nothing to do with promptc loads none of it."""
-    there.makepyfile(
+    usual.makepyfile(
         """
         import sys
 
@@ -104,4 +114,4 @@ def test_it_costs_nothing_unasked(there: pytest.Pytester) -> None:
             assert loaded == ["promptc", "promptc.diag", "promptc.diag.typed", "promptc.pytest_plugin", "promptc.version"]
         """
     )
-    there.runpytest_subprocess().assert_outcomes(passed=1)
+    usual.runpytest_subprocess().assert_outcomes(passed=1)

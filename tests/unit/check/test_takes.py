@@ -14,7 +14,6 @@ from promptc.diag.findings import Diagnostic, PromptcError
 from promptc.model.sources import Segment
 from tests.contract.sources import ROOT
 from tests.property.load_drawn import render_yaml
-from tests.size import take_part
 from tests.unit.passes.small_sources import SmallSources, compile_small
 
 HOLE = "HOLE"
@@ -234,7 +233,8 @@ def _iter_given() -> Iterator[tuple[str, Any, dict[str, Any], list[Any]]]:
         yield f"the constant {constant!r}", constant, {}, [0]
 
 
-@pytest.mark.parametrize("place", take_part(list(PLACES)))
+@pytest.mark.sampled
+@pytest.mark.parametrize("place", PLACES)
 def test_check_says_what_every_run_says(tmp_path: Path, place: str) -> None:
     taken = []
     for kind, hole, schema, values in _iter_given():

@@ -17,7 +17,6 @@ from promptc.template.runtime.run import RUN
 from promptc.template.signatures import FILTERS, METHODS
 from promptc.template.types import types as kinds
 from promptc.template.types.algebra import join_members
-from tests.size import take_part
 
 _PERSON = {"type": "object", "additionalProperties": False, "required": ["a", "c"], "properties": {
     "a": {"type": "string"}, "c": {"type": "integer"}}}  # fmt: skip
@@ -127,7 +126,8 @@ def pack(tmp_path_factory: pytest.TempPathFactory) -> promptc.Pack:
     return promptc.load(folder)
 
 
-@pytest.mark.parametrize("value", take_part(_VALUES))
+@pytest.mark.sampled
+@pytest.mark.parametrize("value", _VALUES)
 def test_a_kind_holds_all_that_is_given(pack: promptc.Pack, value: str) -> None:
     scopes, place, met = Scopes(pack.model), Place(Span("x", 1, 1, ""), inline=True, source=""), 0
     for text in _iter_expressions(value):

@@ -21,6 +21,7 @@ def _traces(pack, state, **flags):
     return [(one, trace_items(selection, one)) for one in selection.sections if one.section.items is not None and one.state != "off"]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("pack", "state"), STATES, ids=lambda path: path.name)
 def test_the_counts_are_those_of_the_selection(pack, state):
     for selected, trace in _traces(pack, state):
@@ -31,6 +32,7 @@ def test_the_counts_are_those_of_the_selection(pack, state):
         )
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("pack", "state"), STATES, ids=lambda path: path.name)
 def test_every_element_is_found_by_its_id_and_left_out_once(pack, state):
     for selected, trace in _traces(pack, state):
