@@ -25,7 +25,8 @@ demo: $(VENV)/run.stamp  ## render packs/sentinel with a fixture, then its conte
 test: $(VENV)/dev.stamp  ## run the tests
 	$(PY) -m pytest -q -n auto --dist loadfile
 
-check: lint types tests drift cases wheel parts  ## what CI runs, with a commit's share of the tests (PROMPTC_TESTS=ci: all)
+check: lint types tests drift cases  ## what CI runs, with a commit's share of the tests (PROMPTC_TESTS=ci: all)
+	@$(MAKE) --no-print-directory -j2 --output-sync=target wheel parts
 
 lint: $(VENV)/dev.stamp  ## ruff: rules and formatting
 	$(BIN)/ruff check .

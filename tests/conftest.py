@@ -48,7 +48,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         function = list(same)
         is_sampled = len(function) > 1 and function[0].get_closest_marker("sampled")
         kept += size.take_part(function) if is_sampled else function
-    config.hook.pytest_deselected(items=[item for item in items if item not in set(kept)])
+    chosen = set(kept)
+    config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
     items[:] = kept
 
 
