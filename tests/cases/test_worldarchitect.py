@@ -46,6 +46,13 @@ def _holds(text: str, answer: str, version: str) -> bool:
     return any(first in rule for rule in text.split("<rule ") if rule.startswith(path))
 
 
+def _rows(name: str) -> list[list[str]]:
+    """The rows of a table of fixtures without its first line; all have as many columns as that."""
+    head, *rows = [line.split("\t") for line in (FIXTURES / "worldarchitect" / name).read_text(encoding="utf-8").splitlines()]
+    assert {len(row) for row in rows} == {len(head)}, name
+    return rows
+
+
 def _split(first: int, second: int) -> list[int]:
     """The tokens of the chunks of a page with two sections that count so many, their heading paths included."""
     count = Meter(PACK.counter).count
@@ -80,6 +87,26 @@ def test_nine_of_ten_known_queries_have_their_page_in_the_prompt(version: str) -
         if not any(_holds(text, answer, version) for answer in answers.split("||")):
             missed.append(query)
     assert len(missed) < len(REAL) / 10, missed
+
+
+@pytest.mark.parametrize("name", ["queries.tsv", "unseen.tsv", "play.tsv", "play_held.tsv", "recall/queries.tsv"])
+def test_every_page_and_heading_that_a_table_expects_is_in_the_archive(name: str) -> None:
+    """Written off the page and the front matter, so that it needs no index. Play is answered by what a story may read."""
+    answers = {answer for _, expected, *_ in _rows(name) for answer in expected.split("||") if answer}
+    assert answers
+    for answer in sorted(answers):
+        file, _, heading = answer.partition("#")
+        page = (FOLDER / "prompt_archive" / "1.1" / file).read_text(encoding="utf-8")
+        assert f"\n## {heading}\n" in page, answer
+        assert not name.startswith("play") or not re.match(r"---\nmode: (dm|god)\n", page), answer
+
+
+def test_the_two_halves_of_play_share_no_input_and_every_input_has_a_scene() -> None:
+    halves = [_rows("play.tsv"), _rows("play_held.tsv")]
+    assert [sum(not expected for _, expected, _ in half) for half in halves] == [20, 20]
+    inputs = [columns[0] for half in halves for columns in half]
+    assert len(set(inputs)) == len(inputs)
+    assert all(2 <= len(topic.split()) <= 5 for half in halves for _, _, topic in half)
 
 
 def test_what_the_archive_knows_nothing_of_is_sparse() -> None:
