@@ -150,7 +150,7 @@ class Tier:
 
 @frozen
 class Strain:
-    """How pressure is measured and what tiers follow from it. `count` is None for its default."""
+    """How pressure is measured and what tiers follow from it. `count` is None for its default; what `watch` names takes room and brings none."""
 
     tiers: tuple[Tier, ...]
     span: Span
@@ -301,13 +301,19 @@ def list_caps(plan: Plan, rules: Strain, total: int) -> dict[str, int]:
     """Caps in tokens of the sections that count, of a plan without tiers; a percentage counts as its tokens."""
     watched = {name for name, _ in rules.watch}
     names = rules.count if rules.count is not None else tuple(section.id for section in plan.sections if section.id not in watched)
-    caps = {}
-    for name in names:
-        section = plan.find_section(name)
-        cap = section.budget.cap if section is not None and section.budget is not None else None
-        if cap is not None and cap.unit != "chars":
-            caps[name] = cap.tokens(total)
-    return caps
+    found = {name: _find_cap(plan, name, total) for name in names}
+    return {name: cap for name, cap in found.items() if cap is not None}
+
+
+def list_watched(plan: Plan, rules: Strain, total: int) -> dict[str, int | None]:
+    """Caps in tokens of the watched sections, of a plan without tiers; None where one has none."""
+    return {name: _find_cap(plan, name, total) for name, _ in rules.watch}
+
+
+def _find_cap(plan: Plan, name: str, total: int) -> int | None:
+    section = plan.find_section(name)
+    cap = section.budget.cap if section is not None and section.budget is not None else None
+    return cap.tokens(total) if cap is not None and cap.unit != "chars" else None
 
 
 def list_steps(tiers: tuple[Tier, ...]) -> tuple[tuple[Step, ...], tuple[str, ...]]:

@@ -145,7 +145,7 @@ class Pressure:
 class Strained:
     """The selection under the strain tier that was found.
 
-    `steps` are the tier's `do`, `raises` the watched sections that would raise it.
+    `steps` are the tier's `do`, `raises` the watched sections that raise it, each with the tier without it and with it.
     """
 
     selection: Selection

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from promptc.diag.findings import Diagnostic, fail, show_value, suggest
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any
-from promptc.model.pack import Strain, Tier, list_caps, list_steps
+from promptc.model.pack import Strain, Tier, list_caps, list_steps, list_watched
 from promptc.model.stages import Bound, Gathering, Pressure, Selection, Strained
 from promptc.passes.layout.layout import load_layout
 from promptc.passes.select import CostlyWork, select
@@ -25,16 +25,15 @@ def strain(bound: Bound, gathering: Gathering | None = None, work: CostlyWork | 
         return Strained(selection, 0, Pressure(0, 0), ())
     choice = replace(bound.choice, tiers=1)
     first = select(bound, bound.pack.load_plan(choice), choice, name_tier(rules, 0, 0), gathering=gathering, work=work)
-    caps = _list_caps(bound, rules)
-    demand = _count_demands(work, first, {*caps, *(name for name, _ in rules.watch)})
-    pressure = _measure(demand, caps)
+    load = _count_load(bound, rules, _count_demands(work, first, {*_list_caps(bound, rules)}))
+    pressure = _measure(bound, rules, load)
     previous = _read_previous(bound, rules)
     tier = _choose_tier(rules.tiers, pressure, previous)
     steps, uses = list_steps(rules.tiers[: tier + 1])
     final = replace(bound.choice, tiers=tier + 1, uses=uses)
     named = name_tier(rules, tier, pressure.percent)
     selection = select(bound, bound.pack.load_plan(final), final, named, before=first, gathering=gathering, work=work)
-    raises, warnings = _check_watched(rules, first, demand, pressure, previous, tier)
+    raises, warnings = _check_watched(rules, first, load, pressure, previous, tier)
     return Strained(selection, tier, pressure, steps, raises, warnings)
 
 
@@ -47,7 +46,7 @@ def measure_after(strained: Strained, charges: Mapping[str, int]) -> Pressure:
     """The pressure under the tier in force, of charges in tokens."""
     bound = strained.selection.bound
     rules = bound.pack.strain
-    return _measure(charges, _list_caps(bound, rules)) if rules is not None else Pressure(0, 0)
+    return _measure(bound, rules, _count_load(bound, rules, charges)) if rules is not None else Pressure(0, 0)
 
 
 def iter_warnings(strained: Strained) -> Iterator[Diagnostic]:
@@ -58,8 +57,10 @@ def iter_warnings(strained: Strained) -> Iterator[Diagnostic]:
     yield from strained.warnings
 
 
-def _list_caps(bound: Bound, rules: Strain) -> dict[str, int]:
-    return list_caps(bound.pack.load_plan(bound.choice), rules, bound.total)
+def _list_caps(bound: Bound, rules: Strain) -> dict[str, int | None]:
+    """The caps of what counts and of what is watched, which counts without one, too."""
+    plan = bound.pack.load_plan(bound.choice)
+    return {**list_caps(plan, rules, bound.total), **list_watched(plan, rules, bound.total)}
 
 
 def _count_demands(work: CostlyWork, selection: Selection, names: set[str]) -> dict[str, int]:
@@ -68,8 +69,16 @@ def _count_demands(work: CostlyWork, selection: Selection, names: set[str]) -> d
     return {one.section.id: meter.tokens(work.count_demand(layout, selection, one)) for one in asked}
 
 
-def _measure(demand: Mapping[str, int], caps: Mapping[str, int]) -> Pressure:
-    return Pressure(sum(min(demand.get(name, 0), cap) for name, cap in caps.items()), sum(caps.values()))
+def _count_load(bound: Bound, rules: Strain, demand: Mapping[str, int]) -> dict[str, int]:
+    """What each section adds to the pressure: its demand, up to its cap."""
+    return {
+        name: min(demand.get(name, 0), cap) if cap is not None else demand.get(name, 0) for name, cap in _list_caps(bound, rules).items()
+    }
+
+
+def _measure(bound: Bound, rules: Strain, load: Mapping[str, int]) -> Pressure:
+    """What is watched takes room and brings none."""
+    return Pressure(sum(load.values()), sum(list_caps(bound.pack.load_plan(bound.choice), rules, bound.total).values()))
 
 
 def _read_previous(bound: Bound, rules: Strain) -> int:
@@ -99,14 +108,15 @@ def _choose_tier(tiers: tuple[Tier, ...], pressure: Pressure, previous: int) -> 
 
 
 def _check_watched(
-    rules: Strain, first: Selection, demand: Mapping[str, int], pressure: Pressure, previous: int, tier: int
+    rules: Strain, first: Selection, load: Mapping[str, int], pressure: Pressure, previous: int, tier: int
 ) -> tuple[dict[str, tuple[str, str]], tuple[Diagnostic, ...]]:
+    """The watched sections without which the tier were lower: what it were, and what it is."""
     raises: dict[str, tuple[str, str]] = {}
     warnings: list[Diagnostic] = []
     for name, text in rules.watch:
-        would = _choose_tier(rules.tiers, Pressure(pressure.spent + demand.get(name, 0), pressure.allowed), previous)
-        if demand.get(name, 0) and would > tier:
-            before, after = rules.tiers[tier].name, rules.tiers[would].name
+        without = _choose_tier(rules.tiers, Pressure(pressure.spent - load[name], pressure.allowed), previous)
+        if without < tier:
+            before, after = rules.tiers[without].name, rules.tiers[tier].name
             raises[name] = (before, after)
             message = text.render({**first.bound.names, "before": before, "after": after}).strip()
             section = first.plan.find_section(name)

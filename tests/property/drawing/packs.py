@@ -118,7 +118,8 @@ def _draw_strain(rng: Random, drawer: SectionDrawer, manifest: dict[str, Any], t
     manifest["strain"] = {"count": counted, "tiers": tiers}
     if rng.random() < 0.5:
         manifest["strain"]["previous"] = "state.tier"
-    others = [section["id"] for section in manifest["sections"] if section["id"] not in counted]
+    free = [section for section in manifest["sections"] if not taste.inside or "%" not in str(section.get("budget"))]
+    others = [section["id"] for section in free if section["id"] not in counted]
     if others and rng.random() < 0.4:
         manifest["strain"]["watch"] = {rng.choice(others): "from {{ before }} to {{ after }}"}
 

@@ -253,13 +253,16 @@ def _strain(drawn: Drawn, total: int, guard: Guard) -> tuple[dict[str, Any], tup
     demands = {section.id: measuring.layout.tokens(measuring.layout.charge(section)) for section in measuring.sections}
     caps = {spec["id"]: _find_cap(spec, total) for spec in manifest["sections"] if spec["id"] in rules["count"]}
     allowed = sum(cap for cap in caps.values() if cap is not None)
-    spent = sum(min(demands[name], cap) for name, cap in caps.items() if cap is not None)
+    counted = sum(min(demands[name], cap) for name, cap in caps.items() if cap is not None)
+    limits = {spec["id"]: _find_cap(spec, total) for spec in manifest["sections"] if spec["id"] in rules.get("watch", {})}
+    watched = {name: demands[name] if cap is None else min(demands[name], cap) for name, cap in limits.items()}
+    spent = counted + sum(watched.values())
     tier = _find_tier(rules, drawn.state, spent, allowed)
     raises = {}
-    for name in rules.get("watch", {}):
-        after = _find_tier(rules, drawn.state, spent + demands[name], allowed)
-        if after > tier:
-            raises[name] = [rules["tiers"][tier]["name"], rules["tiers"][after]["name"]]
+    for name, load in watched.items():
+        without = _find_tier(rules, drawn.state, spent - load, allowed)
+        if without < tier:
+            raises[name] = [rules["tiers"][without]["name"], rules["tiers"][tier]["name"]]
     return _vary(manifest, rules["tiers"][: tier + 1]), (tier, 100 * spent // allowed if allowed else 0), raises
 
 

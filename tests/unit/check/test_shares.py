@@ -28,6 +28,14 @@ def test_pressure_that_does_not_depend_on_the_total(tmp_path, body):
     assert not MONOTONY & set(codes(lint(tmp_path, body)))
 
 
+def test_what_is_watched_with_a_cap_in_percent(tmp_path):
+    body = """
+        sections: [{id: lore, text: "{{ state.lore }}", budget: "20%"}, {id: log, text: "{{ state.log }}", budget: 20}]
+        strain: {count: [log], watch: {lore: up}, tiers: [{name: a, at: 0}, {name: b, at: 0.5}]}
+        """
+    assert codes(lint(tmp_path, body)) == ["PC0617"]
+
+
 def test_a_single_tier_whose_percent_is_read(tmp_path):
     body = """
         sections: [{id: lore, text: "{{ state.lore }} {{ strain.percent }}", budget: "20%"}]

@@ -66,6 +66,15 @@ def test_a_counted_section_without_a_cap(tmp_path):
     assert excerpts(found, "PC0614")[0].startswith("seed]")
 
 
+def test_what_is_watched_lifts_pressure_up_to_its_cap(tmp_path):
+    """319 of 400 are reached by what counts; `more` adds 60 at most, and without a cap any number."""
+    more = '  - {id: more, text: "{{ state.more }}", budget: 60}\nstrain:'
+    watch = ", watch: {more: up}"
+    assert codes(lint(tmp_path, _strain("0", "0.9", more=watch).replace("strain:", more))) == []
+    assert codes(lint(tmp_path, _strain("0", "0.95", more=watch).replace("strain:", more))) == ["PC0616"]
+    assert codes(lint(tmp_path, _strain("0", "0.95", more=watch).replace("strain:", more.replace(", budget: 60", "")))) == []
+
+
 def test_steps_on_what_does_not_exist(tmp_path):
     body = """
         sections: [{id: lore, text: "{{ state.lore }}", budget: 10}]

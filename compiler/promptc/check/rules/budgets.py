@@ -253,7 +253,7 @@ def _iter_pressure(rules: Strain, plan: Plan) -> Iterator[Diagnostic]:
     watched = [name for name, _ in rules.watch]
     for section in plan.sections:
         cap = section.budget.cap if section.budget is not None else None
-        counts = section.id in rules.count if rules.count is not None else section.id not in watched
+        counts = rules.count is None or section.id in rules.count or section.id in watched
         if counts and section.budget is not None and cap is not None and cap.unit == "share":
             message = f"`{section.id}` counts for pressure with a cap in percent: {_LOST}"
             yield Diagnostic("PC0617", message, section.budget.span, "count sections with a number as their cap", "warn")

@@ -13,7 +13,7 @@ from promptc.check.schema_types import list_values
 from promptc.check.texts import iter_texts
 from promptc.diag.findings import Diagnostic, Span, join_some, suggest
 from promptc.diag.frozen import frozen
-from promptc.model.pack import Axis, Band, Let, PackModel, Strain, Tier, list_caps
+from promptc.model.pack import Axis, Band, Let, PackModel, Strain, Tier, list_caps, list_watched
 from promptc.model.section import Ratio, Section, Step, Use
 from promptc.model.state import Node
 from promptc.template.types.types import NumberType, Type, list_members
@@ -26,6 +26,7 @@ _CONFLICTS_SHOWN = 3
 _SOURCES = ("template", "text")
 _OF_ITEMS = ("from", "text", "template", "forms", "message")
 _MOODS_SHOWN = 4
+_BOUNDLESS = 10**12
 
 
 @frozen(eq=False)
@@ -349,15 +350,26 @@ def _iter_uncapped(pack: PackModel, rules: Strain, configuration: Configuration)
 
 
 def _measure_reach(rules: Strain, configuration: Configuration, settled: SettledTexts) -> _Reach:
-    caps = list_caps(configuration.base, rules, configuration.base.budget.total)
+    total = configuration.base.budget.total
+    caps = list_caps(configuration.base, rules, total)
     short = []
     for name, cap in caps.items():
-        section = configuration.plan.find_section(name)
-        most = 0 if section is None or settled.is_off(section) else settled.find_most(section, configuration.plan.output.separator)
+        most = _find_most(name, configuration, settled)
         if most is not None and most < cap:
             short.append((name, most, cap))
     allowed = sum(caps.values())
-    return _Reach(allowed - sum(cap - most for _, most, cap in short), allowed, tuple(short))
+    spent = allowed - sum(cap - most for _, most, cap in short)
+    for name, limit in list_watched(configuration.base, rules, total).items():
+        bounds = [one for one in (_find_most(name, configuration, settled), limit) if one is not None]
+        spent += min(bounds, default=_BOUNDLESS)
+    return _Reach(spent, allowed, tuple(short))
+
+
+def _find_most(name: str, configuration: Configuration, settled: SettledTexts) -> int | None:
+    section = configuration.plan.find_section(name)
+    if section is None or settled.is_off(section):
+        return 0
+    return settled.find_most(section, configuration.plan.output.separator)
 
 
 def _judge(rules: Strain, reaches: Sequence[_Reach]) -> Iterator[Diagnostic]:
