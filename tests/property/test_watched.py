@@ -1,4 +1,4 @@
-"""What a watched section does to the tier is told truly: the tier with it is the render's, the tier without it that of a render without it."""
+"""What a watched section does to the tier is told truly: the tier with it is the render's, that without it is of a render without it."""
 
 import json
 from collections import Counter

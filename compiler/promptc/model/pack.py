@@ -150,7 +150,7 @@ class Tier:
 
 @frozen
 class Strain:
-    """How pressure is measured and what tiers follow from it. `count` is None for its default; what `watch` names takes room and brings none."""
+    """How pressure is measured and what tiers follow. `count` is None for its default; what `watch` names takes room and brings none."""
 
     tiers: tuple[Tier, ...]
     span: Span
