@@ -310,6 +310,9 @@ def test_whatever_a_model_calls_a_tool_with_the_turn_is_rendered(calls: list[tup
         "tool_use",
         "tool_result",
     ] * len(calls)
+    assert not [
+        part for message in prompt.messages if isinstance(message["content"], list) for part in message["content"] if None in part.values()
+    ]
 
 
 TEXTS = {"aim", "danger", "achieved", "complication", "subject", "source", "time", "catch"}

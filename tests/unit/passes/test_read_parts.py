@@ -41,6 +41,21 @@ def _refuse(folder, *contents, parts=None, format="messages"):
     return found
 
 
+@pytest.mark.parametrize("part", [TEXT, USE, RESULT])
+def test_a_key_of_null_is_no_key_of_a_part(tmp_path, part):
+    """A schema that declares the keys of all kinds of parts gives each part the others', as none."""
+    nothing = dict.fromkeys(("text", "id", "name", "input", "tool_use_id", "cache_control"))
+    given, bare = _log([{**nothing, **part}]), _log([part])
+    pack = _load(tmp_path, TOOLS)
+    with_null, without = (pack.render(state, format="messages") for state in (given, bare))
+    assert (with_null.messages, with_null.tokens) == (without.messages, without.tokens)
+
+
+def test_null_inside_what_a_tool_is_given_is_its_own_matter(tmp_path):
+    (message,) = _render(tmp_path, [{**USE, "input": {"who": None}}], parts=TOOLS).messages
+    assert message["content"] == [{**USE, "input": {"who": None}}]
+
+
 @pytest.mark.parametrize("format", ["text", "messages", "anthropic"])
 @pytest.mark.parametrize(
     ("part", "said"),

@@ -329,8 +329,15 @@ def read_parts(content: Sequence[Any], message: MessageForm, item: str) -> Passe
             left_out.append(_BLANK)
         else:
             _refuse_media(given, kind, name, message)
-            passing.append((given, given if given["type"] == kind else {**given, "type": kind}))
+            passing.append((given, _write_part(given, kind)))
     return PassedParts(tuple(passing), tuple(left_out))
+
+
+def _write_part(given: Mapping[str, Any], kind: str) -> Mapping[str, Any]:
+    """The part without its keys of null, which a schema declares for other kinds of parts. The content of a result is what a tool gave."""
+    if given["type"] == kind and None not in given.values():
+        return given
+    return {key: kind if key == "type" else value for key, value in given.items() if value is not None or key == "content"}
 
 
 def _name_kind(part: Any, name: str, message: MessageForm) -> str:
