@@ -187,10 +187,14 @@ def test_what_stands_in_a_part(load, format):
 
 def test_a_result_of_no_use_is_one_finding(load):
     pack = load(TURN)
-    for id in (None, "", 5):
+    for id, what in (
+        (None, "without `tool_use_id`"),
+        ("", "whose `tool_use_id` must be a text"),
+        (5, "whose `tool_use_id` must be a text"),
+    ):
         log = [{"role": "user", "content": [{"type": "tool_result", "tool_use_id": id, "content": "x"}]}]
         (said,) = _list_said(lambda log=log: pack.render({"log": log}, format="anthropic").build_payload("anthropic"))
-        assert "whose `tool_use_id` must be a text" in said
+        assert what in said
 
 
 @pytest.mark.parametrize("edit", EDITS)
