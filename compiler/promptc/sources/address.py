@@ -17,6 +17,9 @@ _USED = (
 _FORMS = "`sqlite:segments.db`, or `postgresql://user@host/database`"
 
 
+Kind = Literal["sqlite", "postgresql"]
+
+
 @frozen
 class Address:
     """A database: the path of a SQLite file, or the URL of a PostgreSQL server, in `target`.
@@ -24,7 +27,7 @@ class Address:
     `shown` is what findings call it: never with a password, nor with the URL's options.
     """
 
-    kind: Literal["sqlite", "postgresql"]
+    kind: Kind
     target: str = field(repr=False)
     shown: str
 

@@ -6,33 +6,12 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
-from sqlalchemy import (
-    BigInteger,
-    Boolean,
-    Column,
-    Connection,
-    MetaData,
-    Select,
-    Table,
-    Text,
-    bindparam,
-    cast,
-    column,
-    delete,
-    insert,
-    literal,
-    select,
-    table,
-    text,
-    update,
-)
-
 from promptc.diag.findings import Diagnostic, DiskError, PromptcError, Span, fail
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any, TypeVar
 from promptc.model.sources import TABLE, Segment
 from promptc.sources.address import Address
-from promptc.sources.database import Database
+from promptc.sources.database import Database, Session
 from promptc.sources.segments import Changes, Malformed, Rows, Stored, choose, judge_row, rank_equals
 from promptc.text.json import render_canonical_json
 
@@ -47,11 +26,14 @@ _MAX_STORED = 5_000_000
 _MAX_BYTES = 64_000_000
 _MAX_STORED_BYTES = 1_000_000_000
 _MOST_REFS = 20_000
-_AS_TEXT = ("id", "ref_id", "metadata")
 _T = TypeVar("_T")
 _BATCH = 5_000
-_TYPES: dict[str, type[Boolean] | type[BigInteger]] = {"active": Boolean, "priority": BigInteger}
 COLUMNS = ("id", "scope", "ref_id", "content", "metadata", "active", "locale", "version", "priority")
+_SHOWN = "CAST(id AS TEXT), scope, CAST(ref_id AS TEXT), content, CAST(metadata AS TEXT), active, locale, version"
+"""The columns in their order, untyped: what a row holds is judged here, not by a library."""
+
+_INSERT = f'INSERT INTO "{{0}}" ({", ".join(COLUMNS)}) VALUES ({", ".join(f":{one}" for one in COLUMNS)})'
+_UPDATE = f'UPDATE "{{0}}" SET {", ".join(f"{one} = :{one}" for one in COLUMNS if one != "id")} WHERE id = :id'
 SCHEMAS = "promptc_schemas"
 """The table that tells which version of its schema each table of promptc's has."""
 
@@ -99,12 +81,12 @@ class SegmentStore:
     @contextmanager
     def hold(self) -> Iterator[Read]:
         """`read` for as long as this holds, however often it is called, of one moment of the store."""
-        with self._database.read() as connection:
-            found = read_table(connection, self._name, self.address.shown, self._span)
+        with self._database.read() as session:
+            found = read_table(session, self._name, self.address.shown, self._span)
 
             def read(wanted: Sequence[Wish], locales: Sequence[str], version: str | None) -> Rows:
                 with self._database.explain():
-                    raw = {scope: self._read_scope(connection, found, scope, refs) for scope, refs in _gather_refs(wanted).items()}
+                    raw = {scope: self._read_scope(session, found, scope, refs) for scope, refs in _gather_refs(wanted).items()}
                 scopes = {scope: _sort_out(rows, scope) for scope, rows in raw.items()}
                 return _answer(wanted, scopes, locales, version)
 
@@ -112,11 +94,10 @@ class SegmentStore:
 
     def load_all(self, scope: str | None = None) -> Stored:
         """All rows, or those of a scope, active or not."""
-        with self._database.read() as connection:
-            found = read_table(connection, self._name, self.address.shown, self._span)
-            asked = self._select(found)
-            some = asked if scope is None else asked.where(column("scope") == scope)
-            rows = self._fetch(connection, some, _MAX_STORED, _MAX_STORED_BYTES)
+        with self._database.read() as session:
+            found = read_table(session, self._name, self.address.shown, self._span)
+            asked = self._select(found) + (" WHERE scope = :scope" if scope is not None else "")
+            rows = self._fetch(session, asked, {"scope": scope}, _MAX_STORED, _MAX_STORED_BYTES)
         judged = [(row, judge_row(*row)) for row in rows]
         segments = [one for _, one in judged if isinstance(one, Segment)]
         malformed = [_name_row(row, why) for row, why in judged if isinstance(why, str)]
@@ -126,44 +107,42 @@ class SegmentStore:
         """Adds and changes rows by id, in one transaction; with `prune` the rows of other ids go. The table is made, or brought to the
         latest version of its schema, where it is not. Rows that are as they should be are not written.
         """
-        with self._database.write() as connection:
-            migrate(connection, self._name, self.address.shown, self._span)
-            return write_segments(connection, self._name, tuple(segments), prune=prune)
+        with self._database.write() as session:
+            migrate(session, self._name, self.address.shown, self._span)
+            return write_segments(session, self._name, tuple(segments), prune=prune)
 
     def check(self) -> None:
         """Reads every page of a SQLite file; a server does that by itself. `DiskError` (PC0161) for a damaged one."""
         if self.address.kind == "sqlite":
-            with self._database.read() as connection:
-                said = connection.exec_driver_sql("PRAGMA integrity_check(1)").scalar()
-            if said != "ok":
+            with self._database.read() as session:
+                said = list(session.iter_rows("PRAGMA integrity_check(1)"))
+            if said != [("ok",)]:
                 self._refuse("PC0161", "is damaged", "restore it from a backup; or remove it and import the segments again")
 
     def close(self) -> None:
         """Gives its connections back; another read opens them again."""
         self._database.close()
 
-    def _read_scope(self, connection: Connection, found: FoundTable, scope: str, refs: Sequence[str] | None) -> list[tuple[Any, ...]]:
-        asked = self._select(found).where(column("scope") == scope)
+    def _read_scope(self, session: Session, found: FoundTable, scope: str, refs: Sequence[str] | None) -> list[tuple[Any, ...]]:
+        asked = f"{self._select(found)} WHERE scope = :scope"
         if refs is None:
-            return self._fetch(connection, asked, MAX_ROWS, _MAX_BYTES)
+            return self._fetch(session, asked, {"scope": scope}, MAX_ROWS, _MAX_BYTES)
         rows: list[tuple[Any, ...]] = []
-        for start in range(0, len(refs), _MOST_REFS):
-            some = asked.where(column("ref_id").in_(refs[start : start + _MOST_REFS]))
-            rows += self._fetch(connection, some, MAX_ROWS - len(rows), _MAX_BYTES - sum(map(_measure, rows)))
+        for some in _iter_batches(refs, _MOST_REFS):
+            names, given = _name_values(some)
+            left = MAX_ROWS - len(rows), _MAX_BYTES - sum(map(_measure, rows))
+            rows += self._fetch(session, f"{asked} AND ref_id IN ({names})", {"scope": scope, **given}, *left)
         return rows
 
-    def _select(self, found: FoundTable) -> Select[Any]:
-        """The columns in their order, untyped: what a row holds is judged here, not by the library."""
-        shown: list[Any] = [cast(column(one), Text).label(one) if one in _AS_TEXT else column(one) for one in COLUMNS[:-1]]
-        last = column(COLUMNS[-1]) if found.has_priority else literal(0)
-        return select(*shown, last).select_from(table(self._name))
+    def _select(self, found: FoundTable) -> str:
+        return f'SELECT {_SHOWN}, {"priority" if found.has_priority else "0"} FROM "{self._name}"'
 
-    def _fetch(self, connection: Connection, asked: Select[Any], most: int, most_bytes: int) -> list[tuple[Any, ...]]:
+    def _fetch(self, session: Session, asked: str, given: Mapping[str, Any], most: int, most_bytes: int) -> list[tuple[Any, ...]]:
         """The rows, at most `most` and `most_bytes` of texts: a view may make any number of them."""
         rows: list[tuple[Any, ...]] = []
         size = 0
-        for row in connection.execution_options(stream_results=True).execute(asked.limit(most + 1)):
-            rows.append(tuple(row))
+        for row in session.iter_rows(f"{asked} LIMIT {most + 1}", given):
+            rows.append(row)
             size += _measure(row)
             if len(rows) > most:
                 self._refuse("PC0168", f"holds more than can be read at once ({MAX_ROWS} rows of a scope)", "ask for fewer with `ref`")
@@ -248,29 +227,27 @@ def _rank(segment: Segment) -> tuple[Any, ...]:
     return segment.scope, segment.ref_id or "", segment.id, *rank_equals(segment)
 
 
-def write_segments(connection: Connection, name: str, segments: Sequence[Segment], *, prune: bool) -> Changes:
+def write_segments(session: Session, name: str, segments: Sequence[Segment], *, prune: bool) -> Changes:
     """Adds the segments to the table or changes those of their id; with `prune` every other row goes. The ids differ.
 
     The caller's transaction makes it one act.
     """
-    rows = Table(name, MetaData(), *(Column(one, _TYPES.get(one, Text), primary_key=one == "id") for one in COLUMNS), quote=True)
     added: list[dict[str, Any]] = []
     changed: list[dict[str, Any]] = []
-    for batch in _iter_batches(segments):
-        old = _read_rows(connection, rows, [one.id for one in batch])
+    for batch in _iter_batches(segments, _BATCH):
+        old = _read_rows(session, name, [one.id for one in batch])
         for one in batch:
             new = _render_row(one)
             before = old.get(one.id)
             if before is None:
                 added.append(new)
             elif before != new:
-                changed.append({**new, "row_id": one.id})
-    removed = _prune(connection, rows, {one.id for one in segments}) if prune else 0
+                changed.append(new)
+    removed = _prune(session, name, {one.id for one in segments}) if prune else 0
     if changed:
-        values: dict[str, Any] = {one: bindparam(one) for one in COLUMNS if one != "id"}
-        connection.execute(update(rows).where(rows.c.id == bindparam("row_id")).values(values), [_drop_id(one) for one in changed])
+        session.run(_UPDATE.format(name), changed)
     if added:
-        connection.execute(insert(rows), added)
+        session.run(_INSERT.format(name), added)
     return Changes(len(added), len(changed), len(segments) - len(added) - len(changed), removed)
 
 
@@ -279,24 +256,28 @@ def _render_row(segment: Segment) -> dict[str, Any]:
     return {**row, "metadata": render_canonical_json(segment.metadata)}
 
 
-def _read_rows(connection: Connection, rows: Table, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
-    found = connection.execute(select(*(rows.c[one] for one in COLUMNS)).where(rows.c.id.in_(ids)))
-    return {one["id"]: dict(one) for one in found.mappings()}
+def _read_rows(session: Session, name: str, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
+    names, given = _name_values(ids)
+    found = session.iter_rows(f'SELECT {", ".join(COLUMNS)} FROM "{name}" WHERE id IN ({names})', given)
+    return {row[0]: dict(zip(COLUMNS, row, strict=True)) for row in found}
 
 
-def _prune(connection: Connection, rows: Table, kept: set[str]) -> int:
-    gone = [one for one in connection.execute(select(rows.c.id)).scalars() if one not in kept]
-    for batch in _iter_batches(gone):
-        connection.execute(delete(rows).where(rows.c.id.in_(batch)))
+def _prune(session: Session, name: str, kept: set[str]) -> int:
+    gone = [one for (one,) in session.iter_rows(f'SELECT id FROM "{name}"') if one not in kept]
+    for batch in _iter_batches(gone, _BATCH):
+        names, given = _name_values(batch)
+        session.run(f'DELETE FROM "{name}" WHERE id IN ({names})', [given])
     return len(gone)
 
 
-def _drop_id(row: dict[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in row.items() if name != "id"}
+def _name_values(values: Sequence[str]) -> tuple[str, dict[str, str]]:
+    """How a statement names values, and what it is given of them."""
+    given = {f"v{number}": value for number, value in enumerate(values)}
+    return ", ".join(f":{name}" for name in given), given
 
 
-def _iter_batches(many: Sequence[_T]) -> Iterator[Sequence[_T]]:
-    return (many[start : start + _BATCH] for start in range(0, len(many), _BATCH))
+def _iter_batches(many: Sequence[_T], size: int) -> Iterator[Sequence[_T]]:
+    return (many[start : start + size] for start in range(0, len(many), size))
 
 
 @frozen
@@ -315,12 +296,12 @@ def check_table_name(name: str, span: Span | None = None) -> None:
         )
 
 
-def read_table(connection: Connection, name: str, shown: str, span: Span | None = None) -> FoundTable:
+def read_table(session: Session, name: str, shown: str, span: Span | None = None) -> FoundTable:
     """The table `name`, of this schema or an older one, or any table or view with its columns.
 
     `DiskError`: PC0164 when it is not there or lacks columns, PC0165 when its schema is newer than what is known.
     """
-    columns = _list_columns(connection, name)
+    columns = _list_columns(session, name)
     if not columns:
         help = "`promptc segments import` makes it; or name another with `table`"
         raise _refuse("PC0164", f"the store `{shown}` has no table `{name}`", span, help)
@@ -328,55 +309,55 @@ def read_table(connection: Connection, name: str, shown: str, span: Span | None 
     if missing:
         words = ", ".join(f"`{one}`" for one in missing)
         raise _refuse("PC0164", f"the table `{name}` of `{shown}` is none of segments: it lacks {words}", span, "name another with `table`")
-    version = _read_version(connection, name)
+    version = _read_version(session, name)
     if version > LATEST:
         message = f"the table `{name}` of `{shown}` has version {version} of its schema; this promptc knows up to {LATEST}"
         raise _refuse("PC0165", message, span, "use the promptc that made it, or a newer one")
     return FoundTable(version, "priority" in columns)
 
 
-def migrate(connection: Connection, name: str, shown: str, span: Span | None = None) -> None:
+def migrate(session: Session, name: str, shown: str, span: Span | None = None) -> None:
     """Brings the table to the latest version of its schema, or makes it. To be called in a transaction that writes.
 
     A table that promptc did not make is taken on as it is, and gets what it lacks. Errors as for `find_table`.
     """
-    if connection.dialect.name == "postgresql":
-        connection.execute(text("SELECT pg_advisory_xact_lock(hashtext(:name))"), {"name": f"promptc {name}"})
-    if _list_columns(connection, name):
-        found = read_table(connection, name, shown, span)
+    if session.kind == "postgresql":
+        list(session.iter_rows("SELECT pg_advisory_xact_lock(hashtext(:name))", {"name": f"promptc {name}"}))
+    if _list_columns(session, name):
+        found = read_table(session, name, shown, span)
         version = found.version or (2 if found.has_priority else 1)
         if found.version == LATEST:
             return
         if not found.version:
-            connection.exec_driver_sql(_INDEX.format(name))
+            session.run(_INDEX.format(name))
     else:
         version = 0
     for steps in _MIGRATIONS[version:]:
         for step in steps:
-            connection.exec_driver_sql(step.format(name))
-    _note_version(connection, name)
+            session.run(step.format(name))
+    _note_version(session, name)
 
 
-def _note_version(connection: Connection, name: str) -> None:
-    connection.exec_driver_sql(f"CREATE TABLE IF NOT EXISTS {SCHEMAS} (name TEXT NOT NULL PRIMARY KEY, version INTEGER NOT NULL)")
-    connection.execute(text(f"DELETE FROM {SCHEMAS} WHERE name = :name"), {"name": name})
-    connection.execute(text(f"INSERT INTO {SCHEMAS} (name, version) VALUES (:name, :version)"), {"name": name, "version": LATEST})
+def _note_version(session: Session, name: str) -> None:
+    session.run(f"CREATE TABLE IF NOT EXISTS {SCHEMAS} (name TEXT NOT NULL PRIMARY KEY, version INTEGER NOT NULL)")
+    session.run(f"DELETE FROM {SCHEMAS} WHERE name = :name", [{"name": name}])
+    session.run(f"INSERT INTO {SCHEMAS} (name, version) VALUES (:name, :version)", [{"name": name, "version": LATEST}])
 
 
-def _read_version(connection: Connection, name: str) -> int:
-    if not {"name", "version"} <= set(_list_columns(connection, SCHEMAS)):
+def _read_version(session: Session, name: str) -> int:
+    if not {"name", "version"} <= set(_list_columns(session, SCHEMAS)):
         return 0
-    found = connection.execute(text(f"SELECT version FROM {SCHEMAS} WHERE name = :name"), {"name": name}).scalar()
-    return found if isinstance(found, int) else 0
+    found = list(session.iter_rows(f"SELECT version FROM {SCHEMAS} WHERE name = :name", {"name": name}))
+    return found[0][0] if found and isinstance(found[0][0], int) else 0
 
 
-def _list_columns(connection: Connection, name: str) -> Sequence[str]:
+def _list_columns(session: Session, name: str) -> Sequence[str]:
     """The columns of a table or view; none when there is no such table."""
-    if connection.dialect.name == "sqlite":
+    if session.kind == "sqlite":
         asked = "SELECT name FROM pragma_table_info(:name)"
     else:
         asked = "SELECT attname FROM pg_attribute WHERE attrelid = to_regclass(quote_ident(:name)) AND attnum > 0 AND NOT attisdropped"
-    return [str(one).lower() for one in connection.execute(text(asked), {"name": name}).scalars()]
+    return [str(one).lower() for (one,) in session.iter_rows(asked, {"name": name})]
 
 
 def _refuse(code: str, message: str, span: Span | None, help: str) -> PromptcError:

@@ -1,6 +1,6 @@
 """Chunks in PostgreSQL with pgvector: those of any number of indexes, each under its fingerprint, with their words and vectors.
 
-`DatabaseStore` reads them as `local.ChunkStore` says, `write_chunks` puts a built index there. The only module here that needs SQLAlchemy.
+`DatabaseStore` reads them as `local.ChunkStore` says, `write_chunks` puts a built index there.
 
 Its sums of impacts are whole numbers and its products of vectors exact (`encoder.SCALE`), and both break ties by row: it proposes the very
 rows that memory does, as long as no approximate index of pgvector's is put on its table.
@@ -11,11 +11,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 
-from sqlalchemy import Connection, text
-
 from promptc.diag.typed import Any
 from promptc.model.sources import Chunk
-from promptc.sources.database import Database
+from promptc.sources.database import Database, Session
 from promptc.sources.retrieval.encoder import Vector
 from promptc.sources.retrieval.index import BuiltIndex, read_chunk, tell_chunk
 
@@ -92,8 +90,8 @@ class DatabaseStore:
                 return
 
     def _select(self, query: str, **given: Any) -> list[Any]:
-        with self._database.read() as connection:
-            return [tuple(row) for row in connection.execute(text(query), {"fingerprint": self._fingerprint, **given})]
+        with self._database.read() as session:
+            return list(session.iter_rows(query, {"fingerprint": self._fingerprint, **given}))
 
 
 def write_chunks(database: Database, built: BuiltIndex, name: str) -> None:
@@ -101,26 +99,26 @@ def write_chunks(database: Database, built: BuiltIndex, name: str) -> None:
 
     Makes the tables and the extension where they are not there. Raises `DiskError` (PC0160 to PC0168).
     """
-    with database.write() as connection:
+    with database.write() as session:
         for statement in _TABLES:
-            connection.execute(text(statement))
-        connection.execute(text("DELETE FROM promptc_indexes WHERE name = :name"), {"name": name})
+            session.run(statement)
+        session.run("DELETE FROM promptc_indexes WHERE name = :name", [{"name": name}])
         told = {"fingerprint": built.fingerprint, "name": name, "chunks": len(built.chunks)}
-        connection.execute(text("INSERT INTO promptc_indexes VALUES (:fingerprint, :name, :chunks)"), told)
+        session.run("INSERT INTO promptc_indexes VALUES (:fingerprint, :name, :chunks)", [told])
         chunks = "INSERT INTO promptc_chunks VALUES (:fingerprint, :place, :version, :told, CAST(:near AS vector))"
-        _insert(connection, chunks, _iter_chunks(built))
-        _insert(connection, "INSERT INTO promptc_postings VALUES (:fingerprint, :word, :place, :impact)", _iter_postings(built))
+        _insert(session, chunks, _iter_chunks(built))
+        _insert(session, "INSERT INTO promptc_postings VALUES (:fingerprint, :word, :place, :impact)", _iter_postings(built))
 
 
-def _insert(connection: Connection, statement: str, rows: Iterator[dict[str, Any]]) -> None:
+def _insert(session: Session, statement: str, rows: Iterator[dict[str, Any]]) -> None:
     batch: list[dict[str, Any]] = []
     for row in rows:
         batch.append(row)
         if len(batch) == _BATCH:
-            connection.execute(text(statement), batch)
+            session.run(statement, batch)
             batch = []
     if batch:
-        connection.execute(text(statement), batch)
+        session.run(statement, batch)
 
 
 def _iter_chunks(built: BuiltIndex) -> Iterator[dict[str, Any]]:

@@ -12,7 +12,7 @@ import pytest
 
 from promptc.diag.findings import DiskError, PromptcError
 from promptc.model.sources import Segment
-from promptc.sources import database
+from promptc.sources import database, server
 from promptc.sources.address import read_address
 from promptc.sources.segment_store import SegmentStore
 from tests.postgres import run_server, url_of
@@ -277,7 +277,7 @@ def test_a_locked_table(postgres, monkeypatch):
 
     store = SegmentStore(read_address(postgres))
     store.write(ROWS)
-    monkeypatch.setattr(database, "PATIENCE", 0.05)
+    monkeypatch.setattr(server, "_PATIENCE", 0.05)
     with psycopg.connect(postgres) as other:
         other.execute("LOCK TABLE prompt_segments IN ACCESS EXCLUSIVE MODE")
         assert _refuse(store.load_all).code == "PC0162"
@@ -396,4 +396,17 @@ def test_a_render_without_stores_imports_no_database():
     done = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, env={"PYTHONPATH": "compiler", "PROMPTC_CACHE": ""}
     )
+    assert done.stdout == "[]\n"
+
+
+def test_a_file_needs_no_library_of_servers(file):
+    code = f"""
+import sys
+from promptc.sources.address import read_address
+from promptc.sources.segment_store import SegmentStore
+store = SegmentStore(read_address("sqlite:{file}"))
+store.write(store.read([("core", None)]).rows)
+print([one for one in ("sqlalchemy", "psycopg") if one in sys.modules])
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env={"PYTHONPATH": "compiler"})
     assert done.stdout == "[]\n"
