@@ -544,6 +544,8 @@ def _describe_segments(source: Segments) -> Phrase:
     for name, code in (("each of", source.each), ("ref", source.ref), ("locale", source.locale), ("version", source.version)):
         if code is not None:
             parts.append(say(f"{name} {{}}", code.text))
+    if source.missing == "error":
+        parts.append(say("all must answer"))
     return join_phrases(parts, ", ")
 
 

@@ -25,6 +25,7 @@ from promptc.check.rules.items import (
     check_idle_caps,
     check_limit_keys,
     check_long_lists,
+    check_missing,
     check_parts,
 )
 from promptc.check.rules.operations import check_operations
@@ -107,6 +108,7 @@ RULES: tuple[Rule, ...] = (
     check_dedupe_order,
     check_unmet,
     check_parts,
+    check_missing,
     check_never_on,
     check_unused_tools,
 )

@@ -309,6 +309,7 @@ def _load_segments(node: Node, stores: Sequence[str], compiler: TextCompiler) ->
         where=compiler.find_expression(node.get("where")),
         locale=compiler.find_expression(node.get("locale")),
         version=compiler.find_expression(node.get("version")),
+        missing=node.text("missing", "warn"),
     )
 
 

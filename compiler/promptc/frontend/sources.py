@@ -32,7 +32,7 @@ from promptc.sources.retrieval.index import BuiltIndex, IndexPlace, check_index,
 from promptc.sources.retrieval.local import IndexedItem, LoadedIndex, open_index
 from promptc.sources.retrieval.postgres import DatabaseStore, write_chunks
 from promptc.sources.retrieval.retrieve import ChunkQuery, Retrieved, Retriever
-from promptc.sources.segment_store import Read, SegmentStore
+from promptc.sources.segment_store import HeldStore, SegmentStore
 from promptc.sources.segments import Rows
 from promptc.text.characters import convert_form
 from promptc.text.json import render_canonical_json, render_digest
@@ -91,14 +91,21 @@ class ChosenSources:
     def __init__(self, opened: OpenSources, urls: Mapping[str, str]) -> None:
         self._opened = opened
         self._urls = urls
-        self._held: dict[str, Read] = {}
+        self._held: dict[str, HeldStore] = {}
         self._stack = ExitStack()
 
     def read_segments(self, store: Store, wanted: Sequence[Wish], locales: Sequence[str], version: str | None) -> Rows:
         """Reads the segments for each wish (`SegmentStore.read`), of one moment for the whole render. Raises as `open_store` too."""
+        return self._hold(store).read(wanted, locales, version)
+
+    def list_refs(self, store: Store, scope: str) -> tuple[str, ...] | None:
+        """Lists what the rows of a scope are about (`SegmentStore.list_refs`), of the same moment."""
+        return self._hold(store).list_refs(scope)
+
+    def _hold(self, store: Store) -> HeldStore:
         if store.name not in self._held:
             self._held[store.name] = self._stack.enter_context(self._opened.open_store(store, self._urls.get(store.name, "")).hold())
-        return self._held[store.name](wanted, locales, version)
+        return self._held[store.name]
 
     def close(self) -> None:
         """Ends what was held of stores."""

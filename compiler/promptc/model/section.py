@@ -206,7 +206,9 @@ def read_micro(score: float) -> int:
 
 @frozen
 class Segments:
-    """Segments of a store: those of a scope, of some references (`ref` None: of all), once for every element of `each`."""
+    """Segments of a store: those of a scope, of some references (`ref` None: of all), once for every element of `each`. `missing` says
+    what a reference is that nothing answers.
+    """
 
     span: Span
     store: str
@@ -216,6 +218,7 @@ class Segments:
     where: Expression | None = None
     locale: Expression | None = None
     version: Expression | None = None
+    missing: Literal["warn", "error", "ignore"] = "warn"
 
 
 @frozen

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
-from promptc.diag.findings import Diagnostic, count_noun, fail, show_value
+from promptc.diag.findings import Diagnostic, PromptcError, count_noun, fail, join_names, shorten, show_value
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any, Protocol
 from promptc.model.section import MICRO, Retrieve, Section, Segments, show_score, spell_key
@@ -28,6 +28,10 @@ _ROW = 100
 """Steps of judging one row."""
 
 _NAMED = 5
+_REF = 10 * _NAMED
+"""Steps of comparing one name with those that are told."""
+
+_NEAR = 3
 Wish = tuple[str, tuple[str, ...] | None]
 """A scope, and what its segments are to be about; None for all of it."""
 
@@ -60,6 +64,10 @@ class Sources(Protocol):
         """The segments for each wish, chosen and in order."""
         ...
 
+    def list_refs(self, store: Store, scope: str) -> tuple[str, ...] | None:
+        """Every reference of a scope, by code point; None where they are too many."""
+        ...
+
     def open_corpus(self, index: CorpusIndex, version: str | None) -> Sequence[LoadedIndex]:
         """The index as it lies on disk, in its parts that may hold chunks of the version (None: of all)."""
         ...
@@ -87,7 +95,8 @@ class Gatherer:
         source = section.items.source if section.items is not None else None
         if isinstance(source, Segments):
             store = self._stores[source.store]
-            return gather_segments(section.id, source, store, ask_segments(section.id, source, store, names), self._read)
+            asked = ask_segments(section.id, source, store, names)
+            return gather_segments(section.id, source, store, asked, read=self._read, list_refs=self._list_refs)
         assert isinstance(source, Retrieve)
         stamp = f"{self._bound.state.digest} {self._bound.pack.digest}"
         return gather_chunks(section.id, source, names, stamp, open=partial(self._open, source), ask=self._sources.ask)
@@ -101,6 +110,11 @@ class Gatherer:
             return self._sources.open_corpus(index, version)
         meter = self._bound.meter
         return [self._sources.open_entries(index, list_entries(index, self._bound.names), lambda text: meter.tokens(meter.count(text)))]
+
+    def _list_refs(self, store: Store, scope: str) -> Sequence[str] | None:
+        refs = self._sources.list_refs(store, scope)
+        self._bound.run.pay(_REF * len(refs or ()), store.span, f"looking for names in the store `{store.name}`", 0)
+        return refs
 
     def _read(self, store: Store, wishes: Sequence[Wish], preference: Preference) -> Rows:
         key = (store.name, tuple(wishes), preference)
@@ -120,6 +134,7 @@ class Preference:
 
 
 Read = Callable[[Store, Sequence[Wish], Preference], Rows]
+ListRefs = Callable[[Store, str], Sequence[str] | None]
 
 
 @frozen(eq=False)
@@ -134,8 +149,14 @@ class _Answer:
         return self.rows.parts[self.wishes.index(wish)]
 
 
-def gather_segments(section: str, source: Segments, store: Store, asked: Sequence[SegmentQuery], read: Read) -> Gathered:
-    """The rows that were asked for, in the order of `each`, then of the store. `read` is called once for every preference."""
+def gather_segments(
+    section: str, source: Segments, store: Store, asked: Sequence[SegmentQuery], *, read: Read, list_refs: ListRefs
+) -> Gathered:
+    """The rows that were asked for, in the order of `each`, then of the store. `read` is called once for every preference, `list_refs`
+    where a reference has no answer and that matters.
+
+    Raises `PromptcError` (PC0557) for such a one where `missing` is `error`.
+    """
     answers = {preference: _answer(store, preference, asked, read) for preference in dict.fromkeys(one.preference for one in asked)}
     values: list[dict[str, Any]] = []
     elements: list[Any] = []
@@ -149,13 +170,19 @@ def gather_segments(section: str, source: Segments, store: Store, asked: Sequenc
             else:
                 refused += 1
     found = list(answers.values())
+    missing = list(dict.fromkeys(ref for one in asked for ref in one.list_missing(answers[one.preference].list_part(one.wish))))
+    warnings = _warn_segments(section, source, store, found)
+    if missing and source.missing != "ignore":
+        warnings.append(_report_missing(section, source, store, missing, list_refs(store, source.scope)))
+    if any(one.level == "error" for one in warnings):
+        raise PromptcError(warnings)
     return Gathered(
         values=tuple(values),
         elements=tuple(elements) if source.each is not None else (),
         left_out=_count_left_out(found, refused),
-        account=_describe_segment(source, values, found),
+        account={**_describe_segment(source, values, found), "missing": missing},
         digests=tuple(SourceDigest("store", store.name, _digest(answer.rows)) for answer in found),
-        warnings=tuple(_warn_segments(section, source, store, found)),
+        warnings=tuple(warnings),
     )
 
 
@@ -232,6 +259,27 @@ def _warn_segments(section: str, source: Segments, store: Store, answers: Sequen
     return [Diagnostic("PC0553", message, source.span, "mend them; `promptc segments check` lists all", "warn")]
 
 
+def _report_missing(section: str, source: Segments, store: Store, missing: Sequence[str], known: Sequence[str] | None) -> Diagnostic:
+    """`known` are the references of the scope; None where they are too many to be looked through."""
+    assert source.ref is not None
+    shown = "; ".join(_show_missing(ref, known or ()) for ref in missing[:_NAMED])
+    more = f"; and {len(missing) - _NAMED} more" if len(missing) > _NAMED else ""
+    message = f"`{section}` asks the store `{store.name}`, scope `{source.scope}`, for what no segment answers: {shown}{more}"
+    help = "correct the id, or import its segments; `missing: ignore` says that nothing is a good answer"
+    return Diagnostic("PC0557", message, source.ref.span, help, "error" if source.missing == "error" else "warn")
+
+
+def _show_missing(ref: str, known: Sequence[str]) -> str:
+    from promptc.text.diff import list_near  # a render that finds all it asks for does not pay for it
+
+    name = f"`{shorten(ref)}`"
+    if ref in known:
+        return f"{name} (its segments are inactive, or in no locale that is asked for)"
+    near = list_near(ref, known, _NEAR)
+    few = f" (the scope has {join_names(known)})" if 0 < len(known) <= _NEAR else ""
+    return f"{name} (near it: {join_names(near)})" if near else f"{name}{few}"
+
+
 @frozen(eq=False)
 class SegmentQuery:
     """What is asked for one element of `each`, or, without `each`, once. `names` are those `where` sees."""
@@ -239,6 +287,11 @@ class SegmentQuery:
     names: Mapping[str, Any]
     wish: Wish
     preference: Preference
+
+    def list_missing(self, found: Sequence[Segment]) -> list[str]:
+        """The references that none of these segments is about."""
+        about = {one.ref_id for one in found}
+        return [ref for ref in self.wish[1] or () if ref not in about]
 
 
 def ask_segments(section: str, source: Segments, store: Store, names: Mapping[str, Any]) -> list[SegmentQuery]:
@@ -273,13 +326,13 @@ def _ask(section: str, source: Segments, store: Store, names: Mapping[str, Any])
 
 
 def _read_refs(section: str, ref: Expression, names: Mapping[str, Any]) -> tuple[str, ...]:
-    """Every reference once; whole numbers stand for their digits, as ids in a state may be either."""
+    """Every reference once; whole numbers stand for their digits, as ids in a state may be either. An empty text is none."""
     value = ref.evaluate(names)
     given = [one if isinstance(one, str) else find_whole(one) for one in _list(value)]
     if None in given:
         what = f"`segments.ref` of `{section}` must be text or a list of texts, not {show_value(value)}"
         raise fail("PC0551", what, ref.span, help="null asks for nothing; leave `ref` out to ask for the whole scope")
-    return tuple(dict.fromkeys(str(one) for one in given))
+    return tuple(dict.fromkeys(str(one) for one in given if one != ""))
 
 
 def _read_locales(section: str, locale: Expression, names: Mapping[str, Any]) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from promptc.diag.findings import Diagnostic, DiskError, PromptcError, Span, fail
@@ -12,13 +12,12 @@ from promptc.diag.typed import Any, TypeVar
 from promptc.model.sources import TABLE, Segment
 from promptc.sources.address import Address
 from promptc.sources.database import Database, Session
-from promptc.sources.segments import Changes, Malformed, Rows, Stored, choose, judge_row, rank_equals
+from promptc.sources.segments import Changes, Malformed, Rows, Stored, choose, is_name, judge_row, rank_equals
 from promptc.text.json import render_canonical_json
 
 Wish = tuple[str, Sequence[str] | None]
 """A scope, and what its segments are to be about; None for all of the scope."""
 
-Read = Callable[[Sequence[Wish], Sequence[str], str | None], Rows]
 MAX_ROWS = 100_000
 """Rows that a render reads of one scope."""
 
@@ -26,6 +25,8 @@ _MAX_STORED = 5_000_000
 _MAX_BYTES = 64_000_000
 _MAX_STORED_BYTES = 1_000_000_000
 _MOST_REFS = 20_000
+_MOST_LISTED = 20_000
+_MOST_LISTED_BYTES = 4_000_000
 _T = TypeVar("_T")
 _BATCH = 5_000
 COLUMNS = ("id", "scope", "ref_id", "content", "metadata", "active", "locale", "version", "priority")
@@ -75,22 +76,34 @@ class SegmentStore:
         """
         if not wanted:
             return Rows(())
-        with self.hold() as read:
-            return read(wanted, locales, version)
+        with self.hold() as held:
+            return held.read(wanted, locales, version)
 
     @contextmanager
-    def hold(self) -> Iterator[Read]:
-        """`read` for as long as this holds, however often it is called, of one moment of the store."""
+    def hold(self) -> Iterator[HeldStore]:
+        """The store at one moment, for as long as this holds."""
         with self._database.read() as session:
-            found = read_table(session, self._name, self.address.shown, self._span)
+            yield HeldStore(self, session, read_table(session, self._name, self.address.shown, self._span))
 
-            def read(wanted: Sequence[Wish], locales: Sequence[str], version: str | None) -> Rows:
-                with self._database.explain():
-                    raw = {scope: self._read_scope(session, found, scope, refs) for scope, refs in _gather_refs(wanted).items()}
-                scopes = {scope: _sort_out(rows, scope) for scope, rows in raw.items()}
-                return _answer(wanted, scopes, locales, version)
+    def read_held(self, session: Session, found: FoundTable, wanted: Sequence[Wish], locales: Sequence[str], version: str | None) -> Rows:
+        """`read` in a transaction that is held."""
+        with self._database.explain():
+            raw = {scope: self._read_scope(session, found, scope, refs) for scope, refs in _gather_refs(wanted).items()}
+        scopes = {scope: _sort_out(rows, scope) for scope, rows in raw.items()}
+        return _answer(wanted, scopes, locales, version)
 
-            yield read
+    def list_refs(self, session: Session, scope: str) -> tuple[str, ...] | None:
+        """What the rows of a scope are about, active or not, by code point; None where that is too much to look through."""
+        refs: list[str] = []
+        size = 0
+        asked = f'SELECT DISTINCT CAST(ref_id AS TEXT) FROM "{self._name}" WHERE scope = :scope LIMIT {_MOST_LISTED + 1}'
+        with self._database.explain():
+            for (ref,) in session.iter_rows(asked, {"scope": scope}):
+                refs.append(ref)
+                size += _measure((ref,))
+                if len(refs) > _MOST_LISTED or size > _MOST_LISTED_BYTES:
+                    return None
+        return tuple(sorted({ref for ref in refs if isinstance(ref, str) and is_name(ref)}))
 
     def load_all(self, scope: str | None = None) -> Stored:
         """All rows, or those of a scope, active or not."""
@@ -153,6 +166,23 @@ class SegmentStore:
 
     def _refuse(self, code: str, what: str, help: str) -> None:
         raise DiskError([Diagnostic(code, f"the store `{self.address.shown}` {what}", self._span, help)])
+
+
+class HeldStore:
+    """A store at one moment: whatever it is asked, and however often, nothing changes meanwhile."""
+
+    def __init__(self, store: SegmentStore, session: Session, found: FoundTable) -> None:
+        self._store = store
+        self._session = session
+        self._found = found
+
+    def read(self, wanted: Sequence[Wish], locales: Sequence[str], version: str | None) -> Rows:
+        """Reads the segments for each wish (`SegmentStore.read`)."""
+        return self._store.read_held(self._session, self._found, wanted, locales, version)
+
+    def list_refs(self, scope: str) -> tuple[str, ...] | None:
+        """Lists what the rows of a scope are about (`SegmentStore.list_refs`)."""
+        return self._store.list_refs(self._session, scope)
 
 
 def _measure(row: Iterable[Any]) -> int:

@@ -126,11 +126,16 @@ def judge_row(
 def _read_name(what: str, value: Any) -> str:
     if not isinstance(value, str) or not value:
         raise _MalformedError(f"`{what}` is no text")
+    if is_name(value):
+        return value
     if len(value) > MAX_ID:
         raise _MalformedError(f"`{what}` has {len(value)} characters, more than {MAX_ID}")
-    if not value.isprintable():
-        raise _MalformedError(f"`{what}` holds an invisible character")
-    return value
+    raise _MalformedError(f"`{what}` holds an invisible character")
+
+
+def is_name(text: str) -> bool:
+    """Whether `text` can be an id, a scope or a `ref_id`."""
+    return 0 < len(text) <= MAX_ID and text.isprintable()
 
 
 class _MalformedError(Exception):

@@ -1,7 +1,7 @@
-"""What changed between two texts, word by word. The only module that imports rapidfuzz."""
+"""What changed between two texts, word by word; and which names are near another. The only module that imports rapidfuzz."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Literal
@@ -10,6 +10,7 @@ Kind = Literal["same", "gone", "come"]
 
 _WORD = re.compile(r"\w+|[^\S\n]+|\n|[^\w\s]")
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
+_NEAR = 4
 _FEW = 3
 """Words that happen to stay between two changes and are told with them, so that a rewritten sentence is not confetti."""
 
@@ -34,6 +35,19 @@ def diff_words(old: str, new: str) -> tuple[TextRun, ...]:
     for is_same, before, after in _match(_LINE.findall(old), _LINE.findall(new)):
         runs += [TextRun("same", before)] if is_same else _diff_hunk(before, after)
     return tuple(_iter_merged(runs))
+
+
+def list_near(name: str, known: Iterable[str], most: int) -> list[str]:
+    """The names of `known` most like `name`, at most `most`, the nearest first, equally near ones by code point.
+
+    A name is near where at most a quarter of the letters of both together has to go or come, capitals aside.
+    """
+    from rapidfuzz.distance import Indel
+
+    wanted = name.casefold()
+    judged = ((Indel.distance(wanted, one.casefold()), one) for one in known)
+    near = sorted((distance, one) for distance, one in judged if distance * _NEAR <= len(wanted) + len(one))
+    return [one for _, one in near[:most]]
 
 
 def _match(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[bool, str, str]]:

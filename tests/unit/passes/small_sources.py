@@ -32,6 +32,10 @@ class SmallSources:
         parts = tuple(choose(self._find(scope, refs), locales, version).chosen for scope, refs in wanted)
         return Rows(parts, self.inactive, self.malformed)
 
+    def list_refs(self, store, scope):
+        self.asked.append((store.name, scope))
+        return tuple(sorted({one.ref_id for one in self.segments if one.scope == scope and one.ref_id is not None}))
+
     def open_entries(self, index, entries, count):
         self.asked.append((index.name, tuple(entry.id for entry in entries)))
         return self.retriever.open_entries(index.name, index.matching, entries, count)

@@ -38,10 +38,10 @@ def load(tmp_path):
 def test_references_are_text_or_a_list(load, ref, value, refs):
     sources = SmallSources(ROWS)
     render_small(load(_section(f'scope: npc, ref: "{ref}"')), {**STATE, "x": value}, sources)
-    assert sources.asked == [("main", (("npc", refs),), ("fr", "en"), None)]
+    assert sources.asked[0] == ("main", (("npc", refs),), ("fr", "en"), None)
 
 
-@pytest.mark.parametrize("value", [None, []])
+@pytest.mark.parametrize("value", [None, [], "", [""]])
 def test_no_reference_asks_for_nothing(load, value):
     sources = SmallSources(ROWS)
     outcome = compile_small(load(_section("scope: npc, ref: state.x")), {**STATE, "x": value}, sources)
@@ -143,6 +143,53 @@ def test_what_is_of_another_kind_is_said(load, source, value, code):
     with pytest.raises(PromptcError) as raised:
         render_small(load(_section(source)), {**STATE, "x": value}, SmallSources(ROWS))
     assert [one.code for one in raised.value.diagnostics] == [code]
+
+
+@pytest.mark.parametrize(
+    ("refs", "told"),
+    [
+        (["adda"], "`adda` (near it: `ada`)"),
+        (["ADA", "bo"], "`ADA` (near it: `ada`)"),
+        (["bo", "zoe", "ada", "boo", "zoe"], "`zoe` (the scope has `ada`, `bo`); `boo` (near it: `bo`)"),
+        ([f"x{number}" for number in range(7)], "; and 2 more"),
+        (["x" * 500], "xxx…` (the scope"),
+    ],
+)
+def test_what_no_segment_answers_is_told_with_what_is_near(load, refs, told):
+    sources = SmallSources(ROWS)
+    outcome = compile_small(load(_section("scope: npc, ref: state.x")), {**STATE, "x": refs}, sources)
+    (warning,) = outcome.warnings
+    assert (warning.code, warning.level) == ("PC0557", "warn") and told in warning.message
+    assert outcome.report["sections"][0]["source"]["missing"] == [ref for ref in dict.fromkeys(refs) if ref not in ("ada", "bo")]
+    assert sources.asked[1:] == [("main", "npc")]
+
+
+def test_what_is_there_and_cannot_be_shown_is_told_apart(load):
+    rows = [*ROWS, Segment("cy", "npc", "cy", "Cy", active=False), Segment("di", "npc", "di", "Di", locale="pt")]
+    outcome = compile_small(load(_section("scope: npc, ref: state.x")), {**STATE, "x": ["ada", "cy", "di"]}, SmallSources(rows))
+    (warning,) = outcome.warnings
+    assert "`cy` (its segments are inactive" in warning.message and "`di` (its segments are inactive" in warning.message
+
+
+def test_what_a_section_refuses_was_an_answer(load):
+    section = _section("scope: npc, ref: state.x, where: item.metadata.tier > 5")
+    outcome = compile_small(load(section), {**STATE, "x": "ada"}, SmallSources(ROWS))
+    assert outcome.warnings == () and outcome.report["sections"][0]["source"]["missing"] == []
+
+
+def test_silence_is_asked_for_and_costs_no_question(load):
+    sources = SmallSources(ROWS)
+    outcome = compile_small(load(_section("scope: npc, ref: state.x, missing: ignore")), {**STATE, "x": "adda"}, sources)
+    assert outcome.warnings == () and outcome.report["sections"][0]["source"]["missing"] == ["adda"]
+    assert len(sources.asked) == 1
+
+
+def test_what_must_answer_stops_the_render(load):
+    section = _section("scope: npc, each: state.x, ref: each, missing: error")
+    with pytest.raises(PromptcError) as raised:
+        render_small(load(section), {**STATE, "x": ["ada", "adda"]}, SmallSources(ROWS))
+    assert [(one.code, one.level) for one in raised.value.diagnostics] == [("PC0557", "error")]
+    assert render_small(load(section), {**STATE, "x": ["ada"]}, SmallSources(ROWS)) == "ada0\nada1\n"
 
 
 def test_without_each_there_is_no_such_name(load):

@@ -5,7 +5,7 @@ from itertools import pairwise
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from promptc.text.diff import TextRun, diff_words
+from promptc.text.diff import TextRun, diff_words, list_near
 
 _WORDS = st.lists(
     st.sampled_from(["the", "gate", "is", "shut", ".", " ", "\n", "\r\n", "  ", "é", "e\u0301", "\x85", "\u2028", "12"]), max_size=40
@@ -50,3 +50,15 @@ def test_a_line_that_goes_leaves_the_others_alone() -> None:
         TextRun("gone", "two\n"),
         TextRun("same", "three\n"),
     )
+
+
+def test_near_names_stand_nearest_first_and_equals_by_code_point() -> None:
+    known = ["npc.innkeeper", "npc.gleaner", "npc.inkeepers", "npc.warden", "npc.Inkeeper", "world.inkeeper"]
+    assert list_near("npc.inkeeper", known, 9) == ["npc.Inkeeper", "npc.inkeepers", "npc.innkeeper", "world.inkeeper"]
+    assert list_near("npc.inkeeper", reversed(known), 2) == ["npc.Inkeeper", "npc.inkeepers"]
+    assert list_near("dragon", known, 9) == [] and list_near("", ["a"], 9) == []
+
+
+@given(st.text(max_size=12), st.lists(st.text(min_size=1, max_size=12), max_size=6))
+def test_a_name_itself_is_the_nearest(name: str, others: list[str]) -> None:
+    assert not name or list_near(name, [*others, name], 9)[0].casefold() == name.casefold()

@@ -11,7 +11,7 @@ from promptc.check.schema_types import list_values
 from promptc.diag.findings import Diagnostic, Span, count_noun, join_names, suggest
 from promptc.diag.frozen import frozen, replace
 from promptc.model.pack import PackModel, Plan, has_reach, list_caps
-from promptc.model.section import HALVES, PART_KINDS, Evict, Items, LimitPer, MessageForm, Retrieve, Section, read_part_kind
+from promptc.model.section import HALVES, PART_KINDS, Evict, Items, LimitPer, MessageForm, Retrieve, Section, Segments, read_part_kind
 from promptc.template.compile import Expression
 from promptc.template.types.algebra import element_type, find_count
 from promptc.template.types.bounds import Amount, choose_largest
@@ -174,6 +174,17 @@ def _judge_against(name: str, span: Span, section: Section, plan: Plan, earlier:
     if other.items is None:
         return Diagnostic("PC0634", f"{what} names `{name}`, which is no list", span, "only sections with `items` can be compared")
     return None
+
+
+@for_each
+def check_missing(pack: PackModel, configuration: Configuration) -> Iterator[Diagnostic]:
+    """A `missing` of segments that are not asked for by reference."""
+    for section in configuration.plan.sections:
+        source = section.items.source if section.items is not None else None
+        if isinstance(source, Segments) and source.ref is None and source.missing != "warn":
+            message = f"`missing: {source.missing}` of `{section.id}` decides nothing: without `ref` the whole scope is asked for"
+            help = "take it out; `required: true` on the section says that it must have content"
+            yield Diagnostic("PC0679", message, source.span, help, "warn")
 
 
 def check_chunk_sizes(configurations: Configurations, medians: Mapping[str, int]) -> Iterator[Diagnostic]:

@@ -8,6 +8,7 @@ import pytest
 
 from promptc.diag.findings import DiskError
 from promptc.model.sources import Segment
+from promptc.sources import segment_store
 from promptc.sources.address import read_address
 from promptc.sources.database import _FileSession
 from promptc.sources.segment_store import LATEST, SegmentStore
@@ -228,3 +229,17 @@ def test_a_key_decides_what_is_one_segment(store):
     store.write([*tiers, *twins])
     assert _ids(store.read([("npc", ["mira"])]).rows) == ["t0", "t1", "t2"]
     assert _ids(store.read([("npc", ["bo"])]).rows) == ["a"]
+
+
+def test_what_a_scope_is_about_is_listed_by_code_point(store, execute, monkeypatch):
+    store.write((*ROWS, Segment("zed", "npc", "Zed", "Zed.", locale="fr"), Segment("place", "place", "port", "A port.")))
+    execute("INSERT INTO prompt_segments (id, scope, ref_id, content, active) VALUES ('odd', 'npc', ?, 'x', ?)", ("a\x01b", True))
+    with store.hold() as held:
+        assert held.list_refs("npc") == ("Zed", "bo", "mira")
+        assert held.list_refs("core") == held.list_refs("no such") == ()
+    monkeypatch.setattr(segment_store, "_MOST_LISTED", 3)
+    with store.hold() as held:
+        assert held.list_refs("npc") is None and held.list_refs("place") == ("port",)
+    monkeypatch.setattr(segment_store, "_MOST_LISTED_BYTES", 3)
+    with store.hold() as held:
+        assert held.list_refs("place") is None

@@ -163,11 +163,11 @@ def test_an_import_into_it_while_it_is_read(path, temporary):
 
 def _read_around_a_write(path):
     """How many rows are read before and after another program removes them all."""
-    with _store(path).hold() as read:
-        before = len(read([("core", None)], (), None).rows)
+    with _store(path).hold() as held:
+        before = len(held.read([("core", None)], (), None).rows)
         with closing(sqlite3.connect(path)) as other, other:
             other.execute("DELETE FROM prompt_segments")
-        return before, len(read([("core", None)], (), None).rows)
+        return before, len(held.read([("core", None)], (), None).rows)
 
 
 def test_what_is_held_is_of_one_moment(path, temporary):
