@@ -13,7 +13,7 @@ from posixpath import dirname
 from promptc.check.configurations import list_defaults
 from promptc.diag.findings import Diagnostic, UsageError, count_noun, suggest
 from promptc.diag.frozen import frozen, replace
-from promptc.model.pack import Assign, Band, Choice, PackModel, Plan, list_steps
+from promptc.model.pack import Assign, Band, Choice, PackModel, Plan, choose_tiers, list_steps
 from promptc.model.section import (
     MICRO,
     Budget,
@@ -160,8 +160,7 @@ class _Drawer:
         tiers = self._pack.strain.tiers if self._pack.strain is not None else ()
         before = self.list_blocks(self._pack.load_plan(choice))
         for at, tier in enumerate(tiers):
-            uses = list_steps(tiers[: at + 1])[1]
-            after = self.list_blocks(self._pack.load_plan(replace(choice, tiers=at + 1, uses=uses)))
+            after = self.list_blocks(self._pack.load_plan(choose_tiers(choice, tiers[: at + 1])))
             changes = _merge((*_compare_blocks(before, after), *self._list_acts(at)))
             before = after
             if at or changes:

@@ -65,11 +65,18 @@ def test_every_view_is_there_as_json(view, keep, run):
 def test_the_meter_adds_up(keep, run):
     report = json.loads(run("explain", "keep", STATE, "--json").out)
     meter = run("explain", "keep", STATE).out
-    rows = {line.split()[0]: line.split() for line in meter.split("\n\n")[1].splitlines()[1:]}
-    assert {section["id"]: section["charge"] for section in report["sections"]} == {
-        name: int(row[1]) for name, row in rows.items() if name not in ("total", "shared")
+    head, *lines = meter.split("\n\n")[1].splitlines()
+    items, tokens = (slice(head.index(name) - 2, head.index(name) + len(name)) for name in ("items", "tokens"))
+    held = {line.split()[0]: line[tokens].strip() for line in lines}
+    shown = {line.split()[0]: line[items].strip() for line in lines}
+    lists = ("lore", "recent")
+    assert {section["id"]: str(section["charge"]) for section in report["sections"]} == {
+        name: count for name, count in held.items() if name not in ("total", "shared")
     }
-    assert int(rows["total"][1]) == report["tokens"]
+    assert held["total"] == str(report["tokens"])
+    assert {section["id"]: str(len(section["items"])) if section["id"] in lists else "" for section in report["sections"]} == {
+        name: count for name, count in shown.items() if name not in ("total", "shared")
+    }
 
 
 def test_a_render_that_does_not_fit_is_explained(keep, run):

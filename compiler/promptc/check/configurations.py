@@ -17,7 +17,7 @@ from promptc.check.texts import UsedText, iter_texts
 from promptc.diag.findings import Diagnostic, PromptcError
 from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any, TypeVar
-from promptc.model.pack import Choice, PackModel, Plan, list_steps
+from promptc.model.pack import Choice, PackModel, Plan, choose_tiers, list_steps
 from promptc.model.section import Section, Step
 from promptc.template.types.trials import Trials
 
@@ -129,7 +129,7 @@ def list_configurations(pack: PackModel) -> Configurations:
     facts, loaded, failed = PackFacts(pack), [], []
     for combination in combinations:
         try:
-            base = pack.load_plan(replace(combination.choice, tiers=0, uses=()))
+            base = pack.load_plan(Choice(combination.cases, combination.choice.patches))
             loaded.append(Configuration(combination, pack.load_plan(combination.choice), base, facts))
         except PromptcError as error:
             failed.append((combination, error.diagnostics))
@@ -174,9 +174,7 @@ def _combine(pack: PackModel, cases: Choices, tier: int, patch: str = "") -> Com
     if pack.strain is None:
         return Combination(Choice(cases, patches), cases, 0, "", patch)
     tiers = pack.strain.tiers
-    _, uses = list_steps(tiers[: tier + 1])
-    choice = Choice(cases, patches, tier + 1, uses)
-    return Combination(choice, cases, tier, tiers[tier].name, patch)
+    return Combination(choose_tiers(Choice(cases, patches), tiers[: tier + 1]), cases, tier, tiers[tier].name, patch)
 
 
 Rule = Callable[[PackModel, Configurations], Iterator[Diagnostic]]

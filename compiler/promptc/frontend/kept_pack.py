@@ -18,11 +18,11 @@ from collections.abc import Callable, Mapping, Sequence
 
 from promptc.cache import Cache, KeptCounts, KeptWords
 from promptc.diag.findings import Diagnostic, PromptcError
-from promptc.diag.frozen import frozen, replace
+from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any, NoReturn, TypeVar
 from promptc.files.reading import read_file, read_inside
 from promptc.frontend.state import StateSchema
-from promptc.model.pack import MANIFEST, Choice, Counting, PackModel, Plan, list_steps
+from promptc.model.pack import MANIFEST, Choice, Counting, PackModel, Plan, choose_tiers
 from promptc.model.state import Node
 from promptc.text.counters.counter import Meter
 from promptc.text.counters.exact import TableCounter, load_counter
@@ -205,7 +205,7 @@ def keep_pack(cache: Cache, path: str, loaded: LoadedPack, known: Sequence[Choic
 
 def _load_tiers(pack: PackModel, choice: Choice) -> None:
     tiers = pack.strain.tiers if pack.strain is not None else ()
-    choices = [replace(choice, tiers=count, uses=list_steps(tiers[:count])[1]) for count in range(1, len(tiers) + 1)]
+    choices = [choose_tiers(choice, tiers[:count]) for count in range(1, len(tiers) + 1)]
     for one in (choice, *choices):
         try:
             pack.load_plan(one)

@@ -186,7 +186,7 @@ def _apply(manifest: Node, variation: Node, patches: Mapping[str, Node], finding
             findings.append(Diagnostic("PC0242", f"patches use each other in a circle: {' → '.join((*using, str(name.value)))}", name.span))
         else:
             manifest = _apply(manifest, patch, patches, findings, (*using, str(name.value)))
-    return _merge_manifest(manifest, _without(variation, ["name"]), findings)  # the name of a tier is its own
+    return _merge_manifest(manifest, _without(variation, ["name", "variants"]), findings)  # those of a tier are its own
 
 
 def _used(variation: Node) -> tuple[Node, ...]:

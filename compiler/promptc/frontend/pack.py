@@ -297,6 +297,8 @@ def load_strain(manifest: Node, compiler: TextCompiler) -> Strain | None:
     tiers = tuple(_load_tier(tier, compiler) for tier in node.value["tiers"].value)
     _check_tiers(tiers, compiler)
     _check_uses(tiers, manifest, compiler)
+    for tier in node.value["tiers"].value:
+        _check_cases(tier, manifest, compiler)
     strain = Strain(
         tiers=tiers,
         span=node.span,
@@ -310,12 +312,14 @@ def load_strain(manifest: Node, compiler: TextCompiler) -> Strain | None:
 
 def _load_tier(node: Node, compiler: TextCompiler) -> Tier:
     name, at, leave, do = str(node.value["name"].value), read_ratio(node.value["at"]), node.get("leave"), node.get("do")
+    cases = node.get("variants")
     return Tier(
         name=name,
         at=at,
         leave=read_ratio(leave) if leave is not None else at,
         do=load_steps(do, f"strain.{name}.do", compiler) if do is not None else None,
         span=node.span,
+        cases=tuple((axis, str(case.value)) for axis, case in cases.items()) if cases is not None else (),
     )
 
 
@@ -342,6 +346,24 @@ def _check_uses(tiers: tuple[Tier, ...], manifest: Node, compiler: TextCompiler)
     for step in (step for tier in tiers for step in tier.do or ()):
         if isinstance(step, Use) and step.patch not in known:
             compiler.note("PC0241", f"there is no patch `{step.patch}`", step.span, suggest(step.patch, known))
+
+
+def _check_cases(tier: Node, manifest: Node, compiler: TextCompiler) -> None:
+    """The cases that a tier puts in force: of axes that there are, and of the same total, which is known before the tier is."""
+    chosen, axes = tier.get("variants"), manifest.get("variants")
+    known = dict(axes.items()) if axes is not None else {}
+    for name, case in chosen.items() if chosen is not None else ():
+        where, span = f"`strain.{tier.value['name'].value}.variants`", chosen.key_span(name) if chosen is not None else case.span
+        if name not in known:
+            compiler.note("PC0264", f"{where} names `{name}`, which is no axis of `variants`", span, suggest(name, known))
+            continue
+        cases = dict(known[name].value["cases"].items())
+        if case.value not in cases:
+            message = f"{where} names `{case.value}`, which is no case of `{name}`"
+            compiler.note("PC0264", message, case.span, suggest(str(case.value), cases) or f"known: {join_names(cases)}")
+        if any(one.get("budget") is not None for one in cases.values()):
+            message = f"{where} sets `{name}`, and a case of `{name}` sets `budget`: the total is known before the tier is"
+            compiler.note("PC0265", message, span, "vary the sections' budgets, or choose that axis by the state alone")
 
 
 def _check_sections(strain: Strain, manifest: Node, node: Node, compiler: TextCompiler) -> None:

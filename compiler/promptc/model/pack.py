@@ -139,13 +139,14 @@ class Axis:
 
 @frozen
 class Tier:
-    """A strain tier: its threshold, the pressure under which it is left, and what it does to the selection."""
+    """A strain tier: its threshold, the pressure under which it is left, what it does to the selection, the cases it puts in force."""
 
     name: str
     at: Ratio
     leave: Ratio
     do: tuple[Step, ...] | None
     span: Span
+    cases: tuple[tuple[str, str], ...] = ()
 
 
 @frozen
@@ -324,6 +325,13 @@ def list_steps(tiers: tuple[Tier, ...]) -> tuple[tuple[Step, ...], tuple[str, ..
             steps = [*steps, *tier.do] if tier.do else []
     uses = tuple(step.patch for step in steps if isinstance(step, Use))
     return tuple(step for step in steps if not isinstance(step, Use)), uses
+
+
+def choose_tiers(choice: Choice, tiers: tuple[Tier, ...]) -> Choice:
+    """The choice under these tiers: the patches that their steps use, and the cases that they put in the place of those chosen."""
+    named = {axis: case for tier in tiers for axis, case in tier.cases}
+    cases = tuple((axis, named.get(axis, case)) for axis, case in choice.cases)
+    return replace(choice, cases=cases, tiers=len(tiers), uses=list_steps(tiers)[1])
 
 
 def has_reach(section: Section, plan: Plan, pack: PackModel) -> bool:

@@ -51,7 +51,7 @@ def select(
     fences = work.render_fences(bound, plan, strain)
     is_guarded_alike = before is not None and before.fences == fences and _list_rules(before.plan, bound) == _list_rules(plan, bound)
     guard = before.guard if before is not None and is_guarded_alike else work.load_guard(bound, plan, fences)
-    reuse = _Reuse(before if is_guarded_alike else None, strain)
+    reuse = _Reuse(before if is_guarded_alike else None, bound, strain)
     counts: dict[str, int] = {}
     chosen: dict[str, Selected] = {}
     selector = SectionSelector(bound, plan, guard, strain, counts, chosen, gathering)
@@ -76,9 +76,10 @@ def select(
 class _Reuse:
     """Which sections of an earlier selection still hold."""
 
-    def __init__(self, before: Selection | None, strain: Mapping[str, Any]) -> None:
+    def __init__(self, before: Selection | None, bound: Bound, strain: Mapping[str, Any]) -> None:
         self._before = {one.section.id: one for one in before.sections} if before is not None else {}
-        self._is_strained_alike = before is None or before.strain == strain
+        changed = (before.strain != strain, before.bound is not bound) if before is not None else (False, False)
+        self._changed_names = {name for name, is_changed in zip(("strain", "variant"), changed, strict=True) if is_changed}
         self._held: set[str] = set()
         self._changed: set[str] = set()
 
@@ -94,7 +95,7 @@ class _Reuse:
         return None
 
     def _is_touched(self, section: Section) -> bool:
-        if not self._is_strained_alike and any(path[0] == "strain" for path in section.reads):
+        if self._changed_names and any(path[0] in self._changed_names for path in section.reads):
             return True
         against = section.items.dedupe.against if section.items is not None and section.items.dedupe is not None else ()
         if any(name not in self._held for name in against):

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from promptc.diag.findings import Diagnostic, fail, show_value, suggest
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any
-from promptc.model.pack import Strain, Tier, list_caps, list_steps, list_watched
+from promptc.model.pack import Choice, Strain, Tier, choose_tiers, list_caps, list_steps, list_watched
 from promptc.model.stages import Bound, Gathering, Pressure, Selection, Strained
 from promptc.passes.layout.layout import load_layout
 from promptc.passes.select import CostlyWork, select
@@ -23,18 +23,22 @@ def strain(bound: Bound, gathering: Gathering | None = None, work: CostlyWork | 
     if rules is None:
         selection = select(bound, bound.pack.load_plan(bound.choice), bound.choice, name_tier(None, 0, 0), gathering=gathering, work=work)
         return Strained(selection, 0, Pressure(0, 0), ())
-    choice = replace(bound.choice, tiers=1)
-    first = select(bound, bound.pack.load_plan(choice), choice, name_tier(rules, 0, 0), gathering=gathering, work=work)
+    choice = replace(choose_tiers(bound.choice, rules.tiers[:1]), uses=())
+    first = select(_see_cases(bound, choice), bound.pack.load_plan(choice), choice, name_tier(rules, 0, 0), gathering=gathering, work=work)
     load = _count_load(bound, rules, _count_demands(work, first, {*_list_caps(bound, rules)}))
     pressure = _measure(bound, rules, load)
     previous = _read_previous(bound, rules)
     tier = _choose_tier(rules.tiers, pressure, previous)
-    steps, uses = list_steps(rules.tiers[: tier + 1])
-    final = replace(bound.choice, tiers=tier + 1, uses=uses)
+    final = choose_tiers(bound.choice, rules.tiers[: tier + 1])
     named = name_tier(rules, tier, pressure.percent)
-    selection = select(bound, bound.pack.load_plan(final), final, named, before=first, gathering=gathering, work=work)
+    selection = select(_see_cases(bound, final), bound.pack.load_plan(final), final, named, before=first, gathering=gathering, work=work)
     raises, warnings = _check_watched(rules, first, load, pressure, previous, tier)
-    return Strained(selection, tier, pressure, steps, raises, warnings)
+    return Strained(selection, tier, pressure, list_steps(rules.tiers[: tier + 1])[0], raises, warnings)
+
+
+def _see_cases(bound: Bound, choice: Choice) -> Bound:
+    """What is bound, with the cases in force as its expressions see them."""
+    return bound if choice.cases == bound.choice.cases else replace(bound, names={**bound.names, "variant": dict(choice.cases)})
 
 
 def name_tier(rules: Strain | None, tier: int, percent: int) -> Mapping[str, Any]:

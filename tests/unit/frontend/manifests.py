@@ -151,6 +151,7 @@ strain:
       at: 0.70
       leave: 0.65
       use: [short]
+      variants: {retrieval: deep}
       sections: {recent: {items: {window: {last: 10}}}}
       truncate: [lore]
       output: {separator: ""}

@@ -70,7 +70,7 @@ def with_key(lines):
             with_key("strain: {tiers: [{name: low, at: 0, budget: 3}]}"),
             "PC0201",
             "unknown key `budget` in tier `low`",
-            "known: `do`, `leave`, `output`, `response`, `sections`, `tools`, `truncate`, `use`",
+            "known: `do`, `leave`, `output`, `response`, `sections`, `tools`, `truncate`, `use`, `variants`",
             (8, 37),
         ),
         (

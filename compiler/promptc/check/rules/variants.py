@@ -19,7 +19,7 @@ from promptc.model.state import Node
 from promptc.template.types.types import NumberType, Type, list_members
 
 Path = tuple[str, ...]
-_NOT_MERGED = ("use", "at", "leave", "do", "name")
+_NOT_MERGED = ("use", "at", "leave", "do", "name", "variants")
 _ONE_OF = {"source": ("template", "text", "items"), "place": ("before", "after")}
 _ONE_RENDERING = ("text", "template", "forms", "message")
 _CONFLICTS_SHOWN = 3

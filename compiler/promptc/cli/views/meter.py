@@ -40,9 +40,11 @@ _LEAST_BAR = 8
 
 @frozen
 class _Line:
-    """One section: what it holds now, what it wanted before any step and what it may hold, in tokens; `cap` as it is shown."""
+    """One section: its items, what it holds now, what it wanted before any step and what it may hold, in tokens; `items`, empty for a
+    text, and `cap` as they are shown."""
 
     id: str
+    items: str
     state: str
     held: int
     wanted: int
@@ -76,12 +78,21 @@ def _iter_head(outcome: Outcome, width: int, paint: Paint) -> Iterator[str]:
     yield f"▕{paint.apply(render_bar(tokens or budget, 0, budget, width - 2).ljust(width - 2), 'green' if tokens is not None else 'red')}▏"
     if report["strain"] is not None:
         yield _describe_strain(report)
-    choices = [
-        *(f"{axis} = {case or 'none'}" for axis, case in report["variants"].items()),
-        *(f"patch {name}" for name in report["patches"]),
-    ]
+    choices = [*_iter_cases(outcome), *(f"patch {name}" for name in report["patches"])]
     if choices:
         yield f"variant {', '.join(choices)}"
+
+
+def _iter_cases(outcome: Outcome) -> Iterator[str]:
+    """The cases in force; of one that a tier put in place of what was chosen, both and the tier."""
+    strained = outcome.fitted.strained
+    bound = strained.selection.bound
+    chosen, rules = dict(bound.choice.cases), bound.pack.strain
+    tiers = rules.tiers[: strained.tier + 1] if rules is not None else ()
+    for axis, case in outcome.report["variants"].items():
+        sets = [tier.name for tier in tiers if axis in dict(tier.cases)]
+        instead = f" ({sets[-1]}, in place of {chosen[axis]})" if case != chosen[axis] else ""
+        yield f"{axis} = {case or 'none'}{instead}"
 
 
 def _describe_counter(counter: Mapping[str, Any]) -> str:
@@ -97,7 +108,7 @@ def _describe_strain(report: Mapping[str, Any]) -> str:
 
 def _render_table(outcome: Outcome, width: int, paint: Paint) -> str:
     lines = list(_iter_lines(outcome))
-    head = ["section", "tokens", "wanted", "cap", "used"]
+    head = ["section", "items", "tokens", "wanted", "cap", "used"]
     body = [_make_row(line) for line in lines]
     feet = list(_iter_totals(outcome, lines))
     widths = [max(min(_NAME, len(row[at])) for row in (head, *body, *feet)) for at in range(len(head))]
@@ -116,7 +127,22 @@ def _iter_lines(outcome: Outcome) -> Iterator[_Line]:
         wanted = one.get("demand", one.get("demand_at_least", 0))
         cap, limit = _describe_cap(outcome, one["id"])
         used = show_percent(held, limit) if held and limit else ""
-        yield _Line(one["id"], _describe_state(one, held, wanted), held, wanted, "demand_at_least" in one, cap, used)
+        yield _Line(
+            one["id"],
+            _count_items(outcome, one["id"]),
+            _describe_state(one, held, wanted),
+            held,
+            wanted,
+            "demand_at_least" in one,
+            cap,
+            used,
+        )
+
+
+def _count_items(outcome: Outcome, name: str) -> str:
+    """How many items of a list stand in the end: in what does not fit, too."""
+    fit = outcome.fitted.sections.get(name)
+    return show_count(len(fit.alive)) if fit is not None and fit.section.items is not None and fit.alive else ""
 
 
 def count_tokens_held(outcome: Outcome, section: str) -> int:
@@ -147,8 +173,8 @@ def _describe_state(section: Mapping[str, Any], held: int, wanted: int) -> str:
 def _make_row(line: _Line) -> list[str]:
     name = escape_controls(line.id)
     if not line.held and not line.wanted:
-        return [name, "", "", line.cap, ""]
-    return [name, show_count(line.held), show_count(line.wanted) + ("+" if line.is_more else ""), line.cap, line.used]
+        return [name, "", "", "", line.cap, ""]
+    return [name, line.items, show_count(line.held), show_count(line.wanted) + ("+" if line.is_more else ""), line.cap, line.used]
 
 
 def _iter_totals(outcome: Outcome, lines: list[_Line]) -> Iterator[list[str]]:
@@ -157,11 +183,11 @@ def _iter_totals(outcome: Outcome, lines: list[_Line]) -> Iterator[list[str]]:
     report, layout = outcome.report, outcome.fitted.layout
     held = sum(line.held for line in lines) + layout.offered
     if layout.offer:
-        yield [layout.offer, show_count(layout.offered), "", "", ""]
+        yield [layout.offer, "", show_count(layout.offered), "", "", ""]
     total = report["tokens"] if report["tokens"] is not None else _count_left(outcome, held)
     if total != held:
-        yield ["shared", f"{total - held:+,}", "", "", ""]
-    yield ["total", show_count(total), "", show_count(report["budget"]), show_percent(total, report["budget"])]
+        yield ["shared", "", f"{total - held:+,}", "", "", ""]
+    yield ["total", "", show_count(total), "", show_count(report["budget"]), show_percent(total, report["budget"])]
 
 
 def _count_left(outcome: Outcome, held: int) -> int:
