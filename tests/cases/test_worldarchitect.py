@@ -127,12 +127,13 @@ def test_no_narrative_prompt_speaks_of_what_people_are_inside() -> None:
 
 
 def test_no_page_but_those_for_the_game_master_speaks_of_it() -> None:
-    told = {
-        path.relative_to(FOLDER).parts[2:]
-        for path in FOLDER.glob("prompt_archive/*/*/*.md")
-        if INSIDE.search(path.read_text(encoding="utf-8"))
+    told = [path for path in sorted(FOLDER.glob("prompt_archive/*/*/*.md")) if INSIDE.search(path.read_text(encoding="utf-8"))]
+    assert {path.relative_to(FOLDER).parts[2:] for path in told} == {
+        ("examples", "companion.md"),
+        ("safety", "inner-profiles.md"),
+        ("worldgen", "companions.md"),
     }
-    assert told == {("worldgen", "companions.md")}
+    assert all(path.read_text(encoding="utf-8").startswith("---\nmode: dm\n") for path in told)
 
 
 def test_a_rollback_is_the_earlier_version_to_the_byte() -> None:
@@ -163,6 +164,16 @@ def test_a_larger_budget_keeps_what_a_smaller_one_kept_and_the_core_is_always_wh
 @pytest.mark.parametrize("path", sorted((RESPONSES / "valid").iterdir()), ids=lambda path: path.stem)
 def test_an_answer_as_the_core_asks_for_it_keeps_the_contract(path: Path) -> None:
     assert [error.message for error in VALIDATOR.iter_errors(_read(path))] == []
+
+
+@pytest.mark.parametrize("version", ["1.0", "1.1"])
+def test_the_answer_that_the_archive_gives_as_an_example_keeps_the_contract(version: str) -> None:
+    page = (FOLDER / "prompt_archive" / version / "examples" / "story-answer.md").read_text(encoding="utf-8")
+    mode, answer = page.split("```\n")[1].strip().split("\n", 1)
+    assert mode == "[MODE: STORY]"
+    assert [error.message for error in VALIDATOR.iter_errors(json.loads(answer))] == []
+    rules = _ask("A story answer worked through, the whole answer", version=version).text.split("<rule ")[1:]
+    assert any(answer in rule for rule in rules), "it is whole in one chunk"
 
 
 @pytest.mark.parametrize("path", sorted((RESPONSES / "invalid").iterdir()), ids=lambda path: path.stem)
