@@ -259,6 +259,8 @@ def _describe_plan(pack: PackModel, plan: Plan) -> tuple[Phrase, ...]:
         found.append(_list("tools ", [tool.name for tool in plan.tools]))
     if plan.response is not None:
         found.append(say("response {}", plan.response.name))
+    if plan.output.models:
+        found.append(_list("asks ", list(plan.output.models.values())))
     return tuple(found)
 
 

@@ -122,8 +122,9 @@ class Prompt:
     def to(self, provider: str, model: str | None = None) -> dict[str, Any]:
         """The body of a request to a provider: messages, tools, response schema, limits and cache breakpoints where it takes them.
 
-        It is fitted to that provider's account: what `render(..., format=provider)` with the same budget gives, to the byte. Where this
-        prompt was counted otherwise, it is rendered once more; its own `tokens` and `report` stay what they are.
+        `model` goes before the pack's own (`output.models`). The body is fitted to that provider's account: what
+        `render(..., format=provider)` with the same budget gives, to the byte. Where this prompt was counted otherwise, it is rendered once
+        more; its own `tokens` and `report` stay what they are.
 
         Of a messages render. Raises `UsageError` for an unknown provider, `FitError` where the content does not fit with its overheads,
         `PromptcError` for what it cannot take.
@@ -142,14 +143,15 @@ class Prompt:
         outcome = self._fit_to(known)
         fitted, emitted = outcome.fitted, outcome.emitted
         assert emitted is not None
-        budget = fitted.strained.selection.plan.budget
+        plan = fitted.strained.selection.plan
+        budget = plan.budget
         payload = build_payload(
             read_messages(fitted, emitted),
             fitted.layout.tools,
             fitted.layout.response,
             provider=known,
             limits=ReplyLimits(budget.reserve, budget.context, budget.span),
-            model=model,
+            model=model if model is not None else plan.output.models.get(provider),
         )
         return payload if outcome is self._outcome else replace(payload, warnings=(*outcome.warnings, *payload.warnings))
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from itertools import groupby
@@ -69,6 +69,7 @@ def load_output(manifest: Node, sections: Sequence[Section], shared_fence: Fence
     return Output(
         span=node.span,
         format=node.text("format", "text"),
+        models=_load_models(node.get("models")),
         messages=_split_each(_load_messages(node, sections, compiler), sections),
         fence=shared_fence,
         separator=node.text("separator", "\n"),
@@ -76,6 +77,10 @@ def load_output(manifest: Node, sections: Sequence[Section], shared_fence: Fence
         warn_chars=int(chars.value) if chars is not None else None,
         warn_span=chars.span if chars is not None else None,
     )
+
+
+def _load_models(node: Node | None) -> Mapping[str, str]:
+    return {name: str(model.value) for name, model in node.value.items()} if node is not None else {}
 
 
 def _load_guarding(node: Node | None) -> Guarding:

@@ -47,10 +47,11 @@ class MessagePlan:
 
 @frozen
 class Output:
-    """How the emitted sections become text or messages. `warn_span` is where `warn_chars` stands."""
+    """How the emitted sections become text or messages. `models`: provider → the name in its requests. `warn_span`: of `warn_chars`."""
 
     span: Span
     format: Format = "text"
+    models: Mapping[str, str] = field(default_factory=dict)
     messages: tuple[MessagePlan, ...] = ()
     fence: Fence | None = None
     separator: str = "\n"
