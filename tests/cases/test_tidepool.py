@@ -76,7 +76,7 @@ def _set(state: dict[str, Any], mood: str, variant: Mapping[str, str], band: str
 def test_every_mood_variant_and_band_of_a_crowded_table(mood: str, variant: Mapping[str, str], band: str) -> None:
     prompt = PACK.render(_set(_read("crowd"), mood, variant, band))
     system = _system(prompt)
-    assert prompt.report["variants"] == {"mood": mood, "precarity": band}
+    assert prompt.report["variants"] == {"mood": mood, "phase": mood, "precarity": band}
     assert re.findall("^# (Mood|Voice): (.*)$", system, re.MULTILINE) == [("Mood", mood), ("Voice", VOICES[band])]
     for word in variant.values():
         assert re.search(rf"^(# .*|Position, |Effect, |Domain, )\b{word}\b", system, re.MULTILINE)
@@ -87,8 +87,22 @@ def test_every_mood_variant_and_band_of_a_crowded_table(mood: str, variant: Mapp
     assert prompt.tokens <= 14_000
 
 
+@pytest.mark.parametrize("mood", TOOLS)
+@pytest.mark.parametrize("is_asked", [False, True])
+def test_a_die_can_be_spent_only_while_nothing_is_locked(mood: str, is_asked: bool) -> None:
+    """The mood may be the state's or the caller's; a lock that an engine forgot to take off counts in an action alone."""
+    state = _read("table")
+    state["dice"]["locked"] = {"die": 4, "outcome": "costly"}
+    if not is_asked:
+        state["mood"]["name"] = mood
+    prompt = PACK.render(state, variants={"mood": mood} if is_asked else {})
+    assert {tool["name"] for tool in prompt.tools} == _list_tools(state, mood)
+    assert "spend_die" not in json.dumps([prompt.messages, prompt.tools])
+    assert ("Locked: costly, by a 4" in _system(prompt)) == (mood == "action")
+
+
 def test_guidance_of_all_moods_is_a_stable_prefix() -> None:
-    """What stands before the breakpoint depends on the mood alone."""
+    """What stands before the breakpoint depends on the mood alone, and in an action on whether its outcome is locked."""
     for mood in TOOLS:
         heads = set()
         for name, band in product(("table", "crowd", "long"), STRAIN):
@@ -390,7 +404,12 @@ def test_every_mood_is_a_body_that_each_provider_takes(name: str, mood: str, pro
     check_published(provider, body)
     names = [part["name"] for part in _find_named(body["tools"])]
     assert names == [tool["name"] for tool in PACK.render(_read(name), variants={"mood": mood}).tools]
-    assert set(names) == TOOLS[mood]
+    assert set(names) == _list_tools(_read(name), mood)
+
+
+def _list_tools(state: Mapping[str, Any], mood: str) -> set[str]:
+    """With an outcome locked there is no die to spend."""
+    return TOOLS[mood] - ({"spend_die"} if state.get("dice", {}).get("locked") else set())
 
 
 def _find_named(tools: Any) -> list[Any]:
@@ -444,7 +463,7 @@ def test_a_drawn_state_is_rendered_or_does_not_fit(state: dict[str, Any], mood: 
         assert budget is not None, "what is drawn is small"
     else:
         assert prompt.tokens <= (budget or 14_000)
-        assert {tool["name"] for tool in prompt.tools} == TOOLS[mood or state["mood"]["name"]]
+        assert {tool["name"] for tool in prompt.tools} == _list_tools(state, mood or state["mood"]["name"])
 
 
 @given(state=from_schema(SCHEMA))
