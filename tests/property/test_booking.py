@@ -1,22 +1,33 @@
 """Booking answers: the next state is valid whatever a model answers, the digest never loses a hinge, and a scene is booked once."""
 
 import json
+from collections.abc import Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import promptc
+from promptc.operations.archive import list_archives, read_archive
+from promptc.operations.restore import make_restoration, read_note
+from promptc.operations.results import StateDiff
 from promptc.operations.run import run_operation
+from promptc.operations.state_file import apply_to_file, rewrite_state
 from tests.contract.sources import ROOT
+from tests.size import count_examples
 
 SENTINEL, TIDEPOOL, COMPANION = (promptc.load(ROOT / "packs" / name) for name in ("sentinel", "tidepool", "companion"))
 CALM = json.loads((ROOT / "fixtures" / "sentinel" / "calm" / "state.json").read_text())
 LONG = json.loads((ROOT / "fixtures" / "tidepool" / "base" / "long.json").read_text())
 
+SCENE = json.loads((ROOT / "fixtures" / "tidepool" / "answers" / "scene.json").read_text())
+
 texts = st.sampled_from(["", " ", "\x85", "\x1c", "\ufeff", "The gate shuts.", "x" * 300, "x" * 2000]) | st.text(
     st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=30
 )
+small = st.integers(-2, 2)
 numbers = st.integers(-12, 12) | st.sampled_from([-99999, 99999, 2.0, -9, 9, 999, 1e300])
 
 
@@ -42,6 +53,18 @@ scenes = st.fixed_dictionaries(
     }
 )
 
+seeds = st.sampled_from(["Oskar counts.", "oskar counts.", "Telda knows.", *LONG["seeds"]])
+taken = st.fixed_dictionaries(
+    {
+        "summary": st.sampled_from(["It rained.", "Nell left."]),
+        "keyMoments": st.lists(seeds, max_size=2),
+        "consequenceSeeds": st.lists(seeds, max_size=4),
+        "stressDelta": st.integers(-9, 9),
+        "coinDelta": st.integers(-999, 999) | small,
+    }
+)
+"""Answers that pass their check."""
+
 
 def _count_hinges(state: Any) -> int:
     return sum(bool(one["situation"].strip("\ufeff \x85\x1c")) for one in state["digest"]["hinge_index"])
@@ -59,25 +82,90 @@ def test_the_hinges_never_become_fewer(answers: list[Any], operation: str) -> No
         state = done.value
 
 
-@given(first=scenes, second=scenes)
-def test_a_scene_is_booked_once_however_often_it_is_folded(first: Any, second: Any) -> None:
-    once = run_operation(TIDEPOOL, LONG, "compress_scene", answers={"scene": json.dumps(first)}).value
-    TIDEPOOL.load_state(once)
-    again = {**once, "scene": {**once["scene"], "beats": LONG["scene"]["beats"]}}
-    twice = run_operation(TIDEPOOL, again, "compress_scene", answers={"scene": json.dumps(second)}).value
-    assert twice == once
+def _do(pack: Any, folder: Path, operation: str, answers: Mapping[str, Any]) -> Any:
+    """The state in the file, after the operation was done to the file."""
+    written = {name: json.dumps(answer) for name, answer in answers.items()}
+    apply_to_file(pack, str(folder / "s.json"), operation, None, written, folder=None, wait=1, expected=None)
+    return json.loads((folder / "s.json").read_bytes())
 
 
-@given(delta=st.integers(-2, 2), more=st.integers(-2, 2))
-def test_of_beats_that_were_played_on_only_the_rest_is_booked(delta: int, more: int) -> None:
+def _restore(pack: Any, folder: Path) -> None:
+    """All that is archived of the state in the file, as `promptc apply --restore` does it."""
+    paths = list_archives(folder / "s.json.archive")
+    archives, files = [read_archive(path) for path in paths], [path.name for path in paths]
+
+    def make(raw: bytes, path: Path) -> StateDiff:
+        return make_restoration(pack, raw, archives, name="s.json", note=read_note(path, raw), files=files)[0]
+
+    rewrite_state(str(folder / "s.json"), make, folder=None, wait=1, purpose="restore")
+
+
+def _start(state: Any, folder: str) -> Path:
+    (Path(folder) / "s.json").write_text(json.dumps(state))
+    return Path(folder)
+
+
+@given(answers=st.lists(taken | scenes, min_size=2, max_size=4), stress=st.integers(0, 9), coin=st.sampled_from([0, 3, 998]))
+@settings(max_examples=count_examples(40), deadline=None)
+def test_a_scene_that_is_restored_and_folded_again_is_booked_as_if_for_the_first_time(answers: Any, stress: int, coin: int) -> None:
+    """The last answer counts, and it alone: whatever the ones before it booked, cut off at a bound or not, or a template stood for."""
+    start = {**LONG, "player": {**LONG["player"], "stress": stress, "coin": coin}}
+    with TemporaryDirectory() as made:
+        folder = _start(start, made)
+        for answer in answers:
+            _restore(TIDEPOOL, folder)
+            assert json.loads((folder / "s.json").read_bytes())["scene"] == start["scene"]
+            done = _do(TIDEPOOL, folder, "compress_scene", {"scene": answer})
+            assert done == run_operation(TIDEPOOL, start, "compress_scene", answers={"scene": json.dumps(answer)}).value
+
+
+@given(answers=st.lists(digests, min_size=2, max_size=3), operation=st.sampled_from(["compress", "checkpoint", "clear"]))
+@settings(max_examples=count_examples(40), deadline=None)
+def test_an_operation_of_sentinel_that_is_restored_and_done_again_is_done_once(answers: Any, operation: str) -> None:
+    """Its history aside, which tells of each call."""
+    with TemporaryDirectory() as made:
+        folder = _start(CALM, made)
+        for answer in answers:
+            given_ = {"digest": answer} if operation != "clear" else {}
+            _restore(SENTINEL, folder)
+            done = _do(SENTINEL, folder, operation, given_)
+            once = run_operation(SENTINEL, CALM, operation, answers={name: json.dumps(one) for name, one in given_.items()}).value
+            assert {**done, "history": []} == {**once, "history": []}
+
+
+@given(delta=small, more=small, played=small, lines=st.lists(st.sampled_from(["The tide turned.", "Nobody spoke."]), max_size=3))
+@settings(max_examples=count_examples(40), deadline=None)
+def test_of_beats_that_were_played_on_only_the_rest_is_booked(delta: int, more: int, played: int, lines: list[str]) -> None:
+    """What was played since stays, and one scene is left, that of all beats."""
     start = {**LONG, "player": {**LONG["player"], "stress": 5, "coin": 500}}
-    answer = {"summary": "It went on.", "keyMoments": [], "consequenceSeeds": [], "stressDelta": delta, "coinDelta": 10 * delta}
-    once = run_operation(TIDEPOOL, start, "compress_scene", answers={"scene": json.dumps(answer)}).value
-    again = {**once, "scene": {**once["scene"], "beats": [*LONG["scene"]["beats"], "The tide turned."]}}
-    whole = {**answer, "stressDelta": more, "coinDelta": 10 * more}
-    twice = run_operation(TIDEPOOL, again, "compress_scene", answers={"scene": json.dumps(whole)}).value
-    assert (twice["player"]["stress"], twice["player"]["coin"]) == (5 + more, 500 + 10 * more)
-    assert len(twice["scenes"]) == len(once["scenes"]) + 1
+    answer = {
+        "summary": "It went on.",
+        "keyMoments": [],
+        "consequenceSeeds": ["Oskar counts."],
+        "stressDelta": delta,
+        "coinDelta": 10 * delta,
+    }
+    whole = {**answer, "summary": "It ended.", "consequenceSeeds": [], "stressDelta": more, "coinDelta": 10 * more}
+    with TemporaryDirectory() as made:
+        folder = _start(start, made)
+        once = _do(TIDEPOOL, folder, "compress_scene", {"scene": answer})
+        player = {**once["player"], "stress": once["player"]["stress"] + played}
+        _start({**once, "player": player, "scene": {**once["scene"], "beats": lines}}, made)
+        _restore(TIDEPOOL, folder)
+        twice = _do(TIDEPOOL, folder, "compress_scene", {"scene": whole})
+    assert (twice["player"]["stress"], twice["player"]["coin"]) == (5 + played + more, 500 + 10 * more)
+    assert [one["summary"] for one in twice["scenes"]] == [LONG["scenes"][0]["summary"], "It ended."]
+    assert twice["seeds"] == LONG["seeds"]
+
+
+def test_a_new_scene_that_begins_and_ends_as_an_old_one_is_a_scene_of_its_own() -> None:
+    first = run_operation(TIDEPOOL, LONG, "compress_scene", answers={"scene": json.dumps(SCENE)}).value
+    beats = LONG["scene"]["beats"]
+    other = {**first, "scene": {"beats": [beats[0], "Something else happened.", beats[-1]]}}
+    second = run_operation(TIDEPOOL, other, "compress_scene", answers={"scene": json.dumps({**SCENE, "consequenceSeeds": ["More."]})}).value
+    assert len(second["scenes"]) == len(first["scenes"]) + 1 == len(LONG["scenes"]) + 2
+    assert second["seeds"] == [*first["seeds"], "More."]
+    assert second["player"]["stress"] == LONG["player"]["stress"] + 2
 
 
 @given(
