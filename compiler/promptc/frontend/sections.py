@@ -401,6 +401,7 @@ def _load_evict(body: Node, fields: _Fields, compiler: TextCompiler) -> Step:
         step=body.number("step", 1),
         floor=body.number("floor", 0),
         marker=compiler.find_inline(body.get("marker")),
+        marker_at=body.text("marker_at", "above"),
         warn=body.flag("warn"),
     )
 

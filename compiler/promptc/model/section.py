@@ -313,6 +313,7 @@ class Evict(Ranked):
     step: int = 1
     floor: int = 0
     marker: Template | None = None
+    marker_at: Literal["above", "below"] = "above"
     warn: bool = False
 
 

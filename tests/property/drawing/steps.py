@@ -107,6 +107,8 @@ class StepDrawer:
             body["floor"] = rng.randint(0, 3)
         if rng.random() < 0.25:
             body["marker"] = rng.choice(_MARKERS)
+            if rng.random() < 0.5:
+                body["marker_at"] = "below"
         if self._grouped and rng.random() < 0.5:
             body["whole"] = "group"
         return body

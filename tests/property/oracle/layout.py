@@ -36,7 +36,8 @@ class Layout:
 
     def body(self, section: Sec) -> str:
         """The section as it stands in text: lines, the last with its end."""
-        text = "".join(line + "\n" for line in (section.open, section.header, section.marker) if line)
+        above, below = ("", section.marker) if section.is_below else (section.marker, "")
+        text = "".join(line + "\n" for line in (section.open, section.header, above) if line)
         separator = section.spec.get("separator", "\n")
         is_behind_item = False
         for run in section.iter_runs():
@@ -47,7 +48,7 @@ class Layout:
             for item in run:
                 text += (separator if is_behind_item else "") + item.body
                 is_behind_item = True
-        return text + "\n" + (section.close + "\n" if section.close else "")
+        return text + "\n" + "".join(line + "\n" for line in (below, section.close) if line)
 
     def charge(self, section: Sec) -> int:
         """Units of everything the section adds."""
@@ -65,7 +66,8 @@ class Layout:
 
     def _each(self, section: Sec) -> list[tuple[str, str]]:
         marker = [(section.role, section.marker)] if section.marker else []
-        return marker + [(item.role or section.role, item.text) for item in section.alive]
+        items = [(item.role or section.role, item.text) for item in section.alive]
+        return items + marker if section.is_below else marker + items
 
     # --- the whole ---
 
@@ -87,7 +89,8 @@ class Layout:
 
     def _list_each(self, section: Sec) -> list[dict[str, Any]]:
         marker = [{"role": section.role, "content": section.marker}] if section.marker else []
-        return marker + [{"role": item.role or section.role, "content": _content(item)} for item in section.alive]
+        items = [{"role": item.role or section.role, "content": _content(item)} for item in section.alive]
+        return items + marker if section.is_below else marker + items
 
     def total(self, sections: Sequence[Sec]) -> int:
         """Units of the whole prompt."""

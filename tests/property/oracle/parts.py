@@ -50,6 +50,7 @@ class Sec:
     close: str = ""
     header: str = ""
     marker: str = ""
+    is_below: bool = False
     removed: int = 0
 
     @property
@@ -90,16 +91,17 @@ class Memory:
     section: Sec
     items: list[tuple[It, dict[str, Any]]]
     marker: str
+    is_below: bool
     removed: int
 
     @classmethod
     def of(cls, section: Sec) -> Memory:
         """What to come back to."""
-        return cls(section, [(item, dict(vars(item))) for item in section.items], section.marker, section.removed)
+        return cls(section, [(item, dict(vars(item))) for item in section.items], section.marker, section.is_below, section.removed)
 
     def restore(self) -> None:
         """Comes back."""
         self.section.items = [item for item, _ in self.items]
         for item, held in self.items:
             vars(item).update(held)
-        self.section.marker, self.section.removed = self.marker, self.removed
+        self.section.marker, self.section.is_below, self.section.removed = self.marker, self.is_below, self.removed

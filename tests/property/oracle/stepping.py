@@ -23,6 +23,7 @@ class Notch:
     change: Callable[[], None] | None = None
     made: It | None = None
     marker: str | None = None
+    is_below: bool = False
     whole: bool = False
     guard: Guard | None = None
 
@@ -37,7 +38,7 @@ class Notch:
         if self.change is not None:
             self.change()
         if self.marker is not None and section.alive:
-            section.marker = self._render_marker()
+            section.marker, section.is_below = self._render_marker(), self.is_below
 
     def _render_marker(self) -> str:
         text = render_text(self.marker or "", {**self.section.names, "removed": self.section.removed})
@@ -110,7 +111,7 @@ class Stepping:
         fewer = len(going) if by_group else sum(map(len, going))
         if going and standing - fewer >= floor:
             leaving = [item for block in going for item in block]
-            yield Notch(section, leaving, marker=body.get("marker"), guard=self.selecting.guard)
+            yield Notch(section, leaving, marker=body.get("marker"), is_below=body.get("marker_at") == "below", guard=self.selecting.guard)
 
     def _trim(self, body: dict[str, Any], section: Sec) -> Iterator[Notch]:
         marker = render_text(body.get("marker", ""), section.names).strip("\r\n")

@@ -15,7 +15,7 @@ from promptc.passes.fit.ladder import NEVER, AppliedAct, ChargeMeasure, CharsMea
 from promptc.passes.fit.result import Applied, CutPlace, Fitted, FittedItem, FittedSection, LadderResult, Part
 from promptc.passes.layout.layout import Layout, load_layout
 from promptc.passes.layout.ledger import TokenLedger
-from promptc.passes.layout.section import Entry, SectionLayout, count_demand
+from promptc.passes.layout.section import Entry, SectionLayout, count_marked
 from promptc.passes.select import CostlyWork
 
 _new = tuple.__new__
@@ -36,9 +36,11 @@ def count_held(fitted: Fitted, name: str) -> int:
     one, truncated = fitted.sections[name], fitted.truncated
     if truncated is None or all(cut.section != name for cut in truncated.applied):
         return fitted.charges[name]
-    header = "\n".join(line for line in (one.selected.header, one.marker) if line)
     items = tuple(replace(left.item, text=left.text) for left in one.alive)
-    return count_demand(fitted.layout, fitted.strained.selection, replace(one.selected, header=header, items=items))
+    if not items:
+        return 0
+    held = replace(one.selected, items=items)
+    return count_marked(fitted.layout, fitted.strained.selection, held, one.marker, is_below=one.is_marked_below)
 
 
 class _Fitting:
@@ -296,7 +298,7 @@ def _freeze_entries(fits: Iterable[SectionLayout]) -> dict[Entry, FittedItem]:
 def _freeze_section(fit: SectionLayout, left: Mapping[Entry, FittedItem]) -> FittedSection:
     entries = tuple([left[entry] for entry in fit.entries])
     alive = entries if fit.count_alive() == len(entries) else tuple([one for one in entries if one.is_alive])
-    return FittedSection(fit.selected, entries, alive, fit.marker, fit.is_dropped)
+    return FittedSection(fit.selected, entries, alive, fit.marker, fit.is_marked_below, fit.is_dropped)
 
 
 def _freeze_run(run: LadderRun, left: Mapping[Entry, FittedItem]) -> LadderResult:

@@ -52,13 +52,14 @@ class Part(NamedTuple):
 
 class FittedSection(NamedTuple):
     """A section that was selected with items, as fitting left it: all its `entries` in order, those that stand (`alive`), and the `marker`
-    of what was taken. `is_dropped` where a `drop` took it whole.
+    of what was taken, above or below them. `is_dropped` where a `drop` took it whole.
     """
 
     selected: Selected
     entries: tuple[FittedItem, ...]
     alive: tuple[FittedItem, ...]
     marker: str
+    is_marked_below: bool
     is_dropped: bool
 
     @property

@@ -41,7 +41,7 @@ def iter_evictions(step: Evict, fit: SectionLayout, scope: StepScope, guard: Gua
         for block in blocks:
             going = [entry for entry in block if entry.is_alive]
             if going and _leaves(fit, going, step.floor, is_group):
-                yield Act(why, going, marker)
+                yield Act(why, going, marker, is_below=step.marker_at == "below")
             if going and step.step > 1 and going[0].is_alive:
                 break
 

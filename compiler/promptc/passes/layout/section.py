@@ -18,6 +18,9 @@ from promptc.passes.items.render import Cut
 from promptc.passes.layout.layout import Layout
 from promptc.passes.layout.ledger import Kind, Laid, Piece, TokenLedger
 
+_BEHIND = (1 << 32) - 1
+"""Added to a section's first message, the number of one behind all its items'."""
+
 
 class Act(NamedTuple):
     """One notch: entries go, one is edited, or the ladder is told something."""
@@ -44,6 +47,8 @@ class Act(NamedTuple):
     """Whether it is a `fail` step, which does nothing and ends the ladder."""
     ends: bool = False
     """Whether a trim is done with one entry: it does nothing but let a cut be made that was only previewed."""
+    is_below: bool = False
+    """Whether its marker stands below what is left, not above it."""
 
     @property
     def entries(self) -> Sequence[Entry]:
@@ -122,6 +127,7 @@ class SectionLayout:
         self.removed = 0
         self.made: Entry | None = None
         self.marker = ""
+        self.is_marked_below = False
         self._message = layout.messages[self.section.id] << 32 if layout.format == "messages" else 0
         self._is_each = layout.format == "messages" and self.section.id in layout.each
         self._headers = [group.header for group in selected.groups]
@@ -257,7 +263,8 @@ class SectionLayout:
         pieces: list[Piece] = []
         placed.open = self._add(pieces, self.selected.open, "fence")
         placed.header = self._add(pieces, self.selected.header, "header")
-        placed.marker = self._add(pieces, self.marker, "marker")
+        if not self.is_marked_below:
+            placed.marker = self._add(pieces, self.marker, "marker")
         run = -1
         for entry in self.alive:
             if self._headers and entry.run != run:
@@ -267,6 +274,8 @@ class SectionLayout:
                     placed.groups[run] = header
             placed.pieces[entry] = piece = self._piece(entry)
             pieces.append(piece)
+        if self.is_marked_below:
+            placed.marker = self._add(pieces, self.marker, "marker")
         placed.close = self._add(pieces, self.selected.close, "fence")
         if laid is not None:
             placed.ledger.recall(pieces, laid)
@@ -277,9 +286,14 @@ class SectionLayout:
     def _add(self, pieces: list[Piece], body: str, kind: Kind) -> Piece | None:
         if not body:
             return None
-        piece = Piece(body, self.part, kind, message=self._message)
+        piece = Piece(body, self.part, kind, message=self._marker_message if kind == "marker" else self._message)
         pieces.append(piece)
         return piece
+
+    @property
+    def _marker_message(self) -> int:
+        """Below messages of items, a marker is a message behind them all."""
+        return self._message + _BEHIND if self._is_each and self.is_marked_below else self._message
 
     def _piece(self, entry: Entry) -> Piece:
         """An item's piece. Item messages have a number each, spaced so that they stay apart from every section's."""
@@ -302,7 +316,7 @@ class SectionLayout:
         if act.edit is not None:
             self._rewrite(act.edit)
         if act.marker is not None and self._alive:
-            self._mark(act.marker(self.removed))
+            self.mark(act.marker(self.removed), is_below=act.is_below)
 
     def revert(self) -> None:
         """Undo the act that was applied to be undone."""
@@ -415,20 +429,28 @@ class SectionLayout:
         self.entries.remove(made)
         self._leave(made)
 
-    def _mark(self, text: str) -> None:
-        if text == self.marker:
+    def mark(self, text: str, *, is_below: bool) -> None:
+        """Put the marker there, in the place of the one there was."""
+        if text == self.marker and is_below == self.is_marked_below:
             return
+        is_moved = is_below != self.is_marked_below
         self._set(self, "marker", text)
+        self._set(self, "is_marked_below", is_below)
         for placed in self._placings:
-            if placed.marker is not None and text:
+            if placed.marker is not None and text and not is_moved:
                 placed.ledger.rewrite(placed.marker, text)
-            elif placed.marker is not None:
+                continue
+            if placed.marker is not None:
                 placed.ledger.remove(placed.marker)
                 self._set(placed, "marker", None)
-            elif text:
-                piece = Piece(text, self.part, "marker", message=self._message)
-                placed.ledger.insert(piece, placed.header or placed.open or self._before_first(placed))
+            if text:
+                piece = Piece(text, self.part, "marker", message=self._marker_message)
+                above = placed.header or placed.open or self._before_first(placed)
+                placed.ledger.insert(piece, self._last(placed) if is_below else above)
                 self._set(placed, "marker", piece)
+
+    def _last(self, placed: PlacedSection) -> Piece:
+        return placed.pieces[next(entry for entry in reversed(self.entries) if entry.is_alive)]
 
     def _before_first(self, placed: PlacedSection) -> Piece | None:
         first = next(self.alive)
@@ -437,5 +459,16 @@ class SectionLayout:
 
 def count_demand(layout: Layout, selection: Selection, selected: Selected) -> int:
     """Count a section's charge in units before any step."""
+    return _lay_whole(layout, selection, selected).count_charge() if selected.items else 0
+
+
+def count_marked(layout: Layout, selection: Selection, selected: Selected, marker: str, *, is_below: bool) -> int:
+    """Count what a section would be charged that held just this, with that marker, in units."""
+    fit = _lay_whole(layout, selection, selected)
+    fit.mark(marker, is_below=is_below)
+    return fit.count_charge()
+
+
+def _lay_whole(layout: Layout, selection: Selection, selected: Selected) -> SectionLayout:
     part = [section.id for section in layout.sections].index(selected.section.id)
-    return SectionLayout(selection, selected, part, layout).count_charge() if selected.items else 0
+    return SectionLayout(selection, selected, part, layout)
