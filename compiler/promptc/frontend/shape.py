@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import cache
 from itertools import islice
 
@@ -27,11 +28,13 @@ from promptc.frontend.schema.faults import (
     list_rule_keys,
     suggest_value,
 )
+from promptc.frontend.schema.lint import iter_schemas
 from promptc.frontend.schema.runtime import FuelError
 from promptc.frontend.yaml import resolve_scalar
 from promptc.model.state import Node
 from promptc.text.json import join_pointer
 
+_LOCATING = 20_000_000
 _MAX_SHOWN = 50
 """Findings that are reported of one state."""
 
@@ -330,6 +333,19 @@ def _iter_state_findings(schema: Any, document: JsonDocument, fuel: int) -> Iter
     for fault in iter_faults(Verdicts(schema), schema, document.value, [fuel]):
         for cause in list_causes(fault):
             yield from _describe_in_state(cause, document)
+
+
+def locate_finding(schema: Any, document: JsonDocument, found: Diagnostic) -> tuple[str, str] | None:
+    """The JSON pointers of the value that a finding of `describe_state` is about and, in the schema, of the keyword that it fails; None
+    where it is no finding of a keyword.
+    """
+    with suppress(FuelError, RecursionError):
+        for fault in iter_faults(Verdicts(schema), schema, document.value, [_LOCATING]):
+            for cause in list_causes(fault):
+                if found in _describe_in_state(cause, document):
+                    place = next((pointer for pointer, one in iter_schemas(schema) if one is cause.schema), "")
+                    return join_pointer(cause.path), f"{place}/{cause.keyword}"
+    return None
 
 
 def _limit_findings(findings: Iterator[Diagnostic]) -> list[Diagnostic]:

@@ -43,6 +43,17 @@ def make_edits(operation: Operation, edited: Edited, names: Mapping[str, Any]) -
     return edited
 
 
+def list_reads(operation: Operation, pointer: str, ask: str) -> tuple[tuple[str, ...], ...]:
+    """The ways to the parts of the answer to `ask` that the last edit at or around `pointer` puts there; none where none reads it."""
+    for edit in reversed(operation.edits):
+        if pointer == edit.pointer or pointer.startswith(f"{edit.pointer}/"):
+            given = (edit.value,) if isinstance(edit, Set) else (edit.value, edit.each) if isinstance(edit, Append) else ()
+            reads = sorted(read[2:] for one in given if one is not None for read in one.reads if read[:2] == ("answers", ask))
+            if reads:
+                return tuple(reads)
+    return ()
+
+
 def _make(edit: StateEdit, edited: Edited, names: Mapping[str, Any]) -> Edited:
     way = split_pointer(edit.pointer)
     if isinstance(edit, Set):

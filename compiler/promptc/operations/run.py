@@ -9,16 +9,17 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from unicodedata import category
 
-from promptc.diag.findings import Diagnostic, FitError, PromptcError, UsageError, count_noun, fail, show_value, suggest
+from promptc.diag.findings import Diagnostic, FitError, PromptcError, UsageError, count_noun, fail, join_some, show_value, suggest
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
 from promptc.frontend.json import load_json
 from promptc.model.messages import AnswerCheck, AnswerSchema, Ask, Operation
+from promptc.model.pack import PackModel
 from promptc.model.state import State
-from promptc.operations.edits import Edited, make_edits
+from promptc.operations.edits import Edited, list_reads, make_edits
 from promptc.operations.results import Archive, Listed, Opened, OperationResult, Request, choose_operation
 from promptc.passes.bind import bind_lets, check_asserts
 from promptc.pipeline import Prompt
@@ -26,7 +27,7 @@ from promptc.template.runtime.run import RUN
 from promptc.text.characters import WHITE, is_blank
 from promptc.text.counters.counter import Counter, Meter
 from promptc.text.cutting import iter_kept
-from promptc.text.json import render_canonical_json, render_digest, settle_number
+from promptc.text.json import extend_pointer, join_pointer, read_at, render_canonical_json, render_digest, settle_number, split_pointer
 
 _FENCE = "```"
 _FILLERS = "\u115f\u1160\u2800\u3164\uffa0"
@@ -221,10 +222,30 @@ def _check_new(pack: Opened, begun: OperationRun, edited: Edited, name: str) -> 
     text = json.dumps(edited.written)
     try:
         state = pack.load_state(text.encode(), name)
+    except PromptcError as error:
+        raise _InvalidError(_list_errors(error), _locate(pack.model, text, error, name)) from None
+    try:
         _check_values(pack, state, begun)
     except PromptcError as error:
-        raise _InvalidError([found for found in error.diagnostics if found.level == "error"]) from None
+        raise _InvalidError(_list_errors(error)) from None
     return json.loads(text), state
+
+
+def _list_errors(error: PromptcError) -> list[Diagnostic]:
+    return [found for found in error.diagnostics if found.level == "error"]
+
+
+def _locate(model: PackModel, text: str, error: PromptcError, name: str) -> InvalidPlace | None:
+    """Where the first of the errors is, in the state that would be and in its schema."""
+    from promptc.frontend.shape import locate_finding
+
+    document = load_json(text.encode(), name)
+    found = locate_finding(model.schema, document, error.diagnostics[0]) if model.schema is not None else None
+    if found is None:
+        return None
+    pointer, keyword = found
+    rule = f"{model.find_schema_place(keyword)}" if model.find_schema_place is not None else keyword
+    return InvalidPlace(pointer, rule, read_at(document.value, split_pointer(pointer)))
 
 
 def _check_values(pack: Opened, state: State, begun: OperationRun) -> None:
@@ -234,7 +255,20 @@ def _check_values(pack: Opened, state: State, begun: OperationRun) -> None:
 
 
 class _InvalidError(PromptcError):
-    """What makes the new state invalid."""
+    """What makes the new state invalid; of the first, where, if it is its schema that says so."""
+
+    def __init__(self, diagnostics: Iterable[Diagnostic], place: InvalidPlace | None = None) -> None:
+        super().__init__(diagnostics)
+        self.place = place
+
+
+@frozen(eq=False)
+class InvalidPlace:
+    """A value of a new state that its schema refuses, by its pointer. `rule` is the place of the keyword, in the schema's file."""
+
+    pointer: str
+    rule: str
+    value: Any
 
 
 def _say(begun: OperationRun, archives: tuple[Archive, ...]) -> str:
@@ -255,9 +289,38 @@ def _iter_refusals(answered: _Answered, failed: PromptcError) -> Iterator[Mappin
     begun = answered.begun
     why = f"with it, {_describe_failure(begun.operation, failed)}"
     taken = [ask.name for ask in begun.operation.asks if ask.name in begun.given and ask.name not in answered.fallbacks]
-    yield from ({name: why} for name in taken)
+    told = {name: why + _trace(begun, name, failed) for name in taken}
+    yield from ({name: told[name]} for name in taken)
     if len(taken) > 1:
-        yield dict.fromkeys(taken, why)
+        yield told
+
+
+def _trace(begun: OperationRun, ask: str, failed: PromptcError) -> str:
+    """What is said of where the refused value stands in the schema, and where in the answer it comes from."""
+    place = failed.place if isinstance(failed, _InvalidError) else None
+    if place is None:
+        return ""
+    told = f" ({place.rule})"
+    ways = list_reads(begun.operation, place.pointer, ask)
+    asked = begun.operation.find_ask(ask)
+    if not ways or asked is None or asked.check is None or asked.check.schema is None:
+        return told if not ways else f"{told}; it is made of the answer"
+    document = load_json(take_off_fence(read_answer(begun.given[ask])).encode(), "the answer")
+    parts = [found for way in ways for found in _iter_parts(read_at(document.value, way), join_pointer(way))]
+    same = next((pointer for pointer, value in parts if type(value) is type(place.value) and value == place.value), None)
+    named = [same] if same is not None else [join_pointer(way) for way in ways]
+    shown = [f"`{pointer}` (line {span.line}, column {span.column})" for pointer in named if (span := document.span(pointer))]
+    return f"{told}; it is {'made of ' if same is None else ''}{join_some(shown, 3)} of the answer"
+
+
+def _iter_parts(value: Any, pointer: str) -> Iterator[tuple[str, Any]]:
+    """A value and all in it, each with its pointer."""
+    waiting = [(pointer, value)]
+    while waiting:
+        pointer, value = waiting.pop()
+        yield pointer, value
+        inside = list(value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ())
+        waiting += [(extend_pointer(pointer, key), inner) for key, inner in reversed(inside)]
 
 
 def _describe_failure(operation: Operation, failed: PromptcError) -> str:
@@ -265,12 +328,13 @@ def _describe_failure(operation: Operation, failed: PromptcError) -> str:
     return f"`{operation.name}` would leave a state that is invalid: {message}" if isinstance(failed, _InvalidError) else message
 
 
-def _iter_refused(operation: Operation, error: PromptcError, faults: frozenset[str]) -> Iterator[Diagnostic]:
+def _iter_refused(operation: Operation, error: _InvalidError, faults: frozenset[str]) -> Iterator[Diagnostic]:
     """Their places are those of the operation: the new state stands nowhere. `faults` are those that the state had before."""
-    for found in error.diagnostics:
+    rule = f" ({error.place.rule})" if error.place is not None else ""
+    for place, found in enumerate(error.diagnostics):
         is_old = found.message in faults
         why = "would leave the state as invalid as it is" if is_old else "would leave a state that is invalid"
-        message = f"`{operation.name}` {why}, so nothing is changed: {found.message}"
+        message = f"`{operation.name}` {why}, so nothing is changed: {found.message}{rule if place == 0 else ''}"
         yield Diagnostic("PC0810", message, operation.span, found.help or ("mend the state first" if is_old else ""))
 
 

@@ -385,6 +385,28 @@ def test_an_answer_that_would_leave_an_invalid_state_is_refused(tmp_path: Path) 
     assert "`furious`" in _refusal(done)
 
 
+def test_a_refusal_names_the_place_in_the_schema_and_in_the_answer(tmp_path: Path) -> None:
+    pack = _write(tmp_path, FEWER, edit="{set: /strain, to: answers.digest.points | first}")
+    given = {"digest": '```json\n{"points": ["b",\n "furious"]}\n```'}
+    assert _refusal(run_operation(pack, {"digest": ["tense"]}, "one", answers=given)).endswith(
+        "it is `/points/0` (line 2, column 13) of the answer"
+    )
+    pack = _write(tmp_path, FEWER, edit="{set: /strain, to: answers.digest.points | join}")
+    why = _refusal(run_operation(pack, {"digest": ["tense"]}, "one", answers=given))
+    place = promptc.load(tmp_path).model.find_schema_place("/properties/strain/enum")
+    assert why.endswith(f"({place}); it is made of `/points` (line 2, column 12) of the answer")
+
+
+@pytest.mark.parametrize("to", ["answers.tier", "\"'furious' if answers.tier == 'tense' or answers.tier == 'furious' else 'calm'\""])
+@pytest.mark.parametrize("tier", ["furious", "tense"])
+def test_a_refusal_of_a_text_names_the_answer(tmp_path: Path, to: str, tier: str) -> None:
+    pack = write_pack(tmp_path, SECOND.replace("/strain, to: answers.tier", f"/strain, to: {to}"))
+    if to != "answers.tier" or tier == "furious":
+        done = run_operation(pack, {}, "one", answers={"digest": '{"points": ["x"]}', "tier": tier})
+        (found,) = done.warnings
+        assert done.fallbacks == ("tier",) and found.message.endswith("; it is made of the answer")
+
+
 def test_an_answer_of_which_no_edit_can_be_made_is_refused(tmp_path: Path) -> None:
     pack = _write(tmp_path, FEWER, edit="{append: /history, each: \"'z' if 'z' in answers.digest.points else answers.digest.points\"}")
     done = run_operation(pack, {"history": []}, "one", answers={"digest": '{"points": ["z"]}'})
