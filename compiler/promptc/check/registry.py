@@ -27,6 +27,7 @@ from promptc.check.rules.items import (
     check_long_lists,
     check_missing,
     check_parts,
+    check_visible,
 )
 from promptc.check.rules.operations import check_operations
 from promptc.check.rules.overlap import check_alike, check_compared, check_overlaps, check_repeats
@@ -111,5 +112,6 @@ RULES: tuple[Rule, ...] = (
     check_missing,
     check_never_on,
     check_unused_tools,
+    check_visible,
 )
 """In the order in which they are asked."""

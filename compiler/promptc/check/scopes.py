@@ -150,8 +150,11 @@ class Scopes:
             scope = add_name(scope, "each", self._make_element(scope, items.source.each))
         if text.code is items.source or not {"item", "group", "items"} & text.names.keys():
             return scope
-        asked = any(text.code is one for _, one in iter_expressions(items.source))
+        visible = self._pack.visible
+        asked = text.code is visible or any(text.code is one for _, one in iter_expressions(items.source))
         inner = add_name(scope, "item", self._make_item(scope, items, asked=asked))
+        if visible is not None and text.code is not visible:
+            inner = _suppose(visible, inner)
         if items.where is not None and text.code is not items.where and not asked:
             inner = _suppose(items.where, inner)
         element = inner.facts.get(("item",), inner.names["item"].kind)

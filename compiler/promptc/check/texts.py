@@ -185,6 +185,8 @@ def iter_texts(pack: PackModel, plan: Plan, tiers: int) -> Iterator[UsedText]:
     for section in plan.sections:
         seen = {**names, "strain": _STRAIN, "selected": frozenset(earlier), "section": _SECTION}
         yield from _iter_section(section, seen, pack.stores)
+        if pack.visible is not None and section.items is not None:
+            yield UsedText(f"`visible`, asked of the items of `{section.id}`,", pack.visible, {**names, "item": None}, section)
         for step in (*section.overflow, *(one for one in (*plan.truncate, *steps) if one.section == section.id)):
             yield from _iter_step(step, section, seen)
         earlier.append(section.id)

@@ -14,13 +14,14 @@ from promptc.model.section import Dedupe, Items, MessageForm, read_micro, show_s
 from promptc.model.stages import Gathered, Item, Selected, Selection
 from promptc.passes.bind import list_names
 from promptc.passes.items.arrange import arrange_items, make_cap_name, make_dedupe_key, make_id, name_items
-from promptc.passes.items.read import ItemReader, Read, is_gone, list_kinds
+from promptc.passes.items.read import HIDDEN, ItemReader, Read, is_gone, list_kinds
 from promptc.passes.items.render import ItemRenderer
 
 Places = Sequence[int]
 _PARTS = 5
 
 _STAGES = {
+    "hidden": "hidden",
     "inactive": "inactive",
     "malformed": "malformed",
     "other_variant": "of another locale or version",
@@ -90,7 +91,7 @@ class _Tracing:
         self._items = items
         self._section = selected.section.id
         self._names = list_names(selection, selected.section)
-        self._reader = ItemReader(items, self._names, self._section, selected.gathered)
+        self._reader = ItemReader(items, self._names, self._section, selection.bound.find_shows(), selected.gathered)
         bound = selection.bound
         self._renderer = ItemRenderer(selected.section, items, self._names, selection.guard, bound.meter, bound.total)
         self._source = self._reader.source
@@ -128,9 +129,12 @@ class _Tracing:
         return make_id(self._items, read, self._renderer.bind(read), self._section)
 
     def _read_unread(self, place: int) -> str:
-        """An element nobody looked at may be one its expressions fail for."""
+        """An element nobody looked at may be one its expressions fail for. One that is hidden has no name, which may tell what it holds."""
         value = self._source[place]
         try:
+            shows = self._selection.bound.find_shows() if self._selected.gathered is None else None
+            if shows is not None and not shows(value):
+                return str(place)
             expression = self._items.number
             number = expression.evaluate(self._renderer.bind(Read(place, place, value))) if expression is not None else place
             return self._evaluate_id(Read(place, number if isinstance(number, int) else place, value))
@@ -144,14 +148,19 @@ class _Tracing:
         gathered = self._selected.gathered
         told = describe_source(gathered) if gathered is not None else ""
         yield Stage("from", size, (), str(items.source.span), _say(""), told)
-        refused = sorted(set(self._reader.refused))
+        hidden, refused = self._reader.list_refused(HIDDEN), self._reader.list_refused("where")
+        seen = size - len(hidden)
+        visible = self._selection.bound.pack.visible
+        if visible is not None and gathered is None:
+            text = f"`visible` is false for it: {visible.text.strip()}"
+            yield Stage(HIDDEN, seen, hidden, str(visible.span), _say(text))
         if items.where is not None:
             text = f"`where` is false for it: {items.where.text.strip()}"
-            yield Stage("where", size - len(refused), refused, str(items.where.span), _say(text))
+            yield Stage("where", seen - len(refused), refused, str(items.where.span), _say(text))
         if items.window is not None:
-            met = {*refused, *self._beyond, *(read.place for read in self._reads)}
+            met = {*hidden, *refused, *self._beyond, *(read.place for read in self._reads)}
             older = [place for place in range(size) if place not in met]
-            yield Stage("window", size - len(refused) - len(older), older, str(items.window.span), _say(self._describe_edge("the window")))
+            yield Stage("window", seen - len(refused) - len(older), older, str(items.window.span), _say(self._describe_edge("the window")))
         if self._beyond:
             text = self._describe_edge("what the budget can hold")
             yield Stage("reach", len(self._reads), self._beyond, str(items.span), _say(text))

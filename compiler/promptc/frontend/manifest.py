@@ -29,6 +29,9 @@ SOURCES = ("template", "text", "items")
 RENDERINGS = ("text", "template", "forms", "message")
 _ELSEWHERE = ("segments", "retrieve")
 _LOCKED = ("pinned", "required")
+_VISIBLE = "visible"
+"""What a pack that extends another may word anew, but not clear."""
+
 _PLACING = ("before", "after")
 
 _BY_NAME = frozenset(
@@ -156,6 +159,10 @@ def apply_variation(manifest: Node, variation: Node, patches: Mapping[str, Node]
 
 def apply_extension(parent: Node, child: Node, findings: list[Diagnostic]) -> Node:
     """The manifest of a pack that extends another: `child` may set every key."""
+    change = child.get(_VISIBLE)
+    if change is not None and change.value is None and parent.get(_VISIBLE) is not None:
+        message = "a pack that extends another may not clear its `visible`: it would show what its base hides"
+        findings.append(Diagnostic("PC0245", message, change.span, "leave `visible` out, or say anew which items are seen"))
     return _merge_manifest(parent, child, findings)
 
 

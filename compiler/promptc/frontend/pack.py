@@ -46,7 +46,7 @@ def load_pack(path: Path) -> LoadedPack:
     offered = OfferedFiles(files, compiler.findings)
     plans = PlanLoader(manifest, compiler, offered)
     lets, asserts, axes = _load_lets(manifest, compiler), compiler.asserts(manifest.get("asserts")), _load_axes(manifest, compiler)
-    strain = load_strain(manifest, compiler)
+    strain, visible = load_strain(manifest, compiler), compiler.find_expression(manifest.get("visible"))
     packs = AskPacks(lambda path: load_pack(path).pack)
     loader = OperationLoader(compiler, files, packs)
     operations = loader.load(manifest)
@@ -78,6 +78,7 @@ def load_pack(path: Path) -> LoadedPack:
         list_operations=lambda: operations,
         load_offers=lambda: load_offers(manifest, str(file.parent), offered, [ask.load_pack for one in operations for ask in one.asks]),
         limits=limits,
+        visible=visible,
     )
     packs.share(pack)
     return LoadedPack(pack, schema, files.inputs, plans.plans)

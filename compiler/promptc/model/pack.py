@@ -246,7 +246,7 @@ class PackModel:
     `file` is its manifest as its author knows it, `sections` are the ids of all of them. `load_plan` gives the compiled plan of a choice,
     the same object for the same choice; `find_schema_place` tells where a JSON pointer leads in the schema's file. `given` are names that
     whoever renders it must give a value besides the state; `conditions` are those of its operations that have one. `load_offers` tells
-    which tools are named, and which are not.
+    which tools are named, and which are not. `visible` is the condition that an item must meet to be read by any section (None: all are).
     """
 
     name: str
@@ -272,6 +272,7 @@ class PackModel:
     list_operations: Callable[[], tuple[Any, ...]] = tuple
     load_offers: Callable[[], Offers] = Offers
     limits: Limits = LIMITS
+    visible: Expression | None = None
 
     def open_account(self) -> Run:
         """Open an account of what one render may use up."""

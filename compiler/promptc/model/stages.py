@@ -5,7 +5,7 @@ Counts are in the counter's *units*: tokens for a tokenizer, characters for `cha
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from promptc.diag.findings import Diagnostic
 from promptc.diag.frozen import field, frozen
@@ -45,6 +45,11 @@ class Bound:
     def run(self) -> Run:
         """The account that everything of the render charges."""
         return read_run(self.names)
+
+    def find_shows(self) -> Callable[[Any], bool] | None:
+        """What tells whether the pack's `visible` holds for an item, whichever section or index asks; None where it shows all."""
+        visible = self.pack.visible
+        return None if visible is None else lambda item: bool(visible.evaluate({**self.names, "item": item}))
 
 
 @frozen(eq=False)

@@ -10,12 +10,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
 from promptc.diag.findings import Diagnostic, PromptcError, count_noun, fail, join_names, shorten, show_value
-from promptc.diag.frozen import frozen
+from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any, Protocol
 from promptc.model.section import MICRO, Retrieve, Section, Segments, show_score, spell_key
 from promptc.model.sources import CorpusIndex, Segment, StateIndex, Store
 from promptc.model.stages import Bound, Gathered, SourceDigest
 from promptc.passes.bind import evaluate_key, find_whole
+from promptc.passes.items.read import HIDDEN, Shows
 from promptc.sources.retrieval.local import IndexedItem, LoadedIndex
 from promptc.sources.retrieval.retrieve import Boost, ChunkFilter, ChunkQuery, FoundChunk, Retrieved
 from promptc.sources.retrieval.scoring import has_words
@@ -92,14 +93,15 @@ class Gatherer:
 
     def gather(self, section: Section, names: Mapping[str, Any]) -> Gathered:
         """What the section's source gives under these names. Raises `PromptcError`; `DiskError` where a source cannot be read."""
-        source = section.items.source if section.items is not None else None
+        source, shows = section.items.source if section.items is not None else None, self._bound.find_shows()
         if isinstance(source, Segments):
             store = self._stores[source.store]
             asked = ask_segments(section.id, source, store, names)
-            return gather_segments(section.id, source, store, asked, read=self._read, list_refs=self._list_refs)
+            return gather_segments(section.id, source, store, asked, read=self._read, list_refs=self._list_refs, shows=shows)
         assert isinstance(source, Retrieve)
-        stamp = f"{self._bound.state.digest} {self._bound.pack.digest}"
-        return gather_chunks(section.id, source, names, stamp, open=partial(self._open, source), ask=self._sources.ask)
+        stamp, visible = f"{self._bound.state.digest} {self._bound.pack.digest}", self._bound.pack.visible
+        filter = _make_condition(visible, self._bound.names, stamp) if visible is not None else None
+        return gather_chunks(section.id, source, names, stamp, open=partial(self._open, source), ask=self._sources.ask, shows=filter)
 
     def _open(self, source: Retrieve, version: str | None) -> Sequence[LoadedIndex]:
         known = {index.name: index for index in self._bound.pack.indexes}
@@ -109,7 +111,8 @@ class Gatherer:
         if isinstance(index, CorpusIndex):
             return self._sources.open_corpus(index, version)
         meter = self._bound.meter
-        return [self._sources.open_entries(index, list_entries(index, self._bound.names), lambda text: meter.tokens(meter.count(text)))]
+        entries, hidden = list_entries(index, self._bound.names, self._bound.find_shows())
+        return [replace(self._sources.open_entries(index, entries, lambda text: meter.tokens(meter.count(text))), hidden=hidden)]
 
     def _list_refs(self, store: Store, scope: str) -> Sequence[str] | None:
         refs = self._sources.list_refs(store, scope)
@@ -150,21 +153,23 @@ class _Answer:
 
 
 def gather_segments(
-    section: str, source: Segments, store: Store, asked: Sequence[SegmentQuery], *, read: Read, list_refs: ListRefs
+    section: str, source: Segments, store: Store, asked: Sequence[SegmentQuery], *, read: Read, list_refs: ListRefs, shows: Shows | None
 ) -> Gathered:
-    """The rows that were asked for, in the order of `each`, then of the store. `read` is called once for every preference, `list_refs`
-    where a reference has no answer and that matters.
+    """The rows that were asked for and that the pack shows, in the order of `each`, then of the store. `read` is called once for every
+    preference, `list_refs` where a reference has no answer and that matters; a row that is hidden is one.
 
     Raises `PromptcError` (PC0557) for such a one where `missing` is `error`.
     """
     answers = {preference: _answer(store, preference, asked, read) for preference in dict.fromkeys(one.preference for one in asked)}
     values: list[dict[str, Any]] = []
     elements: list[Any] = []
-    refused = 0
+    hidden = refused = 0
     for one in asked:
         for row in answers[one.preference].list_part(one.wish):
             item = describe_segment(row)
-            if source.where is None or source.where.evaluate({**one.names, "item": item}):
+            if shows is not None and not shows(item):
+                hidden += 1
+            elif source.where is None or source.where.evaluate({**one.names, "item": item}):
                 values.append(item)
                 elements.append(one.names["each"] if source.each is not None else None)
             else:
@@ -179,7 +184,7 @@ def gather_segments(
     return Gathered(
         values=tuple(values),
         elements=tuple(elements) if source.each is not None else (),
-        left_out=_count_left_out(found, refused),
+        left_out=_count_left_out(found, hidden, refused),
         account={**_describe_segment(source, values, found), "missing": missing},
         digests=tuple(SourceDigest("store", store.name, _digest(answer.rows)) for answer in found),
         warnings=tuple(warnings),
@@ -204,12 +209,13 @@ def _answer(store: Store, preference: Preference, asked: Sequence[SegmentQuery],
     return _Answer(preference, wishes, read(store, wishes, preference))
 
 
-def _count_left_out(answers: Sequence[_Answer], refused: int) -> dict[str, int]:
+def _count_left_out(answers: Sequence[_Answer], hidden: int, refused: int) -> dict[str, int]:
     counts = {
         "inactive": max((one.rows.inactive for one in answers), default=0),
         "malformed": len(_list_malformed(answers)),
         "other_variant": sum(one.rows.passed_over for one in answers),
         "other_locale": sum(len(one.rows.foreign) for one in answers),
+        HIDDEN: hidden,
         "source": refused,
     }
     return {stage: count for stage, count in counts.items() if count}
@@ -356,18 +362,22 @@ def _list(value: Any) -> Sequence[Any]:
     return value if isinstance(value, list | tuple) else (value,)
 
 
-def gather_chunks(section: str, source: Retrieve, names: Mapping[str, Any], stamp: str, *, open: Open, ask: Ask) -> Gathered:
-    """The best chunks, best first. `open` gives the indexes for a version, which a query without words does not need; `stamp` changes with
-    every state and pack.
+def gather_chunks(
+    section: str, source: Retrieve, names: Mapping[str, Any], stamp: str, *, open: Open, ask: Ask, shows: ChunkFilter | None
+) -> Gathered:
+    """The best chunks of those the pack shows, best first. `open` gives the indexes for a version, which a query without words does not
+    need; `stamp` changes with every state and pack.
 
     Raises `PromptcError`: PC0554 for a query and PC0555 for a version of another kind than text.
     """
     query = _read_text(source.query, names, "PC0554", f"`retrieve.query` of `{section}`")
     version = _read_text(source.version, names, "PC0555", f"`retrieve.version` of `{section}`") or None
     indexes = open(version) if has_words(query) else ()
-    found = ask(indexes, _make_request(source, query, version, names, stamp)) if indexes else Retrieved(is_sparse=source.sparse_below > 0)
+    request = replace(_make_request(source, query, version, names, stamp), shows=shows)
+    found = ask(indexes, request) if indexes else Retrieved(is_sparse=source.sparse_below > 0)
     chosen, floor = len(found.found), found.under_floor
-    left_out = {"floor": floor, "top": found.considered - floor - chosen}
+    hidden = found.hidden + sum(index.hidden for index in indexes)
+    left_out = {HIDDEN: hidden, "floor": floor, "top": found.considered - floor - chosen}
     return Gathered(
         values=tuple(one.describe() for one in found.found),
         left_out={stage: count for stage, count in left_out.items() if count},
@@ -478,13 +488,16 @@ def _warn_few(section: str, source: Retrieve, query: str, found: Retrieved, inde
     yield Diagnostic("PC0592", message, source.span, _HELPS[why].format(score=show_score(best.score.fused)), "warn")
 
 
-def list_entries(index: StateIndex, names: Mapping[str, Any]) -> list[IndexedItem]:
-    """The entries in the list's order; what has no text is none. `names` are those of `let`. Raises `PromptcError`: PC0556 for no list."""
+def list_entries(index: StateIndex, names: Mapping[str, Any], shows: Shows | None) -> tuple[list[IndexedItem], int]:
+    """The entries in the list's order, and how many elements `shows` hides; what is hidden or has no text is none: it decides no score of
+    another. `names` are those of `let`. Raises `PromptcError`: PC0556 for no list.
+    """
     source = index.source.evaluate(names)
     if source is not None and not isinstance(source, list | tuple):
         raise fail("PC0556", f"`from` of the index `{index.name}` must be a list, not {show_value(source)}", index.source.span)
-    entries = [_make_entry(index, place, {**names, "item": item}) for place, item in enumerate(source or ())]
-    return [entry for entry in entries if entry.text]
+    shown = [(place, item) for place, item in enumerate(source or ()) if shows is None or shows(item)]
+    entries = [_make_entry(index, place, {**names, "item": item}) for place, item in shown]
+    return [entry for entry in entries if entry.text], len(source or ()) - len(shown)
 
 
 def _make_entry(index: StateIndex, place: int, names: Mapping[str, Any]) -> IndexedItem:

@@ -197,6 +197,7 @@ class SectionSelector:
                 total=self.bound.total,
                 against={name: self._list_values(name, section.items.span) for name in dedupe.against} if dedupe is not None else {},
                 reach=self.find_reach(section),
+                shows=self.bound.find_shows(),
                 gathered=self._find_gathered(section, section.items, names),
             )
         return self._select_text(section, names)

@@ -103,6 +103,8 @@ def _edit(edit: dict[str, Any]) -> dict[str, Any]:
 
 
 PLACES: dict[str, dict[str, Any]] = {
+    "pack.visible": {"visible": HOLE, **_items({})},
+    "extension.visible": {"visible": HOLE, **_items({})},
     "let_value": {"let": {"one": HOLE}, **_items({})},
     "band.band": {"let": {"one": {"band": HOLE, "of": {"low": 0, "high": 5}}}, **_items({})},
     "assignment.assign": {"let": {"one": {"assign": HOLE, "of": {"low": 1, "high": 1}}}, **_items({})},
@@ -164,6 +166,7 @@ PLACES: dict[str, dict[str, Any]] = {
     "tier_recap.where": _strain({}, {"recap": {"section": "log", "where": HOLE, "template": "short.j2"}}),
 }
 FREE = frozenset({
+    "pack.visible", "extension.visible",
     "let_value", "assert.that", "section.when", "items.where", "segments.where", "retrieve.where", "boost.where", "anchors.where",
     "kept.where", "order", "recap.where", "operation.when", "ask.when", "claim.that", "edit.to", "edit.where", "edit.when",
     "truncate_recap.where", "tier_recap.where",

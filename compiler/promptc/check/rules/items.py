@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import reduce
 
 from promptc.check.bounds import SectionTexts, bound_section, infer_texts
 from promptc.check.configurations import Configuration, Configurations, for_each, merge_configurations
 from promptc.check.rules.budgets import PROVABLE, count, list_fences
 from promptc.check.schema_types import list_values
+from promptc.check.texts import UsedText
 from promptc.diag.findings import Diagnostic, Span, count_noun, join_names, suggest
 from promptc.diag.frozen import frozen, replace
 from promptc.model.pack import PackModel, Plan, has_reach, list_caps
 from promptc.model.section import HALVES, PART_KINDS, Evict, Items, LimitPer, MessageForm, Retrieve, Section, Segments, read_part_kind
-from promptc.template.compile import Expression
-from promptc.template.types.algebra import element_type, find_count
+from promptc.model.sources import StateIndex
+from promptc.template.compile import Expression, Template
+from promptc.template.types.algebra import element_type, find_count, keep_members, part_type
 from promptc.template.types.bounds import Amount, choose_largest
-from promptc.template.types.infer import list_filters, read_code
+from promptc.template.types.infer import list_filters, read_code, read_place
 from promptc.template.types.types import NEVER, ListType, MappingType, NumberType, TextType, Type, UndefinedType, UnknownType, list_members
+
+Path = tuple[str, ...]
+_SHOWING = tuple(f"`{key}` of" for key in ("message.content", "message.role", "retrieve.query", "items.id", "group.by", "tally"))
+"""How the expressions are called whose value a prompt or a report shows."""
 
 _ORDERING = frozenset(("dictsort", "reverse", "sort"))
 """Filters whose author has thought of an order."""
@@ -328,6 +335,98 @@ def _explain(section: Section, items: Items) -> str:
         chooses = first.order or first.by is not None or first.marker is not None or first.whole == "group"
         return "its `evict` must see all of it" if chooses else "a later step or another section must see all of it"
     return f"its ladder begins with `{first.rule}`" if first is not None else "it has no ladder"
+
+
+@for_each
+def check_visible(pack: PackModel, configuration: Configuration) -> Iterator[Diagnostic]:
+    """A `visible` that asks nothing of an item, lists of which no item can be hidden, and texts that read a list past it."""
+    if pack.visible is None:
+        return
+    marks = [path[1:] for path in sorted(pack.visible.reads) if path[0] == "item"]
+    if not marks:
+        message = "`visible` asks nothing of `item`: it shows all items, or none"
+        yield Diagnostic(
+            "PC0664", message, pack.visible.span, "name the mark: `not item.internal`; for a whole section there is `when`", "warn"
+        )
+        return
+    lists = _list_marked(pack, configuration, marks)
+    for text in configuration.iter_texts():
+        if text.code is pack.visible and text.section is not None:
+            yield from _judge_marks(pack, configuration, text, text.section, marks, lists)
+        elif isinstance(text.code, Template) or text.what.startswith(_SHOWING):
+            yield from _judge_past(pack, text, lists)
+
+
+def _list_marked(pack: PackModel, configuration: Configuration, marks: Sequence[Path]) -> dict[Path, Type]:
+    """The lists of the state that sections and indexes read and of whose elements some may be hidden, each with its elements."""
+    sources = [section.items.source for section in configuration.plan.sections if section.items is not None]
+    sources += [index.source for index in pack.indexes if isinstance(index, StateIndex)]
+    found: dict[Path, Type] = {}
+    for path in sorted({path for one in sources if isinstance(one, Expression) for path in _resolve(pack, one.reads)}):
+        kind = reduce(part_type, path[1:], configuration.facts.scopes.state)
+        lists = [one for one in list_members(kind) if isinstance(one, ListType | UnknownType)]
+        if lists and any(_may_have(element_type(one), mark) for one in lists for mark in marks):
+            found[path] = element_type(kind)
+    return found
+
+
+def _resolve(pack: PackModel, reads: Iterable[Path]) -> set[Path]:
+    """The paths of the state that are read, also by way of `let`."""
+    lets = {let.name: let.value.reads if isinstance(let.value, Expression) else let.value.value.reads for let in pack.lets}
+    found: set[Path] = set()
+    pending, met = list(reads), set[str]()
+    while pending:
+        path = pending.pop()
+        if path[0] == "state":
+            found.add(path)
+        elif path[0] in lets and path[0] not in met:
+            met.add(path[0])
+            pending += lets[path[0]]
+    return found
+
+
+def _may_have(kind: Type, mark: Path) -> bool:
+    for part in mark:
+        kind = keep_members(part_type(kind, part), lambda member: not isinstance(member, UndefinedType))
+    return bool(list_members(kind))
+
+
+def _judge_marks(
+    pack: PackModel, configuration: Configuration, text: UsedText, section: Section, marks: Sequence[Path], lists: Mapping[Path, Type]
+) -> Iterator[Diagnostic]:
+    """Whether an item of the section can be hidden at all. That none can is worse where its list has the mark."""
+    items, kind = section.items, configuration.facts.scopes.make_scope(text).names["item"].kind
+    if items is None or configuration.facts.scopes.infer(text).problems or any(_may_have(kind, mark) for mark in marks):
+        return
+    names = join_names([".".join(("item", *mark)) for mark in marks])
+    source = items.source
+    lost = sorted(_resolve(pack, source.reads) & lists.keys()) if isinstance(source, Expression) else []
+    if lost:
+        message = (
+            f"no item of `{section.id}` can be hidden: `{'.'.join(lost[0])}` has the mark ({names}), and what `from` makes of it has none"
+        )
+        help = f"give the elements themselves, `from: {'.'.join(lost[0])}`, and take what is shown of each in its `text`"
+        yield Diagnostic("PC0664", message, items.source.span, help, "warn")
+    else:
+        message = f"no item of `{section.id}` can be hidden: it never has what `visible` asks for ({names})"
+        yield Diagnostic("PC0664", message, items.source.span, "nothing, if all of them may be seen; else give them the mark", "note")
+
+
+def _judge_past(pack: PackModel, text: UsedText, lists: Mapping[Path, Type]) -> Iterator[Diagnostic]:
+    for read in sorted(text.code.reads):
+        for path in sorted(_resolve(pack, [read])):
+            if any(one == path[: len(one)] or path == one[: len(path)] for one in lists):
+                way = f", by `{read[0]}`" if read[0] != "state" else ""
+                message = f"{text.what} reads `{'.'.join(path)}` itself{way}, hidden elements among it: `visible` is asked of items alone"
+                help = "show them as items of a section; `selected.<section>` tells how many it shows"
+                yield Diagnostic("PC0665", message, _make_span(text.code, ".".join(read)), help, "warn")
+                return
+
+
+def _make_span(code: Expression | Template, path: str) -> Span:
+    files = {"": code.text, **(code.files if isinstance(code, Template) else {})}
+    name = next((name for name, body in files.items() if path in body), "")
+    return read_place(code).make_span(name, files[name], files[name].find(path) + 1 if path in files[name] else 1)
 
 
 @for_each

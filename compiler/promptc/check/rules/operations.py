@@ -134,7 +134,14 @@ def _check_packs(pack: PackModel, check: Callable[[PackModel], Iterable[Diagnost
                 except PromptcError as error:
                     yield from error.diagnostics
                 else:
+                    if pack.visible is not None and asking.visible is None:
+                        yield _describe_shown(ask)
                     yield from (found for found in check(asking) if found.code not in _OF_THE_WHOLE)
+
+
+def _describe_shown(ask: Ask) -> Diagnostic:
+    message = f"`{ask.pack}` may show what this pack hides: it has no `visible` of its own"
+    return Diagnostic("PC0666", message, ask.span, "write into it what may be seen there; `visible: true` is all of it", "warn")
 
 
 def _check_answer(ask: Ask) -> Iterator[Diagnostic]:

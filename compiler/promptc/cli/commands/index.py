@@ -359,7 +359,7 @@ def _open(
         raise UsageError([Diagnostic("PC0731", f"`{name}` is over a list in the state", help="name the state: `--state state.json`")])
     loaded, meter = load_state_file(pack, state, RenderRequest()), Meter(counter)
     names = bind_lets(pack.model, {"state": loaded.value, RUN: pack.model.open_account()})
-    entries = list_entries(listed, names)
+    entries, _ = list_entries(listed, names, None)
     opened = retriever.open_entries(name, listed.matching, entries, lambda text: meter.tokens(meter.count(text)))
     return listed, (replace(opened, has_versions=False),)
 

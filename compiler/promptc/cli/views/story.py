@@ -305,7 +305,7 @@ def _iter_reasons(trace: Trace, stage: Stage) -> Iterator[Reason]:
     if stage.note:
         yield Reason(stage.note, ())
     if stage.left_out:
-        is_shared = stage.name in ("where", "window", "reach")
+        is_shared = stage.name in ("hidden", "where", "window", "reach")
         yield Reason(stage.explain(stage.left_out[0]) if is_shared else "", _name_few(trace, stage.left_out))
 
 

@@ -1,12 +1,12 @@
-"""Reading a list (language.md §4): `ItemReader` goes through `from`, `where`, `window`, `anchors`, `keep`, from its newest end and only
-as far as the section looks, so that a window costs what it holds. `read_parts` reads the content of one message that is a list of
-parts.
+"""Reading a list (language.md §4): `ItemReader` goes through `from`, `visible`, `where`, `window`, `anchors`, `keep`, from its newest end
+and only as far as the section looks, so that a window costs what it holds. `read_parts` reads the content of one message that is a list
+of parts.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from promptc.diag.findings import fail, show_value
@@ -23,6 +23,11 @@ _LOOK = 10
 """Steps of looking at one element."""
 
 _BLANK = "blank text"
+
+HIDDEN = "hidden"
+"""The stage of what the pack's `visible` does not show, as reports count it."""
+
+Shows = Callable[[Any], bool]
 
 _HELD: Mapping[str, tuple[str, ...]] = {
     "image": ("source", "data"),
@@ -106,8 +111,10 @@ class PassedParts:
 class ItemReader:
     """Evaluates a section's item expressions over its source."""
 
-    def __init__(self, items: Items, names: Mapping[str, Any], section: str, gathered: Gathered | None = None) -> None:
-        """`gathered` is what the source gave, where that is not the state."""
+    def __init__(self, items: Items, names: Mapping[str, Any], section: str, shows: Shows | None, gathered: Gathered | None = None) -> None:
+        """`gathered` is what the source gave, where that is not the state. `shows` tells which elements of the state the pack shows (None:
+        all): nothing else is asked of one that is hidden, not its number either. A source hides its own.
+        """
         self._items = items
         self._section = section
         self._names = dict(names)
@@ -115,7 +122,8 @@ class ItemReader:
         self.number: int | None = None
         self._source = self._evaluate_source(items.source) if isinstance(items.source, Expression) else _list_values(gathered)
         self._elements = gathered.elements if gathered is not None else ()
-        self._refused: list[int] = []
+        self._shows = shows if gathered is None else None
+        self._refused: dict[int, str] = {}
 
     @property
     def size(self) -> int:
@@ -127,10 +135,9 @@ class ItemReader:
         """The whole list."""
         return self._source
 
-    @property
-    def refused(self) -> tuple[int, ...]:
-        """The places of the elements `where` refused so far."""
-        return tuple(self._refused)
+    def list_refused(self, stage: str) -> list[int]:
+        """The places of the elements that a stage, `hidden` or `where`, refused so far, in the list's order."""
+        return sorted(place for place, by in self._refused.items() if by == stage)
 
     def read(self, *, lazily: bool) -> Reading:
         """The elements that window, anchors and `keep` reach, oldest first; `lazily`, an iterator of an unbounded list, newest first."""
@@ -155,14 +162,15 @@ class ItemReader:
         return list(source) if isinstance(source, tuple) else source
 
     def _iter_newest(self) -> Iterator[Read]:
-        """The elements that pass `where`, newest first."""
+        """The elements that are shown and pass `where`, newest first."""
         for place in range(len(self._source) - 1, -1, -1):
             value = self._source[place]
             self._run.pay(_LOOK, self._items.span, f"reading `{self._section}`")
-            if self._passes(place, value):
+            by = self._find_refusing(place, value)
+            if by is None:
                 yield self._make(place, value)
             else:
-                self._refused.append(place)
+                self._refused[place] = by
 
     def _iter_unbounded(self, kept: Mapping[int, Read]) -> Iterator[Read]:
         last: Read | None = None
@@ -172,11 +180,13 @@ class ItemReader:
             last = read
             yield kept.get(read.place, read)
 
-    def _passes(self, place: int, value: Any) -> bool:
+    def _find_refusing(self, place: int, value: Any) -> str | None:
+        """The stage that refuses an element; None where it passes."""
+        self.number = place
+        if self._shows is not None and not self._shows(value):
+            return HIDDEN
         where = self._items.where
-        if where is None:
-            return True
-        return bool(where.evaluate(self._bind(place, value)))
+        return None if where is None or where.evaluate(self._bind(place, value)) else "where"
 
     def _number(self, place: int, value: Any) -> int:
         number = self._items.number
@@ -217,13 +227,14 @@ class ItemReader:
                 return
             value = self._source[place]
             self._run.pay(_LOOK, self._items.span, f"reading `{self._section}`")
-            if self._passes(place, value) and matches.where.evaluate(self._bind(place, value)):
+            if self._find_refusing(place, value) is None and matches.where.evaluate(self._bind(place, value)):
                 limit -= 1
                 yield place
 
     def count_refused(self) -> dict[str, int]:
-        """How many elements `where` refused so far."""
-        return {"where": len(self._refused)} if self._refused else {}
+        """How many elements each stage refused so far."""
+        stages = list(self._refused.values())
+        return {stage: stages.count(stage) for stage in (HIDDEN, "where") if stage in stages}
 
     def count_refused_before(self, place: int) -> int:
         """How many of them stand before `place`."""

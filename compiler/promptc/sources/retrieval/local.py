@@ -37,7 +37,8 @@ class LoadedIndex:
     """`fingerprint` changes with everything that decides an answer. `ideals` give the most a word can add, `unseen` is that of a word no
     chunk has. `weights` are those of words and vectors as whole numbers. `encoder` is the id of what made the vectors, empty where there
     are none, and `background` how near a query is to any chunk, in 1/10000. `note` says why there are no vectors though asked for.
-    What has no versions is asked whatever version is wanted.
+    What has no versions is asked whatever version is wanted. `hidden` counts elements of its list that are no chunks, since the pack does
+    not show them.
     """
 
     name: str
@@ -51,6 +52,7 @@ class LoadedIndex:
     background: int = 0
     note: str = ""
     has_versions: bool = True
+    hidden: int = 0
 
 
 class ChunkStore(Protocol):

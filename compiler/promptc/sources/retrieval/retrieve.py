@@ -35,6 +35,9 @@ _PREVIEW = 120
 Why = Literal["floor", "candidates", "top"]
 """Why a chunk that was scored is not among the found: under the floor, not among the best of its index, not among the best of all."""
 
+_Judged = Literal["accepted", "where", "shows"]
+"""What the filters say of a row: that it may be scored, or which of them refuses it."""
+
 MOST_REFUSED = 12
 _Value = TypeVar("_Value")
 
@@ -62,7 +65,9 @@ class Boost:
 
 @frozen
 class ChunkQuery:
-    """A query with its filters and numbers (language.md §4, Retrieval). `floor` is in millionths. `version` None takes every version."""
+    """A query with its filters and numbers (language.md §4, Retrieval). `floor` is in millionths. `version` None takes every version.
+    `shows` is asked before `where`, and what it refuses is counted apart: nothing else is told of it.
+    """
 
     query: str
     version: str | None = None
@@ -73,6 +78,7 @@ class ChunkQuery:
     floor: int = 250_000
     top: int = 6
     sparse_below: int = 1
+    shows: ChunkFilter | None = None
 
 
 @frozen
@@ -104,7 +110,8 @@ class FoundChunk:
 class Retrieved:
     """An answer: the best chunks, best first. `considered` counts the candidates that were scored, `under_floor` those of the best that the
     floor left out, `fingerprints` are those of the indexes asked, `notes` tell why vectors were not used where they were asked for.
-    `refused` are the best `MOST_REFUSED` of those that were scored and not chosen, best first, `unwanted` counts what `where` refused.
+    `refused` are the best `MOST_REFUSED` of those that were scored and not chosen, best first, `unwanted` counts what `where` refused,
+    `hidden` what `shows` did.
     """
 
     found: tuple[FoundChunk, ...] = ()
@@ -115,6 +122,7 @@ class Retrieved:
     notes: tuple[str, ...] = ()
     refused: tuple[tuple[FoundChunk, Why], ...] = ()
     unwanted: int = 0
+    hidden: int = 0
 
 
 def describe_chunk(chunk: Chunk) -> dict[str, Any]:
@@ -210,7 +218,7 @@ class Retriever:
 
 def _find_key(indexes: Sequence[LoadedIndex], request: ChunkQuery) -> Hashable | None:
     """Everything that decides the answer; None where a condition does not say what decides it."""
-    conditions = [request.where, *(boost.where for boost in request.boosts)]
+    conditions = [request.shows, request.where, *(boost.where for boost in request.boosts)]
     if any(one is not None and not one.key for one in conditions):
         return None
     return tuple(index.fingerprint for index in indexes), request
@@ -258,13 +266,14 @@ def retrieve(indexes: Sequence[LoadedIndex], query: Query, request: ChunkQuery) 
     """
     found: list[FoundChunk] = []
     refused: list[tuple[FoundChunk, Why]] = []
-    considered = under = unwanted = 0
+    considered = under = unwanted = hidden = 0
     for index in indexes:
-        scored, without = _score(index, query, request)
+        scored, without, unseen = _score(index, query, request)
         ranked = sorted(scored, key=_rank)
         best = ranked[: request.candidates]
         kept = [one for one in best if one.score.fused >= max(request.floor, 1)]
         considered, under, unwanted = considered + len(scored), under + len(best) - len(kept), unwanted + without
+        hidden += unseen
         found += [_boost(one, request) for one in kept]
         refused += [(one, "floor") for one in best if one.score.fused < max(request.floor, 1)]
         refused += [(one, "candidates") for one in ranked[request.candidates :][:MOST_REFUSED]]
@@ -274,7 +283,8 @@ def retrieve(indexes: Sequence[LoadedIndex], query: Query, request: ChunkQuery) 
     chosen = tuple(found[: request.top])
     fingerprints = tuple(index.fingerprint for index in indexes)
     is_sparse = len(chosen) < request.sparse_below
-    return Retrieved(chosen, is_sparse, considered, under, fingerprints, refused=tuple(refused[:MOST_REFUSED]), unwanted=unwanted)
+    told = tuple(refused[:MOST_REFUSED])
+    return Retrieved(chosen, is_sparse, considered, under, fingerprints, refused=told, unwanted=unwanted, hidden=hidden)
 
 
 def _boost(found: FoundChunk, request: ChunkQuery) -> FoundChunk:
@@ -288,13 +298,13 @@ def _rank(found: FoundChunk) -> tuple[int, int, str, str, bytes, int]:
     return -found.score.total, -found.score.words, found.index, chunk.version, chunk.file.encode(), chunk.ordinal
 
 
-def _score(index: LoadedIndex, query: Query, request: ChunkQuery) -> tuple[list[FoundChunk], int]:
-    """What is scored, and how many `where` refused."""
+def _score(index: LoadedIndex, query: Query, request: ChunkQuery) -> tuple[list[FoundChunk], int, int]:
+    """What is scored, and how many `where` and `shows` refused."""
     terms = list_terms(query.text, index.synonyms)
     if not terms:
-        return [], 0
+        return [], 0, 0
     vector = query.vectors.get(index.encoder)
-    rows, unwanted = _propose(index, terms, vector, request)
+    rows, unwanted, hidden = _propose(index, terms, vector, request)
     by_words = _score_words(index, terms, rows)
     by_vector = _score_vectors(index, vector, rows) if vector is not None else None
     found = []
@@ -302,30 +312,37 @@ def _score(index: LoadedIndex, query: Query, request: ChunkQuery) -> tuple[list[
         words, near = by_words[place], by_vector[place] if by_vector is not None else 0
         fused = _fuse(words, near, index.weights) if by_vector is not None else words
         found.append(FoundChunk(chunk, index.name, Score(words, near, fused, fused)))
-    return found, unwanted
+    return found, unwanted, hidden
 
 
-def _propose(index: LoadedIndex, terms: Sequence[Term], vector: Vector | None, request: ChunkQuery) -> tuple[list[int], int]:
-    """The first rows of each list that the filter accepts, each row once; and how many it refused."""
+def _propose(index: LoadedIndex, terms: Sequence[Term], vector: Vector | None, request: ChunkQuery) -> tuple[list[int], int, int]:
+    """The first rows of each list that the filters accept, each row once; and how many `where` and `shows` refused."""
     words = sorted({word for term in terms for phrase in term.phrases for word in phrase})
-    accepted: dict[int, bool] = {}
+    accepted: dict[int, _Judged] = {}
     version = request.version if index.has_versions else None
     rows = _take(index, index.store.iter_by_words(words, version), request, accepted)
     if vector is not None:
         rows += _take(index, index.store.iter_by_vector(vector, version), request, accepted)
-    return sorted(set(rows)), sum(1 for passes in accepted.values() if not passes)
+    judged = list(accepted.values())
+    return sorted(set(rows)), judged.count("where"), judged.count("shows")
 
 
-def _take(index: LoadedIndex, rows: Iterator[int], request: ChunkQuery, accepted: dict[int, bool]) -> list[int]:
-    """The first `window` rows that the filter accepts; it is asked of a window of rows at a time, and of each row once."""
-    where = request.where
+def _take(index: LoadedIndex, rows: Iterator[int], request: ChunkQuery, accepted: dict[int, _Judged]) -> list[int]:
+    """The first `window` rows that the filters accept; they are asked of a window of rows at a time, and of each row once."""
+    is_free = request.where is None and request.shows is None
     taken: list[int] = []
     while len(taken) < request.window and (batch := list(islice(rows, request.window))):
-        if where is not None:
+        if not is_free:
             new = [row for row in batch if row not in accepted]
-            accepted.update(zip(new, (where.accepts(describe_chunk(chunk)) for chunk in index.store.read_chunks(new)), strict=True))
-        taken += [row for row in batch if where is None or accepted[row]]
+            accepted.update(zip(new, (_judge_item(describe_chunk(chunk), request) for chunk in index.store.read_chunks(new)), strict=True))
+        taken += [row for row in batch if is_free or accepted[row] == "accepted"]
     return taken[: request.window]
+
+
+def _judge_item(item: Mapping[str, Any], request: ChunkQuery) -> _Judged:
+    if request.shows is not None and not request.shows.accepts(item):
+        return "shows"
+    return "accepted" if request.where is None or request.where.accepts(item) else "where"
 
 
 def _score_words(index: LoadedIndex, terms: Sequence[Term], rows: Sequence[int]) -> list[int]:
