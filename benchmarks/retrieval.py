@@ -171,14 +171,14 @@ def _judge_all(index: LoadedIndex, retriever: Retriever, known: Sequence[KnownAn
     if encoder is not None:
         times = [_clock(partial(encoder.encode, query.query)) for query in known]
         print(f"\nencoding a query: p50 {median(times):.1f} ms, to be added once to each of these; an answer that is kept: ", end="")
-        request = ChunkQuery(known[0].query)
+        request = ChunkQuery((known[0].query,))
         retriever.ask([index], request)
         print(f"{median(_clock(partial(retriever.ask, [index], request)) for _ in range(100)):.3f} ms")
 
 
 def _judge(index: LoadedIndex, retriever: Retriever, known: Sequence[KnownAnswer]) -> IndexVerdict:
     def ask(query: str) -> Retrieved:
-        return retriever.ask([index], ChunkQuery(query, floor=0, top=12))
+        return retriever.ask([index], ChunkQuery((query,), floor=0, top=12))
 
     return judge_index(known, ask, floor=_FLOOR, top=6, cap=_CAP)
 
@@ -186,8 +186,8 @@ def _judge(index: LoadedIndex, retriever: Retriever, known: Sequence[KnownAnswer
 def _time(index: LoadedIndex, queries: Sequence[str], encoder: VectorEncoder | None) -> list[float]:
     """Milliseconds of each, its vector at hand."""
     asked = [Query(query, {index.encoder: encoder.encode(query)} if encoder is not None and index.encoder else {}) for query in queries]
-    request = ChunkQuery("", floor=MICRO // 4)
-    return [_clock(partial(retrieve, [index], query, request)) for _ in range(_ROUNDS) for query in asked]
+    request = ChunkQuery((), floor=MICRO // 4)
+    return [_clock(partial(retrieve, [index], [query], request)) for _ in range(_ROUNDS) for query in asked]
 
 
 def _clock(work: Callable[[], object]) -> float:

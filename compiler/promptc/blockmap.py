@@ -552,7 +552,8 @@ def _describe_segments(source: Segments) -> Phrase:
 
 def _describe_retrieve(source: Retrieve) -> Phrase:
     names = join_phrases([say("{}", name) for name in source.indexes], ", ")
-    parts = [(*say("index "), *names), say("query {}", source.query.text)]
+    queries = join_phrases([say("{}", query.text) for query in source.queries], ", ")
+    parts = [(*say("index "), *names), (*say("query "), *queries)]
     if source.version is not None:
         parts.append(say("version {}", source.version.text))
     return join_phrases(parts, ", ")

@@ -35,6 +35,10 @@ def make_chunks(drawn):
     return [make_chunk(text, place, file=file, version=version) for place, (text, file, version) in enumerate(drawn)]
 
 
+def make_query(text):
+    return Query(text, {"words": WordEncoder().encode(text)})
+
+
 def make_stores(chunks):
     ordered = sorted(chunks, key=lambda one: (one.version, one.file.encode(), one.ordinal))
     encoder, words = WordEncoder(), weigh_words(ordered)
@@ -53,14 +57,14 @@ def test_both_stores_propose_the_same(drawn, words, version):
 
 
 @FEW
-@given(CHUNKS, TEXTS, st.integers(1, 10), st.integers(0, MICRO), st.one_of(st.none(), VERSIONS))
-def test_with_numpy_and_without_the_answer_is_the_same(drawn, text, window, floor, version):
+@given(CHUNKS, st.lists(TEXTS, max_size=3), st.integers(1, 10), st.integers(0, MICRO), st.one_of(st.none(), VERSIONS))
+def test_with_numpy_and_without_the_answer_is_the_same(drawn, texts, window, floor, version):
     chunks = make_chunks(drawn)
     index, (plain, fast) = make_index(chunks, weights=(6, 4)), make_stores(chunks)
-    query, request = Query(text, {"words": WordEncoder().encode(text)}), ChunkQuery(text, version=version, window=window, floor=floor)
+    queries, request = list(map(make_query, texts)), ChunkQuery((), version=version, window=window, floor=floor)
     with patch.dict(scoring.sys.modules, {"numpy": None}):
-        without = retrieve([replace(index, store=plain)], query, request)
-    assert retrieve([replace(index, store=fast)], query, request) == without
+        without = retrieve([replace(index, store=plain)], queries, request)
+    assert retrieve([replace(index, store=fast)], queries, request) == without
 
 
 @FEW
@@ -77,8 +81,8 @@ def test_float32_is_exact(vectors):
 def test_an_answer_holds_to_its_laws(drawn, text, floor, top, weights):
     index = make_index(make_chunks(drawn), weights=weights)
     boost = Boost(50_000, ChunkFilter(lambda item: item["version"] == "1", "1"))
-    query = Query(text, {"words": WordEncoder().encode(text)})
-    found = retrieve([index], query, ChunkQuery(text, floor=floor, top=top, boosts=(boost,)))
+    query = [make_query(text)]
+    found = retrieve([index], query, ChunkQuery((), floor=floor, top=top, boosts=(boost,)))
     totals = [one.score.total for one in found.found]
     assert totals == sorted(totals, reverse=True) and len(totals) <= top
     assert found.is_sparse == (not found.found)
@@ -86,7 +90,7 @@ def test_an_answer_holds_to_its_laws(drawn, text, floor, top, weights):
         score = one.score
         assert max(floor, 1) <= score.fused <= MICRO and 0 <= score.words <= MICRO and 0 <= score.vectors <= MICRO
         assert score.total - score.fused == (50_000 if one.chunk.version == "1" else 0)
-    more = retrieve([index], query, ChunkQuery(text, floor=floor, top=top + 1, boosts=(boost,)))
+    more = retrieve([index], query, ChunkQuery((), floor=floor, top=top + 1, boosts=(boost,)))
     assert more.found[:top] == found.found, "a longer list begins with the shorter one"
 
 
@@ -94,9 +98,44 @@ def test_an_answer_holds_to_its_laws(drawn, text, floor, top, weights):
 @given(CHUNKS.flatmap(lambda drawn: st.tuples(st.just(drawn), st.permutations(range(len(drawn))))), TEXTS)
 def test_the_order_in_which_chunks_are_met_does_not_matter(drawn, text):
     chunks = make_chunks(drawn[0])
-    query = Query(text, {"words": WordEncoder().encode(text)})
+    query = [make_query(text)]
     one, other = make_index(chunks, weights=(6, 4)), make_index([chunks[place] for place in drawn[1]], weights=(6, 4))
-    assert retrieve([one], query, ChunkQuery(text, floor=0)) == retrieve([other], query, ChunkQuery(text, floor=0))
+    assert retrieve([one], query, ChunkQuery((), floor=0)) == retrieve([other], query, ChunkQuery((), floor=0))
+
+
+@FEW
+@given(CHUNKS, st.lists(TEXTS, max_size=4, unique=True), st.sampled_from([(1, 0), (6, 4), (0, 1)]), st.permutations(range(4)))
+def test_of_several_queries_a_chunks_best_score_counts(drawn, texts, weights, order):
+    """What several queries find is what each finds alone, put together; the order of the queries decides only which one is named."""
+    index, all_of_it = make_index(make_chunks(drawn), weights=weights), ChunkQuery((), floor=0, candidates=100, top=100)
+    best = {}
+    for text in texts:
+        for one in retrieve([index], [make_query(text)], all_of_it).found:
+            if one.chunk.id not in best or one.score.fused > best[one.chunk.id].score.fused:
+                best[one.chunk.id] = one
+    together = retrieve([index], list(map(make_query, texts)), all_of_it)
+    assert {one.chunk.id: one for one in together.found} == best and together.considered >= len(best)
+    other = retrieve([index], [make_query(texts[place]) for place in order if place < len(texts)], all_of_it)
+    assert {one.chunk.id: one.score.fused for one in other.found} == {id: one.score.fused for id, one in best.items()}
+
+
+@FEW
+@given(CHUNKS, TEXTS, st.integers(0, 5), st.lists(st.sampled_from(["do", "i", "my", "via"]), unique=True), st.randoms())
+def test_of_words_that_no_chunk_has_short_ones_tell_nothing_and_three_others_are_enough(drawn, text, count, short, chance):
+    """They only lower a score, and from the third long one on no score does."""
+
+    def score(*words):
+        shuffled = [*text.split(), *words]
+        chance.shuffle(shuffled)
+        asked = retrieve([index], [Query(" ".join(shuffled), {})], ChunkQuery((), floor=0, candidates=50, top=50))
+        return {one.chunk.id: one.score.words for one in (*asked.found, *(one for one, _ in asked.refused))}
+
+    index = make_index(make_chunks(drawn))
+    plain, three = score(), score("zeppelin", "flux", "turbine")
+    assert score(*short) == plain
+    found = score(*short, *["zeppelin", "flux", "unheard", "teapot", "kettle"][:count])
+    assert all(three[id] <= found.get(id, 0) <= plain[id] for id in three)
+    assert found == (three if count >= 3 else score(*["teapot", "kettle"][:count]))
 
 
 @pytest.fixture(scope="module")

@@ -205,8 +205,9 @@ _IDS = _any_of(_accept(TextType), _accept_whole(None))
 DRAWN = Takes("a text or a whole number", _IDS, "text", "an id: `state.user.id`")
 REF = Takes("a text, a whole number, a list of these, or none", _any_of(_IDS, _accept(NoneType), _accept_list(_IDS)), "text",
             "an id: `state.scene.id`")  # fmt: skip
-LOCALE = Takes("a text, a list of texts, or none", _any_of(_accept(TextType, NoneType), _accept_list(_accept(TextType, NoneType))), "text",
-               "`\"'en'\"`, or `state.locale`")  # fmt: skip
+_TEXTS = _any_of(_accept(TextType, NoneType), _accept_list(_accept(TextType, NoneType)))
+LOCALE = Takes("a text, a list of texts, or none", _TEXTS, "text", "`\"'en'\"`, or `state.locale`")
+QUERY = Takes("a text, a list of texts, or none", _TEXTS, "text", "a text of the state: `state.query`")
 TEXT_OR_NONE = Takes("a text or none", _accept(TextType, NoneType), "text", "a text of the state: `state.query`")
 CONTENT = Takes("a text, or a list of parts such as `{type: text, text: Hello}`", _any_of(_accept(TextType), _accept_list(_accept_part)),
                 "text", "a text of the item: `item.text`")  # fmt: skip

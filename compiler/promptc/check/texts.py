@@ -44,7 +44,7 @@ _READ = frozenset({"number", "anchor", "kept"})
 _ITEM = _READ | {"id"}
 _STEP = _ITEM | {"tokens", "chars", "form"}
 _ROLE = "one of them for each item: `'assistant' if item.from == 'agent' else 'user'`"
-_SOURCE_TAKES = {"items.from": keys.LIST, "retrieve.query": keys.TEXT_OR_NONE, "retrieve.version": keys.TEXT_OR_NONE}
+_SOURCE_TAKES = {"items.from": keys.LIST, "retrieve.query": keys.QUERY, "retrieve.version": keys.TEXT_OR_NONE}
 
 
 @frozen(eq=False)

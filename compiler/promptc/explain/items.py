@@ -304,9 +304,11 @@ def describe_value(gathered: Gathered, place: int) -> str:
     chunk = gathered.account["chunks"][place]
     score, words, vectors = (show_score(read_micro(chunk[key]), 6) for key in ("score", "words", "vectors"))
     parts = [f"words {words}", f"vectors {vectors}", f"boosts {_show_boost(chunk, 6)}"]
+    queries = gathered.account["queries"]
+    by = f"\nfound by {show_value(queries[chunk['query']])}" if len(queries) > 1 else ""
     where = f", {chunk['file']}" if chunk["file"] else ""
     version = f", version {chunk['version']}" if chunk["version"] else ""
-    return f"chunk `{chunk['id']}` of the index `{chunk['index']}`{where}{version}\nscore {score}: {', '.join(parts)}"
+    return f"chunk `{chunk['id']}` of the index `{chunk['index']}`{where}{version}\nscore {score}: {', '.join(parts)}{by}"
 
 
 def _iter_segments(account: Mapping[str, Any]) -> Iterator[str]:
@@ -326,6 +328,8 @@ def _iter_retrieval(account: Mapping[str, Any]) -> Iterator[str]:
         yield "a query without words retrieves nothing"
         return
     version = f", version {account['version']}" if account["version"] else ""
-    yield f"{', '.join(f'`{name}`' for name in names)}{version}, query {show_value(account['query'])}"
+    queries = account["queries"]
+    asked = ", ".join(map(show_value, queries))
+    yield f"{', '.join(f'`{name}`' for name in names)}{version}, {'query' if len(queries) == 1 else 'queries'} {asked}"
     yield f"{count_noun(account['considered'], 'chunk')} scored" + (", sparse" if account["sparse"] else "")
     yield from account["notes"]

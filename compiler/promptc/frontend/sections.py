@@ -332,13 +332,17 @@ def _load_retrieve(node: Node, indexes: Sequence[str], compiler: TextCompiler) -
     return Retrieve(
         span=node.span,
         indexes=_read_indexes(node, indexes, compiler),
-        query=compiler.expression(node.value["query"]),
+        queries=tuple(compiler.expression(query) for query in _list_queries(node.value["query"])),
         version=compiler.find_expression(node.get("version")),
         where=compiler.find_expression(node.get("where")),
         boosts=tuple(_load_boost(boost, compiler) for boost in node.list("boost")),
         **{key: int(node.value[key].value) for key in ("window", "candidates", "top", "sparse_below") if node.get(key) is not None},
         **({"floor": _read_micro(node.value["floor"])} if node.get("floor") is not None else {}),
     )
+
+
+def _list_queries(node: Node) -> tuple[Node, ...]:
+    return node.value if isinstance(node.value, tuple) else (node,)
 
 
 def _read_indexes(node: Node, indexes: Sequence[str], compiler: TextCompiler) -> tuple[str, ...]:

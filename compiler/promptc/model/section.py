@@ -231,11 +231,11 @@ class Boosting:
 
 @frozen
 class Retrieve:
-    """The best chunks of indexes for a query (language.md §4). `floor` is in millionths."""
+    """The best chunks of indexes for one query or several (language.md §4). `floor` is in millionths."""
 
     span: Span
     indexes: tuple[str, ...]
-    query: Expression
+    queries: tuple[Expression, ...]
     version: Expression | None = None
     where: Expression | None = None
     boosts: tuple[Boosting, ...] = ()
@@ -260,7 +260,7 @@ def iter_expressions(source: Expression | Segments | Retrieve) -> Iterator[tuple
         keys = {"each": source.each, "ref": source.ref, "locale": source.locale, "version": source.version, "where": source.where}
         yield from ((f"segments.{key}", one) for key, one in keys.items() if one is not None)
         return
-    yield "retrieve.query", source.query
+    yield from (("retrieve.query", query) for query in source.queries)
     keys = {"version": source.version, "where": source.where}
     yield from ((f"retrieve.{key}", one) for key, one in keys.items() if one is not None)
     yield from (("retrieve.boost", boost.where) for boost in source.boosts)

@@ -52,7 +52,7 @@ _WHYS: Mapping[str, Callable[[Retrieve], str]] = {
 }
 
 _HELPS = {
-    "floor": "lower `floor` to {score}, or ask in fewer words: each word of the query that a chunk lacks lowers its score for words",
+    "floor": "lower `floor` to {score}, or ask in fewer words: a word of the query that this chunk lacks and others have lowers its score",
     "candidates": "raise `candidates`",
     "top": "raise `top`, or lower `sparse_below`",
 }
@@ -327,7 +327,7 @@ def _ask(section: str, source: Segments, store: Store, names: Mapping[str, Any])
         return None
     locale, version = source.locale or store.locale, source.version or store.version
     locales = _read_locales(section, locale, names) if locale is not None else ()
-    wanted = _read_version(section, version, names) if version is not None else None
+    wanted = _read_version(f"the `version` of `{section}`", version, names) if version is not None else None
     return SegmentQuery(names, (source.scope, refs), Preference(locales, wanted))
 
 
@@ -349,10 +349,10 @@ def _read_locales(section: str, locale: Expression, names: Mapping[str, Any]) ->
     return tuple(dict.fromkeys(str(one) for one in given if one))
 
 
-def _read_version(section: str, version: Expression, names: Mapping[str, Any]) -> str | None:
+def _read_version(what: str, version: Expression, names: Mapping[str, Any], code: str = "PC0552") -> str | None:
     value = version.evaluate(names)
     if value is not None and not isinstance(value, str):
-        raise fail("PC0552", f"the `version` of `{section}` must be text or null, not {show_value(value)}", version.span)
+        raise fail(code, f"{what} must be text or null, not {show_value(value)}", version.span)
     return value or None
 
 
@@ -370,10 +370,11 @@ def gather_chunks(
 
     Raises `PromptcError`: PC0554 for a query and PC0555 for a version of another kind than text.
     """
-    query = _read_text(source.query, names, "PC0554", f"`retrieve.query` of `{section}`")
-    version = _read_text(source.version, names, "PC0555", f"`retrieve.version` of `{section}`") or None
-    indexes = open(version) if has_words(query) else ()
-    request = replace(_make_request(source, query, version, names, stamp), shows=shows)
+    queries = tuple(_iter_queries(section, source, names))
+    wanted = source.version
+    version = _read_version(f"`retrieve.version` of `{section}`", wanted, names, "PC0555") if wanted is not None else None
+    indexes = open(version) if any(map(has_words, queries)) else ()
+    request = replace(_make_request(source, queries, version, names, stamp), shows=shows)
     found = ask(indexes, request) if indexes else Retrieved(is_sparse=source.sparse_below > 0)
     chosen, floor = len(found.found), found.under_floor
     hidden = found.hidden + sum(index.hidden for index in indexes)
@@ -381,25 +382,27 @@ def gather_chunks(
     return Gathered(
         values=tuple(one.describe() for one in found.found),
         left_out={stage: count for stage, count in left_out.items() if count},
-        account=_describe_retrieval(indexes, query, version, found),
+        account=_describe_retrieval(indexes, version, found),
         digests=tuple(SourceDigest("index", index.name, index.fingerprint) for index in indexes),
         is_sparse=found.is_sparse,
         unwanted=found.unwanted,
-        refused=tuple({**_describe_chunk(one), "why": why} for one, why in found.refused),
-        warnings=(*(_warn_chunks(section, source, note) for note in found.notes), *_warn_few(section, source, query, found, indexes)),
+        refused=tuple({**_describe_chunk(one, found.queries), "why": why} for one, why in found.refused),
+        warnings=(*(_warn_chunks(section, source, note) for note in found.notes), *_warn_few(section, source, queries, found, indexes)),
     )
 
 
-def _read_text(expression: Expression | None, names: Mapping[str, Any], code: str, what: str) -> str:
-    value = expression.evaluate(names) if expression is not None else None
-    if value is not None and not isinstance(value, str):
-        raise fail(code, f"{what} must be text or null, not {show_value(value)}", expression.span if expression is not None else None)
-    return value or ""
+def _iter_queries(section: str, source: Retrieve, names: Mapping[str, Any]) -> Iterator[str]:
+    for query in source.queries:
+        for value in _list(query.evaluate(names)):
+            if value is not None and not isinstance(value, str):
+                message = f"`retrieve.query` of `{section}` must be text, a list of texts or null, not {show_value(value)}"
+                raise fail("PC0554", message, query.span)
+            yield value or ""
 
 
-def _make_request(source: Retrieve, query: str, version: str | None, names: Mapping[str, Any], stamp: str) -> ChunkQuery:
+def _make_request(source: Retrieve, queries: tuple[str, ...], version: str | None, names: Mapping[str, Any], stamp: str) -> ChunkQuery:
     return ChunkQuery(
-        query=query,
+        queries=queries,
         version=version,
         where=_make_condition(source.where, names, stamp) if source.where is not None else None,
         boosts=tuple(Boost(one.add, _make_condition(one.where, names, stamp)) for one in source.boosts),
@@ -432,21 +435,21 @@ def _read_value(names: Mapping[str, Any], path: Sequence[str], stamp: str) -> An
     return stamp if at is names or at is names["state"] else at
 
 
-def _describe_retrieval(indexes: Sequence[LoadedIndex], query: str, version: str | None, found: Retrieved) -> dict[str, Any]:
+def _describe_retrieval(indexes: Sequence[LoadedIndex], version: str | None, found: Retrieved) -> dict[str, Any]:
     return {
         "kind": "retrieve",
         "indexes": [{"name": index.name, "fingerprint": index.fingerprint} for index in indexes],
-        "query": query,
+        "queries": list(found.queries),
         "version": version,
         "considered": found.considered,
         "under_floor": found.under_floor,
         "sparse": found.is_sparse,
         "notes": list(found.notes),
-        "chunks": [_describe_chunk(one) for one in found.found],
+        "chunks": [_describe_chunk(one, found.queries) for one in found.found],
     }
 
 
-def _describe_chunk(found: FoundChunk) -> dict[str, Any]:
+def _describe_chunk(found: FoundChunk, queries: Sequence[str]) -> dict[str, Any]:
     chunk, score = found.chunk, found.score
     return {
         "id": chunk.id,
@@ -458,6 +461,7 @@ def _describe_chunk(found: FoundChunk) -> dict[str, Any]:
         "words": score.words / MICRO,
         "vectors": score.vectors / MICRO,
         "boost": (score.total - score.fused) / MICRO,
+        "query": queries.index(found.query),
     }
 
 
@@ -465,19 +469,24 @@ def _warn_chunks(section: str, source: Retrieve, note: str) -> Diagnostic:
     return Diagnostic("PC0197", f"`{section}` retrieves by words alone: {note}", source.span, level="warn")
 
 
-def _warn_few(section: str, source: Retrieve, query: str, found: Retrieved, indexes: Sequence[LoadedIndex]) -> Iterator[Diagnostic]:
+def _warn_few(
+    section: str, source: Retrieve, queries: Sequence[str], found: Retrieved, indexes: Sequence[LoadedIndex]
+) -> Iterator[Diagnostic]:
     """Where less than `sparse_below` was found, whatever the reason: a pack that says 0 expects nothing."""
     if not found.is_sparse:
         return
     if not indexes:
-        why = "its query is empty" if is_blank(query) else f"there is no word in its query {show_value(query)}"
-        yield Diagnostic("PC0592", f"`{section}` retrieves nothing: {why}", source.query.span, _SAY, "warn")
+        told = [query for query in queries if not is_blank(query)]
+        is_one, shown = len(queries) <= 1, ", ".join(map(show_value, told[:_NAMED]))
+        empty = "its query is empty" if is_one else "all its queries are empty"
+        why = f"there is no word in its {'query' if is_one else 'queries'} {shown}" if told else empty
+        yield Diagnostic("PC0592", f"`{section}` retrieves nothing: {why}", source.queries[0].span, _SAY, "warn")
         return
-    got = count_noun(len(found.found), "chunk") if found.found else "nothing"
+    got, asked = count_noun(len(found.found), "chunk") if found.found else "nothing", "the query" if len(found.queries) == 1 else "a query"
     names = ", ".join(f"`{name}`" for name in dict.fromkeys(index.name for index in indexes))
     unwanted = f"; `where` refused {found.unwanted}" if found.unwanted else ""
     if not found.refused:
-        message = f"`{section}` retrieves {got}: no {'other ' if found.found else ''}chunk of {names} is near the query{unwanted}"
+        message = f"`{section}` retrieves {got}: no {'other ' if found.found else ''}chunk of {names} is near {asked}{unwanted}"
         yield Diagnostic("PC0592", message, source.span, _ASK, "warn")
         return
     best, why = found.refused[0]

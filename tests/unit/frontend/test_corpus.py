@@ -131,7 +131,7 @@ def build(index, encoder=None, **named):
 
 
 def ask(opened, query):
-    return [(one.chunk.version, one.chunk.heading[0]) for one in Retriever().ask(opened, ChunkQuery(query, floor=0)).found]
+    return [(one.chunk.version, one.chunk.heading[0]) for one in Retriever().ask(opened, ChunkQuery((query,), floor=0)).found]
 
 
 def test_each_version_is_an_index_of_its_own(corpus, tmp_path):

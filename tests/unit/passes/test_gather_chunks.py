@@ -33,7 +33,7 @@ def test_the_best_come_first_and_are_called_by_their_ids(load):
     (section,) = outcome.report["sections"]
     assert [item["id"] for item in section["items"]] == ["n2", "n1"]
     scores = [chunk["score"] for chunk in section["source"]["chunks"]]
-    assert scores == sorted(scores, reverse=True) and section["source"]["query"] == "cracked bell"
+    assert scores == sorted(scores, reverse=True) and section["source"]["queries"] == ["cracked bell"]
     assert outcome.report["flags"] == {} and list(outcome.report["digests"]["indexes"]) == ["notes"]
 
 
@@ -71,14 +71,34 @@ def test_a_query_without_words_opens_no_index_and_retrieves_nothing(load, query,
     assert "`when`" in found.help and "`sparse_below: 0`" in found.help and found.span.line == 10
 
 
-@pytest.mark.parametrize("query", ["", "?!", "zeppelin", "bell"])
+@pytest.mark.parametrize(
+    "source", ["[state.other, state.query]", "state.both", "'[state.other, state.query]'", "[state.none, state.both, state.none]"]
+)
+def test_several_queries_are_asked_and_the_report_tells_which_found_what(load, source):
+    both = ["bread", " cracked  bell"]
+    state = {**STATE, "query": both[1], "other": "bread", "none": None, "both": both}
+    outcome = compile_small(load(f"index: notes, query: {source}, floor: 0.01"), state, SmallSources())
+    asked = outcome.report["sections"][0]["source"]
+    assert asked["queries"] == ["bread", "cracked bell"]
+    assert {one["id"]: one["query"] for one in asked["chunks"]} == {"n3": 0, "n2": 1, "n1": 1}
+
+
+def test_queries_of_which_none_has_a_word_retrieve_nothing(load):
+    pack = load("index: notes, query: [state.query, state.kind, state.query]")
+    told = [compile_small(pack, {**STATE, "query": query}, SmallSources()).warnings[0].message for query in ("", "?!")]
+    assert told == [
+        f"`found` retrieves nothing: {why}" for why in ("all its queries are empty", "there is no word in its queries `?!`, `?!`")
+    ]
+
+
+@pytest.mark.parametrize("query", ["", "?!", "zeppelin", "cracked bell"])
 @pytest.mark.parametrize("notes", [NOTES, [], None])
 @pytest.mark.parametrize("source", ["", ", where: item.kind == 'ship'", ", floor: 0.99", ", top: 1, sparse_below: 2", ", sparse_below: 0"])
 def test_what_is_flagged_is_warned_of_and_nothing_else(load, query, notes, source):
     outcome = compile_small(load(f"index: notes, query: state.query{source}"), {**STATE, "notes": notes, "query": query}, SmallSources())
     flagged = outcome.report["flags"].get("retrieval_sparse", [])
     assert [one.code for one in outcome.warnings] == ["PC0592"] * len(flagged)
-    assert bool(flagged) == (source != ", sparse_below: 0" and not (query == "bell" and notes and source == ""))
+    assert bool(flagged) == (source != ", sparse_below: 0" and not (query == "cracked bell" and notes and source == ""))
 
 
 def test_the_default_ladder_removes_the_lowest_score_first(load):
@@ -110,6 +130,8 @@ def test_a_pack_asked_twice_answers_by_the_state_it_is_given(load):
     ("source", "value", "code"),
     [
         ("index: notes, query: state.x", 7, "PC0554"),
+        ("index: notes, query: [state.query, state.x]", {}, "PC0554"),
+        ("index: notes, query: state.x", ["bell", 7], "PC0554"),
         ("index: notes, query: state.query, version: state.x", 2, "PC0555"),
     ],
 )

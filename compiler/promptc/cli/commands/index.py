@@ -213,7 +213,7 @@ def eval_command(
     recall@n: the answer is among the best n. After the cap: among the best 6, and within the cap, whole. Flagged: nothing reaches the
     floor, so a render would be sparse. A query without an answer should be flagged.
     """
-    least, under = read_score(min_recall) if min_recall is not None else 0, read_score(floor) if floor is not None else ChunkQuery("").floor
+    least, under = read_score(min_recall) if min_recall is not None else 0, read_score(floor) if floor is not None else ChunkQuery(()).floor
     loaded = Pack.load(pack)
     (one,) = list_corpus_indexes(loaded, (index,))
     known = read_queries(_read(queries), queries)
@@ -223,7 +223,7 @@ def eval_command(
     depth = max(_DEPTHS)
 
     def ask(query: str) -> Any:
-        found = retriever.ask(opened, ChunkQuery(query, version=wanted, floor=0, top=depth, candidates=depth))
+        found = retriever.ask(opened, ChunkQuery((query,), version=wanted, floor=0, top=depth, candidates=depth))
         notes.update(dict.fromkeys(found.notes))
         return found
 
@@ -329,7 +329,7 @@ def query_command(
     """
     loaded, retriever = Pack.load(pack), Retriever()
     one, opened = _open(loaded, index, state, wanted, retriever)
-    usual, count = ChunkQuery(query), top or _TOP
+    usual, count = ChunkQuery((query,)), top or _TOP
     request = replace(
         usual,
         version=wanted,

@@ -254,9 +254,9 @@ def _ask_index(pack: Pack, case: Case) -> CaseOutcome:
     retriever = Retriever()
 
     def ask(query: str) -> Any:
-        return retriever.ask(opened, ChunkQuery(query, version=version, floor=0, top=_TOP, candidates=_TOP))
+        return retriever.ask(opened, ChunkQuery((query,), version=version, floor=0, top=_TOP, candidates=_TOP))
 
-    judged = judge_index(known, ask, floor=ChunkQuery("").floor, top=_TOP, cap=case.asked.get("cap", _CAP))
+    judged = judge_index(known, ask, floor=ChunkQuery(()).floor, top=_TOP, cap=case.asked.get("cap", _CAP))
     return CaseOutcome(0, figures={"recall": judged.recall(_TOP) // _TENTHS, "recall_in_cap": judged.recall_in_cap // _TENTHS})
 
 

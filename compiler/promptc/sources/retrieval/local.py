@@ -17,7 +17,7 @@ from promptc.diag.typed import Any, Protocol
 from promptc.model.sources import Chunk, Matching
 from promptc.sources.retrieval.encoder import BACKGROUNDS, KNOWN, Vector
 from promptc.sources.retrieval.index import BuiltIndex, Vectors
-from promptc.sources.retrieval.scoring import IndexWords, Synonyms, read_synonyms, weigh_words
+from promptc.sources.retrieval.scoring import FROM_NONE_TO_ONE, IndexWords, Synonyms, read_synonyms, weigh_words
 from promptc.text.json import render_canonical_json, render_digest
 
 _FIRST = 200
@@ -34,17 +34,18 @@ _UNBUILT = "the index `{}` has no vectors: it was built without the extra `[retr
 
 @frozen(eq=False)
 class LoadedIndex:
-    """`fingerprint` changes with everything that decides an answer. `ideals` give the most a word can add, `unseen` is that of a word no
-    chunk has. `weights` are those of words and vectors as whole numbers. `encoder` is the id of what made the vectors, empty where there
-    are none, and `background` how near a query is to any chunk, in 1/10000. `note` says why there are no vectors though asked for.
-    What has no versions is asked whatever version is wanted. `hidden` counts elements of its list that are no chunks, since the pack does
-    not show them.
+    """`fingerprint` changes with everything that decides an answer. `ideals` give the most a word can add, `rarest` is that of a word that
+    one chunk has, `unseen` that of one that none has. `weights` are those of words and vectors as whole numbers. `encoder` is the id of
+    what made the vectors, empty where there are none, and `background` how near a query is to any chunk, in 1/10000. `note` says why there
+    are no vectors though asked for. What has no versions is asked whatever version is wanted. `hidden` counts
+    elements of its list that are no chunks, since the pack does not show them.
     """
 
     name: str
     fingerprint: str
     store: ChunkStore
     ideals: Mapping[str, int]
+    rarest: int
     unseen: int
     synonyms: Synonyms
     weights: tuple[int, int]
@@ -99,6 +100,7 @@ def open_index(name: str, matching: Matching, built: BuiltIndex) -> LoadedIndex:
         render_digest(render_canonical_json(told).encode("utf-8", "surrogatepass")),
         make_store(built.chunks, words, vectors.values if vectors is not None else array("h"), vectors.size if vectors is not None else 0),
         {word: words.ideals[number] for word, number in words.numbers.items()},
+        max(words.unseen - FROM_NONE_TO_ONE, 0),
         words.unseen,
         read_synonyms(matching.synonyms),
         (weights.words, weights.vectors),

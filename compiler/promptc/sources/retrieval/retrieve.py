@@ -1,12 +1,18 @@
-"""Retrieval: the best chunks of indexes for a query, with scores that can be explained (`Retriever.ask`, or `retrieve` without memory);
-and how well an index answers queries whose answers are known (`judge_index`).
+"""Retrieval: the best chunks of indexes for one query or several, with scores that can be explained (`Retriever.ask`, or `retrieve`
+without memory); and how well an index answers queries whose answers are known (`judge_index`).
 
-    words   = min(1, BM25 / the most BM25 could be for this query)
+    words   = min(1, BM25 / (1/2 × most + 5/4 × rarest + strange × unseen))
     vectors = max(0, (cosine - background) / (1 - background))
     fused   = (w × words + v × vectors) / (w + v)        w, v: the index's weights; words alone where there is no vector
 
 Each depends on the query, the chunk and the index only, never on what else was found: a score can be compared between queries, and a
-floor means the same for each. All are whole millionths, worked out in whole numbers.
+floor means the same for each. All are whole millionths, worked out in whole numbers. Of several queries each is scored, and a chunk's best
+score counts.
+
+`most` is what those words of the query could add that any chunk has: a common one next to nothing. `rarest` is what a word could add that
+one chunk has; it keeps a query of which one common word is known from scoring high. `strange` is from 0 to 3: of the words that no chunk
+has, those of at most three letters tell nothing (`is_telling`), and no more than three of the others count, each as `unseen`. So filler does not
+sink a long query, and what is of another world stays low.
 """
 
 from __future__ import annotations
@@ -23,7 +29,7 @@ from promptc.model.section import MICRO
 from promptc.model.sources import Chunk, Matching
 from promptc.sources.retrieval.encoder import SCALE, MissingEncoder, Vector, VectorEncoder, load_encoder
 from promptc.sources.retrieval.local import IndexedItem, LoadedIndex, digest_entries, index_entries
-from promptc.sources.retrieval.scoring import Phrase, Term, list_terms, multiply
+from promptc.sources.retrieval.scoring import Term, has_words, is_telling, list_terms, multiply
 from promptc.text.characters import convert_form, normalize
 
 _ANSWERS = 256
@@ -32,6 +38,7 @@ _LISTS = 16
 BACKGROUND_UNIT = 10_000
 _ONE = SCALE * SCALE
 _PREVIEW = 120
+_STRANGE = 3
 Why = Literal["floor", "candidates", "top"]
 """Why a chunk that was scored is not among the found: under the floor, not among the best of its index, not among the best of all."""
 
@@ -65,11 +72,11 @@ class Boost:
 
 @frozen
 class ChunkQuery:
-    """A query with its filters and numbers (language.md §4, Retrieval). `floor` is in millionths. `version` None takes every version.
+    """Queries with their filters and numbers (language.md §4, Retrieval). `floor` is in millionths. `version` None takes every version.
     `shows` is asked before `where`, and what it refuses is counted apart: nothing else is told of it.
     """
 
-    query: str
+    queries: tuple[str, ...]
     version: str | None = None
     where: ChunkFilter | None = None
     boosts: tuple[Boost, ...] = ()
@@ -95,11 +102,12 @@ class Score:
 
 @frozen
 class FoundChunk:
-    """A chunk that was found, in which index, and its score."""
+    """A chunk that was found, in which index, its score, and the query that gave it: of several that gave the same, the first."""
 
     chunk: Chunk
     index: str
     score: Score
+    query: str = ""
 
     def describe(self) -> dict[str, Any]:
         """The item a template sees."""
@@ -109,7 +117,8 @@ class FoundChunk:
 @frozen
 class Retrieved:
     """An answer: the best chunks, best first. `considered` counts the candidates that were scored, `under_floor` those of the best that the
-    floor left out, `fingerprints` are those of the indexes asked, `notes` tell why vectors were not used where they were asked for.
+    floor left out, `queries` are those that were asked, in their normal form, each once and none without a word, `fingerprints` those of
+    the indexes asked, `notes` tell why vectors were not used where they were asked for.
     `refused` are the best `MOST_REFUSED` of those that were scored and not chosen, best first, `unwanted` counts what `where` refused,
     `hidden` what `shows` did.
     """
@@ -123,6 +132,7 @@ class Retrieved:
     refused: tuple[tuple[FoundChunk, Why], ...] = ()
     unwanted: int = 0
     hidden: int = 0
+    queries: tuple[str, ...] = ()
 
 
 def describe_chunk(chunk: Chunk) -> dict[str, Any]:
@@ -156,10 +166,11 @@ class Retriever:
         self._lists: RecentValues[LoadedIndex] = RecentValues(_LISTS)
 
     def ask(self, indexes: Sequence[LoadedIndex], request: ChunkQuery) -> Retrieved:
-        """As `retrieve`. The query counts in its normal form: NFC, white space collapsed. Where an encoder's packages are not installed,
+        """As `retrieve`. A query counts in its normal form: NFC, white space collapsed. Where an encoder's packages are not installed,
         its indexes answer by words alone and `notes` say so.
         """
-        request = replace(request, query=" ".join(convert_form("NFC", request.query).split()))
+        normal = (" ".join(convert_form("NFC", query).split()) for query in request.queries)
+        request = replace(request, queries=tuple(dict.fromkeys(query for query in normal if has_words(query))))
         key = _find_key(indexes, request)
         found = self._answers.find(key) if key is not None else None
         if found is None:
@@ -193,20 +204,15 @@ class Retriever:
 
     def _ask(self, indexes: Sequence[LoadedIndex], request: ChunkQuery) -> Retrieved:
         notes = [index.note for index in indexes if index.note]
-        vectors: dict[str, Vector] = {}
-        for name in dict.fromkeys(index.encoder for index in indexes if index.encoder and request.query):
-            found = self._encode(name, request.query)
+        encoders: dict[str, VectorEncoder] = {}
+        for name in dict.fromkeys(index.encoder for index in indexes if index.encoder and request.queries):
+            found = self.load_encoder(name)
             if isinstance(found, MissingEncoder):
                 notes.append(found.reason)
             else:
-                vectors[name] = found
-        return replace(retrieve(indexes, Query(request.query, vectors), request), notes=tuple(dict.fromkeys(notes)))
-
-    def _encode(self, name: str, query: str) -> Vector | MissingEncoder:
-        encoder = self.load_encoder(name)
-        if isinstance(encoder, MissingEncoder):
-            return encoder
-        return self._encode_with(encoder, query)
+                encoders[name] = found
+        queries = [Query(text, {name: self._encode_with(one, text) for name, one in encoders.items()}) for text in request.queries]
+        return replace(retrieve(indexes, queries, request), notes=tuple(dict.fromkeys(notes)))
 
     def _encode_with(self, encoder: VectorEncoder, text: str) -> Vector:
         found = self._vectors.find((encoder.id, text))
@@ -251,24 +257,24 @@ class RecentValues(Generic[_Value]):
 
 @frozen
 class Query:
-    """The query as it is compared: its text, and its vector by the id of each encoder that was asked."""
+    """A query as it is compared: its text, and its vector by the id of each encoder that was asked."""
 
     text: str
     vectors: dict[str, Vector]
 
 
-def retrieve(indexes: Sequence[LoadedIndex], query: Query, request: ChunkQuery) -> Retrieved:
+def retrieve(indexes: Sequence[LoadedIndex], queries: Sequence[Query], request: ChunkQuery) -> Retrieved:
     """The best `request.top` chunks of all indexes together.
 
-    Of each index: a window of each list is scored, the best `candidates` go on, those under the floor go, boosts are added. What
-    `version` and `where` refuse is not scored. Order: score, score by words, then index, version, file (as UTF-8) and place. A query
-    without a word in it retrieves nothing.
+    Of each index: for each query a window of each list is scored, of a chunk's scores the best counts, the best `candidates` go on, those
+    under the floor go, boosts are added. What `version` and `where` refuse is not scored. Order: score, score by words, then index,
+    version, file (as UTF-8) and place. A query without a word in it retrieves nothing. The queries of `request` are not looked at.
     """
     found: list[FoundChunk] = []
     refused: list[tuple[FoundChunk, Why]] = []
     considered = under = unwanted = hidden = 0
     for index in indexes:
-        scored, without, unseen = _score(index, query, request)
+        scored, without, unseen = _score(index, queries, request)
         ranked = sorted(scored, key=_rank)
         best = ranked[: request.candidates]
         kept = [one for one in best if one.score.fused >= max(request.floor, 1)]
@@ -283,8 +289,8 @@ def retrieve(indexes: Sequence[LoadedIndex], query: Query, request: ChunkQuery) 
     chosen = tuple(found[: request.top])
     fingerprints = tuple(index.fingerprint for index in indexes)
     is_sparse = len(chosen) < request.sparse_below
-    told = tuple(refused[:MOST_REFUSED])
-    return Retrieved(chosen, is_sparse, considered, under, fingerprints, refused=told, unwanted=unwanted, hidden=hidden)
+    asked, told = tuple(query.text for query in queries), tuple(refused[:MOST_REFUSED])
+    return Retrieved(chosen, is_sparse, considered, under, fingerprints, refused=told, unwanted=unwanted, hidden=hidden, queries=asked)
 
 
 def _boost(found: FoundChunk, request: ChunkQuery) -> FoundChunk:
@@ -298,33 +304,46 @@ def _rank(found: FoundChunk) -> tuple[int, int, str, str, bytes, int]:
     return -found.score.total, -found.score.words, found.index, chunk.version, chunk.file.encode(), chunk.ordinal
 
 
-def _score(index: LoadedIndex, query: Query, request: ChunkQuery) -> tuple[list[FoundChunk], int, int]:
-    """What is scored, and how many `where` and `shows` refused."""
+def _score(index: LoadedIndex, queries: Sequence[Query], request: ChunkQuery) -> tuple[list[FoundChunk], int, int]:
+    """What is scored, each chunk with its best score, and how many `where` and `shows` refused."""
+    accepted: dict[int, _Judged] = {}
+    best: dict[int, tuple[Score, str]] = {}
+    for query in queries:
+        for row, score in _score_query(index, query, request, accepted):
+            if row not in best or score.fused > best[row][0].fused:
+                best[row] = score, query.text
+    rows = sorted(best)
+    found = [FoundChunk(chunk, index.name, *best[row]) for row, chunk in zip(rows, index.store.read_chunks(rows), strict=True)]
+    judged = list(accepted.values())
+    return found, judged.count("where"), judged.count("shows")
+
+
+def _score_query(index: LoadedIndex, query: Query, request: ChunkQuery, accepted: dict[int, _Judged]) -> Iterator[tuple[int, Score]]:
+    """The rows that the query proposes, each with its score. `accepted` keeps what the filters said of a row."""
     terms = list_terms(query.text, index.synonyms)
     if not terms:
-        return [], 0, 0
+        return
     vector = query.vectors.get(index.encoder)
-    rows, unwanted, hidden = _propose(index, terms, vector, request)
+    rows = _propose(index, terms, vector, request, accepted)
     by_words = _score_words(index, terms, rows)
-    by_vector = _score_vectors(index, vector, rows) if vector is not None else None
-    found = []
-    for place, chunk in enumerate(index.store.read_chunks(rows)):
-        words, near = by_words[place], by_vector[place] if by_vector is not None else 0
-        fused = _fuse(words, near, index.weights) if by_vector is not None else words
-        found.append(FoundChunk(chunk, index.name, Score(words, near, fused, fused)))
-    return found, unwanted, hidden
+    if vector is None:
+        yield from ((row, Score(words, 0, words, words)) for row, words in zip(rows, by_words, strict=True))
+        return
+    for row, words, near in zip(rows, by_words, _score_vectors(index, vector, rows), strict=True):
+        fused = _fuse(words, near, index.weights)
+        yield row, Score(words, near, fused, fused)
 
 
-def _propose(index: LoadedIndex, terms: Sequence[Term], vector: Vector | None, request: ChunkQuery) -> tuple[list[int], int, int]:
-    """The first rows of each list that the filters accept, each row once; and how many `where` and `shows` refused."""
+def _propose(
+    index: LoadedIndex, terms: Sequence[Term], vector: Vector | None, request: ChunkQuery, accepted: dict[int, _Judged]
+) -> list[int]:
+    """The first rows of each list that the filters accept, each row once."""
     words = sorted({word for term in terms for phrase in term.phrases for word in phrase})
-    accepted: dict[int, _Judged] = {}
     version = request.version if index.has_versions else None
     rows = _take(index, index.store.iter_by_words(words, version), request, accepted)
     if vector is not None:
         rows += _take(index, index.store.iter_by_vector(vector, version), request, accepted)
-    judged = list(accepted.values())
-    return sorted(set(rows)), judged.count("where"), judged.count("shows")
+    return sorted(set(rows))
 
 
 def _take(index: LoadedIndex, rows: Iterator[int], request: ChunkQuery, accepted: dict[int, _Judged]) -> list[int]:
@@ -348,18 +367,20 @@ def _judge_item(item: Mapping[str, Any], request: ChunkQuery) -> _Judged:
 def _score_words(index: LoadedIndex, terms: Sequence[Term], rows: Sequence[int]) -> list[int]:
     words = sorted({word for term in terms for phrase in term.phrases for word in phrase if word in index.ideals})
     impacts = index.store.read_impacts(words, rows)
-    ideal = max(sum(_ideal_of(index, term) for term in terms), 1)
-    return [min(MICRO, MICRO * sum(_match(term, own) for term in terms) // ideal) for own in impacts]
+    strange = sum(1 for term in terms if _is_strange(index, term))
+    most = sum(_ideal_of(index, term) for term in terms)
+    whole = max(2 * most + 5 * index.rarest + 4 * min(strange, _STRANGE) * index.unseen, 1)
+    return [min(MICRO, 4 * MICRO * sum(_match(term, own) for term in terms) // whole) for own in impacts]
+
+
+def _is_strange(index: LoadedIndex, term: Term) -> bool:
+    """Whether no chunk has a word of it, though it tells something."""
+    return any(map(is_telling, term.phrases[0])) and not any(word in index.ideals for phrase in term.phrases for word in phrase)
 
 
 def _ideal_of(index: LoadedIndex, term: Term) -> int:
-    """The most the term can add. Phrases of which no word is known say nothing, unless there is no other."""
-    known = [phrase for phrase in term.phrases if any(word in index.ideals for word in phrase)]
-    return max(_sum_ideals(index, phrase) for phrase in known or term.phrases[:1])
-
-
-def _sum_ideals(index: LoadedIndex, phrase: Phrase) -> int:
-    return sum(index.ideals.get(word, index.unseen) for word in phrase)
+    """The most the term can add: its best phrase. A word that no chunk has adds nothing."""
+    return max(sum(index.ideals.get(word, 0) for word in phrase) for phrase in term.phrases)
 
 
 def _match(term: Term, impacts: Mapping[str, int]) -> int:

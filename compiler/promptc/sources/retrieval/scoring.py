@@ -24,6 +24,9 @@ UNIT = 10_000
 HEADING = 2
 """How often a word of the heading path counts as one of the text."""
 
+FROM_NONE_TO_ONE = 24_169
+"""How much less a word can add that one chunk has than one that none has, whatever their number: ln 3 × (k1 + 1)."""
+
 _EXACT = Context(prec=34, rounding=ROUND_HALF_EVEN)
 _NANO = 1_000_000_000
 Phrase = tuple[str, ...]
@@ -32,6 +35,7 @@ _UNSPACED = "\u1100-\u11ff\u2e80-\u2fdf\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\u
 _TERM = compile_later(rf"[{_UNSPACED}]+|[^\W{_UNSPACED}]+")
 _IS_UNSPACED = compile_later(rf"[{_UNSPACED}]")
 _LONGEST = 64
+_JOINING = 3
 
 
 @frozen
@@ -130,6 +134,11 @@ def read_synonyms(given: Sequence[tuple[str, Sequence[str]]]) -> Synonyms:
 def has_words(text: str) -> bool:
     """Whether there is a word in it."""
     return _TERM.search(normalize(text)) is not None
+
+
+def is_telling(word: str) -> bool:
+    """Whether a text that lacks the word is about something else: in most scripts words of up to three letters only join others."""
+    return len(word) > _JOINING or _IS_UNSPACED.match(word) is not None
 
 
 def list_words(text: str) -> list[str]:

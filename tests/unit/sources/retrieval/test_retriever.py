@@ -18,8 +18,8 @@ def make_retriever():
 def test_an_answer_is_given_again_without_asking():
     retriever, encoder = make_retriever()
     index = make_index(CHUNKS, weights=(1, 1))
-    first = retriever.ask([index], ChunkQuery("goblin  cave"))
-    assert retriever.ask([index], ChunkQuery("goblin cave ")) is first
+    first = retriever.ask([index], ChunkQuery(("goblin  cave",)))
+    assert retriever.ask([index], ChunkQuery(("goblin cave ",))) is first
     assert encoder.encoded == ["goblin cave"]
 
 
@@ -28,15 +28,15 @@ def test_all_that_decides_an_answer_is_in_its_key():
     index = make_index(CHUNKS)
     always = ChunkFilter(lambda item: True, "always")
     requests = [
-        ChunkQuery("goblin"),
-        ChunkQuery("goblin", version="1"),
-        ChunkQuery("goblin", floor=1),
-        ChunkQuery("goblin", top=1),
-        ChunkQuery("goblin", where=always),
-        ChunkQuery("goblin", where=ChunkFilter(lambda item: False, "never")),
-        ChunkQuery("goblin", boosts=(Boost(1, always),)),
-        ChunkQuery("goblin", boosts=(Boost(2, always),)),
-        ChunkQuery("rest"),
+        ChunkQuery(("goblin",)),
+        ChunkQuery(("goblin",), version="1"),
+        ChunkQuery(("goblin",), floor=1),
+        ChunkQuery(("goblin",), top=1),
+        ChunkQuery(("goblin",), where=always),
+        ChunkQuery(("goblin",), where=ChunkFilter(lambda item: False, "never")),
+        ChunkQuery(("goblin",), boosts=(Boost(1, always),)),
+        ChunkQuery(("goblin",), boosts=(Boost(2, always),)),
+        ChunkQuery(("rest",)),
     ]
     answers = [retriever.ask([index], one) for one in requests]
     assert len({id(one) for one in answers}) == len(requests)
@@ -46,21 +46,21 @@ def test_all_that_decides_an_answer_is_in_its_key():
 def test_another_index_is_another_question():
     retriever, _ = make_retriever()
     one, other = make_index(CHUNKS), make_index(CHUNKS, name="other")
-    assert retriever.ask([one], ChunkQuery("goblin")) != retriever.ask([other], ChunkQuery("goblin"))
+    assert retriever.ask([one], ChunkQuery(("goblin",))) != retriever.ask([other], ChunkQuery(("goblin",)))
 
 
 def test_a_condition_without_a_key_is_asked_every_time():
     retriever, _ = make_retriever()
     index, mode = make_index(CHUNKS), ["no"]
     where = ChunkFilter(lambda item: mode[0] == "yes")
-    assert retriever.ask([index], ChunkQuery("goblin", where=where)).found == ()
+    assert retriever.ask([index], ChunkQuery(("goblin",), where=where)).found == ()
     mode[0] = "yes"
-    assert retriever.ask([index], ChunkQuery("goblin", where=where)).found
+    assert retriever.ask([index], ChunkQuery(("goblin",), where=where)).found
 
 
 def test_without_the_encoder_words_alone_answer_and_it_is_said():
     retriever = Retriever(lambda name: MissingEncoder("the package is not installed"))
-    found = retriever.ask([make_index(CHUNKS, weights=(1, 1))], ChunkQuery("goblin"))
+    found = retriever.ask([make_index(CHUNKS, weights=(1, 1))], ChunkQuery(("goblin",)))
     assert found.notes == ("the package is not installed",)
     assert [one.score.vectors for one in found.found] == [0] and found.found[0].score.fused == found.found[0].score.words
 
@@ -73,19 +73,19 @@ def test_a_list_is_indexed_once_and_new_texts_alone_are_encoded():
     second = retriever.open_entries("memory", HYBRID, [*entries, IndexedItem("c", "dragon")], len)
     assert second.fingerprint != first.fingerprint
     assert encoder.encoded == ["goblin cave", "long rest", "dragon"]
-    (found,) = retriever.ask([second], ChunkQuery("rest", floor=0, top=1)).found
+    (found,) = retriever.ask([second], ChunkQuery(("rest",), floor=0, top=1)).found
     assert (found.chunk.id, found.chunk.tokens, found.describe()["mode"], found.chunk.file) == ("b", 9, "dm", "")
 
 
 def test_a_list_by_words_alone_needs_no_encoder():
     retriever = Retriever(lambda name: 1 / 0)
     index = retriever.open_entries("memory", Matching(), [IndexedItem("a", "goblin")], len)
-    assert retriever.ask([index], ChunkQuery("goblin")).found[0].index == "memory"
+    assert retriever.ask([index], ChunkQuery(("goblin",))).found[0].index == "memory"
 
 
 def test_an_empty_list_answers_nothing():
     retriever, _ = make_retriever()
-    assert retriever.ask([retriever.open_entries("memory", HYBRID, [], len)], ChunkQuery("goblin")).is_sparse
+    assert retriever.ask([retriever.open_entries("memory", HYBRID, [], len)], ChunkQuery(("goblin",))).is_sparse
 
 
 def test_what_is_kept_is_bounded_and_the_longest_unused_goes_first():
@@ -101,7 +101,7 @@ def test_several_threads_may_ask():
     retriever, _ = make_retriever()
     index = make_index(CHUNKS, weights=(1, 1))
     answers = []
-    threads = [Thread(target=lambda: answers.append(retriever.ask([index], ChunkQuery("goblin")))) for _ in range(8)]
+    threads = [Thread(target=lambda: answers.append(retriever.ask([index], ChunkQuery(("goblin",))))) for _ in range(8)]
     for one in threads:
         one.start()
     for one in threads:

@@ -123,22 +123,22 @@ def test_rows_by_vector_nearest_first_then_by_row(version, store):
 
 QUERIES = ("goblin tactics", "nap", "字字", "same text", "filler 7", "nothing known", "")
 REQUESTS = (
-    ChunkQuery("", floor=0, top=12),
-    ChunkQuery("", version="1"),
-    ChunkQuery("", floor=0, window=3, candidates=5),
-    ChunkQuery("", floor=0, where=ChunkFilter(lambda item: item["file"] == "é.md", "é")),
-    ChunkQuery("", floor=100_000, boosts=(Boost(50_000, ChunkFilter(lambda item: item["version"] == "2", "2")),)),
+    ChunkQuery((), floor=0, top=12),
+    ChunkQuery((), version="1"),
+    ChunkQuery((), floor=0, window=3, candidates=5),
+    ChunkQuery((), floor=0, where=ChunkFilter(lambda item: item["file"] == "é.md", "é")),
+    ChunkQuery((), floor=100_000, boosts=(Boost(50_000, ChunkFilter(lambda item: item["version"] == "2", "2")),)),
 )
 
 
 def test_the_answer_is_the_same(store):
     plain = replace(INDEX, store=LocalStore(CHUNKS, BUILT.words, VECTORS.values, VECTORS.size))
-    for text in QUERIES:
-        query = Query(text, {"words": ENCODER.encode(text)})
+    single = [Query(text, {"words": ENCODER.encode(text)}) for text in QUERIES]
+    for queries in (*([query] for query in single), single[:3], single[::-1]):
         for request in REQUESTS:
             with patch.dict(sys.modules, {"numpy": None}):
-                expected = retrieve([plain], query, request)
-            assert repr(retrieve([replace(INDEX, store=store)], query, request)) == repr(expected)
+                expected = retrieve([plain], queries, request)
+            assert repr(retrieve([replace(INDEX, store=store)], queries, request)) == repr(expected)
 
 
 def test_an_index_without_vectors(store, request):
