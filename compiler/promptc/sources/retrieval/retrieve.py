@@ -11,8 +11,8 @@ score counts.
 
 `most` is what those words of the query could add that any chunk has: a common one next to nothing. `rarest` is what a word could add that
 one chunk has; it keeps a query of which one common word is known from scoring high. `strange` is from 0 to 3: of the words that no chunk
-has, those of at most three letters tell nothing (`is_telling`), and no more than three of the others count, each as `unseen`. So filler does not
-sink a long query, and what is of another world stays low.
+has, those of at most three letters tell nothing (`is_telling`), and no more than three of the others count, each as `unseen`. So filler
+does not sink a long query, and what is of another world stays low.
 """
 
 from __future__ import annotations
