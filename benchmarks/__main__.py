@@ -14,6 +14,7 @@ from benchmarks.measure import Scale
 from benchmarks.memory import bench_memory
 from benchmarks.retrieval import bench_retrieval
 from benchmarks.segments import bench_segments
+from benchmarks.sessions import bench_sessions
 from benchmarks.state import bench_state
 from benchmarks.templates import bench_templates
 
@@ -28,6 +29,7 @@ PARTS = {
     "attacks": bench_attacks,
     "state": bench_state,
     "segments": bench_segments,
+    "sessions": bench_sessions,
     "cases": bench_cases,
     "crashes": bench_crashes,
     "differences": bench_differences,
