@@ -85,13 +85,15 @@ class Variation:
 
 @frozen
 class BlockMap:
-    """The map of one plan. `plan` tells which, and how much it may hold; `blocks` are in the order of the output."""
+    """The map of one plan. `plan` tells which, and how much it may hold; `blocks` are in the order of the output; `definitions` tell what
+    the names stand for that the pack gives to expressions."""
 
     pack: str
     version: str
     plan: tuple[Phrase, ...]
     blocks: tuple[Block, ...]
     variations: tuple[Variation, ...]
+    definitions: tuple[Phrase, ...] = ()
 
 
 @frozen
@@ -118,7 +120,9 @@ def draw_map(pack: PackModel, cases: Mapping[str, str], patches: Sequence[str] =
         *drawer.iter_tiers(choice),
         *drawer.iter_patches(choice),
     )
-    return BlockMap(pack.name, pack.version, (*_describe_plan(pack, plan), *_describe_choice(choice)), drawer.list_blocks(plan), variations)
+    about = (*_describe_plan(pack, plan), *_describe_choice(choice))
+    definitions = tuple(say("{} is {}", one.signature, one.text) for one in pack.definitions)
+    return BlockMap(pack.name, pack.version, about, drawer.list_blocks(plan), variations, definitions)
 
 
 def _make_choice(pack: PackModel, cases: Mapping[str, str], patches: Sequence[str]) -> Choice:

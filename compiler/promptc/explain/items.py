@@ -16,6 +16,8 @@ from promptc.passes.bind import list_names
 from promptc.passes.items.arrange import arrange_items, make_cap_name, make_dedupe_key, make_id, name_items
 from promptc.passes.items.read import HIDDEN, ItemReader, Read, is_gone, list_kinds
 from promptc.passes.items.render import ItemRenderer
+from promptc.template.compile import Expression
+from promptc.template.runtime.program import Program
 
 Places = Sequence[int]
 _PARTS = 5
@@ -152,10 +154,10 @@ class _Tracing:
         seen = size - len(hidden)
         visible = self._selection.bound.pack.visible
         if visible is not None and gathered is None:
-            text = f"`visible` is false for it: {visible.text.strip()}"
+            text = f"`visible` is false for it: {_spell_out(visible)}"
             yield Stage(HIDDEN, seen, hidden, str(visible.span), _say(text))
         if items.where is not None:
-            text = f"`where` is false for it: {items.where.text.strip()}"
+            text = f"`where` is false for it: {_spell_out(items.where)}"
             yield Stage("where", seen - len(refused), refused, str(items.where.span), _say(text))
         if items.window is not None:
             met = {*hidden, *refused, *self._beyond, *(read.place for read in self._reads)}
@@ -333,3 +335,11 @@ def _iter_retrieval(account: Mapping[str, Any]) -> Iterator[str]:
     yield f"{', '.join(f'`{name}`' for name in names)}{version}, {'query' if len(queries) == 1 else 'queries'} {asked}"
     yield f"{count_noun(account['considered'], 'chunk')} scored" + (", sparse" if account["sparse"] else "")
     yield from account["notes"]
+
+
+def _spell_out(expression: Expression) -> str:
+    """An expression as its author wrote it, and what the definitions in it stand for."""
+    files = expression.program.files if isinstance(expression.program, Program) else ()
+    named = dict.fromkeys(site.definition for file in files for site in file.sites)
+    meant = "; ".join(f"`{one.signature}` is {one.text.strip()}" for one in named)
+    return f"{expression.text.strip()} ({meant})" if meant else expression.text.strip()

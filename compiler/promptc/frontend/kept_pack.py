@@ -34,7 +34,7 @@ _LONGEST_BYTES = 16_000_000
 _MOST_CHOICES = 64
 """Choices whose plans are kept, those of their tiers aside."""
 
-_LEFT_OUT = ("counting", "load_plan", "read_manifest", "find_schema_place", "list_operations", "load_offers")
+_LEFT_OUT = ("counting", "load_plan", "read_manifest", "find_schema_place", "list_operations", "load_offers", "list_named")
 """Parts of a pack that are not kept: functions, which cannot be written down, and the counter, which depends on what is installed."""
 
 _FIELDS = tuple(name for name in PackModel.__match_args__ if name not in _LEFT_OUT)

@@ -36,6 +36,7 @@ _PLACING = ("before", "after")
 
 _BY_NAME = frozenset(
     (
+        "define",
         "let",
         "of",
         "sections",
@@ -206,8 +207,24 @@ def _merge_manifest(manifest: Node, variation: Node, findings: list[Diagnostic])
         if key == "sections":
             manifest = _with(manifest, key, _merge_sections(manifest.value["sections"], node, findings))
         elif key not in ("use", "at", "leave", "do"):
-            manifest = _merge_key(manifest, key, node, variation)
+            manifest = _merge_key(_sign_anew(manifest, node) if key == "define" else manifest, key, node, variation)
     return manifest
+
+
+def _sign_anew(manifest: Node, changes: Node) -> Node:
+    """The manifest whose definitions have the signatures of `changes`: `about(who)` takes the place of `about(npc)`."""
+    define = manifest.get("define")
+    if define is None or not isinstance(define.value, dict) or not isinstance(changes.value, dict):
+        return manifest
+    signed = {_read_name(signature): signature for signature, _ in changes.items()}
+    keys = {signed.get(_read_name(old), old): define.key_span(old) for old, _ in define.items()}
+    values = {signed.get(_read_name(old), old): node for old, node in define.items()}
+    return _with(manifest, "define", replace(define, value=values, keys=keys))
+
+
+def _read_name(signature: str) -> str:
+    """What a definition is called, without its arguments."""
+    return signature.partition("(")[0]
 
 
 def _merge_sections(sections: Node, changes: Node, findings: list[Diagnostic]) -> Node:

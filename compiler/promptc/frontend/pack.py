@@ -28,6 +28,9 @@ from promptc.model.sources import TABLE, Store
 from promptc.model.state import Node
 from promptc.sources.address import names_server
 from promptc.template.allow import LIMITS, Limits
+from promptc.template.compile import constant_expression
+from promptc.template.define import DEFINED, describe_clash, load_definitions
+from promptc.template.place import Definition
 
 
 def load_pack(path: Path) -> LoadedPack:
@@ -40,6 +43,7 @@ def load_pack(path: Path) -> LoadedPack:
     manifest = read_manifest(file, files)
     limits = _read_limits(manifest)
     compiler = TextCompiler(files, limits)
+    compiler.definitions = _load_definitions(manifest, compiler, limits)
     schema = _load_schema(manifest, compiler, files)
     counting = load_counting(manifest.value["tokenizer"], compiler.findings)
     stores, indexes = load_stores(manifest, compiler), load_indexes(manifest, compiler, files)
@@ -61,6 +65,7 @@ def load_pack(path: Path) -> LoadedPack:
         file=manifest.span.file,
         digest=files.render_digest(str(file.parent)),
         counting=counting,
+        definitions=compiler.definitions,
         lets=lets,
         asserts=asserts,
         axes=axes,
@@ -79,6 +84,7 @@ def load_pack(path: Path) -> LoadedPack:
         load_offers=lambda: load_offers(manifest, str(file.parent), offered, [ask.load_pack for one in operations for ask in one.asks]),
         limits=limits,
         visible=visible,
+        list_named=lambda: frozenset(compiler.named),
     )
     packs.share(pack)
     return LoadedPack(pack, schema, files.inputs, plans.plans)
@@ -121,6 +127,30 @@ def _load_schema(manifest: Node, compiler: TextCompiler, files: PackFiles) -> St
 def _place_in_schema(manifest: Node, files: PackFiles, pointer: str) -> Span:
     """Where a key of the state's schema stands."""
     return load_json(*files.read_named(manifest.value["state"].value["schema"])).key_span(pointer)
+
+
+def _load_definitions(manifest: Node, compiler: TextCompiler, limits: Limits) -> tuple[Definition, ...]:
+    """The definitions, in the manifest's order; what is wrong with them is added to the compiler's findings."""
+    node = manifest.get("define")
+    if node is None:
+        return ()
+    lets = manifest.get("let")
+    taken = dict.fromkeys(lets.value if lets is not None else (), "a `let`")
+    written: dict[str, Definition] = {}
+    for signature, value in node.items():
+        name, _, rest = signature.partition("(")
+        parameters = tuple(one.strip() for one in rest.rstrip(")").split(",")) if rest else ()
+        place = compiler.make_place(value)
+        text = value.value if isinstance(value.value, str) else constant_expression(value.value, place).text
+        one = Definition(name, parameters, text, place)
+        clash = describe_clash(one, taken)
+        if clash:
+            compiler.note("PC0267", clash, node.key_span(signature), "each name means one thing: call it otherwise")
+        written.setdefault(name, one)
+        taken[name] = DEFINED
+    definitions, findings = load_definitions(tuple(written.values()), limits)
+    compiler.findings.extend(findings)
+    return definitions
 
 
 def _load_lets(manifest: Node, compiler: TextCompiler) -> tuple[Let, ...]:

@@ -53,6 +53,7 @@ _OLD_BOOLEANS = {"yes": "true", "on": "true", "y": "true", "no": "false", "off":
 _NAMED = {
     "patches": "patch",
     "variants": "axis",
+    "define": "definition",
     "let": "let",
     "stores": "store",
     "indexes": "index",

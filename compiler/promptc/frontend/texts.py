@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from promptc.diag.findings import Diagnostic, DiskError, PromptcError, Span
+from promptc.diag.findings import Diagnostic, DiskError, PromptcError, Span, fail
+from promptc.diag.typed import TypeVar
 from promptc.files.paths import read_pack_file, show_path
 from promptc.files.reading import decode_text, read_file
 from promptc.frontend.kept_pack import Input, Inputs
@@ -14,21 +15,29 @@ from promptc.model.pack import Assert
 from promptc.model.state import Node
 from promptc.template.allow import Limits
 from promptc.template.compile import Expression, Template, constant_expression, constant_template, load_expression, load_template
-from promptc.template.place import Place
+from promptc.template.define import MOST_PARTS, void
+from promptc.template.place import Definition, Place
+from promptc.template.runtime.program import Program
 from promptc.text.json import render_digest
+
+Text = TypeVar("Text", Expression, Template)
 
 
 class TextCompiler:
     """Compiles what a manifest names and collects what is wrong in `findings`.
 
     A Node is compiled once, a file once; `files` reads them. What
-    cannot be compiled stands as a constant, and the findings are raised before anything renders.
+    cannot be compiled stands as a constant, and the findings are raised before anything renders. `definitions` are what all of them
+    may name, `named` those that some of them do.
     """
 
     def __init__(self, files: PackFiles, limits: Limits) -> None:
         self._limits = limits
         self._sources: dict[str, str] = {}
         self.findings: list[Diagnostic] = []
+        self.definitions: tuple[Definition, ...] = ()
+        self.named: set[str] = set()
+        self._parts = MOST_PARTS
         self._read = files
         self._expressions: dict[Node, Expression] = {}
         self._inline: dict[Node, Template] = {}
@@ -52,7 +61,7 @@ class TextCompiler:
         """The inline template a string holds."""
         if node not in self._inline:
             try:
-                self._inline[node] = load_template(str(node.value), self._make_place(node), limits=self._limits)
+                self._inline[node] = self._note_named(load_template(str(node.value), self.make_place(node), limits=self._limits))
             except PromptcError as error:
                 self.findings.extend(error.diagnostics)
                 self._inline[node] = constant_template("")
@@ -67,7 +76,7 @@ class TextCompiler:
         key = (node.folder, str(node.value))
         if key not in self._files:
             try:
-                self._files[key] = self._load_file(node)
+                self._files[key] = self._note_named(self._load_file(node))
             except DiskError:
                 raise
             except PromptcError as error:
@@ -92,21 +101,34 @@ class TextCompiler:
         """A file name, or `{text: ...}`."""
         return self.inline(node.value["text"]) if isinstance(node.value, dict) else self.file(node)
 
-    def _make_place(self, node: Node) -> Place:
+    def make_place(self, node: Node) -> Place:
+        """Where a scalar stands, and what it may name."""
         file = str(Path(node.folder, node.span.file.rpartition("/")[2]))
         if file not in self._sources:
             self._sources[file] = self._read.source_text(file)
-        return Place(node.span, inline=True, source=self._sources[file])
+        return Place(node.span, inline=True, source=self._sources[file], definitions=self.definitions)
 
     def _compile_expression(self, node: Node) -> Expression:
-        place = self._make_place(node)
+        place = self.make_place(node)
         if not isinstance(node.value, str):
             return constant_expression(node.value, place)
         try:
-            return load_expression(node.value, place, limits=self._limits)
+            return self._note_named(load_expression(node.value, place, limits=self._limits))
         except PromptcError as error:
             self.findings.extend(error.diagnostics)
             return constant_expression(None, place)
+
+    def _note_named(self, code: Text) -> Text:
+        """Remembers what a text names, and refuses it where all that such texts become is too much."""
+        files = [file for file in code.program.files if file.sites] if isinstance(code.program, Program) else []
+        self.named.update(site.definition.name for file in files for site in file.sites)
+        before, self._parts = self._parts, self._parts - sum(file.weight for file in files)
+        if self._parts < 0 <= before:
+            self.definitions = tuple(map(void, self.definitions))  # nothing more is written out
+            message = f"with this text, the definitions of the pack become more than {MOST_PARTS} parts where they stand"
+            span = code.span if isinstance(code, Expression) else code.place.span
+            raise fail("PC0403", message, span, help="make them shorter, or give values by `let`")
+        return code
 
     def _load_file(self, node: Node) -> Template:
         name, folder = str(node.value), node.folder
@@ -114,7 +136,8 @@ class TextCompiler:
         shown = show_path(node.span, name)
         if not name.endswith(".j2"):
             return constant_template(text, shown)
-        place = Place(Span(shown, 1, 1, text.split("\n", 1)[0][:400]), inline=False, folder=shown.removesuffix(name))
+        span, folder = Span(shown, 1, 1, text.split("\n", 1)[0][:400]), shown.removesuffix(name)
+        place = Place(span, inline=False, folder=folder, definitions=self.definitions)
         return load_template(text, place, load_file=lambda other: self._read.read_text(folder, other, node.span), limits=self._limits)
 
 

@@ -14,6 +14,7 @@ from promptc.model.sources import Index, Store
 from promptc.model.state import Node
 from promptc.template.allow import LIMITS, Limits
 from promptc.template.compile import Expression, Template
+from promptc.template.place import Definition
 from promptc.template.runtime.run import Run
 from promptc.text.counters.counter import Counter
 
@@ -247,6 +248,7 @@ class PackModel:
     the same object for the same choice; `find_schema_place` tells where a JSON pointer leads in the schema's file. `given` are names that
     whoever renders it must give a value besides the state; `conditions` are those of its operations that have one. `load_offers` tells
     which tools are named, and which are not. `visible` is the condition that an item must meet to be read by any section (None: all are).
+    `list_named` tells which definitions the texts name that were compiled so far.
     """
 
     name: str
@@ -269,10 +271,12 @@ class PackModel:
     find_schema_place: Callable[[str], Span] | None = None
     given: tuple[str, ...] = ()
     conditions: tuple[DueCondition, ...] = ()
+    definitions: tuple[Definition, ...] = ()
     list_operations: Callable[[], tuple[Any, ...]] = tuple
     load_offers: Callable[[], Offers] = Offers
     limits: Limits = LIMITS
     visible: Expression | None = None
+    list_named: Callable[[], frozenset[str]] = frozenset
 
     def open_account(self) -> Run:
         """Open an account of what one render may use up."""

@@ -1,8 +1,11 @@
-"""Where a text of a pack stands, for the findings about it (`Place`), and where printed characters come from (`OutputSpan`)."""
+"""Where a text of a pack stands, for the findings about it (`Place`), what its pack calls expressions (`Definition`), and where printed
+characters come from (`OutputSpan`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from bisect import bisect_left
+from collections.abc import Callable, Mapping, Sequence
 
 from promptc.diag.findings import Span
 from promptc.diag.frozen import field, frozen, replace
@@ -16,13 +19,15 @@ _EXCERPT = 400
 class Place:
     """`inline`: it stands in a manifest, at `span` of the text `source`; else it is the file `span.file`.
 
-    `folder` is put before the name of an included file when that is shown: `packs/sentinel/` where `span.file` begins so.
+    `folder` is put before the name of an included file when that is shown: `packs/sentinel/` where `span.file` begins so. `definitions`
+    are what the text may name.
     """
 
     span: Span
     inline: bool
     folder: str = ""
     source: str = field(default="", repr=False, compare=False)
+    definitions: tuple[Definition, ...] = field(default=(), repr=False, compare=False)
 
     def make_span(self, name: str, text: str, at: int) -> Span:
         """The place `at` (characters before it, plus 1) of template `name` (empty: the template itself) whose text is `text`.
@@ -34,6 +39,58 @@ class Place:
             found = _find_inside(self.source, self.span, text, at)
             return self.span if found is None else _make_span(self.span.file, self.source, found)
         return _make_span(self.folder + name if name else self.span.file, text, at - 1)
+
+    def find(self, name: str, text: str, at: int, sites: Sequence[Site]) -> tuple[Span, str]:
+        """As `make_span`, of a text in which definitions were written out; and what a message adds where the place stands in one."""
+        at, inner = trace_outside(sites, at)
+        span = self.make_span(name, text, at)
+        if not inner:
+            return span, ""
+        last, there = inner[-1]
+        chain = " → ".join(f"`{one.name}`" for one, _ in inner)
+        return span, f", in {chain} ({last.place.make_span('', last.text, there)})"
+
+
+@frozen
+class Definition:
+    """A named expression of a pack: what `define` calls `name`, and the names of its arguments. `text` is what it stands for.
+
+    `reads`: the names it reads besides its arguments, those of the definitions in it among them.
+    """
+
+    name: str
+    parameters: tuple[str, ...]
+    text: str
+    place: Place
+    reads: frozenset[str] = frozenset()
+
+    @property
+    def signature(self) -> str:
+        """As its author names it: `about(npc)`."""
+        return f"{self.name}({', '.join(self.parameters)})" if self.parameters else self.name
+
+
+@frozen
+class Site:
+    """One place where a definition was written out: it was named at `at`, and what came of it has places of its own, behind `start`."""
+
+    start: int
+    definition: Definition
+    at: int
+
+
+def trace_outside(sites: Sequence[Site], at: int) -> tuple[int, tuple[tuple[Definition, int], ...]]:
+    """Where a place lies in the text itself; and the definitions it stands in, from the outside in, each with the place there."""
+    found: list[tuple[Definition, int]] = []
+    while sites and at > sites[0].start:
+        site = sites[bisect_left(sites, at, key=_read_start) - 1]
+        found.append((site.definition, at - site.start))
+        at = site.at
+    return at, tuple(reversed(found))
+
+
+def _read_start(site: Site) -> int:
+    return site.start
 
 
 def _make_span(file: str, text: str, offset: int) -> Span:

@@ -12,11 +12,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
 from promptc.template.compile import Expression, Template
+from promptc.template.define import read_tree
 from promptc.template.lower import pyast as py
 from promptc.template.lower.expressions import name_filter, name_test
 from promptc.template.lower.module import lower_module
-from promptc.template.parse import count_nodes, iter_tokens, list_bound, parse, verbatim
-from promptc.template.place import OutputSpan, Place, Pointers, TraceContext
+from promptc.template.parse import count_nodes, iter_tokens, list_bound, verbatim
+from promptc.template.place import OutputSpan, Place, Pointers, Site, TraceContext, trace_outside
 from promptc.template.runtime.callables import Names, Render
 from promptc.template.runtime.filters.table import load_filter, load_test
 from promptc.template.runtime.objects import TEMPLATE
@@ -24,8 +25,8 @@ from promptc.template.runtime.program import GLOBALS, RUN_ERRORS, LoweredFile, P
 from promptc.template.runtime.run import read_run
 from promptc.template.trace_log import Log, Printed
 
-Files = Mapping[str, tuple[str, Sequence[tuple[int, int]]]]
-"""By name, the text of a file, and where it holds code."""
+Files = Mapping[str, tuple[str, Sequence[tuple[int, int]], Sequence[Site]]]
+"""By name, the text of a file, where it holds code, and where definitions were written out."""
 
 _VARIABLE = re.compile(r"(?:l_\d+|g)_(.*)")
 _LOOP = re.compile(r"l_\d+_loop")
@@ -56,7 +57,7 @@ def trace_program(program: Program, names: Mapping[str, Any], known: TraceContex
     """What a program prints, as `trace_template` tells it. It must be known to run without an error."""
     log = Log(known, names)
     printed = run_logged(program, names, log)
-    files = {file.name: (file.text, list_codes(file.text, file.name)) for file in program.files}
+    files = {file.name: (file.text, list_codes(file.text, file.name), file.sites) for file in program.files}
     return tuple(_iter_made(log.list_parts(printed), program.place, files))
 
 
@@ -74,8 +75,9 @@ def trace_expression(expression: Expression, names: Mapping[str, Any], known: Tr
 
 def _iter_made(parts: Sequence[Printed], place: Place, files: Files, calls: tuple[tuple[str, str, int], ...] = ()) -> Iterator[OutputSpan]:
     for part in parts:
-        text, codes = files[part.name]
-        start, stop = next(((start, stop) for start, stop in codes if start < part.at <= stop), (part.at - 1, part.at - 1))
+        text, codes, sites = files[part.name]
+        at = trace_outside(sites, part.at)[0]
+        start, stop = next(((start, stop) for start, stop in codes if start < at <= stop), (at - 1, at - 1))
         if part.inner is not None:
             yield from _iter_made(part.inner, place, files, (*calls, (part.name, text, start)) if stop > start else calls)
         elif part.text:
@@ -108,7 +110,7 @@ class _Logged:
 
 def _load(file: LoweredFile, program: Program, log: Log, *, expression: bool) -> _Logged:
     is_template = not file.name or file.name.endswith(".j2")
-    parsed = parse(file.text, file.name, program.place, program.limits, expression=expression) if is_template else verbatim(file.text)
+    parsed = read_tree(file.text, file.name, program.place, program.limits, expression=expression) if is_template else verbatim(file.text)
     lowered, expressions, blocks = lower_module(parsed, list_bound(parsed), expression=expression)
     module: dict[str, Any] = {**GLOBALS, "log": log, "file": file.name}
     module |= {"read_attribute": log.read_attribute, "read_item": log.read_item}

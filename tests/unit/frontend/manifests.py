@@ -20,6 +20,11 @@ limits: {source: 131072, parts: 50000, steps: 9000000, memory: 120000000, text: 
 budget: {context: 16384, reserve: 3384}
 state: {schema: state.schema.json}
 
+define:
+  hinge: "'hinge' in item.tags"
+  about(npc, ref): item.ref_id == npc and ref
+  limit_of_all: 12
+
 let:
   on: true
   nothing: null

@@ -337,6 +337,7 @@ OPEN = (
     "cases",
     "defaults",
     "args",
+    "define",
     "let",
     "patches",
     "variants",

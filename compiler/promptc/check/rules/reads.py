@@ -13,12 +13,22 @@ from promptc.check.scopes import PARTED, Scopes
 from promptc.check.takes import SORTED
 from promptc.check.texts import Names, UsedText, iter_operation_texts
 from promptc.diag.findings import Diagnostic, PromptcError, Span, join_some, suggest
+from promptc.diag.frozen import replace
 from promptc.model.pack import PackModel
 from promptc.model.section import Items, Ranked, Recap, Retrieve, Segments
-from promptc.template.compile import Expression, Template
+from promptc.template.compile import Expression
 from promptc.template.types.algebra import join_members, part_type
-from promptc.template.types.conditions import ANYTHING, Cases, Demand, describe_demand, describe_kind, find_clash, join_cases, list_cases
-from promptc.template.types.infer import InferredTypes, read_code, read_place
+from promptc.template.types.conditions import (
+    ANYTHING,
+    Cases,
+    Demand,
+    describe_demand,
+    describe_kind,
+    find_clash,
+    join_cases,
+    list_cases,
+)
+from promptc.template.types.infer import InferredTypes, read_code, read_site
 from promptc.template.types.types import (
     BoolType,
     ListType,
@@ -86,7 +96,9 @@ def iter_wrong(text: UsedText, scopes: Scopes, describer: Describer, order: Sequ
     """All that is wrong with one text by kind: inside it, and with what it gives to its key. `order`: the ids of the sections."""
     found = scopes.infer(text)
     for problem in (*found.problems, *_iter_given(text, found)):
-        yield describer.describe(problem, text, order, _place_problem(text, problem))
+        span, inside = read_site(text.code, problem.file, problem.position)
+        told = describer.describe(problem, text, order, span)
+        yield replace(told, message=told.message + inside) if inside else told
 
 
 def _iter_given(text: UsedText, found: InferredTypes) -> Iterator[Problem]:
@@ -99,12 +111,6 @@ def _iter_given(text: UsedText, found: InferredTypes) -> Iterator[Problem]:
         yield Problem("given", "", 1, code, found.kind, told=("PC0651", *told))
     elif time is not None:
         yield Problem("as_text", "", 1, code, time)
-
-
-def _place_problem(text: UsedText, problem: Problem) -> Span:
-    code = text.code
-    shown = code.files[problem.file] if problem.file and isinstance(code, Template) else code.text
-    return read_place(code).make_span(problem.file, shown, problem.position)
 
 
 class Describer:
@@ -207,7 +213,7 @@ def _suggest_name(name: str, known: Names, pack: PackModel) -> str:
     properties = pack.schema.get("properties", {}) if pack.schema is not None else {}
     if isinstance(properties, dict) and name in properties:
         return f"did you mean `state.{name}`?"
-    near = suggest(name, known)
+    near = suggest(name, (*known, *(one.name for one in pack.definitions)))
     return near if near.startswith("did you mean") else f"known here: {', '.join(f'`{one}`' for one in known)}"
 
 
@@ -395,6 +401,17 @@ def _iter_unread(kind: Type, path: str, read: set[tuple[str, str]], whole: set[s
                     yield from _iter_unread(part_type(member, name), inner, read, whole, above | {member.at})
 
 
+def check_unused_definitions(pack: PackModel, configurations: Configurations) -> Iterator[Diagnostic]:
+    """A definition that no text of any combination names, also through another one."""
+    if configurations.failed:
+        return  # one of those may name it
+    named = pack.list_named()
+    for one in pack.definitions:
+        if one.name not in named:
+            help = f"name it where it is meant, or take it out (`{one.name}: null` in a pack that extends this one)"
+            yield Diagnostic("PC0639", f"nothing names the definition `{one.name}`", one.place.span, help, "warn")
+
+
 @for_each
 def check_unmet(pack: PackModel, configuration: Configuration) -> Iterator[Diagnostic]:
     """Each condition of a section or step that is never true, whatever valid state it is asked of. Constant ones are other rules', and so
@@ -437,7 +454,7 @@ def _iter_of_items(items: Items) -> Iterator[Expression]:
 
 
 def _describe(text: UsedText, clash: tuple[Demand, ...]) -> Diagnostic:
-    span = read_place(text.code).make_span("", text.code.text, clash[0].at if clash else 1)
+    span, inside = read_site(text.code, "", clash[0].at if clash else 1)
     asks = " and ".join(f"`{describe_demand(one)}`" for one in clash)
     if not clash:
         why = "it is false whatever the state holds"
@@ -446,7 +463,7 @@ def _describe(text: UsedText, clash: tuple[Demand, ...]) -> Diagnostic:
     else:
         subject = f"`{clash[0].spelled}`" if clash[0].spelled else "that"
         why = f"it asks for {asks}, and by the schema {subject} is {describe_kind(clash[0].kind)}"
-    return Diagnostic("PC0673", f"{text.what} never holds: {why}", span, "correct the condition, or the schema", "warn")
+    return Diagnostic("PC0673", f"{text.what} never holds: {why}{inside}", span, "correct the condition, or the schema", "warn")
 
 
 def _is_first(text: UsedText) -> bool:

@@ -276,7 +276,7 @@ def _read_range(given: str) -> list[int]:
 def eval_command(pack: str, state: str, expression: str, request: RenderRequest, section: str | None, item: str | None) -> int:
     """Evaluate EXPRESSION over STATE as PACK's own expressions are, and print the value as JSON.
 
-    It sees state, what PACK declares under let, variant, and strain as it was measured.
+    It sees state, what PACK declares under define and let, variant, and strain as it was measured.
     """
     loaded = Pack.load(pack)
     loaded_state = load_state_file(loaded, state, request)
@@ -284,7 +284,7 @@ def eval_command(pack: str, state: str, expression: str, request: RenderRequest,
         source = Source(_EXPRESSION, expression.encode().decode())
     except UnicodeEncodeError:
         raise UsageError([Diagnostic("PC0721", "the expression is not UTF-8", help="write it in UTF-8")]) from None
-    compiled = load_expression(source.text, Place(source.span(1, 1), True))
+    compiled = load_expression(source.text, Place(source.span(1, 1), True, definitions=loaded.model.definitions))
     names = _load_names(loaded, loaded_state, request, compiled, section, item)
     value = compiled.evaluate(names)
     write_stdout(show_json(value).encode())

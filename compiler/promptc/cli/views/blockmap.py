@@ -59,7 +59,7 @@ def render_markdown(drawn: BlockMap) -> str:
     is read as markup: what could be is escaped."""
     rows = [_HEADS, tuple("---" for _ in _HEADS), *(_list_cells(block, drawn.variations) for block in drawn.blocks)]
     lines = [f"| {' | '.join(row)} |" for row in rows]
-    return "\n".join([*_list_head(drawn), *lines, *_list_variations(drawn.variations)]) + "\n"
+    return "\n".join([*_list_head(drawn), *lines, *_list_definitions(drawn), *_list_variations(drawn.variations)]) + "\n"
 
 
 def _list_cells(block: Block, variations: Sequence[Variation]) -> tuple[str, ...]:
@@ -104,6 +104,10 @@ def _list_head(drawn: BlockMap) -> list[str]:
     ]
 
 
+def _list_definitions(drawn: BlockMap) -> list[str]:
+    return ["", "What the names stand for:", "", *(f"- {_show_markdown(one)}" for one in drawn.definitions)] if drawn.definitions else []
+
+
 def _list_variations(variations: Sequence[Variation]) -> list[str]:
     if not variations:
         return []
@@ -142,7 +146,7 @@ def render_html(drawn: BlockMap) -> str:
 </tbody>
 </table>
 </div>
-{_render_variations(drawn.variations)}</body>
+{_render_definitions(drawn)}{_render_variations(drawn.variations)}</body>
 </html>
 """
 
@@ -170,6 +174,10 @@ def _render_list(shown: Sequence[str]) -> str:
     return f"<ul>{''.join(f'<li>{one}</li>' for one in shown)}</ul>" if len(shown) > 1 else shown[0]
 
 
+def _render_definitions(drawn: BlockMap) -> str:
+    return f"<h2>What the names stand for</h2>\n{_render_list([*map(_show, drawn.definitions)])}\n" if drawn.definitions else ""
+
+
 def _render_variations(variations: Sequence[Variation]) -> str:
     if not variations:
         return ""
@@ -187,12 +195,13 @@ def _render_changes(variation: Variation) -> str:
 
 
 def render_json(drawn: BlockMap) -> str:
-    """An object with `pack`, `version`, `plan`, `blocks` and `variations`."""
+    """An object with `pack`, `version`, `plan`, `blocks`, `definitions` and `variations`."""
     shown = {
         "pack": drawn.pack,
         "version": drawn.version,
         "plan": _show_all(drawn.plan),
         "blocks": [_show_block(block) for block in drawn.blocks],
+        "definitions": _show_all(drawn.definitions),
         "variations": [_show_variation(one) for one in drawn.variations],
     }
     return json.dumps(shown, ensure_ascii=False, indent=2) + "\n"

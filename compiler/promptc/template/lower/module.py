@@ -14,10 +14,11 @@ from jinja2.idtracking import Symbols
 from promptc.diag.findings import Diagnostic, PromptcError, fail
 from promptc.diag.frozen import frozen
 from promptc.template.allow import LIMITS, Limits
+from promptc.template.define import check_bound, list_sites, read_tree
 from promptc.template.lower import pyast as py
 from promptc.template.lower.expressions import Expressions, Frame, name_filter, name_test
 from promptc.template.lower.statements import PARENT, LowerFault, Statements
-from promptc.template.parse import PartsBudget, check_tree, count_nodes, iter_file_names, list_bound, parse, verbatim, wrong_syntax
+from promptc.template.parse import PartsBudget, check_tree, count_nodes, iter_file_names, list_bound, verbatim, wrong_syntax
 from promptc.template.place import Place
 from promptc.template.reads import Path, is_settled, list_reads
 from promptc.template.runtime.objects import TEMPLATE
@@ -48,13 +49,18 @@ def compile_source(text: str, place: Place, load_file: LoadFile | None, *, expre
 
 def _compile_all(text: str, place: Place, load_file: LoadFile | None, expression: bool, limits: Limits) -> Compiled:
     parts = PartsBudget(limits)
-    tree = parse(text, "", place, limits, expression=expression, parts=parts)
+    tree = read_tree(text, "", place, limits, expression=expression, parts=parts)
     files = _Files(place, load_file, limits, parts)
     files.load_all(tree, "", text, ())
     texts = {"": text, **files.texts}
     trees = {"": tree, **files.trees}
     bound = frozenset().union(*map(list_bound, trees.values()))
-    findings = [found for name, file in trees.items() for found in check_tree(file, bound, name, texts[name], place)]
+    known = bound.union(one.name for one in place.definitions)
+    findings = [
+        found
+        for name, file in trees.items()
+        for found in (*check_tree(file, known, name, texts[name], place), *check_bound(file, bound, name, texts[name], place))
+    ]
     if findings:
         raise PromptcError(findings)
     reads = list_reads(tree, files.trees)
@@ -103,7 +109,7 @@ class _Files:
             text = self.load_file(name)
         except PromptcError as wrong:
             raise PromptcError([_because(failed, found.message, found.help) for found in wrong.diagnostics]) from None
-        tree = parse(text, name, self.place, self.limits, parts=self.parts) if name.endswith(".j2") else verbatim(text)
+        tree = read_tree(text, name, self.place, self.limits, parts=self.parts) if name.endswith(".j2") else verbatim(text)
         self.texts[name] = text
         self.trees[name] = tree
         self.load_all(tree, name, text, above)
@@ -130,7 +136,7 @@ def lower_template(tree: nodes.Template, name: str, text: str, stored: frozenset
     code: CodeType = compile(module, f"{TEMPLATE}{name}>", "exec", dont_inherit=True)
     filters = tuple((name_filter(used), used) for used in sorted(expressions.filters))
     tests = tuple((name_test(used), used) for used in sorted(expressions.tests))
-    return LoweredFile(name, text, count_nodes(tree), marshal.dumps(code), blocks, filters, tests)
+    return LoweredFile(name, text, count_nodes(tree), marshal.dumps(code), blocks, filters, tests, list_sites(tree))
 
 
 def lower_module(tree: nodes.Template, stored: frozenset[str], *, expression: bool = False) -> Module:

@@ -6,13 +6,13 @@ Python's and Jinja's messages tell of types and of their own insides. They are t
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import TracebackType
 
 from promptc.diag.findings import Diagnostic, PromptcError, count_noun, name_kind, name_type, show_value, suggest
 from promptc.diag.typed import Any
 from promptc.template.allow import GLOBALS
-from promptc.template.place import Place
+from promptc.template.place import Place, Site, trace_outside
 from promptc.template.runtime.objects import TEMPLATE, Fault, MissingFault, name_part
 
 _Words = tuple[str, str]
@@ -28,13 +28,22 @@ _PREFIX = re.compile(r"^_|^(?:sync_)?do_|^test_")
 _QUOTED = re.compile(r"'?\b(NoneType)\b'?|'(str|int|float|list|tuple|dict|bool|generator)'(?: object)?")
 
 
-def explain_error(error: BaseException, place: Place, texts: Mapping[str, str], names: Mapping[str, Any]) -> PromptcError:
-    """One finding: where an undefined value arose, else at the innermost place of a template that was running."""
+def explain_error(
+    error: BaseException, place: Place, texts: Mapping[str, tuple[str, Sequence[Site]]], names: Mapping[str, Any]
+) -> PromptcError:
+    """One finding: where an undefined value arose, else at the innermost place of a template that was running.
+
+    `texts`: by name, the text of a file, and where definitions were written out in it.
+    """
     name, at = error.place if isinstance(error, MissingFault) else _read_place(error.__traceback__)
-    text = texts.get(name, "")
-    span = place.make_span(name, text, at)
-    code, message, help = _explain_missing(error, names, text, at) if isinstance(error, MissingFault) else _explain(error)
-    return PromptcError([Diagnostic(code, message, span, help or _HELP.get(code, "see docs/templates.md"))])
+    text, sites = texts.get(name, ("", ()))
+    span, inside = place.find(name, text, at, sites)
+    if isinstance(error, MissingFault):
+        known = (*names, *GLOBALS, *(one.name for one in place.definitions))
+        code, message, help = _explain_missing(error, known, *_read_written(text, at, sites))
+    else:
+        code, message, help = _explain(error)
+    return PromptcError([Diagnostic(code, message + inside, span, help or _HELP.get(code, "see docs/templates.md"))])
 
 
 def _read_place(trace: TracebackType | None) -> tuple[str, int]:
@@ -62,10 +71,16 @@ def _explain(error: BaseException) -> tuple[str, str, str]:
     return "PC0424" if _ARGUMENTS.search(str(error)) else "PC0414", message, help
 
 
-def _explain_missing(error: MissingFault, names: Mapping[str, Any], text: str, at: int) -> tuple[str, str, str]:
+def _read_written(text: str, at: int, sites: Sequence[Site]) -> tuple[str, int]:
+    """The text that its author wrote, and the place there: of a definition, where it stands in one."""
+    inner = trace_outside(sites, at)[1]
+    return (inner[-1][0].text, inner[-1][1]) if inner else (text, at)
+
+
+def _explain_missing(error: MissingFault, known: Iterable[str], text: str, at: int) -> tuple[str, str, str]:
     part = error.name if isinstance(error.name, str) else str(error.name) if error.name.__class__ is int else ""
     if error.of_names:
-        return error.code, str(error), suggest(part, (name for name in (*names, *GLOBALS) if not name.startswith("__")))
+        return error.code, str(error), suggest(part, (name for name in known if not name.startswith("__")))
     holder = _read_holder(text, at, part)
     message = f"`{holder}` has no {name_part(error.name)}" if holder else str(error)
     if isinstance(error.holder, dict):

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
 from promptc.template.allow import LIMITS, Limits
-from promptc.template.place import Place
+from promptc.template.place import Place, Site
 from promptc.template.runtime.callables import Macro, Names, Render, TemplateBlocks, unfilled
 from promptc.template.runtime.filters.table import call_filter, call_test, load_filter, load_test
 from promptc.template.runtime.objects import BLANK, Fault, Loop, missing, read_export
@@ -37,7 +37,7 @@ class LoweredFile:
     """One file of a template (`name` empty: the template itself), as bytes of `marshal`: they suit one version of the interpreter.
 
     `weight`: the steps of going through it once. `filters` and `tests`: the variables its code knows them by, and their names.
-    The line of every instruction is a place in `text`: the characters before it, plus 1.
+    The line of every instruction is a place in `text`: the characters before it, plus 1; behind it, one in a definition (`sites`).
     """
 
     name: str
@@ -47,6 +47,7 @@ class LoweredFile:
     blocks: tuple[str, ...] = ()
     filters: tuple[tuple[str, str], ...] = ()
     tests: tuple[tuple[str, str], ...] = ()
+    sites: tuple[Site, ...] = ()
 
 
 _KNOWN = (
@@ -134,7 +135,7 @@ class Program:
     def _explain(self, error: Exception, names: Mapping[str, Any]) -> Exception:
         from promptc.template.runtime.errors import explain_error  # late: no render that succeeds needs its words
 
-        return explain_error(error, self.place, {file.name: file.text for file in self.files}, names)
+        return explain_error(error, self.place, {file.name: (file.text, file.sites) for file in self.files}, names)
 
 
 class _File:

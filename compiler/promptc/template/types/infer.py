@@ -11,11 +11,11 @@ from functools import lru_cache
 from jinja2 import nodes
 
 from promptc.diag.findings import Span
-from promptc.diag.frozen import frozen
+from promptc.diag.frozen import frozen, replace
 from promptc.template.allow import LIMITS, Limits
 from promptc.template.compile import Expression, Template
-from promptc.template.parse import parse
-from promptc.template.place import Place
+from promptc.template.define import list_sites, read_tree
+from promptc.template.place import Definition, Place
 from promptc.template.runtime.program import Program
 from promptc.template.types.algebra import ASKED
 from promptc.template.types.assume import assume, find_path
@@ -37,22 +37,27 @@ _HERE = Place(Span("", 1, 1), inline=True)
 
 @frozen
 class CompiledText:
-    """A text that was checked when it was loaded, with the texts of its files by name; `verbatim`: it stands as it is."""
+    """A text that was checked when it was loaded, with the texts of its files by name; `verbatim`: it stands as it is. `definitions`:
+    those of its pack, where it names one."""
 
     text: str
     files: tuple[tuple[str, str], ...] = ()
     is_expression: bool = False
     verbatim: bool = False
     limits: Limits = LIMITS
+    definitions: tuple[Definition, ...] = ()
 
 
 def read_code(code: Expression | Template) -> CompiledText:
     """What there is to walk of an expression or a template."""
     text = code.text.replace("\r\n", "\n").replace("\r", "\n")
-    limits = code.program.limits if isinstance(code.program, Program) else LIMITS
+    program = code.program
+    if not isinstance(program, Program):
+        return CompiledText(text, (), True) if isinstance(code, Expression) else CompiledText(text, verbatim=True)
+    definitions = program.place.definitions if any(file.sites for file in program.files) else ()
     if isinstance(code, Expression):
-        return CompiledText(text, (), True, False, limits)
-    return CompiledText(text, tuple(sorted(code.files.items())), False, not isinstance(code.program, Program), limits)
+        return CompiledText(text, (), True, False, program.limits, definitions)
+    return CompiledText(text, tuple(sorted(code.files.items())), False, False, program.limits, definitions)
 
 
 def read_place(code: Expression | Template) -> Place:
@@ -62,11 +67,18 @@ def read_place(code: Expression | Template) -> Place:
     return code.program.place if isinstance(code.program, Program) else Place(code.span, inline=True)
 
 
+def read_site(code: Expression | Template, file: str, at: int) -> tuple[Span, str]:
+    """The place of a node of its trees; and what a message adds where that stands in a definition."""
+    shown = code.files[file] if file and isinstance(code, Template) else code.text
+    return read_place(code).find(file, shown, at, list_sites(load_trees(read_code(code))[file]))
+
+
 @lru_cache(maxsize=512)
 def load_trees(code: CompiledText) -> dict[str, nodes.Template]:
     """The trees by name; the text itself has the empty one."""
-    own = _leave(code.text) if code.verbatim else parse(code.text, "", _HERE, code.limits, expression=code.is_expression)
-    files = {name: parse(text, name, _HERE, code.limits) if name.endswith(".j2") else _leave(text) for name, text in code.files}
+    here = replace(_HERE, definitions=code.definitions)
+    own = _leave(code.text) if code.verbatim else read_tree(code.text, "", here, code.limits, expression=code.is_expression)
+    files = {name: read_tree(text, name, here, code.limits) if name.endswith(".j2") else _leave(text) for name, text in code.files}
     return {"": own, **files}
 
 
