@@ -451,7 +451,8 @@ def _describe_matches(what: str, matches: Matches) -> Phrase:
 
 
 def _iter_budget(budget: Budget) -> Iterator[Phrase]:
-    parts = [say(show_size(budget.cap))] if budget.cap is not None else []
+    source = say("{}, at most ", budget.source.text.strip()) if budget.source is not None else ()
+    parts = [(*source, *say(show_size(budget.cap)))] if budget.cap is not None else []
     parts += [say(f"at least {show_size(budget.min)}")] if budget.min is not None and budget.min.amount else []
     parts += [say(f"a share of what is left, weight {_show_ratio(budget.grow)}")] if budget.grow else []
     parts += [say("a warning over it")] if budget.over == "warn" else []

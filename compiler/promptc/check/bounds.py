@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import groupby
+from math import ceil, inf
 
 from promptc.check.scopes import Scopes
 from promptc.check.texts import UsedText
@@ -20,7 +21,7 @@ from promptc.template.runtime.run import RUN
 from promptc.template.types.algebra import find_count
 from promptc.template.types.bounds import MAX_TOKEN, UNBOUNDED, Amount, amount_of, choose_largest, measure
 from promptc.template.types.infer import InferredTypes, weigh_bytes
-from promptc.template.types.types import UNKNOWN_TYPE, ListType, NumberType, Type, list_members, text_of
+from promptc.template.types.types import UNKNOWN_TYPE, ListType, NoneType, NumberType, Type, list_members, text_of
 from promptc.template.types.walk import Cost
 from promptc.text.counters.counter import Counter, Meter
 from promptc.text.guard import iter_invisible
@@ -130,6 +131,20 @@ class SettledTexts:
 def infer_texts(texts: Iterator[UsedText], section: Section, scopes: Scopes) -> SectionTexts:
     """The section's own texts."""
     return SectionTexts({id(text.code): scopes.infer(text) for text in texts if text.section is section})
+
+
+def count_least(kind: Type, none: int) -> int:
+    """The least whole number from 0 that a value of the kind may stand for, where none stands for `none`."""
+    return max(0, min((_count_least(member, none) for member in list_members(kind)), default=0))
+
+
+def _count_least(kind: Type, none: int) -> int:
+    if isinstance(kind, NoneType):
+        return none
+    if not isinstance(kind, NumberType):
+        return 0
+    whole = [int(value) for value in kind.values or () if float(value).is_integer()]
+    return min(whole) if whole else ceil(kind.least) if kind.least not in (None, -inf) else 0
 
 
 def make_cost(counter: Counter, fences: tuple[str, ...]) -> Cost:

@@ -11,14 +11,14 @@ from functools import cached_property, wraps
 from itertools import product
 from math import prod
 
-from promptc.check.bounds import SettledTexts, make_cost
+from promptc.check.bounds import SettledTexts, count_least, infer_texts, make_cost
 from promptc.check.scopes import Scopes
 from promptc.check.texts import UsedText, iter_texts
 from promptc.diag.findings import Diagnostic, PromptcError
 from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any, TypeVar
 from promptc.model.pack import Choice, PackModel, Plan, choose_tiers, list_steps
-from promptc.model.section import Section, Step
+from promptc.model.section import Section, Step, settle_cap
 from promptc.template.types.trials import Trials
 
 MAX_COMBINATIONS = 256
@@ -93,6 +93,18 @@ class Configuration:
         """The steps of the tiers in force."""
         strain = self.facts.pack.strain
         return tuple(list_steps(strain.tiers[: self.combination.tier + 1])[0]) if strain is not None else ()
+
+    def find_least_cap(self, section: Section) -> int | None:
+        """The least cap that a valid state may choose for the section, in its unit; None where it chooses none."""
+        budget = section.budget
+        if budget is None or budget.source is None or budget.cap is None:
+            return None
+        most = budget.cap.tokens(self.plan.budget.total)
+        return min(most, count_least(infer_texts(self.iter_texts(), section, self.facts.scopes).kind(budget.source), most))
+
+    def settle_least(self, section: Section) -> Section:
+        """The section with the least cap that it may have."""
+        return settle_cap(section, self.find_least_cap(section))
 
     def list_shared_steps(self) -> tuple[Step, ...]:
         """The steps that name their sections: those of `truncate`, then those of the tiers in force."""

@@ -43,6 +43,7 @@ _STRAIN = frozenset({"tier", "index", "percent"})
 _READ = frozenset({"number", "anchor", "kept"})
 _ITEM = _READ | {"id"}
 _STEP = _ITEM | {"tokens", "chars", "form"}
+_OF_SECTIONS = ("strain", "selected", "section")
 _ROLE = "one of them for each item: `'assistant' if item.from == 'agent' else 'user'`"
 _SOURCE_TAKES = {"items.from": keys.LIST, "retrieve.query": keys.QUERY, "retrieve.version": keys.TEXT_OR_NONE}
 
@@ -248,6 +249,9 @@ def _iter_indexes(pack: PackModel) -> Iterator[UsedText]:
 def _iter_section(section: Section, names: Names, stores: Sequence[Store]) -> Iterator[UsedText]:
     yield from _iter_keys(section, names, ("when", section.when), ("header", section.header))
     yield from _iter_keys(section, names, ("the text", section.text))
+    if section.budget is not None and section.budget.source is not None:
+        bound = {name: parts for name, parts in names.items() if name not in _OF_SECTIONS}
+        yield from _iter_keys(section, bound, ("budget.from", section.budget.source), takes=keys.CAP)
     yield from _iter_fence(section.fence, section, {**names, "selected": frozenset()})
     if section.items is not None:
         yield from _iter_items(section.items, section, names, stores)

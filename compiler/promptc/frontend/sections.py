@@ -77,7 +77,7 @@ def load_section(name: str, node: Node, shared_fence: Fence | None, declared: De
         required=node.flag("required"),
         cache=node.flag("cache"),
         header=None if as_messages else compiler.find_inline(node.get("header")),
-        budget=read_budget(budget) if budget is not None else None,
+        budget=_load_budget(name, budget, compiler) if budget is not None else None,
         fence=None if as_messages else fence,
         separator=node.find_text("separator"),
         text=text,
@@ -471,18 +471,24 @@ def read_size(node: Node) -> Size:
     return Size(read_ratio(node), "tokens")
 
 
-def read_budget(node: Node) -> Budget:
-    """A section's budget: a size, or `{min, max, grow, over}`; `{tokens: n}` and `{chars: n}` may carry `over` too."""
+def _load_budget(name: str, node: Node, compiler: TextCompiler) -> Budget:
+    """A section's budget: a size, `{from, max, over}` or `{min, max, grow, over}`; `{tokens: n}` and `{chars: n}` may carry `over` too."""
     if not isinstance(node.value, dict):
         return Budget(node.span, cap=read_size(node))
     over = node.text("over", "error")
     for unit in ("tokens", "chars"):
         if unit in node.value:
             return Budget(node.span, cap=Size(read_ratio(node.value[unit]), "chars" if unit == "chars" else "tokens"), over=over)
-    least, most, grow = node.get("min"), node.get("max"), node.get("grow")
+    least, most, grow, source = node.get("min"), node.get("max"), node.get("grow"), node.get("from")
+    cap = read_size(most) if most else None
+    if source is not None and (cap is None or cap.unit == "share"):
+        wrong = "without `max`" if cap is None else "with a percentage as `max`"
+        message = f"`budget` of section `{name}` has `from` {wrong}: nothing says how much a state may ask for"
+        compiler.note("PC0202", message, node.span, "such as `{from: state.npc_budget, max: 1200}`")
     return Budget(
         node.span,
-        cap=read_size(most) if most else None,
+        cap=cap,
+        source=compiler.find_expression(source),
         min=read_size(least) if least else None,
         grow=read_ratio(grow) if grow else Ratio(0),
         over=over,

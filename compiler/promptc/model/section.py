@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from math import gcd, isfinite
 
 from promptc.diag.findings import Span
-from promptc.diag.frozen import frozen
+from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Literal
 from promptc.template.compile import Expression, Template
 
@@ -456,10 +456,13 @@ class Size:
 
 @frozen
 class Budget:
-    """A section's cap: `cap` (a number, share or characters), or shares with `min`, `max` and `grow`."""
+    """A section's cap: `cap` (a number, share or characters), or shares with `min`, `max` and `grow`. Where a state may choose the cap,
+    `source` gives it, and `cap` is the most that it may be.
+    """
 
     span: Span
     cap: Size | None = None
+    source: Expression | None = None
     min: Size | None = None
     grow: Ratio = Ratio(0)
     over: Literal["error", "warn"] = "error"
@@ -473,6 +476,14 @@ class Budget:
     def is_percent(self) -> bool:
         """True for a percentage without `grow`."""
         return self.grow == 0 and self.cap is not None and self.cap.unit == "share"
+
+
+def settle_cap(section: Section, cap: int | None) -> Section:
+    """The section with a number as its cap where a state chooses one; any other as it is, and all where `cap` is None."""
+    budget = section.budget
+    if budget is None or budget.source is None or budget.cap is None or cap is None:
+        return section
+    return replace(section, budget=replace(budget, cap=replace(budget.cap, amount=Ratio(cap)), source=None))
 
 
 @frozen

@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from itertools import takewhile
 
 from promptc.diag.findings import Diagnostic, PromptcError, Span, UsageError, fail, join_names, show_value, suggest
+from promptc.diag.frozen import replace
 from promptc.diag.typed import Any
-from promptc.model.pack import Assign, Axis, Band, Choice, Let, PackModel
-from promptc.model.section import Section
+from promptc.model.pack import Assign, Axis, Band, Choice, Let, PackModel, Plan
+from promptc.model.section import Section, settle_cap
 from promptc.model.stages import Bound, RenderOptions, Selection
 from promptc.model.state import State
 from promptc.template.compile import Expression
@@ -195,6 +196,37 @@ def evaluate_count(expression: Expression, names: Mapping[str, Any], what: str) 
     if count is None or count < 0:
         raise fail("PC0507", f"{what} must be a whole number from 0, not {show_value(value)}", expression.span)
     return count
+
+
+def find_cap(section: Section, bound: Bound) -> int | None:
+    """The section's cap in this render, in tokens, or in characters where it is one of characters; None without a cap.
+
+    Raises `PromptcError` (PC0507) where the state chooses it and gives neither a whole number nor none.
+    """
+    budget = section.budget
+    if budget is None or budget.cap is None:
+        return None
+    most, asked = budget.cap.tokens(bound.total), find_asked(section, bound)
+    return most if asked is None else max(0, min(asked, most))
+
+
+def settle_caps(plan: Plan, bound: Bound) -> Plan:
+    """The plan with every cap as it is in this render: a number where the state chooses it. Raises as `find_cap`."""
+    if not any(one.budget is not None and one.budget.source is not None for one in plan.sections):
+        return plan
+    return replace(plan, sections=tuple(settle_cap(one, find_cap(one, bound)) for one in plan.sections))
+
+
+def find_asked(section: Section, bound: Bound) -> int | None:
+    """What the state asks for as the section's cap; None where it chooses none. Raises as `find_cap`."""
+    source = section.budget.source if section.budget is not None else None
+    value = source.evaluate(bound.names) if source is not None else None
+    if source is None or value is None:
+        return None
+    asked = find_whole(value)
+    if asked is None:
+        raise fail("PC0507", f"`budget.from` of `{section.id}` must be a whole number or null, not {show_value(value)}", source.span)
+    return asked
 
 
 def evaluate_key(expression: Expression, names: Mapping[str, Any], what: str) -> Any:

@@ -17,7 +17,7 @@ from promptc.model.section import Drop, Recap, Replace, Section, Segments
 from promptc.model.stages import Selected
 from promptc.model.state import Pointers
 from promptc.passes.assemble import Emitted
-from promptc.passes.bind import list_names
+from promptc.passes.bind import find_asked, find_cap, list_names
 from promptc.passes.fit.result import Applied, Fitted, FittedItem, LadderResult, Part
 from promptc.passes.layout.layout import Layout
 from promptc.passes.strain import measure_after
@@ -114,8 +114,20 @@ def _describe_section(fitted: Fitted, selected: Selected, content: Mapping[str, 
         "items": [],
         "left_out": dict(sorted(selected.left_out.items())),
         "tally": dict(selected.tally),
+        **_describe_cap(fitted, selected.section),
         **describe_source(selected),
         **content,
+    }
+
+
+def _describe_cap(fitted: Fitted, section: Section) -> dict[str, Any]:
+    """Of a cap that the state chooses, what it asks for and what it gets."""
+    budget, bound = section.budget, fitted.strained.selection.bound
+    if budget is None or budget.source is None or budget.cap is None:
+        return {}
+    unit = "characters" if budget.cap.unit == "chars" else "tokens"
+    return {
+        "cap": {"from": budget.source.text.strip(), "asked": find_asked(section, bound), "used": find_cap(section, bound), "unit": unit}
     }
 
 

@@ -12,6 +12,7 @@ from promptc.diag.frozen import replace
 from promptc.diag.typed import Any
 from promptc.model.pack import Choice, Strain, Tier, choose_tiers, list_caps, list_steps, list_watched
 from promptc.model.stages import Bound, Gathering, Pressure, Selection, Strained
+from promptc.passes.bind import settle_caps
 from promptc.passes.layout.layout import load_layout
 from promptc.passes.select import CostlyWork, select
 
@@ -63,7 +64,7 @@ def iter_warnings(strained: Strained) -> Iterator[Diagnostic]:
 
 def _list_caps(bound: Bound, rules: Strain) -> dict[str, int | None]:
     """The caps of what counts and of what is watched, which counts without one, too."""
-    plan = bound.pack.load_plan(bound.choice)
+    plan = settle_caps(bound.pack.load_plan(bound.choice), bound)
     return {**list_caps(plan, rules, bound.total), **list_watched(plan, rules, bound.total)}
 
 
@@ -82,7 +83,7 @@ def _count_load(bound: Bound, rules: Strain, demand: Mapping[str, int]) -> dict[
 
 def _measure(bound: Bound, rules: Strain, load: Mapping[str, int]) -> Pressure:
     """What is watched takes room and brings none."""
-    return Pressure(sum(load.values()), sum(list_caps(bound.pack.load_plan(bound.choice), rules, bound.total).values()))
+    return Pressure(sum(load.values()), sum(list_caps(settle_caps(bound.pack.load_plan(bound.choice), bound), rules, bound.total).values()))
 
 
 def _read_previous(bound: Bound, rules: Strain) -> int:

@@ -10,6 +10,9 @@ from tests.property.drawing.steps import AT, StepDrawer
 _FORMS = ("{{ item.text }}", "[{{ item.type }}] {{ item.text }}", "{{ item.text }}{{ item.brief }}", "{{ this.number }}. {{ item.text }}")
 _SHORT = ("{{ item.brief }}", "{{ item.name }}", "{{ item.type }}", "…")
 _HEADERS = ("So far:", "== {{ section.title }}", "{{ state.texts.b }}", "=== ALPHA_BEGIN ===", "/ header")
+_CHOSEN = ("state.depth * 9", "state.depth * 20", "state.depth - 3", "none", "state.depth or none", "2.0 * state.depth")
+"""Caps as a state chooses them."""
+
 _SEPARATORS = ("\n", "\n\n", ", ", "", " ", "\n---\n", "|", "\n\n\n")
 
 
@@ -84,6 +87,9 @@ class SectionDrawer:
             else rng.choice(("percent", "grow", "number"))
         )
         least = rng.choice((0, 3, 8, 20)) if rng.random() < 0.4 else 0
+        if kind in ("number", "tokens", "chars") and rng.random() < 0.2:
+            section["budget"] = {"from": rng.choice(_CHOSEN), "max": {"chars": 4 * number} if kind == "chars" else number}
+            return False
         if kind == "number":
             section["budget"] = number
         elif kind in ("tokens", "chars"):

@@ -12,7 +12,7 @@ _TURN_ORDER = ("item.role == 'user'", "this.tokens > 8", "this.number % 2 == 0",
 _BY = ("item.score", "this.tokens", "this.number", "this.chars", "-this.number", "item.level")
 _TURN_BY = ("this.tokens", "this.number", "-this.number")
 _MARKERS = ("({{ removed }} more)", "[{{ removed }}]", "…", "{{ state.texts.a }}")
-_CUTS = (" […]", "…", "[cut]", " (more)\n", "=== ALPHA_END ===", "")
+_CUTS = (" […]", "…", "[cut]", "\n(cut)", " (more)\n", "=== ALPHA_END ===", "")
 TEMPLATES = {
     "recap.md.j2": "Earlier: {{ items | length }} things.\n",
     "long.md.j2": "{{ text }}\nThat was it.",

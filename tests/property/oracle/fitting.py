@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -37,10 +37,25 @@ class Expected:
 
 def expect(drawn: Drawn, total: int, guard: Guard) -> Expected:
     """What `drawn` must render to within `total` tokens. `guard` is the render's: what it does is held by other properties."""
+    drawn = _settle(drawn)
     manifest, tier, raises = _strain(drawn, total, guard)
     expected = _Fitting(manifest, tier, drawn, total, guard).run()
     expected.raises = raises
     return expected
+
+
+def _settle(drawn: Drawn) -> Drawn:
+    """With numbers in place of the caps that the state chooses."""
+    manifest = deepcopy(drawn.manifest)
+    for section in manifest["sections"]:
+        budget = section.get("budget")
+        if not isinstance(budget, dict) or "from" not in budget:
+            continue
+        chars = isinstance(budget["max"], dict)
+        most, asked = budget["max"]["chars"] if chars else budget["max"], evaluate(budget["from"], {"state": drawn.state})
+        cap = most if asked is None else int(min(max(asked, 0), most))
+        section["budget"] = {"chars": cap} if chars else cap
+    return replace(drawn, manifest=manifest)
 
 
 def _shown(rules: dict[str, Any] | None, tier: int, percent: int) -> dict[str, Any]:

@@ -114,7 +114,8 @@ class Stepping:
             yield Notch(section, leaving, marker=body.get("marker"), is_below=body.get("marker_at") == "below", guard=self.selecting.guard)
 
     def _trim(self, body: dict[str, Any], section: Sec) -> Iterator[Notch]:
-        marker = render_text(body.get("marker", ""), section.names).strip("\r\n")
+        marker = render_text(body.get("marker", ""), section.names).rstrip("\r\n")
+        marker = marker.lstrip("\r\n") if body.get("from") == "start" else marker
         open_ones = [item for item in section.alive if not item.kept and item.parts is None]
         ranked = self._classes(body, section, [[item] for item in open_ones if not item.made])
         for block in [*(block for one in ranked for block in one), *([item] for item in open_ones if item.made)]:

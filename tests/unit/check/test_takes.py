@@ -114,6 +114,7 @@ PLACES: dict[str, dict[str, Any]] = {
     "index.from": _index({"from": HOLE}),
     "index.id": _index({"id": HOLE}),
     "section.when": _items({}, when=HOLE),
+    "section_budget_range.from": _items({}, budget={"from": HOLE, "max": 900}),
     "items.id": _items({"id": HOLE}),
     "items.number": _items({"number": HOLE}),
     "items.where": _items({"where": HOLE}),

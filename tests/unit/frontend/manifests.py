@@ -68,7 +68,7 @@ sections:
     text: "{{ state.seed }}"
     budget: {chars: 800}
     overflow: [{trim: {to: {chars: 100}, from: middle}}, {drop: {}}]
-  - {id: spine, text: "{{ state.spine }}", budget: {tokens: 80}, header: "Summary:", when: state.spine}
+  - {id: spine, text: "{{ state.spine }}", budget: {from: state.spine | length, max: {tokens: 80}}, header: "Summary:", when: state.spine}
   - id: recent
     role: user
     budget: 3500
@@ -109,7 +109,7 @@ sections:
   - {id: plain, items: {from: state.plain, sort: {by: item.x}, template: item.md.j2, fence: none}}
   - id: npc
     items:
-      from: {segments: {store: main, scope: npc, each: state.npcs, ref: each.id, where: true, locale: "'en'", version: tone}}
+      from: {segments: {store: main, scope: npc, each: state.npcs, ref: each.id, where: true, locale: "'en'", version: tone, missing: error}}
       text: "{{ item.content }}"
   - id: lore
     items:

@@ -21,6 +21,8 @@ from promptc.frontend.shape import check_effective_shape, check_pack_shape
 from promptc.frontend.yaml import load_yaml
 from tests.unit.frontend.manifests import EXTENDING, LEAST, WHOLE
 
+MEASURES = "`budget` of section `main` takes one of `tokens`, `chars`, `from` with `max`, or `min`, `max` and `grow`"
+
 
 def check(text):
     return check_pack_shape(load_yaml(text.encode(), "pack.yaml", Path()))
@@ -141,7 +143,7 @@ def with_key(lines):
         (
             in_section("text: x\n    budget: [1]"),
             "PC0203",
-            "`budget` of section `main` must be a size, or {min, max, grow, over}, not a list",
+            "`budget` of section `main` must be a size, {from, max}, or {min, max, grow, over}, not a list",
             "",
             (9, 13),
         ),
@@ -229,9 +231,16 @@ def with_key(lines):
         (
             in_section("text: x\n    budget: {chars: 3, max: 4}"),
             "PC0207",
-            "`budget` of section `main` takes one of `tokens`, `chars`, or `min`, `max` and `grow`, and has `chars` and `max`",
+            f"{MEASURES}, and has `chars` and `max`",
             "keep one of them",
             (9, 24),
+        ),
+        (
+            in_section("text: x\n    budget: {from: state.n, max: 4, grow: 1}"),
+            "PC0207",
+            f"{MEASURES}, and has `from`, `max` and `grow`",
+            "keep one of them",
+            (9, 37),
         ),
         (
             in_section("text: x\n    when: [state.a]"),

@@ -59,14 +59,14 @@ def _iter_cases(pack: PackModel, configurations: Configurations) -> Iterator[_Ca
 
 
 def _iter_worst_bounds(configuration: Configuration) -> Iterator[tuple[Section, Amount]]:
-    """The bound of each section that is pinned or keeps something."""
+    """The bound of each section that is pinned or keeps something, with the least cap that it may have."""
     fences = list_fences(configuration.plan, configuration.facts.settled)
     scopes = configuration.facts.load_bounding_scopes(fences)
     for section in configuration.plan.sections:
         if configuration.facts.settled.is_off(section) or not (section.pinned or (section.items is not None and section.items.keep)):
             continue
         texts = infer_texts(configuration.iter_texts(), section, scopes)
-        yield section, bound_section(section, texts, configuration.plan.output, fences)
+        yield configuration.settle_least(section), bound_section(section, texts, configuration.plan.output, fences)
 
 
 def _count_total(pack: PackModel, plan: Plan) -> int:
@@ -367,7 +367,7 @@ def check_totals(pack: PackModel, configuration: Configuration) -> Iterator[Diag
     if total > 0:
         yield from _iter_sums(sections, total, plan, count_offer(pack, plan) if plan.output.format == "messages" else ("", 0))
     for section in sections:
-        yield from _iter_texts(section, total, settled)
+        yield from _iter_texts(configuration.settle_least(section), total, settled)
 
 
 def _iter_sums(sections: Sequence[Section], total: int, plan: Plan, offer: _Claim) -> Iterator[Diagnostic]:

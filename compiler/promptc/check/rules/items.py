@@ -68,10 +68,11 @@ def check_idle_caps(pack: PackModel, configuration: Configuration) -> Iterator[D
         if settled.is_off(section):
             continue
         texts = infer_texts(iter(found), section, scopes)
-        idle = [*(_iter_idle_stages(section.items, texts) if section.items is not None else ()), *_iter_lengths(section, texts)]
+        capped = configuration.settle_least(section)
+        idle = [*(_iter_idle_stages(section.items, texts) if section.items is not None else ()), *_iter_lengths(capped, texts)]
         yield from (_describe(one, section) for one in idle)
         if section.id not in measured:
-            yield from _iter_budget(pack, section, texts, plan, fences)
+            yield from _iter_budget(pack, capped, texts, plan, fences)
 
 
 def _iter_idle_stages(items: Items, texts: SectionTexts) -> Iterator[_Idle]:

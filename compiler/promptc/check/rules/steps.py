@@ -179,6 +179,21 @@ def _walk_list(steps: Sequence[Step], plan: Plan, ladders: dict[str, tuple[bool,
             ended.setdefault(section.id, end)
 
 
+@for_each
+def check_least_caps(pack: PackModel, configuration: Configuration) -> Iterator[Diagnostic]:
+    """Sections whose cap a state chooses, and whose ladder need not be able to meet the least of them."""
+    settled = configuration.facts.settled
+    for section in configuration.plan.sections:
+        budget, least = section.budget, configuration.find_least_cap(section)
+        if budget is None or budget.source is None or least is None or section.pinned or settled.is_off(section):
+            continue
+        if not any(_explain_end(step, section, settled) for step in section.overflow if not isinstance(step, Fail)):
+            asked = f"`{budget.source.text.strip()}` may give `{section.id}` as little as {least}"
+            message = f"{asked}, and no step of its ladder takes all of it: where what stays is more, nothing is rendered"
+            help = "end `overflow` in `drop: {}`, or give what it reads a `minimum` in the schema"
+            yield Diagnostic("PC0622", message, budget.span, help, "note" if least else "warn")
+
+
 def check_unwalked(pack: PackModel, configurations: Configurations) -> Iterator[Diagnostic]:
     """Sections whose own `overflow` is walked in no combination. A default ladder is not the author's and is not told."""
     found: dict[str, Section] = {}

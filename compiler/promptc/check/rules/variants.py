@@ -12,9 +12,9 @@ from promptc.check.configurations import Configuration, Configurations, merge_co
 from promptc.check.schema_types import list_values
 from promptc.check.texts import iter_texts
 from promptc.diag.findings import Diagnostic, Span, join_some, suggest
-from promptc.diag.frozen import frozen
-from promptc.model.pack import Axis, Band, Let, PackModel, Strain, Tier, list_caps, list_watched
-from promptc.model.section import Ratio, Section, Step, Use
+from promptc.diag.frozen import frozen, replace
+from promptc.model.pack import Axis, Band, Let, PackModel, Plan, Strain, Tier, list_caps, list_watched
+from promptc.model.section import Ratio, Section, Step, Use, settle_cap
 from promptc.model.state import Node
 from promptc.template.types.types import NumberType, Type, list_members
 
@@ -326,7 +326,8 @@ def check_tiers(pack: PackModel, configurations: Configurations) -> Iterator[Dia
         yield from merge_configurations(acting, partial(_iter_unknown_tiers, step))
     yield from merge_configurations(lowest, lambda one: _iter_uncapped(pack, rules, one))
     settled = configurations.facts.settled
-    reaches = [_measure_reach(rules, one, settled) for one in lowest if not one.combination.patch]
+    alone = [one for one in lowest if not one.combination.patch]
+    reaches = [_measure_reach(rules, one, plan, settled) for one in alone for plan in _iter_capped(one, settled)]
     if reaches and len(rules.tiers) > 1:
         yield from _judge(rules, reaches)
 
@@ -349,9 +350,27 @@ def _iter_uncapped(pack: PackModel, rules: Strain, configuration: Configuration)
             yield Diagnostic("PC0614", message, name.span, f"give `{name.value}` a budget with a number, or take it out of `count`", "warn")
 
 
-def _measure_reach(rules: Strain, configuration: Configuration, settled: SettledTexts) -> _Reach:
-    total = configuration.base.budget.total
-    caps = list_caps(configuration.base, rules, total)
+def _iter_capped(configuration: Configuration, settled: SettledTexts) -> Iterator[Plan]:
+    """The plan without tiers; where states choose caps, with the largest, the least, and those that constant content just fills: pressure
+    is highest there."""
+    plan = configuration.base
+    yield plan
+    caps = {one.id: (configuration.find_least_cap(one), _find_most(one.id, configuration, settled)) for one in plan.sections}
+    if any(least is not None for least, _ in caps.values()):
+        yield replace(plan, sections=tuple(settle_cap(one, caps[one.id][0]) for one in plan.sections))
+        yield replace(plan, sections=tuple(_settle_full(one, plan.budget.total, *caps[one.id]) for one in plan.sections))
+
+
+def _settle_full(section: Section, total: int, least: int | None, most: int | None) -> Section:
+    cap = section.budget.cap if section.budget is not None else None
+    if cap is None or least is None or most is None:
+        return section
+    return settle_cap(section, max(least, min(most, cap.tokens(total))))
+
+
+def _measure_reach(rules: Strain, configuration: Configuration, plan: Plan, settled: SettledTexts) -> _Reach:
+    total = plan.budget.total
+    caps = list_caps(plan, rules, total)
     short = []
     for name, cap in caps.items():
         most = _find_most(name, configuration, settled)
@@ -359,7 +378,7 @@ def _measure_reach(rules: Strain, configuration: Configuration, settled: Settled
             short.append((name, most, cap))
     allowed = sum(caps.values())
     spent = allowed - sum(cap - most for _, most, cap in short)
-    for name, limit in list_watched(configuration.base, rules, total).items():
+    for name, limit in list_watched(plan, rules, total).items():
         bounds = [one for one in (_find_most(name, configuration, settled), limit) if one is not None]
         spent += min(bounds, default=_BOUNDLESS)
     return _Reach(spent, allowed, tuple(short))

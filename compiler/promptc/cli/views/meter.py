@@ -25,6 +25,7 @@ from promptc.cli.views.drawing import (
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
 from promptc.model.section import Ranked
+from promptc.passes.bind import find_cap
 from promptc.passes.fit.fit import count_held
 from promptc.passes.fit.result import Applied, LadderResult
 from promptc.pipeline import Outcome
@@ -160,7 +161,8 @@ def _describe_cap(outcome: Outcome, name: str) -> tuple[str, int]:
         return show_count(grant), grant
     if budget is None or budget.cap is None:
         return "", 0
-    cap = budget.cap.tokens(outcome.report["budget"])
+    assert selected is not None
+    cap = find_cap(selected.section, outcome.fitted.strained.selection.bound) or 0
     return (f"{show_count(cap)} ch", 0) if budget.cap.unit == "chars" else (show_count(cap), cap)
 
 

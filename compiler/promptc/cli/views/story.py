@@ -14,6 +14,7 @@ from promptc.diag.findings import Diagnostic, UsageError, suggest
 from promptc.diag.frozen import frozen, replace
 from promptc.explain.items import Stage, Trace, describe_refused, describe_source, describe_value, trace_items
 from promptc.model.stages import Item, Selected
+from promptc.passes.fit.fit import name_source
 from promptc.passes.fit.result import Applied, FittedItem, FittedSection
 from promptc.passes.items.read import list_kinds
 from promptc.pipeline import Outcome
@@ -101,7 +102,7 @@ def _iter_fitting(outcome: Outcome, selected: Selected) -> Iterator[Fact]:
     yield Fact("wanted", f"{wanted}; pinned: no step touches it" if section.pinned else wanted)
     grant, budget = fitted.grants.get(section.id), section.budget
     if grant is not None and budget is not None:
-        yield Fact("may hold", f"{show_plural(grant, 'token')}, {budget.span}")
+        yield Fact("may hold", f"{show_plural(grant, 'token')}{name_source(budget)}, {budget.span}")
     for ladder in iter_ladders(outcome):
         cuts = [cut for cut in ladder.run.applied if cut.section == section.id]
         if cuts:

@@ -11,6 +11,7 @@ from promptc.diag.findings import Diagnostic, count_noun
 from promptc.diag.frozen import replace
 from promptc.model.section import Budget, Ratio, Section
 from promptc.model.stages import Strained
+from promptc.passes.bind import find_cap
 from promptc.passes.fit.ladder import NEVER, AppliedAct, ChargeMeasure, CharsMeasure, Expander, LadderRun, Measure, WholeMeasure, run_ladder
 from promptc.passes.fit.result import Applied, CutPlace, Fitted, FittedItem, FittedSection, LadderResult, Part
 from promptc.passes.layout.layout import Layout, load_layout
@@ -127,10 +128,10 @@ class _Fitting:
                 continue
             is_chars = budget.cap.unit == "chars"
             spent = fit.count_chars() if is_chars else self._meter.tokens(charges[name])
-            cap = budget.cap.tokens(self._total)
+            cap = self._count_cap(fit.section)
             if spent > cap:
                 noun = "characters" if is_chars else "tokens"
-                message = f"`{name}` is capped at {cap} but needs {spent} pinned {noun}"
+                message = f"`{name}` is capped at {cap}{name_source(budget)} but needs {spent} pinned {noun}"
                 found = Diagnostic(
                     "PC0530",
                     message,
@@ -139,6 +140,9 @@ class _Fitting:
                     budget.over if budget.over == "warn" else "error",
                 )
                 self._fail(found, name, spent - cap)
+
+    def _count_cap(self, section: Section) -> int:
+        return find_cap(section, self._strained.selection.bound) or 0
 
     def _fail(self, found: Diagnostic, section: str, missing: int) -> None:
         self._errors.append(found)
@@ -151,7 +155,7 @@ class _Fitting:
         for name, fit in self._fits.items():
             cap = fit.section.budget.cap if fit.section.budget is not None and not fit.section.pinned else None
             if cap is not None and cap.unit == "chars":
-                runs[name] = self._run_section(name, CharsMeasure(fit), cap.tokens(self._total), "characters", 1)
+                runs[name] = self._run_section(name, CharsMeasure(fit), self._count_cap(fit.section), "characters", 1)
         return runs
 
     def _grant(self) -> dict[str, int]:
@@ -170,7 +174,7 @@ class _Fitting:
                 fixed += claim[0]
                 (percents if budget.is_percent else grows)[name] = claim
             elif budget.cap is not None:
-                numbers[name] = budget.cap.tokens(self._total)
+                numbers[name] = self._count_cap(section)
                 fixed += min(demand, numbers[name])
         if not percents and not grows:
             return numbers
@@ -222,7 +226,8 @@ class _Fitting:
             spent = -(-run.low // unit)
             why = "a `fail` step was reached" if run.failed is not None else "its ladder is spent"
             short = count_noun(missing, noun.removesuffix("s"))
-            message = f"`{name}` is capped at {cap} {noun} but its ladder leaves {spent}: {why}, short by {short}"
+            whence = name_source(budget) if budget is not None else ""
+            message = f"`{name}` is capped at {cap} {noun}{whence} but its ladder leaves {spent}: {why}, short by {short}"
             span = run.failed.span if run.failed is not None else budget.span if budget is not None else fit.section.span
             self._fail(Diagnostic("PC0531", message, span, "raise the cap, or give `overflow` a step that can go further"), name, missing)
         return run
@@ -275,6 +280,11 @@ class _Fitting:
             return f"pinned content with {self._layout.offer} needs {needs}" if offered else f"pinned content alone needs {needs}"
         why = "`truncate` is spent" if run.failed is None else "a `fail` step was reached"
         return f"{why}, and what stays needs {needs}"
+
+
+def name_source(budget: Budget) -> str:
+    """What chooses a cap, as it follows the cap in a message; empty where the manifest says it."""
+    return f" by `{budget.source.text.strip()}`" if budget.source is not None else ""
 
 
 def _has_no_grant(budget: Budget) -> bool:

@@ -201,7 +201,8 @@ def iter_trims(step: Trim, fit: SectionLayout, scope: StepScope, guard: Guard, t
 
     An entry trimmed before is cut from its whole text again, only shorter.
     """
-    marker = step.marker.render(scope.names).strip("\r\n") if step.marker is not None else ""
+    marker = step.marker.render(scope.names).rstrip("\r\n") if step.marker is not None else ""
+    marker = marker.lstrip("\r\n") if step.side == "start" else marker  # an item's leading empty lines go
     blocks = [[entry] for entry in fit.alive if not entry.item.kept and entry.item.content is None]
     made = [block for block in blocks if block[0].is_made]
     ordinary = sort_by_age([block for block in blocks if not block[0].is_made], fit)
