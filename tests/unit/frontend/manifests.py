@@ -109,7 +109,8 @@ sections:
   - {id: plain, items: {from: state.plain, sort: {by: item.x}, template: item.md.j2, fence: none}}
   - id: npc
     items:
-      from: {segments: {store: main, scope: npc, each: state.npcs, ref: each.id, where: true, locale: "'en'", version: tone, missing: error}}
+      from: {segments: {store: main, scope: npc, each: state.npcs, ref: each.id, where: true, locale: "'en'", version: tone,
+                        missing: error}}
       text: "{{ item.content }}"
   - id: lore
     items:
