@@ -57,7 +57,9 @@ JINJA_FILTERS = frozenset(
     string striptags sum title tojson trim truncate unique upper urlencode urlize wordcount wordwrap xmlattr
     """.split()
 )
-OWN_FILTERS = frozenset("truncate_at tokens minutes_since hours_since days_since timestamp normalize one_line json mentions pick".split())
+OWN_FILTERS = frozenset(
+    "truncate_at sentences_about tokens minutes_since hours_since days_since timestamp normalize one_line json mentions pick".split()
+)
 FILTERS = JINJA_FILTERS | OWN_FILTERS
 TESTS = frozenset(
     """

@@ -219,6 +219,7 @@ _FILTERS: dict[str, tuple[Parameter, ...]] = {
     "int": (_take("default", ANY, "0"), _take("base", WHOLE, "10")),
     "join": (_take("d", ANY, "''"), _ATTRIBUTE),
     "mentions": (_take("words", ANY),),
+    "sentences_about": (_take("texts", ANY), _take("most", COUNT, "1")),
     "pick": (_take("seed", ANY),),
     "replace": (_take("old", ANY), _take("new", ANY), _take("count", WHOLE_OR_NONE, "none")),
     "round": (

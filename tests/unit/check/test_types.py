@@ -142,6 +142,7 @@ WRONG = [
     ("{{ state.owner | title }}", "PC0651", "`state.owner`, which is a mapping", ""),
     ("{{ state.on | capitalize }}", "PC0651", "`state.on`, which is true or false", ""),
     ("{{ state.hp | truncate(5) }}", "PC0651", "`state.hp`, which is a number, and `truncate` takes a text", ""),
+    ("{{ state.tags | sentences_about('a') }}", "PC0651", "`state.tags`, which is a list", ""),
     ("{{ state.tags | truncate_at('word', chars=9) }}", "PC0651", "`state.tags`, which is a list", ""),
     ("{{ state.hp | wordwrap }}", "PC0651", "`state.hp`, which is a number", ""),
     ("{{ state.hp | indent }}", "PC0651", "`state.hp`, which is a number", ""),

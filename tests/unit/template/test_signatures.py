@@ -61,7 +61,7 @@ CALLABLES = [pytest.param(signature, write, id=id) for id, signature, write in _
 RIGHT = {
     "linecount": "2", "slices": "2", "attribute": "0", "words": "'a'", "seed": "'a'", "old": "'a'", "new": "'b'", "now": "'2026-11-22'",
     "other": "4", "num": "2", "seq": "[4]", "start": "1", "width": "3", "sought": "'a'", "sep": "'a'", "prefix": "'a'", "suffix": "'a'",
-    "parts": "['a']", "key": "'a'", "value": "1",
+    "parts": "['a']", "texts": "'a'", "key": "'a'", "value": "1",
 }  # fmt: skip
 """A right constant for each parameter that must be given."""
 

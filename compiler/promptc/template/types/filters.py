@@ -408,6 +408,7 @@ _RULES: Mapping[str, Rule] = {
     "wordcount": Rule(ONLY_TEXT, _always(NumberType(True, 0))),
     "wordwrap": Rule(STRICT_TEXT, give_wrapped),
     "truncate_at": Rule(ONLY_TEXT, give_cut),
+    "sentences_about": Rule(ONLY_TEXT, give_times(1)),
     "tokens": Rule(_SHOWN, _always(NumberType(True, 0))),
     "minutes_since": _TIME,
     "hours_since": _TIME,

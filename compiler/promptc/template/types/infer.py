@@ -29,7 +29,7 @@ from promptc.template.types.walk import Binding, Cost, Scope, WalkRun
 
 _KEEPING = frozenset(
     ("capitalize", "d", "default", "indent", "join", "json", "lower", "normalize", "one_line", "string", "title", "tojson", "trim",
-     "truncate", "truncate_at", "upper", "wordwrap")
+     "truncate", "truncate_at", "sentences_about", "upper", "wordwrap")
 )  # fmt: skip
 """Filters that show the value they are given, in another form."""
 _HERE = Place(Span("", 1, 1), inline=True)

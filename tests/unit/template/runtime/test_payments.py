@@ -29,6 +29,7 @@ TEXT_ARGUMENTS = {
     "slice": (3,),
     "mentions": ("lamp",),
     "truncate_at": ("word",),
+    "sentences_about": ("lamp",),
     "pick": ("seed",),
     "map": ("upper",),
     "truncate": (SIZE - 100,),

@@ -18,7 +18,7 @@ _MODULES = {
         default d first last length count list reverse join items batch slice sum
     """,
     "text": """
-        upper lower capitalize title trim string center replace wordcount truncate indent format truncate_at tokens urlize
+        upper lower capitalize title trim string center replace wordcount truncate indent format truncate_at sentences_about tokens urlize
         escape e forceescape safe striptags urlencode xmlattr wordwrap
     """,
     "values": """

@@ -141,6 +141,53 @@ def truncate_at(run: Run, value: Any, boundary: Any = "word", *, chars: int | No
     return _cut_characters(run, text, boundary, chars or 0)
 
 
+def sentences_about(run: Run, value: Any, texts: Any, most: Any = 1) -> str:
+    """The `most` sentences of a text that share the rarest words with `texts` (a text or a list of texts), in the text's order.
+
+    A word that n of N texts hold weighs N / n, rounded down, and counts once in a sentence; of equal ones the earlier is taken. Where no
+    sentence shares a word, the first stands.
+    """
+    from promptc.text.cutting import iter_gaps, trim_span
+
+    text = show(run, value)
+    weights = _weigh_words(run, [texts] if texts.__class__ is str or not hasattr(texts, "__iter__") else pay_each(run, texts, 8))
+    run.take(1 + 4 * len(text))
+    first, last = trim_span(text)
+    gaps = list(iter_gaps(text, "sentence", (first, last), ())) if first < last else []
+    spans = list(zip([first, *(gap.start for gap in gaps)], [*(gap.stop for gap in gaps), last], strict=True))
+    scores = [sum(weights.get(word, 0) for word in _find_words(run, text[start:stop])) for start, stop in spans]
+    found = sorted(range(len(spans)), key=lambda place: (-scores[place], place))[: int(most)]
+    chosen = sorted(place for place in found if scores[place]) or found[:1]
+    made = "".join(_join_sentence(text, spans, place, chosen) for place in chosen)
+    run.make(len(made))
+    return made
+
+
+def _join_sentence(text: str, spans: Sequence[tuple[int, int]], place: int, chosen: Sequence[int]) -> str:
+    """A sentence and what stands between it and the next one chosen: what stood there, or a space where others are left out."""
+    start, stop = spans[place]
+    if place == chosen[-1]:
+        return text[start:stop]
+    return text[start : spans[place + 1][0]] if place + 1 in chosen else text[start:stop] + " "
+
+
+def _weigh_words(run: Run, texts: Any) -> dict[str, int]:
+    count, held = 0, dict[str, int]()
+    for text in texts:
+        count += 1
+        for word in _find_words(run, text):
+            held[word] = held.get(word, 0) + 1
+    return {word: count // number for word, number in held.items()}
+
+
+def _find_words(run: Run, value: Any) -> frozenset[str]:
+    from promptc.template.runtime.filters.values import normalize_text
+
+    words = normalize_text(run, value).split(" ")
+    run.take(2 * len(words))
+    return frozenset(word for word in words if word)
+
+
 def _cut_characters(run: Run, text: str, boundary: Any, limit: int) -> str:
     from promptc.text.cutting import iter_kept
 
@@ -401,6 +448,7 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "indent": indent,
     "format": format_values,
     "truncate_at": truncate_at,
+    "sentences_about": sentences_about,
     "tokens": count_tokens,
     "urlize": mark_links,
     "escape": escape,
