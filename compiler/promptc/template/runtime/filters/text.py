@@ -155,7 +155,7 @@ def sentences_about(run: Run, value: Any, texts: Any, most: Any = 1) -> str:
     first, last = trim_span(text)
     gaps = list(iter_gaps(text, "sentence", (first, last), ())) if first < last else []
     spans = list(zip([first, *(gap.start for gap in gaps)], [*(gap.stop for gap in gaps), last], strict=True))
-    scores = [sum(weights.get(word, 0) for word in _find_words(run, text[start:stop])) for start, stop in spans]
+    scores = [sum(weights.get(word, 0) for word in _list_words(run, text[start:stop])) for start, stop in spans]
     found = sorted(range(len(spans)), key=lambda place: (-scores[place], place))[: int(most)]
     chosen = sorted(place for place in found if scores[place]) or found[:1]
     made = "".join(_join_sentence(text, spans, place, chosen) for place in chosen)
@@ -175,12 +175,12 @@ def _weigh_words(run: Run, texts: Any) -> dict[str, int]:
     count, held = 0, dict[str, int]()
     for text in texts:
         count += 1
-        for word in _find_words(run, text):
+        for word in _list_words(run, text):
             held[word] = held.get(word, 0) + 1
     return {word: count // number for word, number in held.items()}
 
 
-def _find_words(run: Run, value: Any) -> frozenset[str]:
+def _list_words(run: Run, value: Any) -> frozenset[str]:
     from promptc.template.runtime.filters.values import normalize_text
 
     words = normalize_text(run, value).split(" ")
