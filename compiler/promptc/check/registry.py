@@ -32,7 +32,14 @@ from promptc.check.rules.items import (
 from promptc.check.rules.operations import check_operations
 from promptc.check.rules.overlap import check_alike, check_compared, check_overlaps, check_repeats
 from promptc.check.rules.reads import check_reads, check_unmet, check_unread, check_unused_definitions
-from promptc.check.rules.steps import check_dead_steps, check_fixed_steps, check_idle_trims, check_least_caps, check_unwalked
+from promptc.check.rules.steps import (
+    check_dead_steps,
+    check_fixed_steps,
+    check_idle_trims,
+    check_least_caps,
+    check_unwalked,
+    check_void_recaps,
+)
 from promptc.check.rules.texts import check_breakpoints, check_empty_texts, check_line_ends, check_text_offers, check_unused_tools
 from promptc.check.rules.variants import check_bands, check_conflicts, check_moods, check_never_on, check_tiers
 from promptc.diag.findings import Diagnostic, sort_diagnostics
@@ -85,6 +92,7 @@ RULES: tuple[Rule, ...] = (
     check_dead_steps,
     check_unwalked,
     check_least_caps,
+    check_void_recaps,
     check_tiers,
     check_monotony,
     check_joints,

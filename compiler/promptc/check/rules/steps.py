@@ -8,7 +8,9 @@ from promptc.check.bounds import SettledTexts
 from promptc.check.configurations import Configuration, Configurations, for_each
 from promptc.diag.findings import Diagnostic, Span, count_noun
 from promptc.model.pack import PackModel, Plan
-from promptc.model.section import Continue, Drop, Evict, Fail, Replace, Section, Shorten, Size, Step, Trim
+from promptc.model.section import Continue, Drop, Evict, Fail, Recap, Replace, Section, Shorten, Size, Step, Trim
+from promptc.template.types.conditions import Cases, Demand, list_cases
+from promptc.template.types.infer import read_code
 
 _Place = tuple[Span, str]
 
@@ -177,6 +179,36 @@ def _walk_list(steps: Sequence[Step], plan: Plan, ladders: dict[str, tuple[bool,
             end = _explain_end(step, section, walk.settled)
         if end:
             ended.setdefault(section.id, end)
+
+
+@for_each
+def check_void_recaps(pack: PackModel, configuration: Configuration) -> Iterator[Diagnostic]:
+    """Each `recap` that takes texts over so many characters, and whose template may write more than that: of such a text it makes none that
+    is shorter, and does nothing."""
+    texts, scopes = {id(text.code): text for text in configuration.iter_texts()}, configuration.facts.scopes
+    for section in configuration.plan.sections:
+        for step in configuration.list_steps_on(section):
+            if not isinstance(step, Recap) or step.where is None or not {id(step.where), id(step.template)} <= texts.keys():
+                continue
+            over = _find_over(list_cases(read_code(step.where), scopes.make_scope(texts[id(step.where)])))
+            most = scopes.infer(texts[id(step.template)]).amount.characters
+            if over is not None and most is not None and most - 1 > over:
+                message = f"`{step.label}` takes texts over {over} characters, and its template may write {most - 1}"
+                help = f"take texts over {most - 1}, or let the template write less; a `trim` with `to` and a `marker` says the number once"
+                yield Diagnostic("PC0623", f"{message}: a text between gets no shorter", step.where.span, help, "warn")
+
+
+def _find_over(cases: Cases) -> int | None:
+    """The characters that `this` has more than wherever the condition holds; None where nothing says so."""
+    found = [max((_read_over(one) for one in case), default=-1) for case in cases]
+    least = min(found, default=-1)
+    return least if least >= 0 else None
+
+
+def _read_over(demand: Demand) -> int:
+    if demand.spelled != "this.chars" or isinstance(demand.value, bool) or not isinstance(demand.value, int):
+        return -1
+    return {"gt": demand.value, "gteq": demand.value - 1}.get(demand.operator, -1)
 
 
 @for_each
