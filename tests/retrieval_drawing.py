@@ -7,8 +7,7 @@ from typing import Any
 
 from promptc.model.sources import Chunk, Matching, Weights
 from promptc.sources.retrieval.encoder import SCALE, Vector, round_vector
-from promptc.sources.retrieval.index import BuiltIndex, Vectors
-from promptc.sources.retrieval.local import LoadedIndex, open_index
+from promptc.sources.retrieval.local import BuiltIndex, LoadedIndex, Vectors, open_index
 from promptc.sources.retrieval.scoring import list_words, weigh_words
 
 

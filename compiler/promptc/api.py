@@ -31,9 +31,10 @@ def load(path: str | PathLike[str]) -> Pack:
 class Pack:
     """A loaded pack. May be used from several threads; rendering changes nothing but a memory of counts."""
 
-    def __init__(self, kept: KeptPack) -> None:
-        """`load` makes one of a path."""
+    def __init__(self, kept: KeptPack, cache: Cache | None = None) -> None:
+        """`load` makes one of a path. What is read of stores and indexes is kept in the cache."""
         self._kept = kept
+        self._cache = cache
         self._sources: Any = None
 
     @classmethod
@@ -45,7 +46,7 @@ class Pack:
         would push out those of others. A pack with a cache is for one thread at a time.
         """
         file = fspath(path)
-        return cls(KeptPack(file, lambda: _load_files(file), cache, keeps_counts=keeps_counts))
+        return cls(KeptPack(file, lambda: _load_files(file), cache, keeps_counts=keeps_counts), cache if keeps_counts else None)
 
     def __enter__(self) -> Self:
         return self
@@ -151,20 +152,36 @@ class Pack:
         """With what its sources hold now, if it has any: they are opened when first asked."""
         if not (pack.stores or pack.indexes or urls):
             return compile_prompt(pack, state, self._kept.meter, options, work=work)
-        from contextlib import closing
-
-        from promptc.frontend.sources import check_urls
-        from promptc.passes.gather import Gatherer
+        from promptc.frontend.sources import MovedError, check_urls
 
         check_urls(pack.stores, urls)
-        with closing(self._open_sources().choose(urls)) as chosen:
-            return compile_prompt(pack, state, self._kept.meter, options, lambda bound: Gatherer(bound, chosen), work)
+        try:
+            return self._compile_asking(pack, state, options, urls, work, is_kept=True)
+        except MovedError:
+            return self._compile_asking(pack, state, options, urls, work, is_kept=False)
+
+    def _compile_asking(
+        self, pack: PackModel, state: State, options: RenderOptions, urls: Mapping[str, str], work: CostlyWork | None, *, is_kept: bool
+    ) -> Outcome:
+        from contextlib import closing
+
+        from promptc.passes.gather import Gatherer
+
+        sources = self._open_sources()
+        with closing(sources.choose(urls, is_kept=is_kept)) as chosen:
+            outcome = compile_prompt(pack, state, self._kept.meter, options, lambda bound: Gatherer(bound, chosen), work)
+        outcome.kept = sources.describe_kept()
+        return outcome
 
     def _open_sources(self) -> Any:
         from promptc.frontend.sources import OpenSources
+        from promptc.sources.kept import KeptSources
 
         if self._sources is None:
-            self._sources = OpenSources(self.counter.digest, os.environ)
+            counter = self.counter.digest
+            pack = self._kept.loaded.pack
+            kept = KeptSources(self._cache, os.path.realpath(pack.file), pack.digest, counter) if self._cache is not None else None
+            self._sources = OpenSources(counter, os.environ, kept)
         return self._sources
 
     def check(self, sources: Mapping[str, str] | None = None) -> tuple[Diagnostic, ...]:

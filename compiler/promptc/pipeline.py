@@ -51,11 +51,14 @@ def compile_prompt(
 class Outcome:
     """What a render came to. `emitted` and `tokens` are None where the content did not fit; `errors` then say why.
 
-    The report is built when asked for. `refit` renders the same once more, in messages that are counted as a provider counts them.
+    The report is built when asked for. `kept` tells how much of what was read outside the state came from the cache, where there is one: it
+    is no part of the report, which equal renders have in common. `refit` renders the same once more, in messages that are counted as a
+    provider counts them.
     """
 
     def __init__(self, fitted: Fitted, emitted: Emitted | None, tokens: int | None, warnings: tuple[Diagnostic, ...]) -> None:
         self.refit: Callable[[Provider], Outcome] | None = None
+        self.kept: Mapping[str, Any] | None = None
         self.fitted = fitted
         self.emitted = emitted
         self.tokens = tokens

@@ -92,3 +92,18 @@ def test_the_report_is_valid_and_the_same_from_any_store(tale, run):
         reports.append(json.loads((tale / "report.json").read_bytes()))
     assert reports[0] == reports[1] == reports[2]
     assert set(reports[0]["digests"]) == {"pack", "state", "promptc", "stores", "indexes"}
+
+
+def test_what_was_kept_is_counted_where_it_is_asked_for(tale, run, monkeypatch):
+    monkeypatch.setenv("PROMPTC_CACHE", str(tale / "cache"))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tale / "states"))
+    said, reports = [], []
+    for extra in ((), (), ("--no-cache",)):
+        said.append(run("render", ".", "state.json", "--report", "report.json", "--kept", *extra))
+        reports.append(json.loads((tale / "report.json").read_text(encoding="utf-8")))
+    first, second, plain = (report.pop("kept", None) for report in reports)
+    assert said[0] == said[1] == said[2] and reports[0] == reports[1] == reports[2]
+    assert plain == {} and all(one["kept"] == 0 < one["made"] for one in first.values())
+    assert second.keys() >= {"answers", "segments"} and all(one["made"] == 0 < one["kept"] for one in second.values())
+    assert run("render", ".", "state.json", "--report", "report.json").code == 0
+    assert json.loads((tale / "report.json").read_text(encoding="utf-8")) == reports[0]

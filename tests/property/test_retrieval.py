@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from promptc.diag.findings import Span
 from promptc.diag.frozen import replace
-from promptc.frontend import sources as reading
-from promptc.frontend.sources import read_corpus
+from promptc.frontend.corpus import read_corpus
 from promptc.model.section import MICRO
 from promptc.model.sources import ChunkPlan, CorpusIndex, Matching
+from promptc.sources import kept as reading
 from promptc.sources.retrieval import scoring
 from promptc.sources.retrieval.building import build_index
 from promptc.sources.retrieval.encoder import SCALE

@@ -78,6 +78,7 @@ RENDER = (
     OptionSpec("--only", "Print this section alone, of the whole render; may be given again.", "SECTION", is_multiple=True),
     OptionSpec("--output", "Write the prompt to FILE, whole or not at all.", "FILE", "path", short="-o"),
     OptionSpec("--report", "Write the report (JSON); also when the prompt does not fit.", "FILE", "path"),
+    OptionSpec("--kept", "In the report, also count what came from the cache.", type="flag"),
     NO_CACHE,
 )
 """What `promptc render` takes besides."""
@@ -139,6 +140,7 @@ class RenderCommand:
     report: str | None = None
     is_cached: bool = True
     model: str | None = None
+    counts_kept: bool = False
 
 
 def read_render(arguments: Sequence[str]) -> RenderCommand | None:
@@ -173,7 +175,7 @@ def read_render(arguments: Sequence[str]) -> RenderCommand | None:
 def make_render(pack: str, state: str, given: Mapping[str, Any]) -> RenderCommand:
     """Makes the command of the values of `REQUEST` and `RENDER` by their keys. Raises what `make_request` raises."""
     only, output, report, model = (given[key] for key in ("only", "output", "report", "model"))
-    return RenderCommand(pack, state, make_request(given), only, output, report, not given["no_cache"], model)
+    return RenderCommand(pack, state, make_request(given), only, output, report, not given["no_cache"], model, given["kept"])
 
 
 def make_request(given: Mapping[str, Any]) -> RenderRequest:

@@ -6,7 +6,7 @@ command is given.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from promptc.api import Pack
 from promptc.cache import open_cache
@@ -14,6 +14,7 @@ from promptc.cli.findings import Reporter
 from promptc.cli.options import RenderCommand, RenderRequest
 from promptc.cli.terminal import read_stdin, show_json, write_stdout
 from promptc.diag.findings import Diagnostic, DiskError, UsageError, join_names, suggest
+from promptc.diag.typed import Any
 from promptc.files.reading import read_beginning, read_given
 from promptc.frontend.json import MAX_STATE_BYTES
 from promptc.model.messages import PROVIDERS
@@ -44,7 +45,7 @@ def run_render(reporter: Reporter, given: RenderCommand) -> int:
 def _print(reporter: Reporter, outcome: Outcome, given: RenderCommand) -> int:
     data, said = _encode(Prompt(outcome), given) if outcome.emitted is not None else (b"", ())
     if given.report is not None:
-        _write_report(given.report, outcome)
+        _write_report(given.report, outcome, (outcome.kept or {}) if given.counts_kept else None)
     if outcome.emitted is None:
         return _tell_what_is_missing(reporter, outcome)
     if given.output is not None:
@@ -69,11 +70,12 @@ def _encode(prompt: Prompt, given: RenderCommand) -> tuple[bytes, tuple[Diagnost
     return show_json(payload.body).encode(), payload.warnings
 
 
-def _write_report(path: str, outcome: Outcome) -> None:
+def _write_report(path: str, outcome: Outcome, kept: Mapping[str, Any] | None) -> None:
     from promptc.files.atomic import write_file
     from promptc.text.json import render_canonical_json
 
-    write_file(path, f"{render_canonical_json(outcome.report)}\n".encode())
+    counted = {"kept": dict(kept)} if kept is not None else {}
+    write_file(path, f"{render_canonical_json({**outcome.report, **counted})}\n".encode())
 
 
 def _tell_what_is_missing(reporter: Reporter, outcome: Outcome) -> int:

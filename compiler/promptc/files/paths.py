@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-import re
 import stat
 from os import PathLike
 from pathlib import Path, PurePosixPath
 
 from promptc.diag.findings import Diagnostic, DiskError, PromptcError, Span, fail, suggest
-from promptc.files.reading import IrregularError, TooLongError, find_link, read_inside, read_mode
+from promptc.files.reading import MAX_PACK_FILE, IrregularError, TooLongError, check_pack_path, find_link, read_inside, read_mode
 
-MAX_PACK_FILE = 4_000_000
-"""Bytes of the longest file a pack may name."""
-
-_REFUSED = re.compile(r'[\x00-\x1f\x7f\ud800-\udfff\\:<>|?*"]')
-_DEVICE = re.compile(r"(?i)(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?$")
-_LONGEST = 400
-_LONGEST_NAME = 255
 _PACKAGE = Path(__file__).resolve().parents[1]
 
 
@@ -67,45 +59,6 @@ def _iter_files(folder: str | PathLike[str], relative: str) -> list[str]:
         return []
     meant = (one for one in names if PurePosixPath(one).suffix == ending or one.partition(".")[0] == stem)
     return [f"{inside}{slash}{one}" for one in meant if not one.startswith(".")]
-
-
-def check_pack_path(relative: str) -> str | None:
-    """Says why `relative` is no plain path inside a pack; None when it is one.
-
-    Plain: names joined by `/`, without a leading `/` or `~`, `.` or `..`, and without what some file systems refuse or rename.
-    """
-    if not relative:
-        return "the path is empty"
-    if len(relative) > _LONGEST:
-        return f"the path is {len(relative)} characters long; at most {_LONGEST} are read"
-    wrong = _REFUSED.search(relative)
-    if wrong:
-        return _describe_fault(wrong.group())
-    if relative.startswith(("/", "~")):
-        return "the path is not relative to the pack"
-    return next(filter(None, map(_check_name, relative.split("/"))), None)
-
-
-def _describe_fault(character: str) -> str:
-    if character == "\\":
-        return "the path has a backslash; folders are joined by `/`"
-    if character == ":":
-        return "the path has a `:`, so it is a URL or a drive, or no file on some machines"
-    return f"the path has the character {character!a}"
-
-
-def _check_name(name: str) -> str | None:
-    if name in ("", "."):
-        return f"the path is not in its shortest form: it has {'an empty name' if not name else 'a `.`'} in it"
-    if name == "..":
-        return "the path leaves the pack"
-    if len(name.encode()) > _LONGEST_NAME:
-        return f"a name in it has more than {_LONGEST_NAME} bytes"
-    if name[-1] in ". ":
-        return f"the name `{name}` ends in a dot or a space, which some systems drop"
-    if _DEVICE.match(name):
-        return f"`{name}` is a device on some systems"
-    return None
 
 
 def name_shipped(*parts: str) -> Path:

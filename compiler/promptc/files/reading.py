@@ -7,6 +7,7 @@ at most its limit is read. A path that the user passed is opened as it is.
 from __future__ import annotations
 
 import os
+import re
 import stat
 import sys
 from collections.abc import Callable
@@ -23,6 +24,13 @@ _PART = 1 << 20
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _MARK = "\ufeff"
 _EXCERPT = 400
+MAX_PACK_FILE = 4_000_000
+"""Bytes of the longest file a pack may name."""
+
+_REFUSED = r'[\x00-\x1f\x7f\ud800-\udfff\\:<>|?*"]'
+_DEVICE = r"(?i)(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?$"
+_LONGEST = 400
+_LONGEST_NAME = 255
 
 
 class IrregularError(OSError):
@@ -53,7 +61,7 @@ def read_file(path: AnyPath, limit: int, *, admit: Callable[[os.stat_result], bo
 def read_inside(folder: AnyPath, relative: str, limit: int) -> bytes:
     """Reads the regular file `relative` (names joined by `/`) inside `folder`, where no part of `relative` is a link.
 
-    Raises as `read_file`. Names such as `..` are for the caller to refuse.
+    Raises as `read_file`. Names such as `..` are for the caller to refuse (`check_pack_path`).
     """
     try:
         opened = _open_stepwise(folder, relative) if _STEPWISE else _open_checked(folder, relative)
@@ -99,6 +107,45 @@ def read_opened(opened: int, left: int, size: int = 0) -> bytes:
 def follow_link(path: str) -> str:
     """The file that a path stands for which the user passed: where it leads if it is a link, else itself."""
     return os.path.realpath(path) if stat.S_ISLNK(read_mode(path)) else path
+
+
+def check_pack_path(relative: str) -> str | None:
+    """Says why `relative` is no plain path inside a pack; None when it is one.
+
+    Plain: names joined by `/`, without a leading `/` or `~`, `.` or `..`, and without what some file systems refuse or rename.
+    """
+    if not relative:
+        return "the path is empty"
+    if len(relative) > _LONGEST:
+        return f"the path is {len(relative)} characters long; at most {_LONGEST} are read"
+    wrong = re.search(_REFUSED, relative)
+    if wrong:
+        return _describe_fault(wrong.group())
+    if relative.startswith(("/", "~")):
+        return "the path is not relative to the pack"
+    return next(filter(None, map(_check_name, relative.split("/"))), None)
+
+
+def _describe_fault(character: str) -> str:
+    if character == "\\":
+        return "the path has a backslash; folders are joined by `/`"
+    if character == ":":
+        return "the path has a `:`, so it is a URL or a drive, or no file on some machines"
+    return f"the path has the character {character!a}"
+
+
+def _check_name(name: str) -> str | None:
+    if name in ("", "."):
+        return f"the path is not in its shortest form: it has {'an empty name' if not name else 'a `.`'} in it"
+    if name == "..":
+        return "the path leaves the pack"
+    if len(name.encode()) > _LONGEST_NAME:
+        return f"a name in it has more than {_LONGEST_NAME} bytes"
+    if name[-1] in ". ":
+        return f"the name `{name}` ends in a dot or a space, which some systems drop"
+    if re.match(_DEVICE, name):
+        return f"`{name}` is a device on some systems"
+    return None
 
 
 def find_link(folder: AnyPath, relative: str) -> str | None:

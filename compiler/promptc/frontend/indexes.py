@@ -9,7 +9,7 @@ from math import lcm
 from promptc.diag.findings import Diagnostic, PromptcError, Span, fail, suggest
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
-from promptc.files.paths import check_pack_path
+from promptc.files.reading import check_pack_path
 from promptc.frontend.sections import read_ratio, read_size
 from promptc.frontend.texts import PackFiles, TextCompiler
 from promptc.frontend.yaml import load_yaml

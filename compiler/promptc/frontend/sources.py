@@ -1,147 +1,313 @@
 """The sources of a pack as they are outside: databases and indexes over files, opened when first asked.
 
-`OpenSources` opens each once, for any number of renders; `open_store` and `open_corpus` are what it opens. `build_corpus` makes the indexes
-of a corpus, whose files `read_corpus` reads.
+`OpenSources` opens each once, for any number of renders, and asks first what the cache keeps; `locate_store` tells where a store is.
 """
 
 from __future__ import annotations
 
-import json
 import os
-import unicodedata
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
-from pathlib import Path
-from statistics import median_high
-from threading import Lock
+from _thread import allocate_lock
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack
+from functools import partial
 
-from promptc.diag.findings import Diagnostic, DiskError, PromptcError, Source, Span, UsageError, fail, suggest
+from promptc.diag.findings import Diagnostic, DiskError, PromptcError, Span, UsageError, fail, suggest
 from promptc.diag.frozen import frozen, replace
-from promptc.diag.typed import Any, Literal
-from promptc.files.paths import check_pack_path, read_pack_file, show_path
-from promptc.files.reading import decode_text, find_link
-from promptc.frontend.indexes import RESERVED, CorpusPattern, fill_path, list_names, read_corpus_pattern
-from promptc.frontend.yaml import load_yaml
+from promptc.diag.typed import Any, Protocol, TypeVar
+from promptc.files.reading import check_pack_path, find_link
 from promptc.model.pack import PackModel
-from promptc.model.sources import CorpusIndex, Document, StateIndex, Store
-from promptc.sources.address import read_address
-from promptc.sources.database import Database
-from promptc.sources.retrieval.building import Count, Progress, build_index
-from promptc.sources.retrieval.encoder import VectorEncoder
-from promptc.sources.retrieval.index import BuiltIndex, IndexPlace, check_index, read_index, write_index
-from promptc.sources.retrieval.local import IndexedItem, LoadedIndex, open_index
-from promptc.sources.retrieval.postgres import DatabaseStore, write_chunks
+from promptc.model.sources import Chunk, CorpusIndex, Matching, StateIndex, Store
+from promptc.sources.address import Address, read_address
+from promptc.sources.kept import KeptCorpus, KeptPart, KeptSegments, KeptSources, LostEncoderError
+from promptc.sources.retrieval.local import IndexAtHand, IndexedItem, LoadedIndex, digest_entries, digest_matching, open_index
 from promptc.sources.retrieval.retrieve import ChunkQuery, Retrieved, Retriever
-from promptc.sources.segment_store import HeldStore, SegmentStore
 from promptc.sources.segments import Rows
-from promptc.text.characters import convert_form
-from promptc.text.json import render_canonical_json, render_digest
-
-Outcome = Literal["built", "kept"]
-_VERSION = "version"
-MAX_FILES = 200_000
-"""Files of the largest corpus."""
-
-_MARK = "---"
 
 Wish = tuple[str, Sequence[str] | None]
+_Answer = TypeVar("_Answer")
+_MOST_STORES = 64
+"""Stores that stay open: a process may be given a URL of its own for every render."""
+
+
+class _Held(Protocol):
+    """A store at one moment: `segment_store.HeldStore`."""
+
+    @property
+    def is_told_by_its_file(self) -> bool: ...
+    def read(self, wanted: Sequence[Wish], locales: Sequence[str], version: str | None) -> Rows: ...
+    def list_refs(self, scope: str) -> tuple[str, ...] | None: ...
+
+
+@frozen
+class StorePlace:
+    """Where the segments of a store are, and where the store is named."""
+
+    address: Address
+    table: str
+    span: Span
+
+
+class OpenedStore:
+    """A store that is opened when it is read."""
+
+    def __init__(self, place: StorePlace) -> None:
+        self._place = place
+        self._store: Any = None
+
+    def hold(self) -> AbstractContextManager[_Held]:
+        """The store at one moment, for as long as this holds. Raises as `SegmentStore.hold`."""
+        if self._store is None:
+            from promptc.sources.segment_store import SegmentStore  # late: what is kept needs no database
+
+            self._store = SegmentStore(self._place.address, self._place.table, self._place.span)
+        held: AbstractContextManager[_Held] = self._store.hold()
+        return held
+
+    def find_kept(self, kept: KeptSources) -> KeptSegments | None:
+        """What is kept of it as it is now; None for a server, and for a file that cannot be told by its bytes."""
+        if self._place.address.kind != "sqlite":
+            return None
+        return kept.open_segments(os.path.realpath(self._place.address.target), self._place.table)
+
+    def close(self) -> None:
+        """Gives connections back; another read opens them again."""
+        if self._store is not None:
+            self._store.close()
 
 
 class OpenSources:
     """One for a pack; several threads may use it. An index is read once, as the pack itself is; a store at every render."""
 
-    def __init__(self, counter: str, environment: Mapping[str, str]) -> None:
-        """`counter` is the digest of the pack's counter, `environment` holds the variables that stores may name."""
+    def __init__(self, counter: str, environment: Mapping[str, str], kept: KeptSources | None = None) -> None:
+        """`counter` is the digest of the pack's counter, `environment` holds the variables that stores may name. With `kept`, what the
+        cache keeps is not read again; then it is for one thread at a time.
+        """
         self._counter = counter
         self._environment = dict(environment)
-        self._stores: dict[tuple[str, str], SegmentStore] = {}
-        self._indexes: dict[tuple[str, str | None], Sequence[LoadedIndex]] = {}
-        self._lock = Lock()
-        self.retriever = Retriever()
+        self._stores: dict[tuple[str, str], OpenedStore] = {}
+        self._indexes: dict[tuple[str, str | None], Sequence[IndexAtHand]] = {}
+        self._lock = allocate_lock()
+        self.kept = kept
+        self.retriever = Retriever(kept.load_encoder) if kept is not None else Retriever()
 
-    def open_store(self, store: Store, url: str) -> SegmentStore:
-        """Gives what `open_store` gives, which is opened once for each URL."""
+    def open_store(self, store: Store, url: str) -> OpenedStore:
+        """Gives the store that `locate_store` finds, which is opened once for each URL."""
         with self._lock:
             key = (store.name, url)
             if key not in self._stores:
-                self._stores[key] = open_store(store, url, self._environment)
+                self._stores[key] = OpenedStore(locate_store(store, url, self._environment))
+            if len(self._stores) > _MOST_STORES:
+                self._stores.pop(next(iter(self._stores))).close()
             return self._stores[key]
 
-    def open_corpus(self, index: CorpusIndex, version: str | None) -> Sequence[LoadedIndex]:
-        """Gives what `open_corpus` gives, read once for each version."""
+    def open_corpus(self, index: CorpusIndex, version: str | None) -> Sequence[IndexAtHand]:
+        """Gives what `corpus.open_corpus` gives, found once for each version, and read when it is asked."""
         with self._lock:
             key = (index.name, version)
             if key not in self._indexes:
-                self._indexes[key] = open_corpus(index, self._counter, version, self._environment)
+                self._indexes[key] = self._open_corpus(index, version)
             return self._indexes[key]
 
-    def choose(self, urls: Mapping[str, str]) -> ChosenSources:
-        """Gives the sources with these URLs in place of the pack's, by the names of stores."""
-        return ChosenSources(self, urls)
+    def choose(self, urls: Mapping[str, str], *, is_kept: bool = True) -> ChosenSources:
+        """Gives the sources with these URLs in place of the pack's, by the names of stores. Without `is_kept` stores are read, whatever of
+        them is kept.
+        """
+        if self.kept is not None:
+            self.kept.tally.clear()
+        return ChosenSources(self, urls, is_kept=is_kept)
+
+    def describe_kept(self) -> dict[str, dict[str, int]] | None:
+        """How much of the last render was kept, by kind; None where nothing is kept."""
+        return self.kept.tally.describe() if self.kept is not None else None
+
+    def ask(self, indexes: Sequence[IndexAtHand], request: ChunkQuery) -> Retrieved:
+        """Finds the best chunks of the indexes (`Retriever.ask`), which are not read where the answer is kept."""
+        kept = self.kept if all(one.is_decided for one in indexes) else None
+        key = kept.digest_question([(one.fingerprint, one.encoder) for one in indexes], request) if kept is not None else None
+        found = kept.find_answer(key) if kept is not None and key is not None else None
+        if found is None:
+            found = self._ask(indexes, request)
+            if kept is not None and key is not None:
+                kept.note_answer(key, found)
+        return found
 
     def close(self) -> None:
-        """Gives connections back; another read opens them again."""
+        """Gives connections back; another read opens them again. Keeps what is new."""
         for store in self._stores.values():
             store.close()
+        if self.kept is not None:
+            self.kept.keep()
+
+    def _ask(self, indexes: Sequence[IndexAtHand], request: ChunkQuery) -> Retrieved:
+        try:
+            return self.retriever.ask([one.load() for one in indexes], request)
+        except LostEncoderError:
+            self.retriever = Retriever()
+            return self.retriever.ask([one.load() for one in indexes], request)
+
+    def _open_corpus(self, index: CorpusIndex, version: str | None) -> Sequence[IndexAtHand]:
+        kept = self.kept.open_corpus(index, version) if self.kept is not None and index.engine is None else None
+        parts = kept.find() if kept is not None else None
+        if kept is None or parts is None:
+            return [_hold(one, index) for one in self._read_corpus(index, version, kept)]
+        return [
+            IndexAtHand(
+                index.name,
+                digest_matching(part.fingerprint, index.matching),
+                _name_encoder(index.matching),
+                _once(partial(self._load_part, index, version, kept, part)),
+            )
+            for part in parts
+        ]
+
+    def _load_part(self, index: CorpusIndex, version: str | None, kept: KeptCorpus, part: KeptPart) -> LoadedIndex:
+        built = kept.find_index(part)
+        if self.kept is not None:
+            self.kept.tally.count("indexes", is_kept=built is not None)
+        if built is not None:
+            return open_index(index.name, index.matching, built)
+        fingerprint = digest_matching(part.fingerprint, index.matching)
+        found = [one for one in self._read_corpus(index, version, kept) if one.fingerprint == fingerprint]
+        if not found:
+            message = f"the index `{index.name}` was built anew while it was read"
+            raise DiskError([Diagnostic("PC0192", message, index.span, "try again")])
+        return found[0]
+
+    def _read_corpus(self, index: CorpusIndex, version: str | None, kept: KeptCorpus | None) -> Sequence[LoadedIndex]:
+        from promptc.frontend import corpus  # late: what is kept needs nothing of what reads documents
+
+        return corpus.open_corpus(index, self._counter, version, self._environment, kept)
+
+
+def _hold(loaded: LoadedIndex, index: CorpusIndex) -> IndexAtHand:
+    return IndexAtHand(loaded.name, loaded.fingerprint, _name_encoder(index.matching), lambda: loaded, index.engine is None)
+
+
+def _name_encoder(matching: Matching) -> str:
+    return matching.encoder if matching.weights.vectors else ""
+
+
+def _once(load: Callable[[], LoadedIndex]) -> Callable[[], LoadedIndex]:
+    loaded: list[LoadedIndex] = []
+
+    def give() -> LoadedIndex:
+        if not loaded:
+            loaded.append(load())
+        return loaded[0]
+
+    return give
+
+
+class MovedError(Exception):
+    """A store was changed between what was kept of it and what was read of it: the render is to be done again, with nothing kept."""
 
 
 class ChosenSources:
     """The sources of one render, which sees each store at one moment; to be closed at its end."""
 
-    def __init__(self, opened: OpenSources, urls: Mapping[str, str]) -> None:
+    def __init__(self, opened: OpenSources, urls: Mapping[str, str], *, is_kept: bool) -> None:
         self._opened = opened
         self._urls = urls
-        self._held: dict[str, HeldStore] = {}
+        self._is_kept = is_kept
+        self._held: dict[str, _StoreAtOneMoment] = {}
         self._stack = ExitStack()
 
     def read_segments(self, store: Store, wanted: Sequence[Wish], locales: Sequence[str], version: str | None) -> Rows:
         """Reads the segments for each wish (`SegmentStore.read`), of one moment for the whole render. Raises as `open_store` too."""
-        return self._hold(store).read(wanted, locales, version)
+        question = "rows", tuple((scope, tuple(refs) if refs is not None else None) for scope, refs in wanted), tuple(locales), version
+        return self._hold(store).ask(question, lambda held: held.read(wanted, locales, version))
 
     def list_refs(self, store: Store, scope: str) -> tuple[str, ...] | None:
         """Lists what the rows of a scope are about (`SegmentStore.list_refs`), of the same moment."""
-        return self._hold(store).list_refs(scope)
+        return self._hold(store).ask(("refs", scope), lambda held: held.list_refs(scope))
 
-    def _hold(self, store: Store) -> HeldStore:
+    def _hold(self, store: Store) -> _StoreAtOneMoment:
         if store.name not in self._held:
-            self._held[store.name] = self._stack.enter_context(self._opened.open_store(store, self._urls.get(store.name, "")).hold())
+            kept = self._opened.kept if self._is_kept else None
+            opened = self._opened.open_store(store, self._urls.get(store.name, ""))
+            self._held[store.name] = _StoreAtOneMoment(opened, self._stack, kept)
         return self._held[store.name]
 
     def close(self) -> None:
-        """Ends what was held of stores."""
+        """Ends what was held of stores, and keeps what was read."""
         self._stack.close()
+        for held in self._held.values():
+            held.keep()
 
-    def open_corpus(self, index: CorpusIndex, version: str | None) -> Sequence[LoadedIndex]:
+    def open_corpus(self, index: CorpusIndex, version: str | None) -> Sequence[IndexAtHand]:
         """Gives the indexes of a corpus (`OpenSources.open_corpus`)."""
         return self._opened.open_corpus(index, version)
 
-    def open_entries(self, index: StateIndex, entries: Sequence[IndexedItem], count: Callable[[str], int]) -> LoadedIndex:
-        """Gives the index of a list in the state (`Retriever.open_entries`); what an item may call its version is none of a corpus."""
-        return replace(self._opened.retriever.open_entries(index.name, index.matching, entries, count), has_versions=False)
+    def open_entries(self, index: StateIndex, entries: Sequence[IndexedItem], count: Callable[[str], int]) -> IndexAtHand:
+        """Gives the index of a list in the state (`Retriever.open_entries`), made when it is asked; what an item may call its version is
+        none of a corpus.
+        """
+        fingerprint = digest_matching(digest_entries(index.name, entries), index.matching)
+        opened = self._opened
 
-    def ask(self, indexes: Sequence[LoadedIndex], request: ChunkQuery) -> Retrieved:
-        """Finds the best chunks of the indexes (`Retriever.ask`)."""
-        return self._opened.retriever.ask(indexes, request)
+        def load() -> LoadedIndex:
+            return replace(opened.retriever.open_entries(index.name, index.matching, entries, count), has_versions=False)
+
+        return IndexAtHand(index.name, fingerprint, _name_encoder(index.matching), load)
+
+    def ask(self, indexes: Sequence[IndexAtHand], request: ChunkQuery) -> Retrieved:
+        """Finds the best chunks of the indexes (`OpenSources.ask`)."""
+        return self._opened.ask(indexes, request)
 
 
-def open_store(store: Store, url: str, environment: Mapping[str, str], *, table: str | None = None) -> SegmentStore:
-    """The store at `url`; where that is empty, at the URL in its variable of `environment`, else at that of the manifest.
+class _StoreAtOneMoment:
+    """A store for one render. It is opened for the first question whose answer is not kept, and has to be then what it was before."""
 
-    A path of the manifest is relative to the pack, any other to the working folder; `table` takes the place of the manifest's. Nothing is
-    opened yet. Raises `PromptcError`: PC0167 for what is no URL or table, PC0150 and PC0152 for a manifest's path that leaves the pack;
-    `DiskError` (PC0169) where nothing says where the store is.
+    def __init__(self, store: OpenedStore, stack: ExitStack, kept: KeptSources | None) -> None:
+        self._store = store
+        self._stack = stack
+        self._tally = kept.tally if kept is not None else None
+        self._kept = store.find_kept(kept) if kept is not None else None
+        self._live: _Held | None = None
+
+    def ask(self, question: Any, read: Callable[[_Held], _Answer]) -> _Answer:
+        answer: _Answer | None = self._kept.find(question) if self._kept is not None else None
+        if self._tally is not None:
+            self._tally.count("segments", is_kept=answer is not None)
+        if answer is not None:
+            return answer
+        made = read(self._open())
+        if self._kept is not None and made is not None:
+            self._kept.note(question, made)
+        return made
+
+    def keep(self) -> None:
+        if self._kept is not None:
+            self._kept.keep()
+
+    def _open(self) -> _Held:
+        if self._live is None:
+            self._live = self._stack.enter_context(self._store.hold())
+            if self._kept is not None and not (self._live.is_told_by_its_file and self._kept.is_still()):
+                if self._kept.is_used:
+                    raise MovedError
+                self._kept = None
+        return self._live
+
+
+def locate_store(store: Store, url: str, environment: Mapping[str, str], *, table: str | None = None) -> StorePlace:
+    """Where the store is: at `url`; where that is empty, at the URL in its variable of `environment`, else at that of the manifest.
+
+    A path of the manifest is relative to the pack, any other to the working folder; `table` takes the place of the manifest's. Raises
+    `PromptcError`: PC0167 for what is no URL, PC0150 and PC0152 for a manifest's path that leaves the pack; `DiskError` (PC0169) where
+    nothing says where the store is.
     """
     given = url or (environment.get(store.url_env, "") if store.url_env else "")
     if given:
-        return SegmentStore(read_address(given, store.span), table or store.table, store.span)
+        return StorePlace(read_address(given, store.span), table or store.table, store.span)
     if not store.url:
         message = f"nothing says where the store `{store.name}` is: the variable `{store.url_env}` is not set"
         raise DiskError([Diagnostic("PC0169", message, store.span, f"set it, or give `--store {store.name}=URL`")])
     address = read_address(store.url, store.span)
     if address.kind == "sqlite":
         _check_path(store, address.target)
-        address = replace(address, target=str(Path(store.folder, address.target)))
-    return SegmentStore(address, table or store.table, store.span)
+        address = replace(address, target=os.path.join(store.folder, address.target))
+    return StorePlace(address, table or store.table, store.span)
 
 
 def _check_path(store: Store, relative: str) -> None:
@@ -171,8 +337,14 @@ class Probed:
     medians: Mapping[str, int]
 
 
+def _list_chunks(index: LoadedIndex) -> Sequence[Chunk]:
+    return index.store.read_chunks(range(index.store.count))
+
+
 def probe_sources(pack: PackModel, opened: OpenSources, urls: Mapping[str, str]) -> Probed:
     """Opens every store and every index over files, in all its versions. Raises `UsageError` as `check_urls` does."""
+    from statistics import median_high  # late: a render needs none
+
     check_urls(pack.stores, urls)
     found: list[Diagnostic] = []
     medians: dict[str, int] = {}
@@ -189,264 +361,6 @@ def probe_sources(pack: PackModel, opened: OpenSources, urls: Mapping[str, str])
             except PromptcError as error:
                 found += error.diagnostics
                 continue
-            sizes = [chunk.tokens for part in parts for chunk in part.store.read_chunks(range(part.store.count))]
+            sizes = [chunk.tokens for part in parts for chunk in _list_chunks(part.load())]
             medians |= {index.name: median_high(sizes)} if sizes else {}
     return Probed(tuple(found), medians)
-
-
-def open_corpus(
-    index: CorpusIndex, counter: str, version: str | None = None, environment: Mapping[str, str] | None = None
-) -> tuple[LoadedIndex, ...]:
-    """Every index on disk of `index` that may hold chunks of `version` (None: all of them). `counter` is the digest of the pack's counter,
-    `environment` holds the variables that an `engine` may name.
-
-    Each is read whole and checked: what has a digest that differs is refused. Raises `DiskError`: PC0190 where one is missing, PC0192 where
-    it is stale, PC0193 damaged, PC0194 of another form; each names the command to run. `PromptcError`: PC0195 where the corpus has no
-    files, or none of that version; and the findings of `read_corpus`.
-    """
-    opened = []
-    database = find_engine(index, environment or {})
-    for part in iter_parts(index, version):
-        built = read_index(part.place)
-        check_index(index, built, part.documents, counter, part.place)
-        loaded = open_index(index.name, index.matching, built)
-        opened.append(replace(loaded, store=_load_store(database, built, part)) if database is not None else loaded)
-    return tuple(opened)
-
-
-def _load_store(database: Database, built: BuiltIndex, part: CorpusPart) -> DatabaseStore:
-    store = DatabaseStore(database, built.fingerprint)
-    if not store.is_whole(len(built.chunks)):
-        message = (
-            f"the engine of the index `{part.place.name}`, {database.address.shown}, does not hold it as it is in `{part.place.folder}`"
-        )
-        raise DiskError([Diagnostic("PC0192", message, part.place.span, f"run `{part.place.command}`")])
-    return store
-
-
-@frozen
-class CorpusPart:
-    """One index on disk: where it lies, what the names in its path stand for, and its documents."""
-
-    place: IndexPlace
-    values: Mapping[str, str]
-    documents: tuple[Document, ...]
-
-
-def iter_parts(index: CorpusIndex, version: str | None = None) -> Iterator[CorpusPart]:
-    """The parts of a corpus, sorted by the names in its path; each is an index of its own. Raises as `open_corpus`."""
-    names = list_names(index.path)
-    is_known = version is not None and _VERSION in read_corpus_pattern(index.pattern, index.span).names
-    values = list_parts(index, names) if names else ({},)
-    chosen = [one for one in values if not is_known or one.get(_VERSION, version) == version]
-    parts = [_read_part(index, one) for one in chosen]
-    if not any(part.documents for part in parts):
-        known = sorted({one[_VERSION] for one in values if _VERSION in one})
-        raise _refuse_empty(index, version if known else None, known)
-    if version is not None and not any(_holds(part, version) for part in parts):
-        raise _refuse_empty(index, version, sorted({_version_of(one) for part in parts for one in part.documents} - {""}))
-    yield from parts
-
-
-def _read_part(index: CorpusIndex, values: Mapping[str, str]) -> CorpusPart:
-    path = fill_path(index.path, values)
-    wrong = check_pack_path(path)
-    if wrong:
-        raise fail("PC0272", f"`path: {index.path}` is `{path}` for some files: {wrong}", index.span, help="rename the folder")
-    link = find_link(index.folder, path)
-    if link:
-        raise fail("PC0152", f"`{path}`: `{link}` is a link; links are not followed", index.span, help="put the folder itself there")
-    return CorpusPart(IndexPlace(Path(index.folder, path), index.span, index.name), values, read_corpus(index, values))
-
-
-def _holds(part: CorpusPart, version: str) -> bool:
-    return any(_version_of(document) == version for document in part.documents)
-
-
-def _version_of(document: Document) -> str:
-    return str(document.metadata.get(_VERSION) or "")
-
-
-def _refuse_empty(index: CorpusIndex, version: str | None, known: list[str]) -> PromptcError:
-    if version is None:
-        return fail("PC0195", f"no file matches the corpus of `{index.name}`, `{index.pattern}`", index.span, help="correct the pattern")
-    help = suggest(version, known) if known else "put `{version}` in its pattern, or `version` in front matter, or ask for none"
-    return fail("PC0195", f"the corpus of `{index.name}` has no version `{version}`", index.span, help=help)
-
-
-@frozen
-class IndexBuild:
-    """What became of one index: it was `built`, or `kept` since it was up to date."""
-
-    part: CorpusPart
-    outcome: Outcome
-    built: BuiltIndex
-    encoded: int
-
-
-def build_corpus(
-    index: CorpusIndex,
-    *,
-    count: Count,
-    counter: str,
-    load_encoder: Callable[[], VectorEncoder | None],
-    progress: Progress = lambda done, total: None,
-    version: str | None = None,
-    environment: Mapping[str, str] | None = None,
-) -> Iterator[IndexBuild]:
-    """Each index of `index` in turn, built if it is missing, stale or damaged, or could have vectors now and has none.
-
-    `count` and `counter` (its digest) are the pack's; `load_encoder` is called when something is built, and gives None where there are to
-    be no vectors. An `engine` (found with `environment`) is given what it does not hold as it is on disk. Raises `PromptcError` for a
-    corpus that cannot be read, `DiskError` where an index cannot be written.
-    """
-    database = find_engine(index, environment or {})
-    for part in iter_parts(index, version):
-        done = _build_part(index, part, count, counter, load_encoder, progress)
-        if database is not None and not DatabaseStore(database, done.built.fingerprint).is_whole(len(done.built.chunks)):
-            write_chunks(database, done.built, f"{index.name} {fill_path(index.path, part.values)}")
-        yield done
-
-
-def _build_part(
-    index: CorpusIndex, part: CorpusPart, count: Count, counter: str, load_encoder: Callable[[], VectorEncoder | None], progress: Progress
-) -> IndexBuild:
-    earlier = _find_earlier(part)
-    is_fresh = earlier is not None and _is_fresh(index, earlier, part, counter)
-    if earlier is not None and is_fresh and (earlier.vectors or not index.matching.encoder):
-        return IndexBuild(part, "kept", earlier, 0)
-    encoder = load_encoder()
-    if earlier is not None and is_fresh and encoder is None:
-        return IndexBuild(part, "kept", earlier, 0)
-    encoded = [0]
-
-    def note(done: int, total: int) -> None:
-        encoded[0] = total
-        progress(done, total)
-
-    built = build_index(index, part.documents, count=count, counter=counter, encoder=encoder, earlier=earlier, progress=note)
-    fingerprint = write_index(part.place.folder, built, part.place.span)
-    return IndexBuild(part, "built", replace(built, fingerprint=fingerprint), encoded[0])
-
-
-def _find_earlier(part: CorpusPart) -> BuiltIndex | None:
-    try:
-        return read_index(part.place)
-    except DiskError:
-        return None
-
-
-def _is_fresh(index: CorpusIndex, earlier: BuiltIndex, part: CorpusPart, counter: str) -> bool:
-    try:
-        check_index(index, earlier, part.documents, counter, part.place)
-    except DiskError:
-        return False
-    return True
-
-
-def find_engine(index: CorpusIndex, environment: Mapping[str, str]) -> Database | None:
-    """The database of an index's `engine`, None where it has none: at the URL in its variable of `environment`.
-
-    Nothing is opened yet. Raises `PromptcError`: PC0167 for what is no URL, PC0278 for what is no PostgreSQL; `DiskError` (PC0169) where
-    nothing says where it is.
-    """
-    engine = index.engine
-    if engine is None:
-        return None
-    url = environment.get(engine.url_env, "")
-    if not url:
-        message = f"nothing says where the engine of `{index.name}` is: the variable `{engine.url_env}` is not set"
-        raise DiskError([Diagnostic("PC0169", message, engine.span, "set it to a URL such as `postgresql://user@host/database`")])
-    address = read_address(url, engine.span)
-    if address.kind != "postgresql":
-        message = f"`{address.shown}` cannot be the engine of `{index.name}`: that is a PostgreSQL with pgvector"
-        raise fail("PC0278", message, engine.span, help="leave `engine` out: an index needs none")
-    return Database(address, engine.span)
-
-
-def read_corpus(index: CorpusIndex, wanted: Mapping[str, str] | None = None) -> tuple[Document, ...]:
-    """The documents of an index, in the order of their paths as UTF-8; with `wanted`, those alone whose names in braces are so.
-    Metadata has its keys in order, as it will have when it is read back from an index.
-
-    The same on every machine: NFC, line ends as `\\n`, whatever order a folder is listed in. Raises `PromptcError`: PC0271 for a pattern,
-    PC0276 for front matter, PC0133 for U+0000, and the findings of `read_pack_file`; `DiskError` for what cannot be read.
-    """
-    pattern = read_corpus_pattern(index.pattern, index.span, wanted)
-    return tuple(_read_document(index, path, values) for path, values in _list_files(index, pattern))
-
-
-def list_parts(index: CorpusIndex, names: tuple[str, ...]) -> tuple[dict[str, str], ...]:
-    """Every combination of values that these names in braces have among the files, sorted."""
-    pattern = read_corpus_pattern(index.pattern, index.span)
-    found = {tuple(values[name] for name in names) for _, values in _list_files(index, pattern)}
-    return tuple(dict(zip(names, values, strict=True)) for values in sorted(found))
-
-
-def _list_files(index: CorpusIndex, pattern: CorpusPattern) -> list[tuple[str, dict[str, str]]]:
-    """Paths relative to the pack's folder, with what the names in the pattern stand for."""
-    found = []
-    for path in _walk(index, pattern.folder):
-        values = pattern.match(unicodedata.normalize("NFC", path))
-        if values is not None:
-            found.append((path, values))
-        if len(found) > MAX_FILES:
-            raise fail("PC0271", f"the corpus has more than {MAX_FILES} files", index.span, help="part it into several indexes")
-    return sorted(found, key=lambda one: one[0].encode("utf-8", "surrogateescape"))
-
-
-def _walk(index: CorpusIndex, folder: str) -> Iterator[str]:
-    """Every file below a folder; links to folders are not followed, nor are hidden folders entered."""
-    try:
-        with os.scandir(Path(index.folder, folder)) as entries:
-            listed = sorted((entry.name, entry.is_dir(follow_symlinks=False)) for entry in entries)
-    except (FileNotFoundError, NotADirectoryError):
-        return
-    except OSError as error:
-        raise DiskError([Diagnostic("PC0154", f"the folder `{folder}` cannot be read: {error.strerror}", index.span)]) from error
-    for name, is_folder in listed:
-        path = f"{folder}/{name}" if folder else name
-        if not is_folder:
-            yield path
-        elif not name.startswith("."):
-            yield from _walk(index, path)
-
-
-def _read_document(index: CorpusIndex, path: str, values: Mapping[str, str]) -> Document:
-    shown = show_path(index.span, path)
-    text = convert_form("NFC", decode_text(read_pack_file(index.folder, path, index.span), shown))
-    _check_characters(text, shown)
-    front, body = _part_front(text)
-    metadata = json.loads(render_canonical_json({**index.defaults, **values, **_read_front(front, shown, values)}))
-    return Document(unicodedata.normalize("NFC", path), body, metadata, render_digest(text.encode()))
-
-
-def _check_characters(text: str, shown: str) -> None:
-    if "\0" in text:
-        before = text[: text.index("\0")]
-        place = Source(shown, text).span(before.count("\n") + 1, len(before) - before.rfind("\n"))
-        raise fail("PC0133", "this text has U+0000; no prompt can hold it", place, help="remove it")
-
-
-def _part_front(text: str) -> tuple[str, str]:
-    """What stands between the two lines of `---` at the beginning, and the rest."""
-    if not text.startswith(f"{_MARK}\n"):
-        return "", text
-    front, mark, body = text[len(_MARK) :].partition(f"\n{_MARK}\n")
-    return (front, body) if mark else ("", text)
-
-
-def _read_front(front: str, shown: str, values: Mapping[str, str]) -> dict[str, Any]:
-    if not front.strip():
-        return {}
-    node = load_yaml(front.encode(), shown, "")  # its first line end stands for the line of the mark
-    if not isinstance(node.value, dict):
-        raise fail("PC0276", "front matter is a mapping", Span(shown, 2, 1), help="write `key: value`")
-    for key in node.value:
-        if key in RESERVED:
-            raise fail(
-                "PC0276", f"`{key}` is what the compiler calls a part of every chunk", node.key_span(key), help="give it another name"
-            )
-        if key in values and str(node.value[key].value) != values[key]:
-            message = f"`{key}` is `{node.value[key].raw}` here, and `{values[key]}` by the file's path"
-            raise fail("PC0276", message, node.key_span(key), help="leave it out, or move the file")
-    return {key: value for key, value in node.plain().items() if key not in values}

@@ -86,12 +86,13 @@ Index = CorpusIndex | StateIndex
 @frozen
 class Document:
     """A file of a corpus: its path relative to the pack (names joined by `/`), its text (NFC, LF, without front matter) and its
-    metadata."""
+    metadata. `seen` is the path as the system has it, and a digest of the bytes that were read."""
 
     file: str
     text: str
     metadata: Mapping[str, Any]
     digest: str
+    seen: tuple[str, bytes] = field(default=("", b""), compare=False)
 
 
 @frozen

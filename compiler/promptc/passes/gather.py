@@ -17,7 +17,7 @@ from promptc.model.sources import CorpusIndex, Segment, StateIndex, Store
 from promptc.model.stages import Bound, Gathered, SourceDigest
 from promptc.passes.bind import evaluate_key, find_whole
 from promptc.passes.items.read import HIDDEN, Shows
-from promptc.sources.retrieval.local import IndexedItem, LoadedIndex
+from promptc.sources.retrieval.local import IndexAtHand, IndexedItem
 from promptc.sources.retrieval.retrieve import Boost, ChunkFilter, ChunkQuery, FoundChunk, Retrieved
 from promptc.sources.retrieval.scoring import has_words
 from promptc.sources.segments import Malformed, Rows
@@ -36,8 +36,8 @@ _NEAR = 3
 Wish = tuple[str, tuple[str, ...] | None]
 """A scope, and what its segments are to be about; None for all of it."""
 
-Open = Callable[[str | None], Sequence[LoadedIndex]]
-Ask = Callable[[Sequence[LoadedIndex], ChunkQuery], Retrieved]
+Open = Callable[[str | None], Sequence[IndexAtHand]]
+Ask = Callable[[Sequence[IndexAtHand], ChunkQuery], Retrieved]
 
 _SAY = (
     "ask for something, as `query: state.input` does; `when` leaves the section out where there is nothing to ask, "
@@ -69,15 +69,15 @@ class Sources(Protocol):
         """Every reference of a scope, by code point; None where they are too many."""
         ...
 
-    def open_corpus(self, index: CorpusIndex, version: str | None) -> Sequence[LoadedIndex]:
+    def open_corpus(self, index: CorpusIndex, version: str | None) -> Sequence[IndexAtHand]:
         """The index as it lies on disk, in its parts that may hold chunks of the version (None: of all)."""
         ...
 
-    def open_entries(self, index: StateIndex, entries: Sequence[IndexedItem], count: Callable[[str], int]) -> LoadedIndex:
+    def open_entries(self, index: StateIndex, entries: Sequence[IndexedItem], count: Callable[[str], int]) -> IndexAtHand:
         """The index of a list, which has no versions."""
         ...
 
-    def ask(self, indexes: Sequence[LoadedIndex], request: ChunkQuery) -> Retrieved:
+    def ask(self, indexes: Sequence[IndexAtHand], request: ChunkQuery) -> Retrieved:
         """The best chunks of all indexes together."""
         ...
 
@@ -103,11 +103,11 @@ class Gatherer:
         filter = _make_condition(visible, self._bound.names, stamp) if visible is not None else None
         return gather_chunks(section.id, source, names, stamp, open=partial(self._open, source), ask=self._sources.ask, shows=filter)
 
-    def _open(self, source: Retrieve, version: str | None) -> Sequence[LoadedIndex]:
+    def _open(self, source: Retrieve, version: str | None) -> Sequence[IndexAtHand]:
         known = {index.name: index for index in self._bound.pack.indexes}
         return [opened for name in source.indexes for opened in self._open_index(known[name], version)]
 
-    def _open_index(self, index: CorpusIndex | StateIndex, version: str | None) -> Sequence[LoadedIndex]:
+    def _open_index(self, index: CorpusIndex | StateIndex, version: str | None) -> Sequence[IndexAtHand]:
         if isinstance(index, CorpusIndex):
             return self._sources.open_corpus(index, version)
         meter = self._bound.meter
@@ -435,7 +435,7 @@ def _read_value(names: Mapping[str, Any], path: Sequence[str], stamp: str) -> An
     return stamp if at is names or at is names["state"] else at
 
 
-def _describe_retrieval(indexes: Sequence[LoadedIndex], version: str | None, found: Retrieved) -> dict[str, Any]:
+def _describe_retrieval(indexes: Sequence[IndexAtHand], version: str | None, found: Retrieved) -> dict[str, Any]:
     return {
         "kind": "retrieve",
         "indexes": [{"name": index.name, "fingerprint": index.fingerprint} for index in indexes],
@@ -470,7 +470,7 @@ def _warn_chunks(section: str, source: Retrieve, note: str) -> Diagnostic:
 
 
 def _warn_few(
-    section: str, source: Retrieve, queries: Sequence[str], found: Retrieved, indexes: Sequence[LoadedIndex]
+    section: str, source: Retrieve, queries: Sequence[str], found: Retrieved, indexes: Sequence[IndexAtHand]
 ) -> Iterator[Diagnostic]:
     """Where less than `sparse_below` was found, whatever the reason: a pack that says 0 expects nothing."""
     if not found.is_sparse:

@@ -176,6 +176,11 @@ class HeldStore:
         self._session = session
         self._found = found
 
+    @property
+    def is_told_by_its_file(self) -> bool:
+        """Whether the bytes of a file decide every answer: it is a table, not a view, which may read a clock, nor a virtual table."""
+        return self._found.is_plain
+
     def read(self, wanted: Sequence[Wish], locales: Sequence[str], version: str | None) -> Rows:
         """Reads the segments for each wish (`SegmentStore.read`)."""
         return self._store.read_held(self._session, self._found, wanted, locales, version)
@@ -312,10 +317,13 @@ def _iter_batches(many: Sequence[_T], size: int) -> Iterator[Sequence[_T]]:
 
 @frozen
 class FoundTable:
-    """A table that can be read. `version` is that of its schema; 0 when promptc did not make it."""
+    """A table that can be read. `version` is that of its schema; 0 when promptc did not make it. `is_plain` is a table in a file, which has
+    its rows in there.
+    """
 
     version: int
     has_priority: bool
+    is_plain: bool = False
 
 
 def check_table_name(name: str, span: Span | None = None) -> None:
@@ -343,7 +351,13 @@ def read_table(session: Session, name: str, shown: str, span: Span | None = None
     if version > LATEST:
         message = f"the table `{name}` of `{shown}` has version {version} of its schema; this promptc knows up to {LATEST}"
         raise _refuse("PC0165", message, span, "use the promptc that made it, or a newer one")
-    return FoundTable(version, "priority" in columns)
+    return FoundTable(version, "priority" in columns, session.kind == "sqlite" and _is_plain(session, name))
+
+
+def _is_plain(session: Session, name: str) -> bool:
+    """A virtual table has no page of its own."""
+    asked = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND rootpage > 0 AND lower(name) = lower(:name)"
+    return bool(list(session.iter_rows(asked, {"name": name})))
 
 
 def migrate(session: Session, name: str, shown: str, span: Span | None = None) -> None:

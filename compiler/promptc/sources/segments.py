@@ -5,9 +5,7 @@ Nothing here reads a database: `segment_store` does.
 
 from __future__ import annotations
 
-import json
 import math
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
@@ -15,6 +13,7 @@ from promptc.diag.findings import Diagnostic, Span, show_value
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
 from promptc.model.sources import Segment
+from promptc.text.characters import compile_later
 from promptc.text.json import render_canonical_json
 
 Place = tuple[str, str | None, str | None]
@@ -30,15 +29,18 @@ _MAX_KEY = 100
 _MAX_VALUES = 5_000
 _BITS = 63
 _KEPT = 4096
+_LONGEST_KEPT = 4_000
+"""Characters of a text in a row that is remembered: a process that lives long remembers no more than some 30 MB of rows."""
+
 _PART = r"(?:0|[1-9][0-9]*|[0-9]*[A-Za-z-][0-9A-Za-z-]*)"
 
-_SEMVER = re.compile(
-    rf"(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)(?:-({_PART}(?:\.{_PART})*))?(?:\+[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?", re.ASCII
+_SEMVER = compile_later(
+    rf"(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)(?:-({_PART}(?:\.{_PART})*))?(?:\+[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?"
 )
 SemVer = tuple[tuple[int, int, int], int, tuple[tuple[int, int, str], ...], str]
 """Compares as versions do; those that differ in build metadata alone compare as texts, so that the order is total."""
 
-_TAG = re.compile(r"[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8})*", re.ASCII)
+_TAG = compile_later(r"[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8})*")
 _LONGEST = 100
 
 
@@ -99,14 +101,21 @@ def describe_malformed(rows: Iterable[Malformed], shown: str, span: Span | None 
     )
 
 
-@lru_cache(maxsize=_KEPT, typed=True)
 def judge_row(
     id: Any, scope: Any, ref_id: Any, content: Any, metadata: Any, active: Any, locale: Any, version: Any, priority: Any
 ) -> Segment | str:
     """The segment in a row, or what is wrong with it, in words that follow its name.
 
-    Rows met again are not judged again. `metadata` is JSON text; an absent one is empty, as an absent priority is 0.
+    Rows met again are not judged again, long ones aside. `metadata` is JSON text; an absent one is empty, as an absent priority is 0.
     """
+    is_short = all(not isinstance(one, str | bytes) or len(one) <= _LONGEST_KEPT for one in (id, scope, ref_id, content, metadata))
+    judge = _judge_again if is_short else _judge
+    return judge(id, scope, ref_id, content, metadata, active, locale, version, priority)
+
+
+def _judge(
+    id: Any, scope: Any, ref_id: Any, content: Any, metadata: Any, active: Any, locale: Any, version: Any, priority: Any
+) -> Segment | str:
     try:
         return Segment(
             _read_name("id", id),
@@ -121,6 +130,9 @@ def judge_row(
         )
     except _MalformedError as wrong:
         return str(wrong)
+
+
+_judge_again = lru_cache(maxsize=_KEPT, typed=True)(_judge)
 
 
 def _read_name(what: str, value: Any) -> str:
@@ -159,6 +171,8 @@ def _read_metadata(value: Any) -> dict[str, Any]:
         raise _MalformedError("`metadata` is no JSON")
     if len(value) > _MAX_METADATA:
         raise _MalformedError(f"`metadata` has more than {_MAX_METADATA} characters")
+    import json  # late: rows that are kept were judged before
+
     try:
         read = json.loads(value, object_pairs_hook=_read_object, parse_constant=_refuse_constant)
     except (ValueError, RecursionError):

@@ -4,8 +4,8 @@ import pytest
 
 from promptc.diag.findings import DiskError, PromptcError, Span
 from promptc.diag.frozen import replace
+from promptc.frontend.corpus import build_corpus, list_parts, open_corpus, read_corpus
 from promptc.frontend.indexes import fill_path, read_corpus_pattern
-from promptc.frontend.sources import build_corpus, list_parts, open_corpus, read_corpus
 from promptc.model.sources import ChunkPlan, CorpusIndex, Engine, Matching, Weights
 from promptc.sources.retrieval.postgres import DatabaseStore
 from promptc.sources.retrieval.retrieve import ChunkQuery, Retriever

@@ -90,7 +90,7 @@ def test_urls_take_the_place_of_what_the_pack_says(pack, tmp_path):
 def test_an_index_is_read_when_it_is_first_asked(tmp_path, monkeypatch):
     shutil.copytree(ROOT / "fixtures" / "tale" / "base", tmp_path, dirs_exist_ok=True)
     calls = []
-    monkeypatch.setattr("promptc.frontend.sources.open_corpus", lambda *asked: calls.append(asked[2]) or ())
+    monkeypatch.setattr("promptc.frontend.corpus.open_corpus", lambda *asked: calls.append(asked[2]) or ())
     (index, _) = promptc.load(tmp_path).model.indexes
     opened = OpenSources("sha256:0", {})
     for version in ("1", "2", "1"):

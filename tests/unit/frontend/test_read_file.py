@@ -7,7 +7,8 @@ import pytest
 
 from promptc.diag.findings import DiskError, PromptcError, Span
 from promptc.files import reading as reading
-from promptc.files.paths import MAX_PACK_FILE, check_pack_path, read_pack_file
+from promptc.files.paths import read_pack_file
+from promptc.files.reading import MAX_PACK_FILE, check_pack_path
 from promptc.frontend.texts import PackFiles
 
 SPAN = Span("pack.yaml", 7, 13)

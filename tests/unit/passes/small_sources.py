@@ -10,6 +10,7 @@ from promptc.model.sources import Segment
 from promptc.model.stages import RenderOptions
 from promptc.passes.gather import Gatherer
 from promptc.pipeline import Outcome, compile_prompt
+from promptc.sources.retrieval.local import IndexAtHand
 from promptc.sources.retrieval.retrieve import Retriever
 from promptc.sources.segments import Malformed, Rows, choose
 from promptc.text.counters.counter import Meter
@@ -38,10 +39,11 @@ class SmallSources:
 
     def open_entries(self, index, entries, count):
         self.asked.append((index.name, tuple(entry.id for entry in entries)))
-        return self.retriever.open_entries(index.name, index.matching, entries, count)
+        opened = self.retriever.open_entries(index.name, index.matching, entries, count)
+        return IndexAtHand(opened.name, opened.fingerprint, "", lambda: opened)
 
     def ask(self, indexes, request):
-        return self.retriever.ask(indexes, request)
+        return self.retriever.ask([one.load() for one in indexes], request)
 
     def _find(self, scope, refs):
         return [one for one in self.segments if one.scope == scope and one.active and (refs is None or one.ref_id in refs)]

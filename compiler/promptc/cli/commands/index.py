@@ -21,15 +21,15 @@ from promptc.diag.frozen import replace
 from promptc.diag.typed import Any
 from promptc.explain.items import WHYS
 from promptc.files.reading import read_given
+from promptc.frontend.corpus import CorpusPart, IndexBuild, build_corpus, iter_parts, open_corpus
 from promptc.frontend.segments import read_queries
-from promptc.frontend.sources import CorpusPart, IndexBuild, build_corpus, iter_parts, open_corpus
 from promptc.model.section import MICRO, show_score
 from promptc.model.sources import CorpusIndex, StateIndex
 from promptc.passes.bind import bind_lets
 from promptc.passes.gather import list_entries
 from promptc.sources.retrieval.encoder import MissingEncoder, VectorEncoder
-from promptc.sources.retrieval.index import BuiltIndex, check_index, read_index
-from promptc.sources.retrieval.local import LoadedIndex
+from promptc.sources.retrieval.index import check_index, read_index
+from promptc.sources.retrieval.local import BuiltIndex, LoadedIndex
 from promptc.sources.retrieval.retrieve import (
     SHARE,
     ChunkQuery,

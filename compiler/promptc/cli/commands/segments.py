@@ -22,7 +22,7 @@ from promptc.diag.typed import Any
 from promptc.files.atomic import write_file, write_folder
 from promptc.files.reading import follow_link
 from promptc.frontend.segments import ENDINGS, load_segments, name_file, render_markdown, render_yaml
-from promptc.frontend.sources import open_store
+from promptc.frontend.sources import locate_store
 from promptc.frontend.yaml import load_yaml
 from promptc.model.pack import MANIFEST
 from promptc.model.sources import TABLE, Segment
@@ -254,7 +254,7 @@ class StoreAsked:
 
 @contextmanager
 def open_asked(asked: StoreAsked) -> Iterator[SegmentStore]:
-    """The store, closed at the end. `UsageError` (PC0707, PC0720) when the options name none; errors of `open_store` and of the pack."""
+    """The store, closed at the end. `UsageError` (PC0707, PC0720) when the options name none; errors of `locate_store` and of the pack."""
     store = _open(asked)
     try:
         yield store
@@ -276,4 +276,5 @@ def _open(asked: StoreAsked) -> SegmentStore:
         raise UsageError([Diagnostic("PC0720", f"the pack {what}", help=help)])
     if name not in stores:
         raise UsageError([Diagnostic("PC0707", f"the pack has no store `{name}`", help=suggest(name, stores))])
-    return open_store(stores[name], asked.url or "", os.environ, table=asked.table)
+    place = locate_store(stores[name], asked.url or "", os.environ, table=asked.table)
+    return SegmentStore(place.address, place.table, place.span)

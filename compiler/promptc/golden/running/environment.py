@@ -193,7 +193,7 @@ def _change_indexes(case: Case, root: str) -> None:
 def _build(case: Case, root: str) -> None:
     """The indexes of the case's pack, as they are before anything is done to them."""
     from promptc.api import load
-    from promptc.frontend.sources import build_corpus
+    from promptc.frontend.corpus import build_corpus
     from promptc.model.sources import CorpusIndex
 
     with work_in(root):

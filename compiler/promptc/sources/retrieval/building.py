@@ -16,7 +16,8 @@ from promptc.diag.frozen import frozen
 from promptc.model.section import MICRO
 from promptc.model.sources import Chunk, ChunkPlan, CorpusIndex, Document
 from promptc.sources.retrieval.encoder import SCALE, Vector, VectorEncoder
-from promptc.sources.retrieval.index import BuiltIndex, Vectors, digest_config, digest_corpus
+from promptc.sources.retrieval.index import digest_config, digest_corpus
+from promptc.sources.retrieval.local import BuiltIndex, Vectors
 from promptc.sources.retrieval.scoring import multiply, weigh_words
 from promptc.text.characters import is_blank
 from promptc.text.cutting import Boundary, iter_gaps, trim_span

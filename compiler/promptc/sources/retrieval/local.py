@@ -16,7 +16,6 @@ from promptc.diag.frozen import field, frozen
 from promptc.diag.typed import Any, Protocol
 from promptc.model.sources import Chunk, Matching
 from promptc.sources.retrieval.encoder import BACKGROUNDS, KNOWN, Vector
-from promptc.sources.retrieval.index import BuiltIndex, Vectors
 from promptc.sources.retrieval.scoring import FROM_NONE_TO_ONE, IndexWords, Synonyms, read_synonyms, weigh_words
 from promptc.text.json import render_canonical_json, render_digest
 
@@ -32,13 +31,37 @@ _MANY = 20_000
 _UNBUILT = "the index `{}` has no vectors: it was built without the extra `[retrieval]`"
 
 
+@frozen
+class Vectors:
+    """The vectors of all chunks in turn, what made them, and the product of a heading with chunks it does not stand above, in 1/10000."""
+
+    encoder: str
+    digest: str
+    size: int
+    background: int
+    values: array[int]
+
+
+@frozen(eq=False)
+class BuiltIndex:
+    """All that an index is. `config` and `corpus` are digests of what it was made from, `documents` the digest of each file."""
+
+    name: str
+    config: str
+    corpus: str
+    documents: tuple[tuple[str, str], ...]
+    chunks: Sequence[Chunk]
+    words: IndexWords
+    vectors: Vectors | None
+    fingerprint: str = ""
+
+
 @frozen(eq=False)
 class LoadedIndex:
     """`fingerprint` changes with everything that decides an answer. `ideals` give the most a word can add, `rarest` is that of a word that
     one chunk has, `unseen` that of one that none has. `weights` are those of words and vectors as whole numbers. `encoder` is the id of
     what made the vectors, empty where there are none, and `background` how near a query is to any chunk, in 1/10000. `note` says why there
-    are no vectors though asked for. What has no versions is asked whatever version is wanted. `hidden` counts
-    elements of its list that are no chunks, since the pack does not show them.
+    are no vectors though asked for. What has no versions is asked whatever version is wanted.
     """
 
     name: str
@@ -53,6 +76,20 @@ class LoadedIndex:
     background: int = 0
     note: str = ""
     has_versions: bool = True
+
+
+@frozen(eq=False)
+class IndexAtHand:
+    """An index that can be told from others before it is read, which `load` does. `encoder` is the id of the one it is asked with; empty
+    where words alone count. `is_decided` is false where something besides the fingerprint decides its answers: an engine. `hidden` counts
+    elements of its list that are no chunks, since the pack does not show them.
+    """
+
+    name: str
+    fingerprint: str
+    encoder: str
+    load: Callable[[], LoadedIndex]
+    is_decided: bool = True
     hidden: int = 0
 
 
@@ -94,10 +131,9 @@ def open_index(name: str, matching: Matching, built: BuiltIndex) -> LoadedIndex:
     weights = matching.weights
     asked = bool(weights.vectors and matching.encoder)
     ours = vectors if asked else None
-    told = [built.fingerprint, [weights.words, weights.vectors], matching.encoder, matching.synonyms]
     return LoadedIndex(
         name,
-        render_digest(render_canonical_json(told).encode("utf-8", "surrogatepass")),
+        digest_matching(built.fingerprint, matching),
         make_store(built.chunks, words, vectors.values if vectors is not None else array("h"), vectors.size if vectors is not None else 0),
         {word: words.ideals[number] for word, number in words.numbers.items()},
         max(words.unseen - FROM_NONE_TO_ONE, 0),
@@ -108,6 +144,12 @@ def open_index(name: str, matching: Matching, built: BuiltIndex) -> LoadedIndex:
         ours.background if ours is not None else 0,
         _UNBUILT.format(name) if asked and ours is None else "",
     )
+
+
+def digest_matching(fingerprint: str, matching: Matching) -> str:
+    """The fingerprint of an index as queries meet it, of that of the built one."""
+    told = [fingerprint, [matching.weights.words, matching.weights.vectors], matching.encoder, matching.synonyms]
+    return render_digest(render_canonical_json(told).encode("utf-8", "surrogatepass"))
 
 
 @frozen

@@ -15,7 +15,8 @@ from promptc.diag.typed import Any
 from promptc.model.sources import Chunk
 from promptc.sources.database import Database, Session
 from promptc.sources.retrieval.encoder import Vector
-from promptc.sources.retrieval.index import BuiltIndex, read_chunk, tell_chunk
+from promptc.sources.retrieval.index import read_chunk, tell_chunk
+from promptc.sources.retrieval.local import BuiltIndex
 
 _PAGE = 200
 _BATCH = 1000

@@ -17,11 +17,11 @@ does not sink a long query, and what is of another world stays low.
 
 from __future__ import annotations
 
+from _thread import allocate_lock
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
-from threading import Lock
 
 from promptc.diag.frozen import field, frozen, replace
 from promptc.diag.typed import Any, Generic, Literal, TypeVar
@@ -160,7 +160,7 @@ class Retriever:
     def __init__(self, load_encoder: Callable[[str], VectorEncoder | MissingEncoder] = load_encoder) -> None:
         self._load_encoder = load_encoder
         self._encoders: dict[str, VectorEncoder | MissingEncoder] = {}
-        self._lock = Lock()
+        self._lock = allocate_lock()
         self._vectors: RecentValues[Vector] = RecentValues(_VECTORS)
         self._answers: RecentValues[Retrieved] = RecentValues(_ANSWERS)
         self._lists: RecentValues[LoadedIndex] = RecentValues(_LISTS)
@@ -236,7 +236,7 @@ class RecentValues(Generic[_Value]):
     def __init__(self, most: int) -> None:
         self._most = most
         self._values: OrderedDict[Hashable, _Value] = OrderedDict()
-        self._lock = Lock()
+        self._lock = allocate_lock()
 
     def find(self, key: Hashable) -> _Value | None:
         """The value kept under `key`, which counts as used now; or None."""

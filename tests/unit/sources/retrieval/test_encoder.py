@@ -4,6 +4,7 @@ import subprocess
 import sys
 import unicodedata
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -78,7 +79,7 @@ def test_an_unknown_name():
 
 
 # --- Held to the library that the model was trained with ---
-PIECES = load_vocabulary(VOCABULARY.read_text(encoding="utf-8"))
+PIECES = load_vocabulary(Path(VOCABULARY).read_text(encoding="utf-8"))
 
 
 @pytest.fixture(scope="module")

@@ -14,8 +14,7 @@ from promptc.diag.frozen import replace
 from promptc.model.sources import Matching, Weights
 from promptc.sources.address import read_address
 from promptc.sources.database import Database
-from promptc.sources.retrieval.index import BuiltIndex, Vectors
-from promptc.sources.retrieval.local import LocalStore, _NumpyStore, open_index
+from promptc.sources.retrieval.local import BuiltIndex, LocalStore, Vectors, _NumpyStore, open_index
 from promptc.sources.retrieval.postgres import DatabaseStore, write_chunks
 from promptc.sources.retrieval.retrieve import Boost, ChunkFilter, ChunkQuery, Query, retrieve
 from promptc.sources.retrieval.scoring import weigh_words

@@ -1,0 +1,289 @@
+"""A corpus: the files of an index read (`read_corpus`), and its indexes on disk built (`build_corpus`) and opened (`open_corpus`)."""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+from promptc.diag.findings import Diagnostic, DiskError, PromptcError, Source, Span, fail, suggest
+from promptc.diag.frozen import frozen, replace
+from promptc.diag.typed import Any, Literal
+from promptc.files.paths import read_pack_file, show_path
+from promptc.files.reading import check_pack_path, decode_text, find_link
+from promptc.frontend.indexes import RESERVED, CorpusPattern, fill_path, list_names, read_corpus_pattern
+from promptc.frontend.yaml import load_yaml
+from promptc.model.sources import CorpusIndex, Document
+from promptc.sources.address import read_address
+from promptc.sources.database import Database
+from promptc.sources.kept import KeptCorpus, digest_bytes, digest_listing, walk
+from promptc.sources.retrieval.building import Count, Progress, build_index
+from promptc.sources.retrieval.encoder import VectorEncoder
+from promptc.sources.retrieval.index import IndexPlace, check_index, read_index, write_index
+from promptc.sources.retrieval.local import BuiltIndex, LoadedIndex, open_index
+from promptc.sources.retrieval.postgres import DatabaseStore, write_chunks
+from promptc.text.characters import convert_form
+from promptc.text.json import render_canonical_json, render_digest
+
+Outcome = Literal["built", "kept"]
+_VERSION = "version"
+MAX_FILES = 200_000
+"""Files of the largest corpus."""
+
+_MARK = "---"
+
+
+def open_corpus(
+    index: CorpusIndex,
+    counter: str,
+    version: str | None = None,
+    environment: Mapping[str, str] | None = None,
+    kept: KeptCorpus | None = None,
+) -> tuple[LoadedIndex, ...]:
+    """Every index on disk of `index` that may hold chunks of `version` (None: all of them). `counter` is the digest of the pack's counter,
+    `environment` holds the variables that an `engine` may name; with `kept` it is kept there what was found.
+
+    Each is read whole and checked: what has a digest that differs is refused. Raises `DiskError`: PC0190 where one is missing, PC0192 where
+    it is stale, PC0193 damaged, PC0194 of another form; each names the command to run. `PromptcError`: PC0195 where the corpus has no
+    files, or none of that version; and the findings of `read_corpus`.
+    """
+    opened = []
+    database = find_engine(index, environment or {})
+    root = read_corpus_pattern(index.pattern, index.span).folder
+    listed = digest_listing(index.folder, root) if kept is not None else b""
+    parts = [(part, read_index(part.place)) for part in iter_parts(index, version)]
+    for part, built in parts:
+        check_index(index, built, part.documents, counter, part.place)
+        loaded = open_index(index.name, index.matching, built)
+        opened.append(replace(loaded, store=_load_store(database, built, part)) if database is not None else loaded)
+    if kept is not None:
+        documents = [one for part, _ in parts for one in part.documents]
+        kept.keep(listed, root, documents, [(fill_path(index.path, part.values), built) for part, built in parts])
+    return tuple(opened)
+
+
+def _load_store(database: Database, built: BuiltIndex, part: CorpusPart) -> DatabaseStore:
+    store = DatabaseStore(database, built.fingerprint)
+    if not store.is_whole(len(built.chunks)):
+        message = (
+            f"the engine of the index `{part.place.name}`, {database.address.shown}, does not hold it as it is in `{part.place.folder}`"
+        )
+        raise DiskError([Diagnostic("PC0192", message, part.place.span, f"run `{part.place.command}`")])
+    return store
+
+
+@frozen
+class CorpusPart:
+    """One index on disk: where it lies, what the names in its path stand for, and its documents."""
+
+    place: IndexPlace
+    values: Mapping[str, str]
+    documents: tuple[Document, ...]
+
+
+def iter_parts(index: CorpusIndex, version: str | None = None) -> Iterator[CorpusPart]:
+    """The parts of a corpus, sorted by the names in its path; each is an index of its own. Raises as `open_corpus`."""
+    names = list_names(index.path)
+    is_known = version is not None and _VERSION in read_corpus_pattern(index.pattern, index.span).names
+    values = list_parts(index, names) if names else ({},)
+    chosen = [one for one in values if not is_known or one.get(_VERSION, version) == version]
+    parts = [_read_part(index, one) for one in chosen]
+    if not any(part.documents for part in parts):
+        known = sorted({one[_VERSION] for one in values if _VERSION in one})
+        raise _refuse_empty(index, version if known else None, known)
+    if version is not None and not any(_holds(part, version) for part in parts):
+        raise _refuse_empty(index, version, sorted({_version_of(one) for part in parts for one in part.documents} - {""}))
+    yield from parts
+
+
+def _read_part(index: CorpusIndex, values: Mapping[str, str]) -> CorpusPart:
+    path = fill_path(index.path, values)
+    wrong = check_pack_path(path)
+    if wrong:
+        raise fail("PC0272", f"`path: {index.path}` is `{path}` for some files: {wrong}", index.span, help="rename the folder")
+    link = find_link(index.folder, path)
+    if link:
+        raise fail("PC0152", f"`{path}`: `{link}` is a link; links are not followed", index.span, help="put the folder itself there")
+    return CorpusPart(IndexPlace(Path(index.folder, path), index.span, index.name), values, read_corpus(index, values))
+
+
+def _holds(part: CorpusPart, version: str) -> bool:
+    return any(_version_of(document) == version for document in part.documents)
+
+
+def _version_of(document: Document) -> str:
+    return str(document.metadata.get(_VERSION) or "")
+
+
+def _refuse_empty(index: CorpusIndex, version: str | None, known: list[str]) -> PromptcError:
+    if version is None:
+        return fail("PC0195", f"no file matches the corpus of `{index.name}`, `{index.pattern}`", index.span, help="correct the pattern")
+    help = suggest(version, known) if known else "put `{version}` in its pattern, or `version` in front matter, or ask for none"
+    return fail("PC0195", f"the corpus of `{index.name}` has no version `{version}`", index.span, help=help)
+
+
+@frozen
+class IndexBuild:
+    """What became of one index: it was `built`, or `kept` since it was up to date."""
+
+    part: CorpusPart
+    outcome: Outcome
+    built: BuiltIndex
+    encoded: int
+
+
+def build_corpus(
+    index: CorpusIndex,
+    *,
+    count: Count,
+    counter: str,
+    load_encoder: Callable[[], VectorEncoder | None],
+    progress: Progress = lambda done, total: None,
+    version: str | None = None,
+    environment: Mapping[str, str] | None = None,
+) -> Iterator[IndexBuild]:
+    """Each index of `index` in turn, built if it is missing, stale or damaged, or could have vectors now and has none.
+
+    `count` and `counter` (its digest) are the pack's; `load_encoder` is called when something is built, and gives None where there are to
+    be no vectors. An `engine` (found with `environment`) is given what it does not hold as it is on disk. Raises `PromptcError` for a
+    corpus that cannot be read, `DiskError` where an index cannot be written.
+    """
+    database = find_engine(index, environment or {})
+    for part in iter_parts(index, version):
+        done = _build_part(index, part, count, counter, load_encoder, progress)
+        if database is not None and not DatabaseStore(database, done.built.fingerprint).is_whole(len(done.built.chunks)):
+            write_chunks(database, done.built, f"{index.name} {fill_path(index.path, part.values)}")
+        yield done
+
+
+def _build_part(
+    index: CorpusIndex, part: CorpusPart, count: Count, counter: str, load_encoder: Callable[[], VectorEncoder | None], progress: Progress
+) -> IndexBuild:
+    earlier = _find_earlier(part)
+    is_fresh = earlier is not None and _is_fresh(index, earlier, part, counter)
+    if earlier is not None and is_fresh and (earlier.vectors or not index.matching.encoder):
+        return IndexBuild(part, "kept", earlier, 0)
+    encoder = load_encoder()
+    if earlier is not None and is_fresh and encoder is None:
+        return IndexBuild(part, "kept", earlier, 0)
+    encoded = [0]
+
+    def note(done: int, total: int) -> None:
+        encoded[0] = total
+        progress(done, total)
+
+    built = build_index(index, part.documents, count=count, counter=counter, encoder=encoder, earlier=earlier, progress=note)
+    fingerprint = write_index(part.place.folder, built, part.place.span)
+    return IndexBuild(part, "built", replace(built, fingerprint=fingerprint), encoded[0])
+
+
+def _find_earlier(part: CorpusPart) -> BuiltIndex | None:
+    try:
+        return read_index(part.place)
+    except DiskError:
+        return None
+
+
+def _is_fresh(index: CorpusIndex, earlier: BuiltIndex, part: CorpusPart, counter: str) -> bool:
+    try:
+        check_index(index, earlier, part.documents, counter, part.place)
+    except DiskError:
+        return False
+    return True
+
+
+def find_engine(index: CorpusIndex, environment: Mapping[str, str]) -> Database | None:
+    """The database of an index's `engine`, None where it has none: at the URL in its variable of `environment`.
+
+    Nothing is opened yet. Raises `PromptcError`: PC0167 for what is no URL, PC0278 for what is no PostgreSQL; `DiskError` (PC0169) where
+    nothing says where it is.
+    """
+    engine = index.engine
+    if engine is None:
+        return None
+    url = environment.get(engine.url_env, "")
+    if not url:
+        message = f"nothing says where the engine of `{index.name}` is: the variable `{engine.url_env}` is not set"
+        raise DiskError([Diagnostic("PC0169", message, engine.span, "set it to a URL such as `postgresql://user@host/database`")])
+    address = read_address(url, engine.span)
+    if address.kind != "postgresql":
+        message = f"`{address.shown}` cannot be the engine of `{index.name}`: that is a PostgreSQL with pgvector"
+        raise fail("PC0278", message, engine.span, help="leave `engine` out: an index needs none")
+    return Database(address, engine.span)
+
+
+def read_corpus(index: CorpusIndex, wanted: Mapping[str, str] | None = None) -> tuple[Document, ...]:
+    """The documents of an index, in the order of their paths as UTF-8; with `wanted`, those alone whose names in braces are so.
+    Metadata has its keys in order, as it will have when it is read back from an index.
+
+    The same on every machine: NFC, line ends as `\\n`, whatever order a folder is listed in. Raises `PromptcError`: PC0271 for a pattern,
+    PC0276 for front matter, PC0133 for U+0000, and the findings of `read_pack_file`; `DiskError` for what cannot be read.
+    """
+    pattern = read_corpus_pattern(index.pattern, index.span, wanted)
+    return tuple(_read_document(index, path, values) for path, values in _list_files(index, pattern))
+
+
+def list_parts(index: CorpusIndex, names: tuple[str, ...]) -> tuple[dict[str, str], ...]:
+    """Every combination of values that these names in braces have among the files, sorted."""
+    pattern = read_corpus_pattern(index.pattern, index.span)
+    found = {tuple(values[name] for name in names) for _, values in _list_files(index, pattern)}
+    return tuple(dict(zip(names, values, strict=True)) for values in sorted(found))
+
+
+def _list_files(index: CorpusIndex, pattern: CorpusPattern) -> list[tuple[str, dict[str, str]]]:
+    """Paths relative to the pack's folder, with what the names in the pattern stand for."""
+    found = []
+    for path in walk(index.folder, pattern.folder, lambda folder, error: _refuse_folder(index, folder, error)):
+        values = pattern.match(unicodedata.normalize("NFC", path))
+        if values is not None:
+            found.append((path, values))
+        if len(found) > MAX_FILES:
+            raise fail("PC0271", f"the corpus has more than {MAX_FILES} files", index.span, help="part it into several indexes")
+    return sorted(found, key=lambda one: one[0].encode("utf-8", "surrogateescape"))
+
+
+def _refuse_folder(index: CorpusIndex, folder: str, error: OSError) -> DiskError:
+    return DiskError([Diagnostic("PC0154", f"the folder `{folder}` cannot be read: {error.strerror}", index.span)])
+
+
+def _read_document(index: CorpusIndex, path: str, values: Mapping[str, str]) -> Document:
+    shown = show_path(index.span, path)
+    content = read_pack_file(index.folder, path, index.span)
+    text = convert_form("NFC", decode_text(content, shown))
+    _check_characters(text, shown)
+    front, body = _part_front(text)
+    metadata = json.loads(render_canonical_json({**index.defaults, **values, **_read_front(front, shown, values)}))
+    return Document(unicodedata.normalize("NFC", path), body, metadata, render_digest(text.encode()), (path, digest_bytes(content)))
+
+
+def _check_characters(text: str, shown: str) -> None:
+    if "\0" in text:
+        before = text[: text.index("\0")]
+        place = Source(shown, text).span(before.count("\n") + 1, len(before) - before.rfind("\n"))
+        raise fail("PC0133", "this text has U+0000; no prompt can hold it", place, help="remove it")
+
+
+def _part_front(text: str) -> tuple[str, str]:
+    """What stands between the two lines of `---` at the beginning, and the rest."""
+    if not text.startswith(f"{_MARK}\n"):
+        return "", text
+    front, mark, body = text[len(_MARK) :].partition(f"\n{_MARK}\n")
+    return (front, body) if mark else ("", text)
+
+
+def _read_front(front: str, shown: str, values: Mapping[str, str]) -> dict[str, Any]:
+    if not front.strip():
+        return {}
+    node = load_yaml(front.encode(), shown, "")  # its first line end stands for the line of the mark
+    if not isinstance(node.value, dict):
+        raise fail("PC0276", "front matter is a mapping", Span(shown, 2, 1), help="write `key: value`")
+    for key in node.value:
+        if key in RESERVED:
+            raise fail(
+                "PC0276", f"`{key}` is what the compiler calls a part of every chunk", node.key_span(key), help="give it another name"
+            )
+        if key in values and str(node.value[key].value) != values[key]:
+            message = f"`{key}` is `{node.value[key].raw}` here, and `{values[key]}` by the file's path"
+            raise fail("PC0276", message, node.key_span(key), help="leave it out, or move the file")
+    return {key: value for key, value in node.plain().items() if key not in values}
