@@ -15,6 +15,7 @@ from promptc.frontend.kept_pack import Inputs, KeptPack, LoadedPack
 from promptc.frontend.state import load_document, load_state
 from promptc.model.messages import FORMATS, Provider
 from promptc.model.pack import Format, PackModel
+from promptc.model.sources import CorpusIndex
 from promptc.model.stages import RenderOptions
 from promptc.model.state import State
 from promptc.operations.results import Listed, OperationResult, Request
@@ -78,11 +79,24 @@ class Pack:
         return self._kept.loaded.inputs
 
     def asks_outside(self, given: Collection[str]) -> bool:
-        """Whether it has indexes, or stores that are not among `given`: then what it makes of a state may change though no file of it
-        does.
+        """Whether it has stores that are not among `given`, or an index in an engine: then what it makes of a state may change though no
+        file of it, and none of its indexes' (`digest_indexes`), does.
         """
         pack = self._kept.loaded.pack
-        return bool(pack.indexes) or any(one.name not in given for one in pack.stores)
+        in_engine = any(isinstance(one, CorpusIndex) and one.engine is not None for one in pack.indexes)
+        return in_engine or any(one.name not in given for one in pack.stores)
+
+    def digest_indexes(self) -> bytes | None:
+        """Digests what its indexes over files are now: their manifests, which hold their fingerprints, and the documents they must be up to
+        date with. None where any of it cannot be read.
+        """
+        pack = self._kept.loaded.pack
+        corpora = [one for one in pack.indexes if isinstance(one, CorpusIndex)]
+        if not corpora:
+            return b""
+        from promptc.frontend.corpus import digest_outside
+
+        return digest_outside(corpora)
 
     # --- states, renders, findings ---
 

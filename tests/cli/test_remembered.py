@@ -27,6 +27,18 @@ sections:
   - id: rules
     items: {from: {segments: {scope: rule}}, text: "{{ item.content }}"}
 """
+WITH_INDEX = """\
+promptc: 1
+name: book
+version: 1.0.0
+tokenizer: cl100k_base
+budget: 400
+indexes: {rules: {corpus: "pages/*.md", weights: {words: 1}}}
+sections:
+  - id: found
+    items: {from: {retrieve: {index: rules, query: state.query, floor: 0.01}}, text: "{{ item.text }}"}
+"""
+PAGE = "# Lamp\n\nThe lamp burns oil.\n"
 CHANGED = "0 passed, 3 left out as unchanged\n"
 
 
@@ -127,6 +139,72 @@ def test_a_store_that_is_not_given_is_not_remembered(there, shop, run):
     (shop / "case.yaml").write_text("title: calm\nstate: state.json\nexpect: {exit: 4}\n", encoding="utf-8")
     (shop / "golden.txt").unlink()
     assert run("test", "shop/calm").out == run("test", "shop/calm").out == "1 passed\n"
+
+
+@pytest.fixture
+def book(there, run):
+    """A pack with an index, a case that asks it, and one that measures it."""
+    pack, cases = there / "packs/book", there / "fixtures/book"
+    (pack / "pages").mkdir(parents=True)
+    (pack / "pack.yaml").write_text(WITH_INDEX, encoding="utf-8")
+    (pack / "pages/lamp.md").write_text(PAGE, encoding="utf-8")
+    for name in ("asked", "measured"):
+        (cases / name).mkdir(parents=True)
+    (cases / "asked/case.yaml").write_text("title: asked\nstate: state.json\ngolden: [text]\n", encoding="utf-8")
+    (cases / "asked/state.json").write_text('{"query": "the lamp"}', encoding="utf-8")
+    (cases / "asked/golden.txt").write_text("The lamp burns oil.\n", encoding="utf-8")
+    measured = 'title: measured\nrecall: {index: rules, queries: ../queries.tsv}\nexpect: {recall: ">= 90"}\n'
+    (cases / "measured/case.yaml").write_text(measured, encoding="utf-8")
+    (cases / "queries.tsv").write_text("what does the lamp burn\tlamp.md#Lamp\n", encoding="utf-8")
+    assert run("index", "build", "packs/book").code == 0
+    return pack
+
+
+def test_a_pack_with_an_index_is_remembered_as_long_as_that_is_what_it_was(book, run):
+    assert run("test", "fixtures/book").out == "2 passed\n"
+    assert run("test", "--changed", "fixtures/book").out == "0 passed, 2 left out as unchanged\n"
+    (book / "pages/lamp.md").write_text(PAGE.replace("oil", "wax"), encoding="utf-8")
+    stale = run("test", "--ci", "--changed", "fixtures/book")
+    assert stale.code == 1 and stale.out.endswith("0 passed, 2 failed\n") and "PC0192" in stale.out
+    assert run("index", "build", "packs/book").code == 0
+    done = run("test", "--ci", "--changed", "fixtures/book")
+    assert done.code == 1 and "wax" in done.out and done.out.endswith("1 passed, 1 failed\n")
+    (book / "pages/lamp.md").write_text(PAGE, encoding="utf-8")
+    assert run("index", "build", "packs/book").code == 0
+    assert run("test", "fixtures/book").out == "2 passed\n"
+    assert run("test", "--changed", "fixtures/book").out == "0 passed, 2 left out as unchanged\n"
+
+
+@pytest.mark.parametrize("change", ["new page", "manifest", "queries"])
+def test_whatever_an_index_is_made_of_counts(book, run, change):
+    assert run("test", "fixtures/book").out == "2 passed\n"
+    if change == "new page":
+        (book / "pages/rope.md").write_text("# Rope\n\nThe rope holds.\n", encoding="utf-8")
+    elif change == "manifest":
+        next(book.glob("data/**/manifest.json")).write_text("{}", encoding="utf-8")
+    else:
+        (book.parents[1] / "fixtures/book/queries.tsv").write_text("what does the rope hold\trope.md#Rope\n", encoding="utf-8")
+    assert run("test", "--ci", "--changed", "fixtures/book").out.endswith(
+        "0 passed, 2 failed\n" if change != "queries" else "0 passed, 1 failed, 1 left out as unchanged\n"
+    )
+
+
+def test_an_index_that_changes_while_its_cases_run_is_not_taken_as_known(book, run, monkeypatch):
+    """What a run has seen and what it is noted under are of one moment, or the note is of the earlier one."""
+    from promptc.frontend import corpus
+
+    read = corpus.read_index
+
+    def read_and_change(place):
+        built = read(place)
+        (book / "pages/lamp.md").write_text(PAGE.replace("oil", "wax"), encoding="utf-8")
+        return built
+
+    with monkeypatch.context() as patched:
+        patched.setattr(corpus, "read_index", read_and_change)
+        run("test", "fixtures/book/asked", "-j", "1")
+    done = run("test", "--ci", "--changed", "fixtures/book/asked")
+    assert done.code == 1 and "PC0192" in done.out
 
 
 def test_a_pack_that_appears_nearer_is_the_case_s(there, run):

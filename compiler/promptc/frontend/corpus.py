@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import takewhile
 from pathlib import Path
 
 from promptc.diag.findings import Diagnostic, DiskError, PromptcError, Source, Span, fail, suggest
 from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any, Literal
 from promptc.files.paths import read_pack_file, show_path
-from promptc.files.reading import check_pack_path, decode_text, find_link
+from promptc.files.reading import MAX_PACK_FILE, check_pack_path, decode_text, find_link, read_inside
 from promptc.frontend.indexes import RESERVED, CorpusPattern, fill_path, list_names, read_corpus_pattern
 from promptc.frontend.yaml import load_yaml
 from promptc.model.sources import CorpusIndex, Document
@@ -20,7 +21,7 @@ from promptc.sources.database import Database
 from promptc.sources.kept import KeptCorpus, digest_bytes, digest_listing, walk
 from promptc.sources.retrieval.building import Count, Progress, build_index
 from promptc.sources.retrieval.encoder import VectorEncoder
-from promptc.sources.retrieval.index import IndexPlace, check_index, read_index, write_index
+from promptc.sources.retrieval.index import MANIFEST, IndexPlace, check_index, read_index, write_index
 from promptc.sources.retrieval.local import BuiltIndex, LoadedIndex, open_index
 from promptc.sources.retrieval.postgres import DatabaseStore, write_chunks
 from promptc.text.characters import convert_form
@@ -191,6 +192,23 @@ def _is_fresh(index: CorpusIndex, earlier: BuiltIndex, part: CorpusPart, counter
     except DiskError:
         return False
     return True
+
+
+def digest_outside(indexes: Sequence[CorpusIndex]) -> bytes | None:
+    """One digest of all files that these indexes are made of, and of the manifests that lie where they are built. None where one cannot be
+    read.
+    """
+    whole: list[bytes] = []
+    try:
+        for index in indexes:
+            root = read_corpus_pattern(index.pattern, index.span).folder
+            built = "/".join(takewhile(lambda name: "{" not in name, index.path.split("/")))
+            manifests = [path for path in walk(index.folder, built) if path.rpartition("/")[2] == MANIFEST]
+            for path in (*walk(index.folder, root), *manifests):
+                whole += [path.encode("utf-8", "surrogateescape"), digest_bytes(read_inside(index.folder or ".", path, MAX_PACK_FILE))]
+    except (OSError, ValueError, PromptcError):
+        return None
+    return digest_bytes(b"\0".join(whole))
 
 
 def find_engine(index: CorpusIndex, environment: Mapping[str, str]) -> Database | None:

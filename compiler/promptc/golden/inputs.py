@@ -52,7 +52,6 @@ _COMPUTING = frozenset(
 _INSTALLED = (".dist-info", ".egg-info")
 _SIZE = 16
 _NOTHING: Mapping[str, bytes] = {}
-_OPEN = ("recall", "run")
 _Known = tuple[tuple[str, ...], bool, tuple[str, ...], tuple[str, ...], tuple[str, ...], bytes]
 
 
@@ -254,8 +253,9 @@ def _list_pack_files(case: Case, resources: SuiteResources) -> list[str]:
 class Passes:
     """What is known of the cases of one root, from the user's cache.
 
-    A digest covers the case's file, the files it names, its goldens, every file of its packs and what counts their tokens; all of it holds
-    only for this promptc, this Python and the packages it computes with. So whatever is known to have passed would pass again.
+    A digest covers the case's file, the files it names, its goldens, every file of its packs, the fingerprints and documents of their
+    indexes, and what counts their tokens; all of it holds only for this promptc, this Python and the packages it computes with. So
+    whatever is known to have passed would pass again.
     """
 
     def __init__(self, cache: Cache, root: str) -> None:
@@ -336,9 +336,10 @@ def _name_passes(root: str) -> str:
 def note_pass(case: Case, resources: SuiteResources, made: Mapping[str, bytes] = _NOTHING) -> Pass | None:
     """The pass of a case that has just passed, or will once what it has `made` (goldens by their names) is accepted.
 
-    None where it may depend on more than files it names and its packs': on indexes, stores that it does not give, circumstances, commands.
+    None where it may depend on more than files it names, its packs' and their indexes': on engines, stores that it does not give,
+    circumstances, commands.
     """
-    if case.kind in _OPEN or not _names_all(case):
+    if not _names_all(case):
         return None
     packs = list_packs(case, resources)
     if any(resources.asks_outside(case.root, pack, case.given.get("stores", ())) for pack in packs):

@@ -77,6 +77,8 @@ class SuiteResources:
         self._memories: dict[tuple[str, str], Memory] = {}
         self._shared: dict[tuple[int, str, int], tuple[Pack, Any, Any]] = {}
         self._digests: dict[tuple[str, str], bytes | None] = {}
+        self._indexes: dict[tuple[str, str], bytes | None] = {}
+        """As they were before any render could read them."""
         self._inputs: dict[str, bytes] = {}
         self._trees: dict[str, bytes | None] = {}
         self._stack = contextlib.ExitStack()
@@ -94,6 +96,7 @@ class SuiteResources:
         found = self._packs.get((root, path))
         if found is None:
             found = self._packs[root, path] = self._load(path)
+            self._indexes[root, path] = found.digest_indexes() if isinstance(found, Pack) else None
             if len(self._packs) > _MOST_PACKS:
                 self._packs.pop(next(iter(self._packs)))
         if isinstance(found, PromptcError):
@@ -141,18 +144,23 @@ class SuiteResources:
         return found[0]
 
     def digest_pack(self, root: str, path: str) -> bytes | None:
-        """A digest of all that decides what the pack makes of a state and of what its stores hold; None where it cannot be loaded."""
+        """A digest of all that decides what the pack makes of a state and of what its stores hold, its indexes among it; None where it or
+        one of them cannot be read.
+        """
         key = root, path
         if key not in self._digests:
             with work_in(root):
                 try:
-                    self._digests[key] = digest_pack(self.load_pack(root, path))
+                    pack = self.load_pack(root, path)
                 except PromptcError:
                     self._digests[key] = None
+                else:
+                    indexes = self._indexes[root, path]
+                    self._digests[key] = _digest(digest_pack(pack) + indexes) if indexes is not None else None
         return self._digests[key]
 
     def asks_outside(self, root: str, path: str, stores: Collection[str]) -> bool:
-        """Whether what the pack makes may depend on an index, or on a store that is not among `stores`; so it is where it cannot be
+        """Whether what the pack makes may depend on a store that is not among `stores`, or on an engine; so it is where it cannot be
         loaded.
         """
         found = self._packs.get((root, path))
