@@ -7,7 +7,7 @@ session is frozen but what stays in play.
 import copy
 import json
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -37,27 +37,31 @@ class SessionFigures:
 def bench_sessions(scale: Scale) -> None:
     """Prints for each pack, as it is and with the patch that puts what stays first: tokens met again, and what they cost with a cache."""
     turns = scale.choose(*_TURNS)
-    print(f"Sessions: {turns} turns that go on as real ones do, requests to Anthropic")
-    for name, (make, promises) in SESSIONS.items():
+    print(f"Sessions: {turns} turns that go on as real ones do, requests to Anthropic; of tidepool its messages, without tools")
+    for name, (make, format, promises) in SESSIONS.items():
         pack, states = load(ROOT / "packs" / name), list(make(turns))
         for patches, least in promises.items():
-            figures = measure_session(pack, states, patches)
+            figures = measure_session(pack, states, patches, format)
             label = f"{name}{', ' + patches[0] if patches else ''}"
             show(f"{label}: met again", f"{figures.reuse:.0f} %", judge(figures.reuse, least, at_most=False) if least else "")
             show("  in the worst turn", f"{figures.least:.0f} %")
-            show("  cost, of the cost without a cache", f"{figures.cost:.0f} %")
+            if format != "messages":
+                show("  cost, of the cost without a cache", f"{figures.cost:.0f} %")
 
 
-def measure_session(pack: Pack, states: Sequence[State], patches: Sequence[str] = ()) -> SessionFigures:
-    """Compile a session turn by turn, with the tier of each turn as the next one's, and compare each request with the one before."""
+def measure_session(pack: Pack, states: Sequence[State], patches: Sequence[str] = (), format: Any = "anthropic") -> SessionFigures:
+    """Compile a session turn by turn, with the tier of each turn as the next one's, and compare each request with the one before.
+
+    Of `messages`, which have no breakpoints, nothing is paid less for.
+    """
     count = load_encoding("o200k_base").encode_ordinary
     tier, before, kept = None, "", [""]
     met: list[tuple[int, int]] = []
     paid = whole = 0.0
     for state in states:
-        prompt = pack.render({**state, "strain": tier} if tier is not None else state, format="anthropic", patches=patches)
+        prompt = pack.render({**state, "strain": tier} if tier is not None else state, format=format, patches=patches)
         tier = prompt.report.get("strain")
-        text, breakpoints = _join(prompt.to("anthropic"))
+        text, breakpoints = _join(prompt.to(format) if format != "messages" else {"messages": prompt.messages})
         size = len(count(text))
         if before:
             met.append((len(count(text[: _count_same(before, text)])), size))
@@ -148,8 +152,74 @@ def play_companion(turns: int) -> Iterator[State]:
         yield state
 
 
-SESSIONS = {
-    "sentinel": (play_sentinel, {(): 0, ("steady_first",): 88}),
-    "companion": (play_companion, {(): 0, ("steady_first",): 75}),
+_MOODS = (
+    "scene scene scene action action aftermath scene scene action aftermath scene scene scene scene action action aftermath "
+    "downtime downtime downtime"
+).split()
+_SENTENCES = {"scene": 16, "action": 9, "aftermath": 14, "downtime": 16}
+"""Of a response, about as many words as its voice asks for."""
+
+
+def play_tidepool(turns: int) -> Iterator[State]:
+    """A campaign under way: each turn an action, its response and a beat more; moods, dice, clocks, costs and people change."""
+    draw = random.Random(_SEED)
+    state, full = _load("tidepool", "base", "table.json"), _load("tidepool", "base", "full.json")
+    told = [line for beat in full["scene"]["beats"] for line in beat.split(". ")]
+    state.update(history=[], turn=[], scene={**state["scene"], "beats": []})
+    for turn in range(turns + 20):
+        state = copy.deepcopy(state)
+        before, mood = state["mood"]["name"], _MOODS[turn % len(_MOODS)]
+        state["mood"]["name"], state["action"] = mood, f"I go on: {draw.choice(told)}"
+        _turn_mood(state, before, told, draw)
+        if turn >= 20:
+            yield copy.deepcopy(state)
+        response = ". ".join(draw.choices(told, k=_SENTENCES[mood]))
+        state["history"] += [
+            {"turn": turn, "role": "user", "content": state["action"]},
+            {"turn": turn, "role": "assistant", "content": response},
+        ]
+        _book(state, mood, told, full["npcs"], draw)
+
+
+def _turn_mood(state: State, before: str, told: Sequence[str], draw: random.Random) -> None:
+    """What the engine keeps of the call that led to the mood."""
+    mood, particulars = state["mood"]["name"], state["mood"]
+    locked = {"die": 4, "outcome": "costly"} if mood == before == "action" else None
+    state["dice"] = {"pool": sorted(draw.choices(range(1, 7), k=3)) if mood == "action" else state["dice"]["pool"], "locked": locked}
+    if mood == "action":
+        particulars["action"] = {"aim": draw.choice(told), "position": draw.choice(["risky", "desperate"]), "danger": draw.choice(told)}
+    elif mood == "aftermath":
+        outcome = draw.choice(["clean", "costly", "setback", "disaster"])
+        particulars["aftermath"] = {"outcome": outcome, "costs": [draw.choice(told)], "complication": draw.choice(told)}
+    elif mood == "scene" and before != "scene":
+        variant = draw.choice(["encounter", "opportunity", "discovery"])
+        particulars["scene"] = {"variant": variant, "subject": draw.choice(told), "urgency": draw.choice(["low", "rising", "now"])}
+
+
+def _book(state: State, mood: str, told: Sequence[str], people: Sequence[State], draw: random.Random) -> None:
+    """What a turn leaves behind. Over twenty beats the scene is folded."""
+    player, beats = state["player"], state["scene"]["beats"]
+    beats.append(draw.choice(told))
+    if mood == "aftermath":
+        player["stress"] = min(9, player["stress"] + draw.randint(0, 2))
+        state["costs"].append({"cost": draw.choice(told)})
+        state["threats"].append({"threat": draw.choice(told), "resolved": draw.random() < 0.5})
+    elif mood == "downtime":
+        player["stress"] = max(0, player["stress"] - 2)
+        state["npcs"] = draw.sample(people, 4)
+    if draw.random() < 0.3:
+        clock = draw.choice(state["clocks"])
+        clock["filled"] = min(clock["segments"], clock["filled"] + 1)
+    if len(beats) > 20:
+        state["scenes"].append({"summary": ". ".join(draw.choices(told, k=4)), "moments": draw.choices(told, k=1)})
+        state["seeds"] += draw.choices(told, k=2)
+        beats.clear()
+
+
+SESSIONS: dict[str, tuple[Callable[[int], Iterator[State]], str, dict[tuple[str, ...], int]]] = {
+    "sentinel": (play_sentinel, "anthropic", {(): 0, ("steady_first",): 88}),
+    "companion": (play_companion, "anthropic", {(): 0, ("steady_first",): 75}),
+    "tidepool": (play_tidepool, "messages", {(): 0, ("steady_first",): 80}),
 }
-"""For each pack how a session is played, and by patches the share of tokens that is promised to be met again (0: nothing is)."""
+"""For each pack how a session is played, for whom it is compiled, and by patches the share of tokens that is promised to be met again (0:
+nothing is)."""
