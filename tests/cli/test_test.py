@@ -199,6 +199,17 @@ def test_cases_of_several_packs_are_run(there, run):
         assert run("test", "--ci", "--no-cache", *asked).out.endswith("2 passed, 2 failed\n")
 
 
+def test_a_pack_and_a_folder_of_its_cases_are_asked_for_at_once(there, run):
+    """Beside cases of others, and beside a pack that has none, which is still told."""
+    shutil.copytree(there / "packs/tavern", there / "packs/inn")
+    shutil.copytree(there / "fixtures/tavern", there / "fixtures/inn")
+    for asked in (("packs/tavern", "fixtures/tavern"), ("fixtures/tavern", "packs/tavern"), ("packs/tavern", "fixtures/tavern/fog")):
+        assert run("test", "--ci", "--no-cache", *asked).out == "2 passed\n"
+    shutil.rmtree(there / "fixtures/inn")
+    done = run("test", "packs/inn", "fixtures/tavern")
+    assert done.code == 2 and "no case is found of the pack `packs/inn`" in done.err
+
+
 def test_a_pack_alone_in_its_folder_without_a_case(there, run, monkeypatch):
     (there / "packs/tavern").rename(there / "alone")
     shutil.rmtree(there / "fixtures")

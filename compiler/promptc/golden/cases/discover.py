@@ -55,13 +55,15 @@ class CaseFolders:
 class CaseFolder:
     """A folder (absolute) with the goldens in it, pending ones too, by name. `is_case` tells whether it has a `case.yaml`; where it has
     none, `misnamed` is a file that may be meant as one (`case.yml`). Where `packs` are not empty, the case is meant only if its pack
-    (absolute) is among them. `wrong` tells why the folder could not be looked into. `top` is the folder in which cases were looked for."""
+    (absolute) is among them, or `is_any`: the folder was asked for, too. `wrong` tells why the folder could not be looked into. `top`
+    is the folder in which cases were looked for."""
 
     folder: str
     goldens: tuple[str, ...]
     is_case: bool
     misnamed: str = ""
     packs: tuple[str, ...] = ()
+    is_any: bool = False
     wrong: str = ""
     top: str = ""
 
@@ -159,7 +161,8 @@ def _refuse(asked: str) -> UsageError:
 
 def _join(one: CaseFolder, other: CaseFolder) -> CaseFolder:
     """A folder that was asked for twice: a case of either's packs is meant, and any where one names none."""
-    return replace(one, packs=tuple(dict.fromkeys((*one.packs, *other.packs))) if one.packs and other.packs else ())
+    is_any = one.is_any or other.is_any or not one.packs or not other.packs
+    return replace(one, packs=tuple(dict.fromkeys((*one.packs, *other.packs))), is_any=is_any)
 
 
 def check_met(places: Sequence[CaseFolder], met: Collection[str]) -> None:

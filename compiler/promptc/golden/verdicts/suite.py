@@ -184,7 +184,7 @@ class _Run:
             return True
         found = os.path.realpath(os.path.join(root, pack)).removesuffix(f"{os.sep}{MANIFEST}")
         self._met.add(found)
-        return found in place.packs
+        return place.is_any or found in place.packs
 
     def _judge(self, case: Case, place: CaseFolder, passes: dict[str, dict[str, Pass]], begun: int, watch: InputWatch) -> Verdict | None:
         suite = self._suite
