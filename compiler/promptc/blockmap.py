@@ -112,7 +112,7 @@ def draw_map(pack: PackModel, cases: Mapping[str, str], patches: Sequence[str] =
     """The map of the plan with these cases (for the other axes: their defaults, else their first cases) and patches, under no strain, and
     what other cases, the tiers and other patches change. Depends on the pack alone. Raises `PromptcError` for a plan that does not load,
     `UsageError` for one that the pack does not have."""
-    choice = _make_choice(pack, cases, patches)
+    choice = make_choice(pack, cases, patches)
     plan = pack.load_plan(choice)
     drawer = _Drawer(pack)
     variations = (
@@ -125,7 +125,7 @@ def draw_map(pack: PackModel, cases: Mapping[str, str], patches: Sequence[str] =
     return BlockMap(pack.name, pack.version, about, drawer.list_blocks(plan), variations, definitions)
 
 
-def _make_choice(pack: PackModel, cases: Mapping[str, str], patches: Sequence[str]) -> Choice:
+def make_choice(pack: PackModel, cases: Mapping[str, str], patches: Sequence[str]) -> Choice:
     """These cases, for the other axes their default or else their first case, these patches, and the first tier. Raises `UsageError` for an
     axis (PC0701), a case (PC0702) or a patch (PC0703) that the pack does not have."""
     axes = {axis.name: axis.cases for axis in pack.axes}

@@ -135,6 +135,9 @@ def _write_cases(clone: Path, outside: Path) -> None:
         "read": ["render", "pack", f"{outside}/state.json"],
         "read_up": ["render", "pack", "../outside/state.json"],
         "eval": ["eval", "pack", f"{outside}/state.json", "state"],
+        "answer": ["answer", "pack", f"{outside}/secret.txt"],
+        "answer_schema": ["answer", "pack", "pack/state.json", "--schema", f"{outside}/state.json"],
+        "answer_earlier": ["answer", "pack", "x", "pack/state.json", "--answer", "d=../outside/secret.txt"],
         "prune": ["prune", str(outside)],
         "accept": ["accept", str(outside)],
     }

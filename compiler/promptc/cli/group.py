@@ -33,6 +33,7 @@ COMMANDS: dict[str, str] = {
     "check": "Look for what is wrong or doubtful in a pack.",
     "test": "Run cases and compare what comes out with their goldens.",
     "eval": "Evaluate an expression over a state.",
+    "answer": "Check what a model answered, by the pack's own checks.",
     "apply": "Do an operation on a state: checkpoint, compress, clear ...",
     "map": "Print the block map of a pack: what each section is made of.",
     "rule": "Explain a diagnostic code.",
@@ -65,6 +66,7 @@ _ARGUMENTS = {
     "pack": "A pack: its file, or a folder with a pack.yaml.",
     "state": "A state: a JSON file, or `-` for standard input.",
     "words": "What PACK can do (--list names it), then a JSON file or `-`.",
+    "answered": "What PACK can do, if that asks; then the answer, or `-`.",
     "expression": "As in a pack, such as state.player.name.",
     "code": "The code of a finding, such as PC0531.",
     "kind": "pack, state (of PACK), report, segments or case.",
@@ -173,7 +175,7 @@ class Command(_Helping):
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Its arguments, its own options, and the options of every command."""
         named = [
-            (param.make_metavar(ctx).strip("[].").removesuffix("]"), _ARGUMENTS[str(param.name)])
+            (param.make_metavar(ctx).strip("[].").removesuffix("]").replace("]", ""), _ARGUMENTS[str(param.name)])
             for param in self.params
             if isinstance(param, click.Argument)
         ]

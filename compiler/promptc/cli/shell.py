@@ -41,6 +41,7 @@ _RENDER: Mapping[str, Holds] = {
     "store": "store",
 }
 _STORE: Mapping[str, Holds] = {"pack": "file", "store": "nothing", "url": "store", "table": "nothing"}
+_CHOSEN = ("variant", "mood", "patch")
 _ASKED = ("index", "query", "wanted", "top", "floor", "as_json")
 _INDEX: Mapping[str, Holds] = {"pack": "file", **dict.fromkeys(_ASKED, "nothing"), "state": "file"}
 
@@ -67,6 +68,11 @@ _ALLOWED: Mapping[str, Mapping[str, Holds]] = {
     "segments check": {**_STORE, **_plain("format")},
     "segments export": {**_STORE, "output": "file", **_plain("scope", "force")},
     "segments import": {**_STORE, "source": "file", **_plain("prune")},
+    "answer": {
+        **dict.fromkeys(("pack", "answered", "state", "schema"), "file"),
+        "answers": "named_file",
+        **_plain("ask", "args", *_CHOSEN, "format"),
+    },
     "apply": {
         **dict.fromkeys(("pack", "words", "archive"), "file"),
         "output": "output",

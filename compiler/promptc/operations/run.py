@@ -12,12 +12,12 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
 from unicodedata import category
 
-from promptc.diag.findings import Diagnostic, FitError, PromptcError, UsageError, count_noun, fail, join_some, show_value, suggest
-from promptc.diag.frozen import frozen
+from promptc.diag.findings import Diagnostic, FitError, PromptcError, Span, UsageError, count_noun, fail, join_some, show_value, suggest
+from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any
 from promptc.frontend.json import load_json
 from promptc.model.messages import AnswerCheck, AnswerSchema, Ask, Operation
-from promptc.model.pack import PackModel
+from promptc.model.pack import Assert, PackModel
 from promptc.model.state import State
 from promptc.operations.edits import Edited, list_reads, make_edits
 from promptc.operations.results import Archive, Listed, Opened, OperationResult, Request, choose_operation
@@ -35,6 +35,7 @@ _HEADING = "######"
 _WHOLE = ("the state ", "the answer ")
 """What findings of a schema call the whole value."""
 
+ANSWER = "the answer"
 LONGEST_ANSWER = 8_000_000
 """Bytes of the longest answer that is looked at."""
 
@@ -359,7 +360,8 @@ def answer_ask(ask: Ask, text: str | None, names: Mapping[str, Any], meter: Mete
             _stand_in(ask, names, meter), Diagnostic("PC0801", f"`{ask.name}` has no answer: its `else` stands", None, help, "note")
         )
     judged = judge_answer(text, ask.check, meter)
-    why = judged.why or _describe_broken(ask, judged.value, names) or refusal
+    broken = "" if judged.why else next((said for _, said in _iter_broken(ask, judged.value, names)), "")
+    why = judged.why or broken or refusal
     if not why:
         return Answered(judged.value)
     message = f"the answer to `{ask.name}` is refused, and its `else` stands: {why}"
@@ -395,42 +397,56 @@ def read_answer(text: str) -> str:
     return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").rstrip(WHITE)
 
 
-def judge_json(text: str, schema: AnswerSchema) -> JudgedAnswer:
-    """The JSON value, if it is one and its schema takes it."""
+def judge_json(text: str, schema: AnswerSchema, name: str = ANSWER) -> JudgedAnswer:
+    """The JSON value, if it is one and its schema takes it. Findings call the text `name`."""
     try:
-        document = load_json(text.encode(), "the answer")
+        document = load_json(text.encode(), name)
         found = schema.check(document)
     except PromptcError as error:
         found = list(error.diagnostics)
     if not found:
         return JudgedAnswer(document.value)
-    first, message = found[0], found[0].message.replace(*_WHOLE, 1)
-    place = f" (line {first.span.line}, column {first.span.column})" if first.span is not None else ""
-    more = sum(one.level == "error" for one in found[1:])
-    return JudgedAnswer(None, f"{message}{place}" + (f", and {count_noun(more, 'more finding')}" if more else ""))
+    told = tuple(replace(one, message=one.message.replace(*_WHOLE, 1)) for one in found)
+    place = f" (line {told[0].span.line}, column {told[0].span.column})" if told[0].span is not None else ""
+    more = sum(one.level == "error" for one in told[1:])
+    return JudgedAnswer(None, f"{told[0].message}{place}" + (f", and {count_noun(more, 'more finding')}" if more else ""), told)
 
 
 @frozen(eq=False)
 class JudgedAnswer:
-    """The value of an answer, or why it is refused (empty: it is not)."""
+    """The value of an answer, or why it is refused (empty: it is not). `found` are all findings about its JSON, each with its place."""
 
     value: Any
     why: str = ""
+    found: tuple[Diagnostic, ...] = ()
 
 
-def _describe_broken(ask: Ask, value: Any, names: Mapping[str, Any]) -> str:
-    """What is said of the first claim that does not hold of an answer, or that cannot be judged of it; empty where all hold."""
+def check_answer(text: str, check: AnswerCheck | None, meter: Meter, name: str) -> tuple[Any, tuple[Diagnostic, ...]]:
+    """The value of an answer as `judge_answer` gives it, and everything that its check refuses it for, claims aside; `name` is its file."""
+    judged = judge_answer(text, check, meter, name)
+    if not judged.why or judged.found:
+        return judged.value, judged.found
+    return None, (Diagnostic("PC0814", f"the answer is refused: {judged.why}", Span(name, 1, 1), "ask again for a better one"),)
+
+
+def check_claims(ask: Ask, value: Any, names: Mapping[str, Any]) -> tuple[Diagnostic, ...]:
+    """Every claim of an ask that does not hold of an answer that its check takes, or that cannot be judged of it."""
+    found = _iter_broken(ask, value, names)
+    return tuple(Diagnostic("PC0815", f"the answer is refused: {why}", claim.span, "ask again for a better one") for claim, why in found)
+
+
+def _iter_broken(ask: Ask, value: Any, names: Mapping[str, Any]) -> Iterator[tuple[Assert, str]]:
+    """The claims that do not hold of an answer, or that cannot be judged of it, each with what is said of that."""
     seen = {**names, "answers": {**names["answers"], ask.name: value}}
     for claim in ask.check.claims if ask.check is not None else ():
         try:
             if not claim.that.evaluate(seen):
-                return claim.otherwise.render(seen).strip() or f"`{claim.that.text.strip()}` does not hold"
+                yield claim, claim.otherwise.render(seen).strip() or f"`{claim.that.text.strip()}` does not hold"
         except PromptcError as error:
-            return f"`{claim.that.text.strip()}` cannot be judged: {error.diagnostics[0].message}"
-    return ""
+            yield claim, f"`{claim.that.text.strip()}` cannot be judged: {error.diagnostics[0].message}"
 
 
-def judge_answer(text: str, check: AnswerCheck | None, meter: Meter) -> JudgedAnswer:
+def judge_answer(text: str, check: AnswerCheck | None, meter: Meter, name: str = ANSWER) -> JudgedAnswer:
     """The answer's value: with a schema the JSON in it (in its one fence, if it has one), else its text, line ends as `\\n`, none at its
     end.
 
@@ -453,7 +469,7 @@ def judge_answer(text: str, check: AnswerCheck | None, meter: Meter) -> JudgedAn
     if check.max is not None and tokens > check.max:
         return JudgedAnswer(None, f"it has {count_noun(tokens, 'token')}, over its `max` of {check.max}")
     if check.schema is not None:
-        return judge_json(bare, check.schema)
+        return judge_json(bare, check.schema, name)
     missing = _describe_missing(plain, check.headings)
     return JudgedAnswer(plain) if not missing else JudgedAnswer(None, missing)
 

@@ -21,6 +21,7 @@ from promptc.cli.commands.apply_io import (
     keep_answers,
     name_file,
     read_answer_files,
+    read_answers,
     read_args,
     show_path,
     tell_change,
@@ -28,7 +29,7 @@ from promptc.cli.commands.apply_io import (
 )
 from promptc.cli.findings import Reporter
 from promptc.cli.group import PACK, Command
-from promptc.cli.request import read_bytes, read_first
+from promptc.cli.request import read_bytes
 from promptc.cli.terminal import escape_controls, show_json, write_stdout
 from promptc.cli.views.drawing import render_table, show_plural
 from promptc.diag.findings import Diagnostic, DiskError, UsageError
@@ -41,7 +42,7 @@ from promptc.operations.archive import list_archives, name_source, read_archive
 from promptc.operations.edits import make_diff
 from promptc.operations.restore import NO_NOTE, make_restoration, read_note
 from promptc.operations.results import Archived, Listed, OperationResult, Request, StateDiff, choose_operation
-from promptc.operations.run import LONGEST_ANSWER, ask, list_operations, run_operation
+from promptc.operations.run import ask, list_operations, run_operation
 from promptc.operations.state_file import archive_folder, check_expected
 from promptc.text.json import render_canonical_json
 
@@ -286,7 +287,7 @@ def run_apply(reporter: Reporter, asked: ApplyAsked, operation: OperationAsked, 
     choose_operation(pack, operation.name)
     raw = read_bytes(asked.state, "the state", limit=MAX_STATE_BYTES)
     check_expected(asked.expected, pack.load_state(raw, asked.shown).digest, asked.shown)
-    answers = _read_answers(operation)
+    answers = read_answers(operation.answers)
     if endpoint is not None:
         return _apply_asked(reporter, pack, asked, operation, endpoint, raw, answers)
     missing = ask(pack, raw, operation.name, operation.args, answers) if operation.has_model else ()
@@ -336,15 +337,6 @@ def _apply(reporter: Reporter, pack: Pack, asked: ApplyAsked, operation: Operati
     if done.said and not asked.is_dry:
         reporter.say("".join(f"{escape_controls(line)}\n" for line in done.said.split("\n")))
     tell_change(reporter, asked, rewritten)
-
-
-def _read_answers(operation: OperationAsked) -> dict[str, str]:
-    """As texts, whatever the bytes are: what is no UTF-8, or too long, is a bad answer, and no failure."""
-    answers = {}
-    for name, file in operation.answers.items():
-        data = read_first(file, f"the answer `{name}`", size=LONGEST_ANSWER + 1)
-        answers[name] = data.decode(errors="surrogateescape")
-    return answers
 
 
 def _print_requests(reporter: Reporter, pack: Pack, raw: bytes, operation: OperationAsked, requests: Sequence[Request]) -> None:

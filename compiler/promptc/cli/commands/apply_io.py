@@ -15,6 +15,7 @@ from threading import Timer
 from promptc.api import Pack
 from promptc.cli.findings import Reporter
 from promptc.cli.options import refuse_form
+from promptc.cli.request import read_first
 from promptc.cli.terminal import escape_controls, write_stdout
 from promptc.cli.views.difference import render_changes
 from promptc.cli.views.drawing import show_plural
@@ -25,7 +26,7 @@ from promptc.files.atomic import write_file
 from promptc.operations.archive import Written, write_archive
 from promptc.operations.endpoint import Endpoint, ask_endpoint
 from promptc.operations.results import Request, StateDiff
-from promptc.operations.run import ask
+from promptc.operations.run import LONGEST_ANSWER, ask
 from promptc.operations.state_file import Rewritten, archive_folder, rewrite_state
 from promptc.text.json import render_digest
 
@@ -269,6 +270,16 @@ def read_answer_files(given: Sequence[str]) -> dict[str, str]:
             raise UsageError([Diagnostic("PC0721", f"the answer `{name}` is given twice", help="give it once")])
         files[name] = file
     return files
+
+
+def read_answers(files: Mapping[str, str]) -> dict[str, str]:
+    """Read the answers to asks, by their names."""
+    return {name: read_answer_file(file, f"the answer `{name}`") for name, file in files.items()}
+
+
+def read_answer_file(file: str, what: str = "the answer") -> str:
+    """Read an answer as text, whatever its bytes are: what is no UTF-8, or too long, is a bad answer, and no failure."""
+    return read_first(file, what, size=LONGEST_ANSWER + 1).decode(errors="surrogateescape")
 
 
 def _split(given: str, option: str, shape: str) -> tuple[str, str]:

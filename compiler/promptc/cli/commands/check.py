@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import click
 
 from promptc.api import Pack
-from promptc.cli.findings import Reporter, describe_diagnostic, render_diagnostics
+from promptc.cli.findings import Reporter, describe_diagnostic
 from promptc.cli.group import Command, take
 from promptc.cli.options import STORE, read_stores
 from promptc.cli.terminal import show_json, write_stdout
@@ -60,7 +59,7 @@ def check_command(reporter: Reporter, packs: tuple[str, ...], format: str, sourc
     if refused:
         shape = "json" if format == "json" else reporter.settings.diagnostics
         Reporter(replace(reporter.settings, diagnostics=shape)).report(refused)
-    _print(reporter, found, refused, format)
+    print_findings(reporter, found, refused, format)
     if failed:
         return max(error.exit_code for error in failed)
     return _FINDINGS if any(strict or one.level != "note" for one in found) else 0
@@ -75,8 +74,10 @@ def _check(pack: str, stores: Mapping[str, str] | None, *, is_alone: bool) -> Se
     return loaded.check({name: url for name, url in stores.items() if name in names})
 
 
-def _print(reporter: Reporter, found: Sequence[Diagnostic], refused: Sequence[Diagnostic], format: str) -> None:
-    """Nothing on standard output where nothing could be checked, but for a service that shows findings at their lines."""
+def print_findings(reporter: Reporter, found: Sequence[Diagnostic], refused: Sequence[Diagnostic], format: str) -> None:
+    """Print what was `found` in a format; nothing where nothing could be checked (all is in `refused`), but for a service that shows
+    findings at their lines.
+    """
     shown = [one for one in found if one.level == "error" or not reporter.settings.is_quiet]
     if format in _SHAPES:
         text = _render(format, [*refused, *shown])
@@ -85,7 +86,7 @@ def _print(reporter: Reporter, found: Sequence[Diagnostic], refused: Sequence[Di
     elif format == "json":
         text = show_json([describe_diagnostic(one) for one in shown])
     else:
-        text = render_diagnostics(shown, reporter.choose_paint(sys.stdout)) + ("" if reporter.settings.is_quiet else _sum_up(found))
+        text = reporter.render(shown) + ("" if reporter.settings.is_quiet else _sum_up(found))
     write_stdout(text.encode("utf-8", "backslashreplace"))
 
 

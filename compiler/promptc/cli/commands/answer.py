@@ -1,0 +1,210 @@
+"""`promptc answer`: whether a model's answer is what the pack asks for, by the code of `promptc apply --answer`, with every finding."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import click
+
+from promptc.api import Pack
+from promptc.blockmap import make_choice
+from promptc.cli.commands.apply_io import STDIN, read_answer_file, read_answer_files, read_answers, read_args
+from promptc.cli.commands.check import print_findings
+from promptc.cli.findings import Reporter
+from promptc.cli.group import PACK, Command, take
+from promptc.cli.options import MOOD, PATCH, VARIANT, make_request
+from promptc.cli.request import read_bytes
+from promptc.diag.findings import Diagnostic, Span, UsageError, count_noun, join_names, suggest
+from promptc.diag.frozen import frozen, replace
+from promptc.diag.typed import Any
+from promptc.frontend.json import MAX_STATE_BYTES
+from promptc.frontend.state import StateSchema, load_state_schema
+from promptc.model.messages import AnswerCheck, Ask, Operation
+from promptc.model.pack import Response
+from promptc.model.stages import RenderOptions
+from promptc.operations.results import choose_operation
+from promptc.operations.run import begin_operation, check_answer, check_claims, run_operation
+from promptc.passes.bind import bind
+from promptc.text.counters.counter import Meter
+
+_FILE = click.Path(readable=False, allow_dash=True)  # what cannot be read is told when it is read
+_FINDINGS = 1
+_STANDS = ", and its `else` stands"
+_REFUSALS = ("PC0800", "PC0809")
+"""What an operation says of an answer that it does not take, and of one it does not ask for."""
+
+
+@frozen
+class _Asked:
+    """The command line, read: `answers` are the files of answers to other asks."""
+
+    pack: str
+    operation: str | None
+    file: str
+    ask: str | None
+    state: str | None
+    args: dict[str, Any]
+    answers: dict[str, str]
+    variants: dict[str, str]
+    patches: tuple[str, ...]
+    schema: str | None
+
+    @property
+    def shown(self) -> str:
+        """What findings call the answer."""
+        return _name(self.file)
+
+
+@frozen(eq=False)
+class _TakenAnswer:
+    """An answer that its check takes: its text, and its value."""
+
+    text: str
+    value: Any
+
+
+@click.command(
+    "answer",
+    cls=Command,
+    examples=[
+        ("a model's answer to a prompt of the pack", "promptc answer packs/tidepool answer.json"),
+        ("by what another case asks for", "promptc answer packs/tidepool answer.json --mood action"),
+        ("an answer to what an operation asks", "promptc answer packs/sentinel checkpoint digest.json"),
+        ("with what its check says of the state", "promptc answer . checkpoint digest.json --state state.json"),
+        ("for a program", "promptc answer packs/tidepool answer.json --format json"),
+    ],
+)
+@PACK
+@click.argument("answered", nargs=-1, metavar="[OPERATION] FILE", type=_FILE)
+@click.option("--state", metavar="STATE", type=_FILE, help="The state it was asked about: for claims, and for the case that is in force.")
+@click.option("--ask", metavar="NAME", help="Which question of OPERATION it answers. [the first]")
+@click.option("--arg", "args", multiple=True, metavar="NAME=JSON", help="An argument of the operation, in place of its default.")
+@click.option("--answer", "answers", multiple=True, metavar="NAME=FILE", help="The answer to an earlier question, which claims may see.")
+@click.option("--schema", metavar="FILE", type=_FILE, help="A JSON Schema to hold it to, in place of the pack's `response`.")
+@take(VARIANT, MOOD, PATCH)
+@click.option("--format", type=click.Choice(("text", "json", "sarif", "github")), default="text", help="How to print the findings. [text]")
+@click.pass_obj
+def answer_command(reporter: Reporter, /, pack: str, answered: tuple[str, ...], format: str, **given: Any) -> int:
+    """Check a model's answer, FILE or `-`, by the `response` of PACK, or by what OPERATION asks of one: its schema, headings and claims.
+
+    It is the check of `promptc apply --answer`, which lets the pack's own `else` stand for what fails it. Here every finding is told, with
+    its line in the answer. The JSON may stand in one Markdown fence. With a STATE the operation is also done, in memory: an answer that it
+    cannot book is refused. Exit code 1 where the answer is refused.
+    """
+    asked = _read_asked(pack, answered, given)
+    found = _check_response(asked) if asked.operation is None else _check_operation(asked)
+    print_findings(reporter, found, (), format)
+    return _FINDINGS if any(one.level == "error" for one in found) else 0
+
+
+def _read_asked(pack: str, words: Sequence[str], given: dict[str, Any]) -> _Asked:
+    if len(words) not in (1, 2):
+        raise UsageError([Diagnostic("PC0720", "`promptc answer` takes PACK [OPERATION] FILE", help="see `promptc answer --help`")])
+    operation, file = (None, words[0]) if len(words) == 1 else words
+    names = ("ask", "args", "answers")
+    chosen = next((name.rstrip("s") for name in names if given[name]), None)
+    if operation is None and chosen is not None:
+        raise UsageError([Diagnostic("PC0829", f"`--{chosen}` goes with an OPERATION", help="name the operation before the FILE")])
+    request = make_request({"variant": given["variant"], "mood": given["mood"], "patch": given["patch"]})
+    if operation is not None and (request.variants or request.patches or given["schema"]):
+        help = "leave out `--variant`, `--mood`, `--patch` and `--schema`"
+        raise UsageError([Diagnostic("PC0829", "an operation says itself what it asks for", help=help)])
+    args, answers = read_args(given["args"]), read_answer_files(given["answers"])
+    files = [file, given["state"], *answers.values()]
+    if files.count(STDIN) > 1:
+        raise UsageError([Diagnostic("PC0829", "standard input cannot be two files", help="name a file for one of them")])
+    return _Asked(pack, operation, file, given["ask"], given["state"], args, answers, request.variants, request.patches, given["schema"])
+
+
+def _check_response(asked: _Asked) -> Sequence[Diagnostic]:
+    pack = Pack.load(asked.pack)
+    asking = [one.name for one in pack.model.operations if one.asks]
+    if asked.file in asking and not Path(asked.file).exists():
+        help = f"`promptc answer {asked.pack} {asked.file} FILE`"
+        raise UsageError([Diagnostic("PC0720", f"`{asked.file}` is an operation, and no FILE is named", help=help)])
+    if asked.schema is not None:
+        check = AnswerCheck(Span(asked.schema, 1, 1), _load_schema(asked.schema))
+    else:
+        response = _find_response(pack, asked)
+        if response is None:
+            raise _refuse(pack, asking)
+        check = AnswerCheck(response.span, StateSchema(response.schema, (), b""))
+    return check_answer(read_answer_file(asked.file), check, Meter(pack.model.counting.counter), asked.shown)[1]
+
+
+def _refuse(pack: Pack, asking: Sequence[str]) -> UsageError:
+    ways = [f"name the operation that asks, of {join_names(asking)}, before the file"] if asking else []
+    ways += ["declare `response: schemas/turn.json`", "name a schema: `--schema turn.json`"]
+    return UsageError([Diagnostic("PC0816", f"`{pack.name}` declares no `response`", help="; or ".join(ways))])
+
+
+def _load_schema(file: str) -> StateSchema:
+    return load_state_schema(read_bytes(file, "the schema", limit=MAX_STATE_BYTES), file, Span(file, 1, 1))
+
+
+def _find_response(pack: Pack, asked: _Asked) -> Response | None:
+    """That of the case which the command line or the state chooses; without either, of each axis's default, or first."""
+    if asked.state is not None:
+        state = pack.load_state(_read_state(asked.state), _name(asked.state))
+        options = RenderOptions(variants=asked.variants, patches=asked.patches)
+        choice = bind(pack.model, state, Meter(pack.model.counting.counter), options).choice
+    else:
+        choice = make_choice(pack.model, asked.variants, asked.patches)
+    return pack.model.load_plan(choice).response
+
+
+def _check_operation(asked: _Asked) -> Sequence[Diagnostic]:
+    pack = Pack.load(asked.pack)
+    operation = choose_operation(pack, asked.operation or "")
+    ask, text = _choose_ask(operation, asked.ask), read_answer_file(asked.file)
+    value, found = check_answer(text, ask.check, Meter(pack.model.counting.counter), asked.shown)
+    if found:
+        return found
+    if asked.state is None:
+        return tuple(_iter_unjudged(ask))
+    return _check_against_state(pack, operation, ask, asked, _TakenAnswer(text, value))
+
+
+def _choose_ask(operation: Operation, name: str | None) -> Ask:
+    known = [one.name for one in operation.asks]
+    found = operation.find_ask(name) if name is not None else next(iter(operation.asks), None)
+    if found is None:
+        what = f"`{operation.name}` asks no `{name}`" if known else f"`{operation.name}` asks nothing"
+        raise UsageError(
+            [Diagnostic("PC0806", what, operation.span, suggest(name or "", known) if known else "it has no answers to check")]
+        )
+    return found
+
+
+def _check_against_state(pack: Pack, operation: Operation, ask: Ask, asked: _Asked, given: _TakenAnswer) -> Sequence[Diagnostic]:
+    """Every claim that does not hold; where all do, why the operation refuses the answer, which is tried in memory."""
+    raw, name = _read_state(str(asked.state)), _name(str(asked.state))
+    answers = {**read_answers(asked.answers), ask.name: given.text}
+    begun = begin_operation(pack, raw, operation.name, asked.args, answers, name=name)
+    for earlier in operation.asks[: operation.asks.index(ask)]:
+        if earlier.name in answers:
+            begun = begun.take(earlier.name, begun.answer(earlier.name).value)
+    broken = check_claims(ask, given.value, begun.names)
+    if broken:
+        return broken
+    done = run_operation(pack, raw, operation.name, asked.args, answers, name=name)
+    told = [one for one in done.warnings if one.code in _REFUSALS and f"`{ask.name}`" in one.message]
+    if ask.name not in done.fallbacks:
+        return told
+    return [replace(one, message=one.message.replace(_STANDS, ""), level="error") for one in told]
+
+
+def _iter_unjudged(ask: Ask) -> Iterator[Diagnostic]:
+    claims = ask.check.claims if ask.check is not None else ()
+    if claims:
+        message = f"{count_noun(len(claims), 'claim')} of `{ask.name}` {'is' if len(claims) == 1 else 'are'} not judged: there is no state"
+        yield Diagnostic("PC0817", message, claims[0].span, "name the state that it was asked about: `--state state.json`", "note")
+
+
+def _read_state(file: str) -> bytes:
+    return read_bytes(file, "the state", limit=MAX_STATE_BYTES)
+
+
+def _name(file: str) -> str:
+    return "stdin" if file == STDIN else file
