@@ -2,6 +2,7 @@
 
 import sys
 
+from benchmarks.asking import bench_asking
 from benchmarks.attacks import bench_attacks
 from benchmarks.cases import bench_cases
 from benchmarks.cold import bench_cold
@@ -20,6 +21,7 @@ from benchmarks.templates import bench_templates
 
 PARTS = {
     "cold": bench_cold,
+    "asking": bench_asking,
     "counting": bench_counting,
     "growth": bench_growth,
     "others": bench_others,
