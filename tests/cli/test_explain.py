@@ -240,3 +240,23 @@ def test_parts_of_messages_that_are_left_out_are_told(run):
     assert "2 by empty, 4 parts of messages by parts" in ask("--format", "messages")
     stages = " ".join(ask("--stages", "log").split())
     assert "`image` of item `6`; `image`, `document` of item `7`; `tool_use` of item `8`" in stages and "`7` · `8`" in stages
+
+
+def test_definitions_are_told_under_their_names(tmp_path, run, monkeypatch):
+    """Of a `where`, with what they stand for; of a line of output, as the template names them."""
+    monkeypatch.chdir(tmp_path)
+    head = {"promptc": 1, "name": "named", "version": "1.0.0", "tokenizer": "chars/4", "budget": 100}
+    manifest = head | {
+        "define": {"hinge": "'hinge' in item.tags", "about(who)": "hinge and item.of == who", "shout(text)": "text | upper"},
+        "sections": [
+            {"id": "rows", "items": {"from": "state.rows", "id": "item.id", "where": "about('ada')", "text": "{{ shout(item.id) }}!"}}
+        ],
+    }
+    (tmp_path / "pack.yaml").write_text(json.dumps(manifest), encoding="utf-8")
+    rows = [{"id": "a", "tags": ["hinge"], "of": "ada"}, {"id": "b", "tags": [], "of": "ada"}]
+    (tmp_path / "state.json").write_text(json.dumps({"rows": rows}), encoding="utf-8")
+    why = " ".join(run("explain", "pack.yaml", "state.json", "--why", "rows/b").out.split())
+    meant = "`about(who)` is hinge and item.of == who; `hinge` is 'hinge' in item.tags"
+    assert f"`where` is false for it: about('ada') ({meant})" in why
+    source = run("explain", "pack.yaml", "state.json", "--source", "1").out
+    assert "{{ shout(item.id) }}" in source and '/rows/0/id = "a"' in source
