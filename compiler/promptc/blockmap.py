@@ -259,6 +259,8 @@ def _describe_plan(pack: PackModel, plan: Plan) -> tuple[Phrase, ...]:
     budget, counter = plan.budget, pack.counting.wanted or pack.counting.counter.name
     reserve = f", {budget.reserve} of {budget.context} are kept for the answer" if budget.reserve else ""
     found = [say(f"{count_noun(budget.total, 'token')} by {{}}{reserve}", counter), say(f"{plan.output.format} output")]
+    if pack.visible is not None:
+        found.append(say("only items where {}", " ".join(pack.visible.text.split())))
     if plan.tools:
         found.append(_list("tools ", [tool.name for tool in plan.tools]))
     if plan.response is not None:
