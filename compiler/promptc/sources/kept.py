@@ -65,7 +65,7 @@ class Tally:
 
 
 class KeptSources:
-    """What is kept for one pack. Several threads may use it; what two of them keep at once is that of one of them."""
+    """What is kept for one pack. For one thread at a time; of what two processes keep at once, that of one stays."""
 
     def __init__(self, cache: Cache, path: str, pack: str, counter: str) -> None:
         """`path` is where the pack lies; `pack` and `counter` are the digests of it and of what counts its tokens."""

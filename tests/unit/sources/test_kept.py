@@ -17,6 +17,7 @@ from promptc.model.sources import Segment
 from promptc.sources import kept as kept_sources
 from promptc.sources.address import read_address
 from promptc.sources.retrieval import retrieve
+from promptc.sources.retrieval.encoder import load_encoder
 from promptc.sources.segment_store import HeldStore, SegmentStore
 
 HEAD = "promptc: 1\nname: small\nversion: 1.0.0\ntokenizer: chars/4\nbudget: 4000\n"
@@ -78,12 +79,12 @@ def index(folder):
     return folder
 
 
-def build(folder):
+def build(folder, encoder=None):
     from promptc.frontend.corpus import build_corpus
 
     model = promptc.load(folder).model
     counter = model.counting.counter
-    list(build_corpus(model.indexes[0], count=counter.measure, counter=counter.digest, load_encoder=lambda: None))
+    list(build_corpus(model.indexes[0], count=counter.measure, counter=counter.digest, load_encoder=lambda: encoder))
 
 
 def render(folder, cache, state):
@@ -287,6 +288,33 @@ def test_what_lacks_vectors_on_this_machine_is_not_kept(index, cache):
         with without_extras(["retrieval"]):
             text, kept = render(index, cache, STATE)
         assert "oil" in text and kept["answers"] == (1 if _ else 0, 1 if _ else 2)
+
+
+@pytest.fixture
+def near(index):
+    """The index with vectors, by the encoder itself."""
+    (index / "pack.yaml").write_text(INDEX.replace("weights: {words: 1}", "vectors: {encoder: minilm-int8}"), encoding="utf-8")
+    build(index, load_encoder("minilm-int8"))
+    return index
+
+
+def test_a_vector_is_made_once(near, cache, monkeypatch):
+    assert render(near, cache, STATE)[1] == {"answers": (0, 2), "vectors": (0, 1)}
+    monkeypatch.setattr(kept_sources, "load_encoder", None)
+    assert render(near, cache, {**STATE, "but": "pages/rope.md"})[1] == {"answers": (1, 1), "indexes": (1, 0), "vectors": (1, 0)}
+
+
+def test_an_encoder_that_is_there_and_cannot_be_loaded_is_missing(near, cache, monkeypatch):
+    monkeypatch.setattr(kept_sources, "is_installed", lambda: True)
+    with without_extras(["retrieval"]):
+        for _ in range(2):
+            assert "oil" in render(near, cache, STATE)[0]
+
+
+def test_an_answer_with_vectors_is_none_without_the_packages(near, cache):
+    render(near, cache, STATE)
+    with without_extras(["retrieval"]):
+        assert render(near, cache, STATE)[1]["answers"][1] >= 1
 
 
 # --- the cache itself ---
