@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from os import PathLike, fspath
 
 from promptc.cache import Cache
@@ -147,21 +147,36 @@ class Pack:
         stores: Mapping[str, str] | None = None,
         given: Mapping[str, Any] | None = None,
         memory: CostlyWork | None = None,
+        listen: Callable[[Any], Any] | None = None,
     ) -> Outcome:
         """Renders as `render` does, but content that does not fit gives an outcome with errors instead of raising. `given` are the values
         of the names that the pack of a question sees besides the state. `memory` makes renders of states that share parts faster.
+        `listen` is given the render's sources and gives those that are asked in their place.
         """
         shape, provider = choose_format(format)
         options = RenderOptions(budget, dict(variants or {}), tuple(patches), shape, tuple(without), given or {}, provider)
-        return self._compile(self.load_state(state), options, dict(stores or {}), memory)
+        return self._compile(self.load_state(state), options, dict(stores or {}), memory, listen)
 
-    def _compile(self, state: State, options: RenderOptions, urls: Mapping[str, str], work: CostlyWork | None) -> Outcome:
-        outcome = self._kept.use(lambda loaded: self._compile_loaded(loaded.pack, state, options, urls, work))
+    def _compile(
+        self,
+        state: State,
+        options: RenderOptions,
+        urls: Mapping[str, str],
+        work: CostlyWork | None,
+        listen: Callable[[Any], Any] | None = None,
+    ) -> Outcome:
+        outcome = self._kept.use(lambda loaded: self._compile_loaded(loaded.pack, state, options, urls, work, listen))
         outcome.refit = lambda provider: self._compile(state, replace(options, format="messages", provider=provider), urls, work)
         return outcome
 
     def _compile_loaded(
-        self, pack: PackModel, state: State, options: RenderOptions, urls: Mapping[str, str], work: CostlyWork | None
+        self,
+        pack: PackModel,
+        state: State,
+        options: RenderOptions,
+        urls: Mapping[str, str],
+        work: CostlyWork | None,
+        listen: Callable[[Any], Any] | None,
     ) -> Outcome:
         """With what its sources hold now, if it has any: they are opened when first asked."""
         if not (pack.stores or pack.indexes or urls):
@@ -170,12 +185,20 @@ class Pack:
 
         check_urls(pack.stores, urls)
         try:
-            return self._compile_asking(pack, state, options, urls, work, is_kept=True)
+            return self._compile_asking(pack, state, options, urls, work, listen, is_kept=True)
         except MovedError:
-            return self._compile_asking(pack, state, options, urls, work, is_kept=False)
+            return self._compile_asking(pack, state, options, urls, work, listen, is_kept=False)
 
     def _compile_asking(
-        self, pack: PackModel, state: State, options: RenderOptions, urls: Mapping[str, str], work: CostlyWork | None, *, is_kept: bool
+        self,
+        pack: PackModel,
+        state: State,
+        options: RenderOptions,
+        urls: Mapping[str, str],
+        work: CostlyWork | None,
+        listen: Callable[[Any], Any] | None,
+        *,
+        is_kept: bool,
     ) -> Outcome:
         from contextlib import closing
 
@@ -183,7 +206,9 @@ class Pack:
 
         sources = self._open_sources()
         with closing(sources.choose(urls, is_kept=is_kept)) as chosen:
-            outcome = compile_prompt(pack, state, self._kept.meter, options, lambda bound: Gatherer(bound, chosen), work)
+            outcome = compile_prompt(
+                pack, state, self._kept.meter, options, lambda bound: Gatherer(bound, listen(chosen) if listen else chosen), work
+            )
         outcome.kept = sources.describe_kept()
         return outcome
 

@@ -425,7 +425,7 @@ def _iter_items(items: Items) -> Iterator[Phrase]:
 
 def _iter_retrieve(source: Retrieve) -> Iterator[Phrase]:
     yield say(f"top {source.top} of {source.candidates} candidates out of {source.window}")
-    yield say(f"floor {_show_ratio(Ratio(source.floor, MICRO))}")
+    yield say(f"floor {_show_ratio(Ratio(source.floor, MICRO))}" if source.floor is not None else "floor of the index")
     if source.sparse_below:
         yield say(f"sparse below {source.sparse_below}")
 

@@ -112,7 +112,7 @@ BAD = ROOT / "fixtures/bad/PC0592"
 
 
 LONG = [
-    "a key of the mill I may have had",
+    "who had left a key by our mill door",
     "the ferry was never where I had left it",
     "the mill and the ferry and the road and the hill",
 ]

@@ -7,7 +7,7 @@ RANKS = (
     ("pytest_plugin",),
     ("cli",),
     ("golden", "blockmap"),
-    ("compare",),
+    ("compare", "recall"),
     ("api",),
     ("operations",),
     ("pipeline",),

@@ -61,7 +61,7 @@ _ALLOWED: Mapping[str, Mapping[str, Holds]] = {
     "schema": {"pack": "file", **_plain("kind")},
     "rule": _plain("code", "is_all", "format"),
     "index query": _INDEX,
-    "index eval": {**_INDEX, "queries": "file", **_plain("cap", "min_recall")},
+    "index eval": {**_INDEX, "queries": "file", **_plain("cap", "min_recall", "section", "columns", "floors")},
     "index status": _INDEX,
     "index build": _INDEX,
     "segments list": {**_STORE, **_plain("scope", "as_json")},

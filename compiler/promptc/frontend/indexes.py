@@ -10,7 +10,7 @@ from promptc.diag.findings import Diagnostic, PromptcError, Span, fail, suggest
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
 from promptc.files.reading import check_pack_path
-from promptc.frontend.sections import read_ratio, read_size
+from promptc.frontend.sections import read_micro, read_ratio, read_size
 from promptc.frontend.texts import PackFiles, TextCompiler
 from promptc.frontend.yaml import load_yaml
 from promptc.model.section import Ratio
@@ -102,7 +102,7 @@ def _load_defaults(node: Node | None, compiler: TextCompiler) -> dict[str, Any]:
 
 
 def _load_matching(node: Node, compiler: TextCompiler, files: PackFiles) -> Matching:
-    vectors, weights, synonyms = node.get("vectors"), node.get("weights"), node.get("synonyms")
+    vectors, weights, synonyms, floor = (node.get(key) for key in ("vectors", "weights", "synonyms", "floor"))
     encoder = vectors.value["encoder"] if vectors is not None else None
     if encoder is not None and encoder.value not in KNOWN:
         message = f"there is no encoder `{encoder.value}`"
@@ -111,6 +111,7 @@ def _load_matching(node: Node, compiler: TextCompiler, files: PackFiles) -> Matc
         _load_weights(weights, encoder, compiler),
         str(encoder.value) if encoder is not None else "",
         _load_synonyms(synonyms, files) if synonyms is not None else (),
+        read_micro(floor) if floor is not None else Matching().floor,
     )
 
 

@@ -337,7 +337,7 @@ def _load_retrieve(node: Node, indexes: Sequence[str], compiler: TextCompiler) -
         where=compiler.find_expression(node.get("where")),
         boosts=tuple(_load_boost(boost, compiler) for boost in node.list("boost")),
         **{key: int(node.value[key].value) for key in ("window", "candidates", "top", "sparse_below") if node.get(key) is not None},
-        **({"floor": _read_micro(node.value["floor"])} if node.get("floor") is not None else {}),
+        **({"floor": read_micro(node.value["floor"])} if node.get("floor") is not None else {}),
     )
 
 
@@ -354,10 +354,10 @@ def _read_indexes(node: Node, indexes: Sequence[str], compiler: TextCompiler) ->
 
 
 def _load_boost(node: Node, compiler: TextCompiler) -> Boosting:
-    return Boosting(_read_micro(node.value["add"]), compiler.expression(node.value["where"]))
+    return Boosting(read_micro(node.value["add"]), compiler.expression(node.value["where"]))
 
 
-def _read_micro(node: Node) -> int:
+def read_micro(node: Node) -> int:
     """A score in millionths; what is finer is cut off."""
     return int(read_ratio(node) * MICRO)
 

@@ -261,24 +261,29 @@ def _quote(text: str) -> str:
 
 def read_queries(data: bytes, name: str) -> tuple[KnownAnswer, ...]:
     """The queries of a tab-separated file: a query, then FILE#HEADING with `||` between any of several, or nothing where nothing is to be
-    found. Further columns are not read, nor is a first line whose first column is `query`, nor are empty lines.
+    found. A first line whose first column is `query` names the columns; further ones are kept by name. Empty lines are not read.
 
     FILE is the end of a path in the corpus; it ends at the last `#` but where it ends in `.md` before. Raises `PromptcError` with every
     line that is not so (PC0196).
     """
     source = Source(name, convert_form("NFC", decode_text(data, name)))
     known: list[KnownAnswer] = []
+    names: list[str] = []
     wrong: list[Diagnostic] = []
     for number, line in enumerate(source.text.split("\n"), 1):
         columns = line.split("\t")
-        if not line.strip() or (number == 1 and columns[0].strip().lower() == "query"):
+        if number == 1 and columns[0].strip().lower() == "query":
+            names = [name.strip() for name in columns[2:]]
+            continue
+        if not line.strip():
             continue
         expected = columns[1].strip() if len(columns) > 1 else ""
         answers = [_read_answer(one.strip()) for one in expected.split(_ANY)] if expected else []
         if None in answers or not columns[0].strip():
             message = "an answer is FILE#HEADING" if columns[0].strip() else "a line has no query"
             wrong.append(Diagnostic("PC0196", message, source.span(number, 1), "such as `combat.md#Initiative`, with tabs between columns"))
-        known.append(KnownAnswer(columns[0].strip(), tuple(one for one in answers if one is not None)))
+        further = {name: value.strip() for name, value in zip(names, columns[2:], strict=False) if name}
+        known.append(KnownAnswer(columns[0].strip(), tuple(one for one in answers if one is not None), further))
     if wrong or not known:
         raise PromptcError(wrong or [Diagnostic("PC0196", "the file has no queries", source.span(1, 1), "write a query, a tab, an answer")])
     return tuple(known)

@@ -156,6 +156,7 @@ class OpenSources:
                 digest_matching(part.fingerprint, index.matching),
                 _name_encoder(index.matching),
                 _once(partial(self._load_part, index, version, kept, part)),
+                floor=index.matching.floor,
             )
             for part in parts
         ]
@@ -180,7 +181,7 @@ class OpenSources:
 
 
 def _hold(loaded: LoadedIndex, index: CorpusIndex) -> IndexAtHand:
-    return IndexAtHand(loaded.name, loaded.fingerprint, _name_encoder(index.matching), lambda: loaded, index.engine is None)
+    return IndexAtHand(loaded.name, loaded.fingerprint, _name_encoder(index.matching), lambda: loaded, index.engine is None, loaded.floor)
 
 
 def _name_encoder(matching: Matching) -> str:
@@ -248,7 +249,7 @@ class ChosenSources:
         def load() -> LoadedIndex:
             return replace(opened.retriever.open_entries(index.name, index.matching, entries, count), has_versions=False)
 
-        return IndexAtHand(index.name, fingerprint, _name_encoder(index.matching), load)
+        return IndexAtHand(index.name, fingerprint, _name_encoder(index.matching), load, floor=index.matching.floor)
 
     def ask(self, indexes: Sequence[IndexAtHand], request: ChunkQuery) -> Retrieved:
         """Finds the best chunks of the indexes (`OpenSources.ask`)."""

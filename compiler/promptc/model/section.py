@@ -231,7 +231,7 @@ class Boosting:
 
 @frozen
 class Retrieve:
-    """The best chunks of indexes for one query or several (language.md §4). `floor` is in millionths."""
+    """The best chunks of indexes for one query or several (language.md §4). `floor` is in millionths; None: that of each index."""
 
     span: Span
     indexes: tuple[str, ...]
@@ -241,7 +241,7 @@ class Retrieve:
     boosts: tuple[Boosting, ...] = ()
     window: int = 50
     candidates: int = 12
-    floor: int = 250_000
+    floor: int | None = None
     top: int = 6
     sparse_below: int = 1
 

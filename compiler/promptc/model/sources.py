@@ -36,12 +36,13 @@ class Weights:
 
 @frozen
 class Matching:
-    """How queries meet chunks: weights, the encoder's name (empty: none), and synonyms as (words of the query, what they also stand
-    for)."""
+    """How queries meet chunks: weights, the encoder's name (empty: none), synonyms as (words of the query, what they also stand for), and
+    the floor in millionths where a section says none."""
 
     weights: Weights = Weights()
     encoder: str = ""
     synonyms: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    floor: int = 250_000
 
 
 @frozen

@@ -45,10 +45,10 @@ _SAY = (
 )
 _ASK = "ask in words that the chunks hold; `promptc index query` shows what is found"
 
-_WHYS: Mapping[str, Callable[[Retrieve], str]] = {
-    "floor": lambda source: f"is under the floor of {show_score(source.floor)}",
-    "candidates": lambda source: f"is not among the best {source.candidates} of its index",
-    "top": lambda source: f"is not among the best {source.top}",
+_WHYS: Mapping[str, Callable[[Retrieve, int], str]] = {
+    "floor": lambda source, floor: f"is under the floor of {show_score(floor)}",
+    "candidates": lambda source, floor: f"is not among the best {source.candidates} of its index",
+    "top": lambda source, floor: f"is not among the best {source.top}",
 }
 
 _HELPS = {
@@ -490,9 +490,10 @@ def _warn_few(
         yield Diagnostic("PC0592", message, source.span, _ASK, "warn")
         return
     best, why = found.refused[0]
+    floor = source.floor if source.floor is not None else next(index.floor for index in indexes if index.name == best.index)
     made = f"words {show_score(best.score.words)}, vectors {show_score(best.score.vectors)}"
     named = f"`{best.chunk.id}`" + (f" of {best.chunk.file}" if best.chunk.file else "")
-    others = f"the best of the others, {named} with {show_score(best.score.total)} ({made}), {_WHYS[why](source)}"
+    others = f"the best of the others, {named} with {show_score(best.score.total)} ({made}), {_WHYS[why](source, floor)}"
     message = f"`{section}` retrieves {got} of {count_noun(found.considered, 'scored chunk')}: {others}{unwanted}"
     yield Diagnostic("PC0592", message, source.span, _HELPS[why].format(score=show_score(best.score.fused)), "warn")
 

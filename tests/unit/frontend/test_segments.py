@@ -10,7 +10,7 @@ from promptc.sources.retrieval.retrieve import Answer, KnownAnswer
 def test_queries_and_answers():
     text = "query\texpected\tkind\r\nCR XP\tMonsters/# Stats.md#XP||b.md#Two: 2\tneedle\n\nwifi\t\njunk\n"
     assert read_queries(text.encode(), "q.tsv") == (
-        KnownAnswer("CR XP", (Answer("Monsters/# Stats.md", "XP"), Answer("b.md", "Two: 2"))),
+        KnownAnswer("CR XP", (Answer("Monsters/# Stats.md", "XP"), Answer("b.md", "Two: 2")), {"kind": "needle"}),
         KnownAnswer("wifi", ()),
         KnownAnswer("junk", ()),
     )

@@ -27,6 +27,7 @@ from promptc.model.section import MICRO, show_score
 from promptc.model.sources import CorpusIndex, StateIndex
 from promptc.passes.bind import bind_lets
 from promptc.passes.gather import list_entries
+from promptc.recall import RenderedQuery, RenderedRecall, RenderedVerdict, choose_floor, list_asking
 from promptc.sources.retrieval.encoder import MissingEncoder, VectorEncoder
 from promptc.sources.retrieval.index import check_index, read_index
 from promptc.sources.retrieval.local import BuiltIndex, LoadedIndex
@@ -59,6 +60,9 @@ _MISSED = 1
 _LONGEST = 96_000_000
 _DIGITS = 6
 _REFUSED = 6
+_FLOORS = tuple(range(50_000, 500_000, 25_000))
+_REJECTED = 900
+_BAR = 20
 
 index_command = CommandGroup(
     name="index",
@@ -185,6 +189,7 @@ def _describe_status(built: BuiltIndex) -> str:
     examples=[
         ("what the index is worth", "promptc index eval packs/archive rules queries.tsv"),
         ("as a gate", "promptc index eval packs/archive rules queries.tsv --min-recall 0.93"),
+        ("which floor parts answers from junk", "promptc index eval packs/archive rules queries.tsv --floors"),
         ("with each query's place, for a program", "promptc index eval packs/archive rules queries.tsv --json"),
     ],
 )
@@ -192,9 +197,12 @@ def _describe_status(built: BuiltIndex) -> str:
 @click.argument("index")
 @click.argument("queries", type=click.Path())
 @click.option("--version", "wanted", metavar="VERSION", help="Only chunks of this version.")
-@click.option("--cap", callback=read_count, metavar="TOKENS", help="The section's budget, for recall after the cap. [1000]")
-@click.option("--floor", metavar="SCORE", help="Under which best score a query is flagged. [0.25]")
-@click.option("--min-recall", metavar="SHARE", help="Exit code 1 if recall@6 or recall after the cap is less.")
+@click.option("--section", metavar="ID", help="The section that is rendered. [the first that asks INDEX]")
+@click.option("--column", "columns", metavar="NAME=POINTER", multiple=True, help="Where in the state a column of QUERIES goes.")
+@click.option("--cap", callback=read_count, metavar="TOKENS", help="The budget where no section asks INDEX. [1000]")
+@click.option("--floor", metavar="SCORE", help="Another floor than that of the pack.")
+@click.option("--floors", is_flag=True, help="Recall and rejection by floor, and which to choose.")
+@click.option("--min-recall", metavar="SHARE", help="Exit code 1 if recall as rendered is less.")
 @click.option("--json", "as_json", is_flag=True, help="Figures and every query, as JSON.")
 @click.pass_obj
 def eval_command(
@@ -203,36 +211,93 @@ def eval_command(
     index: str,
     queries: str,
     wanted: str | None,
+    section: str | None,
+    columns: tuple[str, ...],
     cap: int | None,
     floor: str | None,
+    floors: bool,
     min_recall: str | None,
     as_json: bool,
 ) -> int:
     """Ask INDEX of PACK every query in QUERIES and print how many of the known answers it finds.
 
-    recall@n: the answer is among the best n. After the cap: among the best 6, and within the cap, whole. Flagged: nothing reaches the
-    floor, so a render would be sparse. A query without an answer should be flagged.
+    recall@n: the answer is among the best n of the index. As rendered: each query becomes a state, the pack renders it, and the answer
+    stands in the section, by its own floor, top, conditions and budgets; of each that is lost it is told where. Where no section asks
+    INDEX, the best 6 within --cap count instead. A query without an answer is rejected where nothing is found for it.
     """
-    least, under = read_score(min_recall) if min_recall is not None else 0, read_score(floor) if floor is not None else ChunkQuery(()).floor
+    least, under = read_score(min_recall) if min_recall is not None else 0, read_score(floor) if floor is not None else None
     loaded = Pack.load(pack)
     (one,) = list_corpus_indexes(loaded, (index,))
     known = read_queries(_read(queries), queries)
     opened = open_corpus(one, loaded.model.counting.counter.digest, wanted, os.environ)
     _check_answers(known, opened, queries)
-    retriever = Retriever()
-    depth = max(_DEPTHS)
+    rendered = None
+    if section or columns or floors or list_asking(loaded.model, index):
+        rendered = RenderedRecall(loaded, index, section or "", wanted, dict(map(_read_column, columns)))
+    if floors and rendered is not None:
+        return _print_floors(rendered, known, opened, reporter)
+    verdict, notes = _judge(one, known, opened, wanted, cap or _CAP, under)
+    shown = rendered.judge(known, opened, under) if rendered is not None else None
+    reporter.report(Diagnostic("PC0197", f"`{index}` answers by words alone: {note}", one.span, level="warn") for note in notes)
+    told = (rendered.section.id, shown) if rendered is not None and shown is not None else None
+    text = _render_eval_json(verdict, told) if as_json else _render_eval(verdict, cap or _CAP, told)
+    write_stdout(text.encode("utf-8", "backslashreplace"))
+    reached = shown.recall if shown is not None else min(verdict.recall(_TOP), verdict.recall_in_cap)
+    return _MISSED if reached * 1000 < least else 0
 
-    def ask(query: str) -> Any:
+
+def _judge(
+    index: CorpusIndex, known: Sequence[KnownAnswer], opened: Sequence[LoadedIndex], wanted: str | None, cap: int, floor: int | None
+) -> tuple[IndexVerdict, Sequence[str]]:
+    """What the index alone gives, and why it answers by words alone."""
+    retriever, depth, notes = Retriever(), max(_DEPTHS), dict[str, None]()
+
+    def ask(query: str) -> Retrieved:
         found = retriever.ask(opened, ChunkQuery((query,), version=wanted, floor=0, top=depth, candidates=depth))
         notes.update(dict.fromkeys(found.notes))
         return found
 
-    notes: dict[str, None] = {}
-    verdict = judge_index(known, ask, floor=under, top=_TOP, cap=cap or _CAP)
-    reporter.report(Diagnostic("PC0197", f"`{index}` answers by words alone: {note}", one.span, level="warn") for note in notes)
-    text = _render_eval_json(verdict) if as_json else _render_eval(verdict, cap or _CAP)
-    write_stdout(text.encode("utf-8", "backslashreplace"))
-    return _MISSED if min(verdict.recall(_TOP), verdict.recall_in_cap) * 1000 < least else 0
+    return judge_index(known, ask, floor=index.matching.floor if floor is None else floor, top=_TOP, cap=cap), tuple(notes)
+
+
+def _read_column(given: str) -> tuple[str, str]:
+    name, mark, pointer = given.partition("=")
+    if not mark or not name or not pointer.startswith("/"):
+        help = "a column and where it goes: `--column query=/input`"
+        raise UsageError([Diagnostic("PC0721", f"`{given}` is no column with its place", help=help)])
+    return name, pointer
+
+
+def _print_floors(rendered: RenderedRecall, known: Sequence[KnownAnswer], opened: Sequence[LoadedIndex], reporter: Reporter) -> int:
+    progress = Progress(reporter, "rendering")
+    verdicts = []
+    for place, floor in enumerate(_FLOORS, 1):
+        verdicts.append(rendered.judge(known, opened, floor))
+        progress.note(place, len(_FLOORS))
+    progress.close()
+    write_stdout(_render_floors(verdicts, rendered).encode("utf-8", "backslashreplace"))
+    return 0
+
+
+def _render_floors(verdicts: Sequence[RenderedVerdict], rendered: RenderedRecall) -> str:
+    """A row a floor; the chosen one is marked."""
+    chosen = choose_floor(verdicts, _REJECTED)
+    lines = [f"as rendered by `{rendered.section.id}`; of {_count_known(verdicts[0])}", "", f"  floor  recall {'':{_BAR}}  rejected"]
+    for one in verdicts:
+        mark = ">" if one is chosen else " "
+        bars = [("#" * (share * _BAR // SHARE)).ljust(_BAR) for share in (one.recall, one.rejected)]
+        row = f"{mark} {show_score(one.floor or 0)}  {_show_share(one.recall)}  {bars[0]}  {_show_share(one.rejected)}  {bars[1]}"
+        lines.append(row.rstrip())
+    why = f"finds most of those that reject at least {_show_share(_REJECTED)}"
+    if chosen.rejected < _REJECTED:
+        why = f"none rejects {_show_share(_REJECTED)}; of those that reject most it finds most"
+    lines += ["", f"{show_score(chosen.floor or 0)} {why}. Write it into the index: `floor: {show_score(chosen.floor or 0)}`"]
+    return "\n".join(lines) + "\n"
+
+
+def _count_known(verdict: RenderedVerdict) -> str:
+    answered = sum(1 for one in verdict.judged if one.known.answers)
+    return f"{show_plural(answered, 'query', 'queries')} with an answer and {len(verdict.judged) - answered} without"
 
 
 def _read(name: str) -> bytes:
@@ -252,18 +317,41 @@ def _check_answers(known: Sequence[KnownAnswer], opened: Sequence[LoadedIndex], 
         raise UsageError(Diagnostic("PC0196", text, help="name a file and a heading of the corpus") for text in told)
 
 
-def _render_eval(verdict: IndexVerdict, cap: int) -> str:
+def _render_eval(verdict: IndexVerdict, cap: int, rendered: tuple[str, RenderedVerdict] | None) -> str:
     answered, junk = verdict.answered, [one for one in verdict.judged if not one.known.answers]
-    flagged = sum(1 for one in answered if one.is_flagged)
     rows = [(f"recall@{depth}", _show_share(verdict.recall(depth))) for depth in _DEPTHS]
-    rows += [("MRR", _show_share(verdict.mean_reciprocal_rank)), (f"recall after {cap:,} tokens", _show_share(verdict.recall_in_cap))]
-    rows += [("flagged", f"{flagged} of {len(answered)}")]
-    rows += [("flagged, of those without an answer", f"{sum(1 for one in junk if one.is_flagged)} of {len(junk)}")] if junk else []
+    rows += [("MRR", _show_share(verdict.mean_reciprocal_rank))]
+    if rendered is not None:
+        section, shown = rendered
+        rows += [(f"recall as rendered by `{section}`", _show_share(shown.recall))]
+        rows += (
+            [
+                (
+                    "rejected, of those without an answer",
+                    f"{sum(one.is_right for one in shown.judged if not one.known.answers)} of {len(junk)}",
+                )
+            ]
+            if junk
+            else []
+        )
+        wrong = [_describe_lost(one) for one in shown.judged if not one.is_right]
+        title = "lost, or found for nothing:"
+    else:
+        flagged = sum(1 for one in answered if one.is_flagged)
+        rows += [(f"recall after {cap:,} tokens", _show_share(verdict.recall_in_cap)), ("flagged", f"{flagged} of {len(answered)}")]
+        rows += [("flagged, of those without an answer", f"{sum(1 for one in junk if one.is_flagged)} of {len(junk)}")] if junk else []
+        wrong = [_describe_eval(one) for one in answered if not 0 < one.rank <= _TOP or not one.in_cap or one.is_flagged]
+        title = "not at hand:"
     width = max(len(name) for name, _ in rows)
     lines = [show_plural(len(verdict.judged), "query", "queries"), *(f"{name.ljust(width)}  {value}" for name, value in rows)]
-    missed = [one for one in answered if not 0 < one.rank <= _TOP or not one.in_cap or one.is_flagged]
-    lines += ["", "not at hand:", *map(_describe_eval, missed)] if missed else []
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, *(["", title, *wrong] if wrong else [])]) + "\n"
+
+
+def _describe_lost(one: RenderedQuery) -> str:
+    """Where its answer was lost, with the answer's score; for a query without one how much was found."""
+    why = one.lost if one.known.answers else f"{show_plural(one.held, 'chunk')} for nothing"
+    score = show_score(one.score) if one.score else "     "
+    return f"  {score}  {escape_controls(one.known.query)}  ({why})"
 
 
 def _describe_eval(one: JudgedQuery) -> str:
@@ -276,8 +364,8 @@ def _show_share(share: int) -> str:
     return f"{share // SHARE}.{share % SHARE:03}"
 
 
-def _render_eval_json(verdict: IndexVerdict) -> str:
-    told = {
+def _render_eval_json(verdict: IndexVerdict, rendered: tuple[str, RenderedVerdict] | None) -> str:
+    told: dict[str, Any] = {
         "queries": len(verdict.judged),
         "recall": {str(depth): verdict.recall(depth) / SHARE for depth in _DEPTHS},
         "mrr": verdict.mean_reciprocal_rank / SHARE,
@@ -288,6 +376,10 @@ def _render_eval_json(verdict: IndexVerdict) -> str:
             for one in verdict.judged
         ],
     }
+    if rendered is not None:
+        section, shown = rendered
+        judged = [{"query": one.known.query, "lost": one.lost, "score": one.score, "held": one.held} for one in shown.judged]
+        told["rendered"] = {"section": section, "recall": shown.recall / SHARE, "rejected": shown.rejected / SHARE, "judged": judged}
     return show_json(told)
 
 

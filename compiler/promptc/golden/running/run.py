@@ -234,13 +234,16 @@ def _count_same(before: str, after: str) -> int:
 
 
 def _ask_index(pack: Pack, case: Case) -> CaseOutcome:
-    """The shares of queries that find their answer, in whole per cent: `recall` among the best six, `recall_in_cap` within the cap.
+    """Shares of queries in whole per cent: `recall` those whose answer is in the prompt (where no section asks the index: among its best
+    six), `recall_in_cap` those whose answer is among the best six of the index and within the cap, `rejected` those without an answer for
+    which nothing is in the prompt.
 
     Raises `PromptcError` for an index that is not there or cannot be read, and for queries that cannot be.
     """
     from promptc.frontend.corpus import open_corpus
     from promptc.frontend.segments import read_queries
     from promptc.model.sources import CorpusIndex
+    from promptc.recall import RenderedRecall, list_asking
     from promptc.sources.retrieval.retrieve import ChunkQuery, Retriever, judge_index
 
     name, version = case.asked["index"], case.asked.get("version")
@@ -256,8 +259,12 @@ def _ask_index(pack: Pack, case: Case) -> CaseOutcome:
     def ask(query: str) -> Any:
         return retriever.ask(opened, ChunkQuery((query,), version=version, floor=0, top=_TOP, candidates=_TOP))
 
-    judged = judge_index(known, ask, floor=ChunkQuery(()).floor, top=_TOP, cap=case.asked.get("cap", _CAP))
-    return CaseOutcome(0, figures={"recall": judged.recall(_TOP) // _TENTHS, "recall_in_cap": judged.recall_in_cap // _TENTHS})
+    judged = judge_index(known, ask, floor=indexes[name].matching.floor, top=_TOP, cap=case.asked.get("cap", _CAP))
+    figures = {"recall": judged.recall(_TOP) // _TENTHS, "recall_in_cap": judged.recall_in_cap // _TENTHS}
+    if "section" in case.asked or list_asking(pack.model, name):
+        rendered = RenderedRecall(pack, name, case.asked.get("section", ""), version, case.asked.get("columns")).judge(known, opened)
+        figures |= {"recall": rendered.recall // _TENTHS, "rejected": rendered.rejected // _TENTHS}
+    return CaseOutcome(0, figures=figures)
 
 
 def _read_answers(case: Case) -> Mapping[str, str]:

@@ -51,7 +51,7 @@ def _iter_broken(case: Case, ran: CaseRun, last: CaseOutcome, expect: Mapping[st
     for key in _OF_RUN:
         if key in expect:
             yield from _check_number(key, measured[key], expect[key])
-    for key in ("recall", "recall_in_cap"):
+    for key in ("recall", "recall_in_cap", "rejected"):
         if key in expect:
             yield from _check_number(key, last.figures.get(key), expect[key])
     if "fallback" in expect:

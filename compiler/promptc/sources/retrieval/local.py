@@ -61,7 +61,8 @@ class LoadedIndex:
     """`fingerprint` changes with everything that decides an answer. `ideals` give the most a word can add, `rarest` is that of a word that
     one chunk has, `unseen` that of one that none has. `weights` are those of words and vectors as whole numbers. `encoder` is the id of
     what made the vectors, empty where there are none, and `background` how near a query is to any chunk, in 1/10000. `note` says why there
-    are no vectors though asked for. What has no versions is asked whatever version is wanted.
+    are no vectors though asked for. What has no versions is asked whatever version is wanted. `floor` is that of a request which names
+    none.
     """
 
     name: str
@@ -76,13 +77,14 @@ class LoadedIndex:
     background: int = 0
     note: str = ""
     has_versions: bool = True
+    floor: int = 250_000
 
 
 @frozen(eq=False)
 class IndexAtHand:
     """An index that can be told from others before it is read, which `load` does. `encoder` is the id of the one it is asked with; empty
     where words alone count. `is_decided` is false where something besides the fingerprint decides its answers: an engine. `hidden` counts
-    elements of its list that are no chunks, since the pack does not show them.
+    elements of its list that are no chunks, since the pack does not show them. `floor` is that of a request which names none.
     """
 
     name: str
@@ -90,6 +92,7 @@ class IndexAtHand:
     encoder: str
     load: Callable[[], LoadedIndex]
     is_decided: bool = True
+    floor: int = 250_000
     hidden: int = 0
 
 
@@ -143,12 +146,13 @@ def open_index(name: str, matching: Matching, built: BuiltIndex) -> LoadedIndex:
         ours.encoder if ours is not None else "",
         ours.background if ours is not None else 0,
         _UNBUILT.format(name) if asked and ours is None else "",
+        floor=matching.floor,
     )
 
 
 def digest_matching(fingerprint: str, matching: Matching) -> str:
     """The fingerprint of an index as queries meet it, of that of the built one."""
-    told = [fingerprint, [matching.weights.words, matching.weights.vectors], matching.encoder, matching.synonyms]
+    told = [fingerprint, [matching.weights.words, matching.weights.vectors], matching.encoder, matching.synonyms, matching.floor]
     return render_digest(render_canonical_json(told).encode("utf-8", "surrogatepass"))
 
 

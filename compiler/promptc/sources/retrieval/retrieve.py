@@ -72,8 +72,8 @@ class Boost:
 
 @frozen
 class ChunkQuery:
-    """Queries with their filters and numbers (language.md §4, Retrieval). `floor` is in millionths. `version` None takes every version.
-    `shows` is asked before `where`, and what it refuses is counted apart: nothing else is told of it.
+    """Queries with their filters and numbers (language.md §4, Retrieval). `floor` is in millionths, None: each index has its own. `version`
+    None takes every version. `shows` is asked before `where`, and what it refuses is counted apart: nothing else is told of it.
     """
 
     queries: tuple[str, ...]
@@ -82,7 +82,7 @@ class ChunkQuery:
     boosts: tuple[Boost, ...] = ()
     window: int = 50
     candidates: int = 12
-    floor: int = 250_000
+    floor: int | None = None
     top: int = 6
     sparse_below: int = 1
     shows: ChunkFilter | None = None
@@ -277,11 +277,12 @@ def retrieve(indexes: Sequence[LoadedIndex], queries: Sequence[Query], request: 
         scored, without, unseen = _score(index, queries, request)
         ranked = sorted(scored, key=_rank)
         best = ranked[: request.candidates]
-        kept = [one for one in best if one.score.fused >= max(request.floor, 1)]
+        floor = max(index.floor if request.floor is None else request.floor, 1)
+        kept = [one for one in best if one.score.fused >= floor]
         considered, under, unwanted = considered + len(scored), under + len(best) - len(kept), unwanted + without
         hidden += unseen
         found += [_boost(one, request) for one in kept]
-        refused += [(one, "floor") for one in best if one.score.fused < max(request.floor, 1)]
+        refused += [(one, "floor") for one in best if one.score.fused < floor]
         refused += [(one, "candidates") for one in ranked[request.candidates :][:MOST_REFUSED]]
     found.sort(key=_rank)
     refused += [(one, "top") for one in found[request.top :]]
@@ -413,10 +414,11 @@ class Answer:
 
 @frozen
 class KnownAnswer:
-    """A query and what answers it: any of the answers. One without is to find nothing."""
+    """A query and what answers it: any of the answers. One without is to find nothing. `columns` are the further ones of its line."""
 
     query: str
     answers: tuple[Answer, ...]
+    columns: Mapping[str, str] = field(default_factory=dict)
 
 
 @frozen

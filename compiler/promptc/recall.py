@@ -1,0 +1,228 @@
+"""How well a section finds the pages that answer known queries, as rendered: each query becomes a state, and the pack renders it.
+
+What the section holds in the end counts, by the render's own floor, `top`, conditions, boosts and budgets. Only the floor may be another,
+to choose one. Of a query whose answer is lost it is told where.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+
+from promptc.api import Pack
+from promptc.diag.findings import Diagnostic, UsageError, join_names, suggest
+from promptc.diag.frozen import frozen, replace
+from promptc.diag.typed import Any, Literal
+from promptc.model.pack import Choice, PackModel
+from promptc.model.section import Retrieve, Section
+from promptc.model.sources import Chunk
+from promptc.sources.retrieval.local import LoadedIndex
+from promptc.sources.retrieval.retrieve import SHARE, Answer, ChunkQuery, KnownAnswer, Retrieved
+from promptc.template.compile import Expression
+from promptc.text.json import join_pointer
+
+Lost = Literal["not found", "refused", "under the floor", "beyond top", "over the cap"]
+"""Where an answer was lost: no query proposed it; `where`, `version` or `visible` refused it; its score; better ones; a budget."""
+
+_QUERY = ("query", "input")
+"""The names by which the column of queries finds its place in the state."""
+
+_DEEP = 1000
+
+
+@frozen
+class RenderedQuery:
+    """What a render made of a known query: whether its answer is in the prompt or where it was lost, the answer's best score in millionths
+    before boosts (0: not found), and how many chunks the section holds.
+    """
+
+    known: KnownAnswer
+    lost: Lost | None
+    score: int
+    held: int
+
+    @property
+    def is_right(self) -> bool:
+        """The answer is in the prompt; for a query without one, nothing is."""
+        return self.lost is None if self.known.answers else not self.held
+
+
+@frozen
+class RenderedVerdict:
+    """All queries at one floor (None: that of the pack)."""
+
+    floor: int | None
+    judged: tuple[RenderedQuery, ...]
+
+    @property
+    def recall(self) -> int:
+        """The share, in thousandths, of the queries with an answer whose answer is in the prompt."""
+        return _share([one.is_right for one in self.judged if one.known.answers])
+
+    @property
+    def rejected(self) -> int:
+        """The share of the queries without an answer for which nothing is."""
+        return _share([one.is_right for one in self.judged if not one.known.answers])
+
+
+def _share(right: Sequence[bool]) -> int:
+    return SHARE * sum(right) // max(len(right), 1)
+
+
+def choose_floor(verdicts: Sequence[RenderedVerdict], least: int) -> RenderedVerdict:
+    """The one that finds most of those that reject at least the share `least` of what has no answer, else of all that reject most; of
+    several, that of the lowest floor.
+    """
+    enough = [one for one in verdicts if one.rejected >= least] or [
+        one for one in verdicts if one.rejected == max(other.rejected for other in verdicts)
+    ]
+    return max(enough, key=lambda one: (one.recall, -(one.floor or 0)))
+
+
+class RenderedRecall:
+    """The section of a pack that asks an index, and the places of the state where the columns of a file of queries go."""
+
+    def __init__(
+        self, pack: Pack, index: str, section: str = "", version: str | None = None, columns: Mapping[str, str] | None = None
+    ) -> None:
+        """Without `section` it is the first of the manifest that asks the index. `columns` gives pointers by the names of columns; another
+        column goes where the section's request reads a key of its name. Raises `UsageError` (PC0732) for a section that does not ask it.
+        """
+        self._pack = pack
+        self._index = index
+        self._version = version
+        self._columns = dict(columns or {})
+        self._right: dict[tuple[Answer, ...], set[str]] = {}
+        self.section = _find_section(pack.model, index, section)
+        assert self.section.items is not None and isinstance(self.section.items.source, Retrieve)
+        self._source = self.section.items.source
+
+    def judge(self, known: Sequence[KnownAnswer], opened: Sequence[LoadedIndex], floor: int | None = None) -> RenderedVerdict:
+        """Renders every query. Raises `UsageError` (PC0732) where a column has no place, `PromptcError` for what a render refuses."""
+        places = self._place_columns(known)
+        if not self._right:
+            chunks = [chunk for index in opened for chunk in index.store.read_chunks(range(index.store.count))]
+            self._right = {one.answers: _find_right(one, chunks) for one in known}
+        return RenderedVerdict(floor, tuple(self._judge(one, places, floor) for one in known))
+
+    def _judge(self, known: KnownAnswer, places: Mapping[str, str], floor: int | None) -> RenderedQuery:
+        asked = _Listener(self._index, floor)
+        given = {"query": known.query, **known.columns}
+        changes = [(pointer, json.dumps(given[name])) for name, pointer in places.items()]
+        if self._version is not None:
+            changes.append((self._find_version(), json.dumps(self._version)))
+        outcome = self._pack.compile(self._pack.load_state(b"{}", "state", changes=changes), listen=asked.listen)
+        fit = outcome.fitted.sections.get(self.section.id) if outcome.emitted is not None else None
+        held = {entry.item.value["id"] for entry in fit.alive} if fit is not None else set[str]()
+        lost, score = asked.find_loss(self._right[known.answers], held)
+        return RenderedQuery(known, lost, score, len(held))
+
+    def _place_columns(self, known: Sequence[KnownAnswer]) -> dict[str, str]:
+        read = [join_pointer(path[1:]) for path in sorted(set(_iter_paths(self._source, self._pack.model)))]
+        asked = [join_pointer(path[1:]) for path in sorted(set(_iter_reads(self._source.queries, self._pack.model)))]
+        names = dict.fromkeys(name for one in known for name in one.columns)
+        unknown = [name for name in self._columns if name != "query" and name not in names]
+        if unknown:
+            raise _refuse(f"the queries have no column `{unknown[0]}`", suggest(unknown[0], [*names]) or "name a column of the first line")
+        places = {name: pointer for name in names for pointer in [self._columns.get(name) or _find_named(name, read)] if pointer}
+        left = [pointer for pointer in asked if pointer not in places.values()]
+        query = self._columns.get("query") or next(filter(None, (_find_named(name, left) for name in _QUERY)), None)
+        if query is None and len(left) != 1:
+            wrong = f"`{self.section.id}` asks by {join_names(left) or 'nothing of the state'}: which of it a query stands for is not said"
+            raise _refuse(wrong, "say it: --column query=/input, or `columns: {query: /input}` in a case")
+        return {**places, "query": query or left[0]}
+
+    def _find_version(self) -> str:
+        version = self._source.version
+        paths = sorted(set(_iter_reads([version] if version is not None else [], self._pack.model)))
+        if len(paths) != 1:
+            raise _refuse(f"`{self.section.id}` does not read its version from one place of the state", "leave `version` out")
+        return join_pointer(paths[0][1:])
+
+
+def _find_right(known: KnownAnswer, chunks: Sequence[Chunk]) -> set[str]:
+    return {chunk.id for chunk in chunks if any(answer.is_in(chunk) for answer in known.answers)}
+
+
+class _Listener:
+    """Stands between a render and its sources: changes the floor, and keeps what was asked of the index and answered."""
+
+    def __init__(self, index: str, floor: int | None) -> None:
+        self._index = index
+        self._floor = floor
+        self._asked: tuple[Sequence[LoadedIndex], ChunkQuery, Retrieved] | None = None
+        self._inner: Any = None
+
+    def listen(self, sources: Any) -> Any:
+        self._inner = sources
+        return self
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+    def ask(self, indexes: Sequence[LoadedIndex], request: ChunkQuery) -> Retrieved:
+        if not any(index.name == self._index for index in indexes):
+            return self._inner.ask(indexes, request)  # type: ignore[no-any-return]
+        request = request if self._floor is None else replace(request, floor=self._floor)
+        found: Retrieved = self._inner.ask(indexes, request)
+        self._asked = self._asked or (indexes, request, found)
+        return found
+
+    def find_loss(self, right: set[str], held: set[str]) -> tuple[Lost | None, int]:
+        """Where the answer was lost (None: it stands in the prompt), and its best score before boosts. Asks once more for what was not
+        found, without floor and bounds."""
+        if self._asked is None:
+            return ("not found", 0) if right else (None, 0)
+        indexes, request, found = self._asked
+        ask = partial(self._inner.ask, indexes)
+        deep = ask(replace(request, floor=0, top=_DEEP, candidates=_DEEP)).found
+        best = max((one.score.fused for one in deep if one.chunk.id in right), default=0)
+        if right & held or not right:
+            return None, best
+        if right & {one.chunk.id for one in found.found}:
+            return "over the cap", best
+        if best:
+            floors = [index.floor if request.floor is None else request.floor for index in indexes]
+            return ("under the floor" if best < min(floors) else "beyond top"), best
+        free = ask(replace(request, floor=0, top=_DEEP, candidates=_DEEP, version=None, where=None, shows=None)).found
+        return ("refused" if any(one.chunk.id in right for one in free) else "not found"), 0
+
+
+def _find_section(pack: PackModel, index: str, wanted: str) -> Section:
+    found = list_asking(pack, index)
+    named = [one for one in found if one.id == wanted] if wanted else found
+    if not named:
+        told = f"the section `{wanted}` does not ask the index `{index}`" if wanted else f"no section asks the index `{index}`"
+        raise _refuse(told, suggest(wanted, [one.id for one in found]) or "name a section that retrieves from it")
+    return named[0]
+
+
+def list_asking(pack: PackModel, index: str) -> tuple[Section, ...]:
+    """The sections of the pack that ask the index, in the manifest's order, with neither a variant's case nor a patch."""
+    sections = ((one, one.items.source) for one in pack.load_plan(Choice()).sections if one.items is not None)
+    return tuple(one for one, source in sections if isinstance(source, Retrieve) and index in source.indexes)
+
+
+def _iter_paths(source: Retrieve, pack: PackModel) -> Iterator[tuple[str, ...]]:
+    conditions = [source.version, source.where, *(boost.where for boost in source.boosts)]
+    return _iter_reads([*source.queries, *(one for one in conditions if one is not None)], pack)
+
+
+def _iter_reads(expressions: Sequence[Expression], pack: PackModel) -> Iterator[tuple[str, ...]]:
+    """The paths of the state that they read, those of `let` by what it reads itself."""
+    lets = {let.name: let.value if isinstance(let.value, Expression) else let.value.value for let in pack.lets}
+    for expression in expressions:
+        for path in expression.reads:
+            if path[0] == "state" and len(path) > 1:
+                yield path
+            elif path[0] in lets:
+                yield from _iter_reads([lets[path[0]]], pack)
+
+
+def _find_named(name: str, pointers: Sequence[str]) -> str | None:
+    return next((pointer for pointer in pointers if pointer.rpartition("/")[2] == name), None)
+
+
+def _refuse(message: str, help: str) -> UsageError:
+    return UsageError([Diagnostic("PC0732", message, help=help)])

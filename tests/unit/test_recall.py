@@ -1,0 +1,131 @@
+"""Known queries, rendered: what counts as found, where an answer was lost, and where the columns of a file of queries go."""
+
+import os
+
+import pytest
+
+from promptc.api import Pack
+from promptc.diag.findings import UsageError
+from promptc.frontend.corpus import build_corpus, open_corpus
+from promptc.frontend.segments import read_queries
+from promptc.recall import RenderedQuery, RenderedRecall, RenderedVerdict, choose_floor
+from promptc.sources.retrieval.retrieve import Answer, KnownAnswer
+from promptc.text.counters.counter import Meter
+
+PACK = """promptc: 1
+name: small
+version: 1.0.0
+tokenizer: chars/4
+budget: 1000
+let: {said: "state.scene.topic | trim"}
+indexes: {rules: {corpus: "{version}/*.md", floor: 0.2}}
+sections:
+  - id: found
+    budget: 60
+    items:
+      from:
+        retrieve:
+          index: rules
+          query: [state.input, said]
+          version: state.edition
+          where: item.mode is none
+          top: 2
+      text: "{{ item.text }}"
+    overflow: [{evict: {by: item.score}}]
+  - {id: other, text: "{{ state.input }}"}
+"""
+PAGES = {
+    "one/bell.md": "# Bell\n\nThe bell of Sele is cracked.",
+    "one/bread.md": "# Bread\n\nBread is dear in winter, and salt is dearer.",
+    "one/bread-two.md": "# Loaf\n\nBread bread bread.",
+    "one/bread-three.md": "# Crumb\n\nBread bread.",
+    "one/long.md": "# Keel\n\nA keel sails the fog." + " It sails on." * 30,
+    "one/secret.md": "---\nmode: dm\n---\n# Secret\n\nThe treasure lies under the oak.",
+    "two/ship.md": "# Ship\n\nA galleon.",
+}
+QUERIES = """query\texpected\ttopic\tkind
+cracked bell of sele\tbell.md#Bell\t\tneedle
+bread in winter\tbread.md#Bread\t\tneedle
+bread\tbread.md#Bread\t\tneedle
+keel fog\tlong.md#Keel\t\tneedle
+treasure under oak\tsecret.md#Secret\t\tneedle
+galleon\tship.md#Ship\t\tneedle
+what a winter this was and how very cold\tbread.md#Bread\t\tlong
+ok\tbell.md#Bell\tcracked bell\ttopic
+pizza\t\t\tjunk
+ok\t\tcracked bell\tjunk
+"""
+
+
+@pytest.fixture
+def small(tmp_path):
+    (tmp_path / "pack.yaml").write_text(PACK, encoding="utf-8")
+    for name, text in PAGES.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    pack = Pack.load(tmp_path)
+    (index,) = pack.model.indexes
+    meter = Meter(pack.counter)
+    list(build_corpus(index, count=lambda text: meter.tokens(meter.count(text)), counter=pack.counter.digest, load_encoder=lambda: None))
+    return pack, open_corpus(index, pack.counter.digest, None, os.environ)
+
+
+def judge(small, text=QUERIES, floor=None, **given):
+    pack, opened = small
+    rendered = RenderedRecall(pack, "rules", **({"version": "one"} | given))
+    return rendered.judge(read_queries(text.encode(), "q.tsv"), opened, floor)
+
+
+def test_of_each_query_it_is_told_whether_its_answer_is_in_the_prompt_or_where_it_was_lost(small):
+    verdict = judge(small)
+    lost = [None, None, "beyond top", "over the cap", "refused", "refused", "under the floor", None, None, None]
+    assert [one.lost for one in verdict.judged] == lost
+    assert [one.held for one in verdict.judged][-3:] == [1, 0, 1]
+    assert verdict.recall == 3 * 1000 // 8 and verdict.rejected == 500, "junk with a topic that a page answers is not rejected"
+
+
+def test_another_floor_is_that_of_the_same_render(small):
+    low, high = judge(small, floor=10_000), judge(small, floor=900_000)
+    assert low.judged[6].lost is None and low.judged[6].score == high.judged[6].score > 10_000
+    assert high.recall == 0 and high.rejected == 1000
+    assert {one.lost for one in high.judged if one.known.answers} == {"under the floor", "refused"}
+
+
+def test_a_column_goes_where_the_request_reads_a_key_of_its_name_or_where_it_is_told_to(small):
+    told = judge(small, columns={"query": "/scene/topic", "topic": "/input"})
+    assert [one.lost for one in told.judged] == [one.lost for one in judge(small).judged]
+    plain = judge(small, "query\texpected\ttopic\tedition\nA galleon\tship.md#Ship\t\ttwo\n", version=None)
+    assert plain.recall == 1000
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        ({"section": "other"}, "the section `other` does not ask the index `rules`"),
+        ({"columns": {"tpoic": "/scene/topic"}}, "the queries have no column `tpoic`"),
+    ],
+)
+def test_what_cannot_be_rendered_is_refused(small, given, why):
+    with pytest.raises(UsageError) as raised:
+        judge(small, **given)
+    assert [(one.code, one.message) for one in raised.value.diagnostics] == [("PC0732", why)]
+
+
+def verdict(floor, recall, rejected):
+    def make(answers, right, count=10):
+        lost = [None if place < right else "not found" for place in range(count)]
+        return [RenderedQuery(KnownAnswer("q", answers), one, 0, 0 if one is None else 1) for one in lost]
+
+    return RenderedVerdict(floor, (*make((Answer("a.md", "A"),), recall), *make((), rejected)))
+
+
+@pytest.mark.parametrize(
+    ("given", "chosen"),
+    [
+        ([(1, 9, 5), (2, 8, 9), (3, 8, 10), (4, 6, 10)], 2),
+        ([(1, 9, 5), (2, 8, 8), (3, 8, 8), (4, 9, 7)], 2),
+        ([(1, 2, 10)], 1),
+    ],
+)
+def test_the_floor_that_finds_most_of_those_that_reject_enough(given, chosen):
+    assert choose_floor([verdict(*one) for one in given], 900).floor == chosen
