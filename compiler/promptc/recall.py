@@ -34,13 +34,14 @@ _DEEP = 1000
 @frozen
 class RenderedQuery:
     """What a render made of a known query: whether its answer is in the prompt or where it was lost, the answer's best score in millionths
-    before boosts (0: not found), and how many chunks the section holds.
+    before boosts (0: not found), how many chunks the section holds, and whether one of them is of the file of an answer.
     """
 
     known: KnownAnswer
     lost: Lost | None
     score: int
     held: int
+    has_page: bool = False
 
     @property
     def is_right(self) -> bool:
@@ -59,6 +60,11 @@ class RenderedVerdict:
     def recall(self) -> int:
         """The share, in thousandths, of the queries with an answer whose answer is in the prompt."""
         return _share([one.is_right for one in self.judged if one.known.answers])
+
+    @property
+    def pages(self) -> int:
+        """The share of those of whose answer's page any part is in the prompt."""
+        return _share([one.has_page for one in self.judged if one.known.answers])
 
     @property
     def rejected(self) -> int:
@@ -114,9 +120,10 @@ class RenderedRecall:
             changes.append((self._find_version(), json.dumps(self._version)))
         outcome = self._pack.compile(self._pack.load_state(b"{}", "state", changes=changes), listen=asked.listen)
         fit = outcome.fitted.sections.get(self.section.id) if outcome.emitted is not None else None
-        held = {entry.item.value["id"] for entry in fit.alive} if fit is not None else set[str]()
-        lost, score = asked.find_loss(self._right[known.answers], held)
-        return RenderedQuery(known, lost, score, len(held))
+        held = {entry.item.value["id"]: entry.item.value["file"] for entry in fit.alive} if fit is not None else dict[str, str]()
+        lost, score = asked.find_loss(self._right[known.answers], {*held})
+        has_page = any(answer.is_of(file) for answer in known.answers for file in held.values())
+        return RenderedQuery(known, lost, score, len(held), has_page)
 
     def _place_columns(self, known: Sequence[KnownAnswer]) -> dict[str, str]:
         read = [join_pointer(path[1:]) for path in sorted(set(_iter_paths(self._source, self._pack.model)))]

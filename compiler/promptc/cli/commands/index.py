@@ -323,7 +323,7 @@ def _render_eval(verdict: IndexVerdict, cap: int, rendered: tuple[str, RenderedV
     rows += [("MRR", _show_share(verdict.mean_reciprocal_rank))]
     if rendered is not None:
         section, shown = rendered
-        rows += [(f"recall as rendered by `{section}`", _show_share(shown.recall))]
+        rows += [(f"recall as rendered by `{section}`", _show_share(shown.recall)), ("any part of the page", _show_share(shown.pages))]
         rows += (
             [
                 (
@@ -379,7 +379,13 @@ def _render_eval_json(verdict: IndexVerdict, rendered: tuple[str, RenderedVerdic
     if rendered is not None:
         section, shown = rendered
         judged = [{"query": one.known.query, "lost": one.lost, "score": one.score, "held": one.held} for one in shown.judged]
-        told["rendered"] = {"section": section, "recall": shown.recall / SHARE, "rejected": shown.rejected / SHARE, "judged": judged}
+        told["rendered"] = {
+            "section": section,
+            "recall": shown.recall / SHARE,
+            "pages": shown.pages / SHARE,
+            "rejected": shown.rejected / SHARE,
+            "judged": judged,
+        }
     return show_json(told)
 
 

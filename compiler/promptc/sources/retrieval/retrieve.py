@@ -406,10 +406,13 @@ class Answer:
     file: str
     heading: str
 
+    def is_of(self, file: str) -> bool:
+        """Whether it is a section of that file."""
+        return file == self.file or file.endswith(f"/{self.file}")
+
     def is_in(self, chunk: Chunk) -> bool:
         """Whether the chunk holds the section's own text, or a part of it."""
-        in_file = chunk.file == self.file or chunk.file.endswith(f"/{self.file}")
-        return in_file and normalize(self.heading) in map(normalize, chunk.covers)
+        return self.is_of(chunk.file) and normalize(self.heading) in map(normalize, chunk.covers)
 
 
 @frozen
