@@ -17,8 +17,8 @@ from promptc.diag.typed import Any, Literal
 from promptc.model.pack import Choice, PackModel
 from promptc.model.section import Retrieve, Section
 from promptc.model.sources import Chunk
-from promptc.sources.retrieval.local import LoadedIndex
-from promptc.sources.retrieval.retrieve import SHARE, Answer, ChunkQuery, KnownAnswer, Retrieved
+from promptc.sources.retrieval.local import IndexAtHand, LoadedIndex
+from promptc.sources.retrieval.retrieve import SHARE, Answer, ChunkQuery, KnownAnswer, Retrieved, Retriever
 from promptc.template.compile import Expression
 from promptc.text.json import join_pointer
 
@@ -100,6 +100,7 @@ class RenderedRecall:
         self._version = version
         self._columns = dict(columns or {})
         self._right: dict[tuple[Answer, ...], set[str]] = {}
+        self._retriever = Retriever()
         self.section = _find_section(pack.model, index, section)
         assert self.section.items is not None and isinstance(self.section.items.source, Retrieve)
         self._source = self.section.items.source
@@ -113,7 +114,7 @@ class RenderedRecall:
         return RenderedVerdict(floor, tuple(self._judge(one, places, floor) for one in known))
 
     def _judge(self, known: KnownAnswer, places: Mapping[str, str], floor: int | None) -> RenderedQuery:
-        asked = _Listener(self._index, floor)
+        asked = _Listener(self._index, floor, self._retriever)
         given = {"query": known.query, **known.columns}
         changes = [(pointer, json.dumps(given[name])) for name, pointer in places.items()]
         if self._version is not None:
@@ -153,11 +154,14 @@ def _find_right(known: KnownAnswer, chunks: Sequence[Chunk]) -> set[str]:
 
 
 class _Listener:
-    """Stands between a render and its sources: changes the floor, and keeps what was asked of the index and answered."""
+    """Stands between a render and its sources: changes the floor, and holds what was asked of the index and answered. Of all that nothing
+    is kept in the cache.
+    """
 
-    def __init__(self, index: str, floor: int | None) -> None:
+    def __init__(self, index: str, floor: int | None, retriever: Retriever) -> None:
         self._index = index
         self._floor = floor
+        self._retriever = retriever
         self._asked: tuple[Sequence[LoadedIndex], ChunkQuery, Retrieved] | None = None
         self._inner: Any = None
 
@@ -168,12 +172,13 @@ class _Listener:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._inner, name)
 
-    def ask(self, indexes: Sequence[LoadedIndex], request: ChunkQuery) -> Retrieved:
+    def ask(self, indexes: Sequence[IndexAtHand], request: ChunkQuery) -> Retrieved:
         if not any(index.name == self._index for index in indexes):
             return self._inner.ask(indexes, request)  # type: ignore[no-any-return]
+        loaded = [index.load() for index in indexes]
         request = request if self._floor is None else replace(request, floor=self._floor)
-        found: Retrieved = self._inner.ask(indexes, request)
-        self._asked = self._asked or (indexes, request, found)
+        found = self._retriever.ask(loaded, request)
+        self._asked = self._asked or (loaded, request, found)
         return found
 
     def find_loss(self, right: set[str], held: set[str]) -> tuple[Lost | None, int]:
@@ -182,7 +187,7 @@ class _Listener:
         if self._asked is None:
             return ("not found", 0) if right else (None, 0)
         indexes, request, found = self._asked
-        ask = partial(self._inner.ask, indexes)
+        ask = partial(self._retriever.ask, indexes)
         deep = ask(replace(request, floor=0, top=_DEEP, candidates=_DEEP)).found
         best = max((one.score.fused for one in deep if one.chunk.id in right), default=0)
         if right & held or not right:
