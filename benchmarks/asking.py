@@ -34,7 +34,7 @@ _FEW = 4
 _WARM = 3
 """Renders before anything is measured: the first compiles, the second keeps its modules."""
 
-_WEIGHTS = "    weights: {words: 0.6, vectors: 0.4}\n    vectors: {encoder: minilm-int8}\n"
+_WEIGHTS = "    weights: {words: 1, vectors: 1}\n    vectors: {encoder: minilm-int8}\n"
 _QUESTION = "I ask Wenna about the {} by the ferry, and whether the dying roll again after healing"
 _THINGS = "lamp rope coin ferry bell ghost ledger crown river storm mask hinge tower salt candle oar".split()
 _MOST_BY_WORDS, _MOST_BY_VECTORS = 1.5, 4.0

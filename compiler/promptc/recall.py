@@ -101,7 +101,7 @@ class RenderedRecall:
         self._columns = dict(columns or {})
         self._right: dict[tuple[Answer, ...], set[str]] = {}
         self._retriever = Retriever()
-        self.section = _find_section(pack.model, index, section)
+        self.section = _choose_section(pack.model, index, section)
         assert self.section.items is not None and isinstance(self.section.items.source, Retrieve)
         self._source = self.section.items.source
 
@@ -110,7 +110,7 @@ class RenderedRecall:
         places = self._place_columns(known)
         if not self._right:
             chunks = [chunk for index in opened for chunk in index.store.read_chunks(range(index.store.count))]
-            self._right = {one.answers: _find_right(one, chunks) for one in known}
+            self._right = {one.answers: _list_right(one, chunks) for one in known}
         return RenderedVerdict(floor, tuple(self._judge(one, places, floor) for one in known))
 
     def _judge(self, known: KnownAnswer, places: Mapping[str, str], floor: int | None) -> RenderedQuery:
@@ -118,7 +118,7 @@ class RenderedRecall:
         given = {"query": known.query, **known.columns}
         changes = [(pointer, json.dumps(given[name])) for name, pointer in places.items()]
         if self._version is not None:
-            changes.append((self._find_version(), json.dumps(self._version)))
+            changes.append((self._locate_version(), json.dumps(self._version)))
         outcome = self._pack.compile(self._pack.load_state(b"{}", "state", changes=changes), listen=asked.listen)
         fit = outcome.fitted.sections.get(self.section.id) if outcome.emitted is not None else None
         held = {entry.item.value["id"]: entry.item.value["file"] for entry in fit.alive} if fit is not None else dict[str, str]()
@@ -141,7 +141,7 @@ class RenderedRecall:
             raise _refuse(wrong, "say it: --column query=/input, or `columns: {query: /input}` in a case")
         return {**places, "query": query or left[0]}
 
-    def _find_version(self) -> str:
+    def _locate_version(self) -> str:
         version = self._source.version
         paths = sorted(set(_iter_reads([version] if version is not None else [], self._pack.model)))
         if len(paths) != 1:
@@ -149,7 +149,7 @@ class RenderedRecall:
         return join_pointer(paths[0][1:])
 
 
-def _find_right(known: KnownAnswer, chunks: Sequence[Chunk]) -> set[str]:
+def _list_right(known: KnownAnswer, chunks: Sequence[Chunk]) -> set[str]:
     return {chunk.id for chunk in chunks if any(answer.is_in(chunk) for answer in known.answers)}
 
 
@@ -201,7 +201,7 @@ class _Listener:
         return ("refused" if any(one.chunk.id in right for one in free) else "not found"), 0
 
 
-def _find_section(pack: PackModel, index: str, wanted: str) -> Section:
+def _choose_section(pack: PackModel, index: str, wanted: str) -> Section:
     found = list_asking(pack, index)
     named = [one for one in found if one.id == wanted] if wanted else found
     if not named:
