@@ -45,6 +45,7 @@ _BY_NAME = frozenset(
         "cases",
         "watch",
         "caps",
+        "models",
         "stores",
         "indexes",
         "defaults",
