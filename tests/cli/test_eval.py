@@ -17,7 +17,7 @@ STATE = "keep/state.json"
         ("tense", ["--set", "/turn=4"], True),
         ("variant.mood", ["--mood", "stern"], "stern"),
         ("strain.tier", [], "tight"),
-        ("strain", [], {"tier": "tight", "index": 1, "percent": 71}),
+        ("strain", [], {"tier": "tight", "index": 1, "percent": 74}),
         ("selected.recent", [], 8),
         ("selected", ["--section", "recent"], {"rules": 1, "lore": 3}),
         ("section.title", ["--section", "lore"], "Notes of the house"),

@@ -77,7 +77,7 @@ def test_an_item_tells_where_it_comes_from(tale, run):
     assert "chunk `n1` of the index `notes`\n" in tell("found/n1")
     found = tell("found")
     assert "5 chunks scored; left out: 2 under the floor; `where` refused 1 before\n" in found
-    assert "0.022 `f18c56da7edaeca8` of lore/2/harbour.md (words 0.022, vectors 0.000): under the floor\n" in found
+    assert "0.030 `f18c56da7edaeca8` of lore/2/harbour.md (words 0.030, vectors 0.000): under the floor\n" in found
 
 
 def test_an_expression_sees_each(tale, run):

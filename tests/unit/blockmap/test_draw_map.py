@@ -37,12 +37,12 @@ COMPANION = {
     "realtime": ("realtime.md.j2", "`state.weather", None, None),
     "session_state": ("session_state.md.j2", "`state.session_state.", None, None),
     "persona": ("templates/personas/", None, "pinned", None),
-    "foundation": ("`state.memories`", "'PROFILE', 'PEOPLE', 'PROJECT'", "limit 20", None),
-    "relevant": ("`state.candidates", "'PROFILE', 'PEOPLE', 'PROJECT'", "limit 8", "by `item.content`, normalised"),
-    "commitments": ("`todos`", "item.kind == 'COMMITMENT'", "limit 5", "by `item.content`, normalised"),
-    "threads": ("`todos`", "item.kind == 'THREAD'", "limit 3", "by `item.content`, normalised"),
-    "frictions": ("`todos`", "item.kind == 'FRICTION'", "limit 3", "by `item.content`, normalised"),
-    "wins": ("`state.todos", "item.status == 'COMPLETED'", "limit 3", None),
+    "foundation": ("`state.memories`", "item.pinned and memory", "limit 20", None),
+    "relevant": ("`state.candidates", "where `memory`", "limit 8", "by `item.content`, normalised"),
+    "commitments": ("`todos`", "loop_of(item, 'COMMITMENT', 'PENDING')", "limit 5", "by `item.content`, normalised"),
+    "threads": ("`todos`", "loop_of(item, 'THREAD', 'PENDING')", "limit 3", "by `item.content`, normalised"),
+    "frictions": ("`todos`", "loop_of(item, 'FRICTION', 'PENDING')", "limit 3", "by `item.content`, normalised"),
+    "wins": ("`state.todos", "loop_of(item, 'COMMITMENT', 'COMPLETED')", "limit 3", None),
     "user_seed": ("text", "`state.user_seed`", "800 characters", None),
     "summary_spine": ("text", "`state.summary_spine`", "1200 characters", None),
     "rolling_summary": ("text", "`state.session_state.rolling_summary`", "600 characters", None),
@@ -64,12 +64,12 @@ def test_the_map_of_the_companion_says_what_its_document_says():
 @pytest.mark.parametrize(
     ("name", "facts"),
     [
-        ("foundation", ["item.pinned", "item.persona in mine", "`state.persona`"]),
-        ("relevant", ["item.persona in mine", "the last 12 items", "PROFILE 2, PEOPLE 3, PROJECT 3", "against `foundation`"]),
-        ("commitments", ["item.status == 'PENDING'"]),
-        ("threads", ["item.status == 'PENDING'"]),
-        ("frictions", ["item.status == 'PENDING'"]),
-        ("wins", ["item.kind == 'COMMITMENT'", "48"]),
+        ("foundation", ["item.pinned and memory", "`state.persona`"]),
+        ("relevant", ["where `memory`", "the last 12 items", "PROFILE 2, PEOPLE 3, PROJECT 3", "against `foundation`"]),
+        ("commitments", ["loop_of(item, 'COMMITMENT', 'PENDING')"]),
+        ("threads", ["loop_of(item, 'THREAD', 'PENDING')"]),
+        ("frictions", ["loop_of(item, 'FRICTION', 'PENDING')"]),
+        ("wins", ["loop_of(item, 'COMMITMENT', 'COMPLETED')", "48"]),
         ("recent", ["each item 800 characters", "oldest first"]),
         ("summary_spine", ["`state.features.summary_spine`"]),
     ],
@@ -172,7 +172,7 @@ def test_segments_and_chunks():
     assert (
         show_plain(_block(whispercross, "ruleset").source) == "store `main`, scope `ruleset`, ref `state.ruleset_id`; each as inline text"
     )
-    assert "of the source where `item.metadata.tier | default(0) | int(99) <= each.tier`" in _plain(_block(whispercross, "npc").data)
+    assert "of the source where `tier <= each.tier`" in _plain(_block(whispercross, "npc").data)
     world = draw_map(promptc.load(ROOT / "packs" / "worldarchitect").model, {})
     assert show_plain(_block(world, "rules").source).startswith("index `archive`, query `query`, version `state.rules_version`")
     assert "top 6 of 12 candidates out of 50" in _plain(_block(world, "rules").caps)

@@ -21,7 +21,12 @@ STATE = (ROOT / "fixtures/sentinel/calm/state.json").read_bytes()
 TEXT = PACK.render(STATE)
 MESSAGES = PACK.render(STATE, format="messages")
 PROMPTS = sorted(path for kind in ("txt", "messages.json") for path in (ROOT / "fixtures").glob(f"*/*/golden.{kind}"))
-REPORTED = [path for path in PROMPTS if path.with_name("golden.report.json").is_file()]
+REPORTED = [
+    path
+    for path in PROMPTS
+    if (report := path.with_name("golden.report.json")).is_file()
+    and json.loads(report.read_bytes())["format"] == ("messages" if path.suffix == ".json" else "text")
+]
 
 
 def _told(found: Difference, kind: str) -> str:

@@ -20,6 +20,8 @@ limits: {source: 131072, parts: 50000, steps: 9000000, memory: 120000000, text: 
 budget: {context: 16384, reserve: 3384}
 state: {schema: state.schema.json}
 
+visible: not item.internal | default(false)
+
 define:
   hinge: "'hinge' in item.tags"
   about(npc, ref): item.ref_id == npc and ref
@@ -92,7 +94,7 @@ sections:
       fence: {open: "<rule {{ item.file }}>", close: "</rule>"}
     overflow:
       - trim: {at: sentence, from: start, floor: 60, order: [item.type == 'SYSTEM', true], marker: "…"}
-      - evict: {by: item.score, whole: group, step: 2, floor: 1, marker: "[{{ count }} left out]", warn: true}
+      - evict: {by: item.score, whole: group, step: 2, floor: 1, marker: "[{{ count }} left out]", marker_at: below, warn: true}
       - shorten: {order: [not this.anchor]}
       - lower: {by: item.level, floor: 0}
       - recap: {older: 0.5, where: not this.anchor, template: recap.md.j2}
@@ -185,6 +187,7 @@ truncate:
 
 output:
   format: messages
+  models: {anthropic: claude-opus-5-5}
   messages:
     - {role: system, sections: [identity, rules]}
     - {role: user, sections: [recent, input]}

@@ -36,7 +36,7 @@ def test_the_only_store_need_not_be_named(load):
 def test_defaults_of_retrieval_are_those_of_the_language(load):
     source = _find_items(load("{retrieve: {index: [notes, more, notes], query: state.q}}")).source
     assert isinstance(source, Retrieve) and source.indexes == ("notes", "more")
-    assert (source.window, source.candidates, source.floor, source.top, source.sparse_below) == (50, 12, 250_000, 6, 1)
+    assert (source.window, source.candidates, source.floor, source.top, source.sparse_below) == (50, 12, None, 6, 1)
 
 
 def test_scores_are_exact_millionths(load):
