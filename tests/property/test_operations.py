@@ -112,6 +112,8 @@ def test_a_second_call_with_the_same_answers_finds_nothing_to_do(state: Any, ope
     args = {"summary": with_summary} if operation == "checkpoint" else {}
     given_answers = {"digest": json.dumps(DIGEST), "summary": "# What happened\nRain.\n# What changed\nNothing.\n# What is open\nThe gate."}
     asked = {} if operation == "clear" else given_answers if with_summary and args else {"digest": json.dumps(DIGEST)}
+    if asked:  # an answer keeps each hinge and open thread of the digest, or says that it is closed
+        state = {**state, "digest": {**state.get("digest", {}), "hinge_index": [], "open_threads": []}}
     first = run_operation(SENTINEL, state, operation, args, asked)
     assert not first.fallbacks
     assert run_operation(SENTINEL, first.value, operation, args, asked).value == first.value
