@@ -122,7 +122,9 @@ class RenderedRecall:
         outcome = self._pack.compile(self._pack.load_state(b"{}", "state", changes=changes), listen=asked.listen)
         fit = outcome.fitted.sections.get(self.section.id) if outcome.emitted is not None else None
         held = {entry.item.value["id"]: entry.item.value["file"] for entry in fit.alive} if fit is not None else dict[str, str]()
-        lost, score = asked.find_loss(self._right[known.answers], {*held})
+        right = self._right[known.answers]
+        is_lost = known.answers and not right  # an answer that no chunk of the index is
+        lost, score = asked.find_loss(right, {*held}) if not is_lost else ("not found", 0)
         has_page = any(answer.is_of(file) for answer in known.answers for file in held.values())
         return RenderedQuery(known, lost, score, len(held), has_page)
 
