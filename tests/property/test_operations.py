@@ -216,9 +216,10 @@ def test_a_long_campaign_has_its_digest() -> None:
     assert done.value["digest"]["hinge_index"]
 
 
+@pytest.mark.parametrize("shift", [0, 1_000])
 @pytest.mark.parametrize("names", [1, 500])
-def test_the_longest_lists_of_the_schema_have_their_digest(names: int) -> None:
-    """The most entries, each longer than the digest takes; of one name, or each of its own."""
+def test_the_longest_lists_of_the_schema_have_their_digest(names: int, shift: int) -> None:
+    """The most entries, each longer than the digest takes; of one name, or each of its own; news of what is held, or of what is not."""
 
     def text(n: int) -> str:
         return f"{n} ".ljust(2200, "x")
@@ -233,13 +234,13 @@ def test_the_longest_lists_of_the_schema_have_their_digest(names: int) -> None:
     state = {
         "input": "",
         "digest": digest,
-        "factions": [{"name": text(n % names), "reason": text(n + MOST), "standing": 1} for n in range(200)],
-        "threads": [{"name": text(n % names), "trigger": text(n + MOST)} for n in most],
+        "factions": [{"name": text(n % names + shift), "reason": text(n + MOST), "standing": 1} for n in range(200)],
+        "threads": [{"name": text(n % names + shift), "trigger": text(n + MOST)} for n in most],
         "transcript": [{"id": n, "type": "CHOICE", "text": "A word. " * 800, "tags": [f"hinge:{n}"] * 100} for n in range(1_500)],
     }
     held = run_operation(SENTINEL, state, "compress").value["digest"]
     assert {len(entries) for entries in held.values()} == {MOST}
-    assert held["open_threads"][0]["trigger"] != text(0)
+    assert held["open_threads"][-1]["trigger"] == text(999)[:LENGTH], "the newest is told, and first"
 
 
 def test_a_digest_without_a_model_costs_as_much_as_the_transcript_is_long(monkeypatch: pytest.MonkeyPatch) -> None:
