@@ -69,3 +69,36 @@ def test_the_same_value_is_no_loss(here, run):
     for _ in range(2):
         run("apply", ".", "put", "state.json", "--arg", "plan=7")
     assert len(_archives()) == 1
+
+
+def test_what_was_not_there_is_taken_away_again(here, run):
+    edits = """
+  open:
+    edits:
+      - {set: /at/last, to: "'noon'", archive: at}
+      - {append: /log, to: "4", archive: log}
+      - {append: /seen/log, each: "[1, 2]", archive: seen}
+"""
+    Path("pack.yaml").write_text(PACK.rstrip("\n") + edits)
+    before = Path("state.json").read_text()
+    for _ in range(2):
+        done = run("apply", ".", "open", "state.json")
+        assert (
+            "that nothing stood at /at/last in" in done.err
+            and "what was appended to /seen/log in" in done.err
+            and "archived\n" not in done.err
+        )
+        assert json.loads(Path("state.json").read_text())["seen"] == {"log": [1, 2]}
+        back = run("apply", ".", "--restore", "state.json")
+        assert "the value taken away from /at/last" in back.err and "2 elements taken away from /seen/log" in back.err
+        assert Path("state.json").read_text() == before, "with all that was made on the way"
+    run("apply", ".", "open", "state.json")
+    state = json.loads(Path("state.json").read_text())
+    state["log"], state["at"] = [*state["log"], 4, 5], {**state["at"], "next": "one"}
+    Path("state.json").write_text(json.dumps(state))
+    assert run("apply", ".", "--restore", "state.json").code == 0
+    left = {**json.loads(before), "log": [1, 2, 3, 4, 5], "at": {"next": "one"}}
+    assert json.loads(Path("state.json").read_text()) == left, "what came later stays"
+    Path("state.json").write_text('{"at": {"last": "two"}, "log": []}')
+    stuck = run("apply", ".", "--restore", "state.json")
+    assert "PC0840 warning" in stuck.err and json.loads(Path("state.json").read_text()) == {"at": {"last": "two"}, "log": []}

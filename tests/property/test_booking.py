@@ -6,7 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import promptc
@@ -77,7 +77,7 @@ def test_the_hinges_never_become_fewer(answers: list[Any], operation: str) -> No
         done = run_operation(SENTINEL, state, operation, answers={"digest": json.dumps(answer)})
         SENTINEL.load_state(done.value)
         assert _count_hinges(done.value) >= _count_hinges(state) > 0 and done.value["digest"]["standing_reasons"]
-        kept = [one for one in done.archives if one.is_value]
+        kept = [one for one in done.archives if one.name == "digest"]
         assert [one.elements[0] for one in kept] == ([state["digest"]] if done.value["digest"] != state["digest"] else [])
         state = done.value
 
@@ -123,13 +123,15 @@ def test_a_scene_that_is_restored_and_folded_again_is_booked_as_if_for_the_first
 @settings(max_examples=count_examples(40), deadline=None)
 def test_an_operation_of_sentinel_that_is_restored_and_done_again_is_done_once(answers: Any, operation: str) -> None:
     """Its history aside, which tells of each call."""
+    start = {**CALM, "strain": "strain_2", "cleared_without_checkpoint": operation == "checkpoint"}
     with TemporaryDirectory() as made:
-        folder = _start(CALM, made)
+        folder = _start(start, made)
         for answer in answers:
             given_ = {"digest": answer} if operation != "clear" else {}
             _restore(SENTINEL, folder)
+            assert {**json.loads((folder / "s.json").read_bytes()), "history": []} == {**start, "history": []}
             done = _do(SENTINEL, folder, operation, given_)
-            once = run_operation(SENTINEL, CALM, operation, answers={name: json.dumps(one) for name, one in given_.items()}).value
+            once = run_operation(SENTINEL, start, operation, answers={name: json.dumps(one) for name, one in given_.items()}).value
             assert {**done, "history": []} == {**once, "history": []}
 
 
@@ -180,3 +182,76 @@ def test_what_a_judge_found_leaves_a_valid_state(found: Any, full: bool) -> None
     done = run_operation(COMPANION, state, "learn", answers={"found": json.dumps(found)})
     COMPANION.load_state(done.value)
     assert all(one["content"].strip("\ufeff \x85\x1c") for entry in done.value["learned"] for one in entry["memories"])
+
+
+# --- undo is undo ---
+
+EDITS = """\
+promptc: 1
+name: edits
+version: 1.0.0
+tokenizer: chars/4
+budget: 2000
+state: {schema: state.schema.json}
+sections: [{id: main, role: user, text: hello}]
+operations:
+  put: {args: {to: 0}, edits: [{set: /at/last/seen, to: args.to, archive: seen}, {set: /at/count, to: args.to, archive: count}]}
+  name: {args: {to: 0}, edits: [{set: /name, to: "'n' ~ args.to", archive: name}]}
+  add:
+    args: {to: 0}
+    edits: [{append: /log, each: "range(args.to) | list", archive: log}, {append: /deep/log, to: args.to, archive: deep}]
+  tail: {args: {to: 0}, edits: [{append: /log, to: args.to, archive: more}, {keep: /log, last: args.to, archive: gone}]}
+  drop: {args: {to: 0}, edits: [{keep: /log, where: item != args.to, archive: gone}, {set: /name, to: "''", archive: name}]}
+"""
+EDITED = {
+    "type": "object",
+    "properties": {
+        "name": {"type": "string", "default": ""},
+        "log": {"type": "array", "items": {"type": "integer"}, "default": [1]},
+    },
+}
+_states = st.fixed_dictionaries(
+    {},
+    optional={
+        "name": st.sampled_from(["", "n1", "x"]),
+        "log": st.lists(st.integers(0, 3), max_size=4),
+        "at": st.fixed_dictionaries({}, optional={"count": st.none() | st.integers(0, 2), "last": st.just({})}),
+        "deep": st.fixed_dictionaries({}, optional={"log": st.lists(st.integers(0, 2), max_size=2)}),
+    },
+)
+_calls = st.lists(st.tuples(st.sampled_from(["put", "name", "add", "tail", "drop"]), st.integers(0, 3)), min_size=1, max_size=6)
+
+
+@example(state={"log": [1, 2, 3]}, calls=[("drop", 2), ("drop", 3), ("tail", 2)], rounds=2)
+@given(state=_states, calls=_calls, rounds=st.integers(1, 2))
+@settings(max_examples=count_examples(200), deadline=None)
+def test_what_was_archived_and_restored_is_as_if_it_had_not_been_done(state: Any, calls: list[tuple[str, int]], rounds: int) -> None:
+    """Where nothing was there nothing is left, whatever was set, appended or taken out, equal elements or not; and again the same."""
+    with TemporaryDirectory() as made:
+        folder = _start(state, made)
+        (folder / "pack.yaml").write_text(EDITS)
+        (folder / "state.schema.json").write_text(json.dumps(EDITED))
+        pack = promptc.load(folder)
+        for _ in range(rounds):
+            for operation, number in calls:
+                apply_to_file(pack, str(folder / "s.json"), operation, {"to": number}, {}, folder=None, wait=1, expected=None)
+            _restore(pack, folder)
+            left = json.loads((folder / "s.json").read_bytes())
+            assert pack.load_state(left).value == pack.load_state(state).value, left
+
+
+@given(answer=st.sampled_from(["He wants the boat.", "Nothing was said of it."]), written=st.booleans(), times=st.integers(1, 3))
+@settings(max_examples=count_examples(20), deadline=None)
+def test_a_session_that_was_closed_and_restored_is_closed_once(answer: str, written: bool, times: int) -> None:
+    talk = json.loads((ROOT / "fixtures" / "companion" / "base" / "talk.json").read_text())
+    if not written:
+        talk = {key: value for key, value in talk.items() if key not in ("session_state", "session_summary")}
+    asked = {"summary": {"about": answer, "decided": [], "left_open": []}}
+    with TemporaryDirectory() as made:
+        folder = _start(talk, made)
+        for _ in range(times):
+            done = _do(COMPANION, folder, "close", asked)
+            assert done == run_operation(COMPANION, talk, "close", answers={"summary": json.dumps(asked["summary"])}).value
+            assert done["session_summary"]["about"] == answer and done["session_state"]["closed_to"] == "2026-03-14T19:31:02Z"
+            _restore(COMPANION, folder)
+            assert json.loads((folder / "s.json").read_bytes()) == talk

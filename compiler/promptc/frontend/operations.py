@@ -17,7 +17,7 @@ from promptc.model.messages import AnswerCheck, Append, Ask, Keep, Operation, Re
 from promptc.model.pack import MANIFEST, Choice, PackModel
 from promptc.model.state import Node
 
-_KEYS = {"set": ("to", "archive"), "append": ("to", "each"), "remove": (), "keep": ("last", "where", "archive")}
+_KEYS = {"set": ("to", "archive"), "append": ("to", "each", "archive"), "remove": (), "keep": ("last", "where", "archive")}
 """What goes with each edit besides `when`."""
 
 _NEEDED = {"set": ("to",), "append": ("to", "each"), "remove": (), "keep": ("last", "where")}
@@ -142,7 +142,7 @@ class OperationLoader:
             case "set":
                 return Set(at, span, when, self._compiler.expression(node.value["to"]), archive)
             case "append":
-                return Append(at, span, when, find(node.get("to")), find(node.get("each")))
+                return Append(at, span, when, find(node.get("to")), find(node.get("each")), archive)
             case "remove":
                 return Remove(at, span, when)
             case _:

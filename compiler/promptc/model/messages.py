@@ -70,7 +70,7 @@ class StateEdit:
 
 @frozen(eq=False)
 class Set(StateEdit):
-    """Puts the value there; what it replaces goes into `archive`, if that has a name."""
+    """Puts the value there; what it replaces, or that there was nothing, goes into `archive`, if that has a name."""
 
     value: Expression
     archive: str
@@ -78,10 +78,13 @@ class Set(StateEdit):
 
 @frozen(eq=False)
 class Append(StateEdit):
-    """Puts a value behind the last element of a list, or, with `each`, every element of a list. One of the two is there."""
+    """Puts a value behind the last element of a list, or, with `each`, every element of a list. One of the two is there. What was put
+    there is noted in `archive`, if that has a name.
+    """
 
     value: Expression | None
     each: Expression | None
+    archive: str
 
 
 @frozen(eq=False)
@@ -118,7 +121,7 @@ class Operation:
     @property
     def archives(self) -> tuple[str, ...]:
         """The names of its archives, in the order of its edits."""
-        return tuple(dict.fromkeys(edit.archive for edit in self.edits if isinstance(edit, Set | Keep) and edit.archive))
+        return tuple(dict.fromkeys(edit.archive for edit in self.edits if isinstance(edit, Set | Append | Keep) and edit.archive))
 
     def find_ask(self, name: str) -> Ask | None:
         """The ask of that name, or None."""

@@ -16,7 +16,16 @@ from promptc.files.reading import TooLongError, read_file
 from promptc.frontend.json import MAX_STATE_BYTES
 from promptc.model.pack import PackModel
 from promptc.operations.results import KEPT, MAX_ARCHIVE_BYTES, Archive, Archived, OperationResult
-from promptc.text.json import MISSING, find_list, read_at, render_canonical_json, render_digest, render_json_line, split_pointer
+from promptc.text.json import (
+    MISSING,
+    find_list,
+    join_pointer,
+    read_at,
+    render_canonical_json,
+    render_digest,
+    render_json_line,
+    split_pointer,
+)
 
 _LENGTH = 16
 _TEXTS = ("pack", "version", "operation", "pointer", "state", "file")
@@ -67,6 +76,8 @@ def render_archive(archived: Archived) -> bytes:
         "state": archived.state,
         "file": archived.file,
         **({"replaced": archived.replaced} if archived.replaced else {}),
+        **({"appended": list(archived.appended)} if archived.appended else {}),
+        **({"absent": archived.absent} if archived.absent else {}),
     }
     lines = [render_canonical_json(header), *map(render_json_line, archived.elements)]
     return "".join(f"{line}\n" for line in lines).encode()
@@ -152,15 +163,27 @@ def _read(name: str, data: bytes) -> Archived | None:
     places, kept, length = _read_places(header.get("places")), header.get("kept"), _read_number(header.get("length"))
     if places is None or length is None or length > MAX_STATE_BYTES or not isinstance(kept, list):
         return None
-    texts: dict[str, Any] = {key: header.get(key) for key in _TEXTS} | {"replaced": header.get("replaced", "")}
-    if not all(isinstance(one, str) for one in (*texts.values(), *kept)):
+    texts: dict[str, Any] = {key: header.get(key) for key in _TEXTS} | {key: header.get(key, "") for key in ("replaced", "absent")}
+    appended = header.get("appended", [])
+    if not isinstance(appended, list) or not all(isinstance(one, str) for one in (*texts.values(), *kept, *appended)):
         return None
     gone = sum(stop - start for start, stop in places)
     if gone != len(elements) or (places and places[-1][1] > length) or len(kept) > length - gone:
         return None
-    if texts["replaced"] and (length, places, kept) != (1, ((0, 1),), []):
+    if not _is_sound(texts, length, places, kept, appended):
         return None
-    return Archived(name=name, length=length, places=places, kept=tuple(kept), elements=tuple(elements), **texts)
+    return Archived(name=name, length=length, places=places, kept=tuple(kept), elements=tuple(elements), appended=tuple(appended), **texts)
+
+
+def _is_sound(texts: dict[str, Any], length: int, places: tuple[tuple[int, int], ...], kept: list[str], appended: list[str]) -> bool:
+    """Whether what the header says of a value, of what was appended and of what was absent goes together."""
+    pointer, absent = texts["pointer"], texts["absent"]
+    if absent and not f"{pointer}/".startswith(f"{absent}/"):
+        return False
+    if appended:
+        return not places and not texts["replaced"]
+    was_absent = (length, places, kept) == (0, (), []) and bool(absent)
+    return not texts["replaced"] or was_absent or ((length, places, kept) == (1, ((0, 1),), []) and not absent)
 
 
 def _read_number(given: Any) -> int | None:
@@ -201,6 +224,7 @@ def describe_archive(archive: Archive, done: OperationResult, *, pack: PackModel
     """All that a restore needs. `before` is the state as it was, `file` the name of its file."""
     left = read_at(done.value, split_pointer(archive.pointer)) if archive.is_value else None
     kept = () if archive.is_value else _list_kept(archive, find_list(before, archive.pointer), find_list(done.value, archive.pointer))
+    is_new = bool(archive.appended) or (archive.is_value and not archive.elements)
     return Archived(
         name=archive.name,
         pack=pack.name,
@@ -214,7 +238,16 @@ def describe_archive(archive: Archive, done: OperationResult, *, pack: PackModel
         file=name_source(file),
         elements=archive.elements,
         replaced=mark_element(left if left is not MISSING else None) if archive.is_value else "",
+        appended=tuple([mark_element(value) for value in archive.appended]),
+        absent=_name_absent(before, archive) if is_new else "",
     )
+
+
+def _name_absent(before: Any, archive: Archive) -> str:
+    """The pointer of the outermost thing on the way that the state did not have; of a value that was taken out first, its own."""
+    way = split_pointer(archive.pointer)
+    missing = (join_pointer(way[:depth]) for depth in range(1, len(way) + 1) if read_at(before, way[:depth]) is MISSING)
+    return next(missing, archive.pointer if archive.is_value else "")
 
 
 def _list_kept(archive: Archive, before: list[Any] | None, after: list[Any] | None) -> Sequence[Any]:

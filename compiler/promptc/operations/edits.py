@@ -70,10 +70,11 @@ def _set(edit: Set, edited: Edited, way: Sequence[str], value: Any) -> Edited:
     """Of several that replace one value, only the first can lose what the state held."""
     old = read_at(edited.written, way)
     done = replace(_put(edited, way, value), replaced=edited.replaced | {edit.pointer})
-    is_lost = old is not MISSING and edit.pointer not in edited.replaced and json.dumps(old) != json.dumps(value)
-    if not edit.archive or not is_lost:
+    is_new = edit.pointer not in edited.replaced and (old is MISSING or json.dumps(old) != json.dumps(value))
+    if not edit.archive or not is_new:
         return done
-    return replace(done, archives=(*edited.archives, Archive(edit.archive, edit.pointer, 1, ((0, 1),), (old,), is_value=True)))
+    gone, places = ((), ()) if old is MISSING else ((old,), ((0, 1),))
+    return replace(done, archives=(*edited.archives, Archive(edit.archive, edit.pointer, len(gone), places, gone, is_value=True)))
 
 
 def _put(edited: Edited, way: Sequence[str], value: Any) -> Edited:
@@ -92,10 +93,13 @@ def _append(edit: Append, edited: Edited, names: Mapping[str, Any]) -> Edited:
     way = split_pointer(edit.pointer)
     more = _read_list(edit, edit.each, names) if edit.each is not None else [edit.value.evaluate(names)] if edit.value is not None else []
     old = read_at(edited.written, way)
+    if old is not MISSING and not isinstance(old, list):
+        raise _refuse(edit, f"`{edit.pointer}` is no list")
+    if edit.archive and more:
+        length = 0 if old is MISSING else len(old)
+        edited = replace(edited, archives=(*edited.archives, Archive(edit.archive, edit.pointer, length, (), (), appended=tuple(more))))
     if old is MISSING:
         return _put(edited, way, more)
-    if not isinstance(old, list):
-        raise _refuse(edit, f"`{edit.pointer}` is no list")
     filled = read_at(edited.filled, way)
     return replace(edited, written=put_at(edited.written, way, [*old, *more]), filled=put_at(edited.filled, way, [*filled, *more]))
 
@@ -119,7 +123,7 @@ def _keep(edit: Keep, edited: Edited, names: Mapping[str, Any]) -> Edited:
     if all(stays):
         return edited
     archives = (*edited.archives, _archive(edit, written, stays)) if edit.archive else edited.archives
-    return Edited(put_at(edited.written, way, _pick(written, stays)), put_at(edited.filled, way, _pick(filled, stays)), archives)
+    return replace(_put(edited, way, _pick(written, stays)), filled=put_at(edited.filled, way, _pick(filled, stays)), archives=archives)
 
 
 def _choose(edit: Keep, elements: Sequence[Any], names: Mapping[str, Any]) -> list[bool]:

@@ -1,4 +1,4 @@
-"""Archived elements, put back where they were.
+"""Archived elements, put back where they were; replaced values too, and what was appended or set anew is taken away.
 
 An archive tells of one moment: the list as it was, and what of it stayed. The list of now may have lost more since, or grown. Of what is
 missing nothing is known but its neighbours then, so these decide: an element goes before the first of those behind it that is there, else
@@ -27,7 +27,17 @@ from promptc.files.reading import read_file
 from promptc.operations.archive import mark_element
 from promptc.operations.edits import format_state
 from promptc.operations.results import Archived, Opened, StateDiff
-from promptc.text.json import MISSING, PointerError, find_list, put_at, read_at, render_canonical_json, render_digest, split_pointer
+from promptc.text.json import (
+    MISSING,
+    PointerError,
+    drop_at,
+    find_list,
+    put_at,
+    read_at,
+    render_canonical_json,
+    render_digest,
+    split_pointer,
+)
 
 _LONGEST = 16_000_000
 NOTED = 1000
@@ -69,8 +79,8 @@ NO_NOTE = Note({})
 def make_restoration(
     pack: Opened, raw: bytes, archives: Sequence[Archived], *, name: str, note: Note = NO_NOTE, files: Sequence[str] = ()
 ) -> tuple[StateDiff, tuple[int, ...]]:
-    """The change, and how many elements of each archive are put back. `files` are the archives' file names, by which `note` knows them; of
-    what it does not know the list decides.
+    """The change, and how many elements of each archive are put back or taken away. `files` are the archives' file names, by which
+    `note` knows them; of what it does not know the list decides.
 
     Raises `PromptcError`: for a state that is invalid, as it is or with the elements in it; PC0826 where the state has no list for them.
     """
@@ -80,21 +90,23 @@ def make_restoration(
     for pointer in dict.fromkeys(archive.pointer for archive in archives if not archive.replaced):
         noted = note.lists.get(pointer, ListNote(0, ""))
         known = {*noted.out, *noted.back}
-        numbers = [
-            at
-            for at, one in enumerate(archives)
-            if one.pointer == pointer and not one.replaced and (one.state != digest or (files and files[at] in known))
-        ]
-        if not numbers:
-            continue
-        elements = _load_list(after, pointer, archives[numbers[0]], name)
-        places = {files[at]: place for place, at in enumerate(numbers)} if files else {}
-        out = [places[one] for one in noted.out if one in places]
-        back = {places[one] for one in noted.back if one in places}
-        restored = restore(elements, [archives[at] for at in numbers], out=out, back=back)
-        elements[:] = restored.elements
-        for at, count in zip(numbers, restored.counts, strict=True):
-            counts[at] = count
+        own = [at for at, one in enumerate(archives) if one.pointer == pointer and not one.replaced]
+        own = [at for at in own if archives[at].state != digest or (files and files[at] in known)]
+        numbers = [at for at in own if not archives[at].appended]
+        if numbers:
+            elements = _load_list(after, pointer, archives[numbers[0]], name)
+            places = {files[at]: place for place, at in enumerate(numbers)} if files else {}
+            out = [places[one] for one in noted.out if one in places]
+            back = {places[one] for one in noted.back if one in places}
+            restored = restore(elements, [archives[at] for at in numbers], out=out, back=back)
+            elements[:] = restored.elements
+            for at, count in zip(numbers, restored.counts, strict=True):
+                counts[at] = count
+        done = {*noted.back} - {*noted.out}
+        added = [at for at in own if archives[at].appended and not (files and files[at] in done)]
+        added.sort(key=lambda at: _turn_of(archives[at], note, files[at] if files else ""))
+        shifted = any(counts[at] for at in numbers)
+        after = _take_appended(after, pointer, [(at, archives[at]) for at in added], counts, is_shifted=shifted)
     after, stuck = _put_values(after, archives, note, files, counts, name)
     named = tuple([(one.pointer, file) for at, (one, file) in enumerate(zip(archives, files, strict=False)) if at not in stuck])
     if not any(counts):
@@ -107,25 +119,76 @@ def make_restoration(
 def _put_values(
     state: Any, archives: Sequence[Archived], note: Note, files: Sequence[str], counts: list[int], name: str
 ) -> tuple[Any, tuple[int, ...]]:
-    """The state with replaced values put back, the newest first as far as the note tells, each where the state holds what its operation
-    left; and the numbers of those that are not. `counts` is told how many of each.
+    """The state with replaced values put back, and those taken away that were not there; the newest first as far as the note tells, each
+    where the state holds what its operation left. And the numbers of those that are not. `counts` is told how many of each.
     """
     stuck = []
     numbers = [at for at, one in enumerate(archives) if one.replaced]
     for at in sorted(numbers, key=lambda at: _turn_of(archives[at], note, files[at] if files else "")):
         archive = archives[at]
-        way, (old,) = split_pointer(archive.pointer), archive.elements
+        way, old = split_pointer(archive.pointer), archive.elements
         there = read_at(state, way)
         mark = mark_element(None if there is MISSING else there)
-        if mark == archive.replaced:
+        if there is MISSING and not archive.elements:
+            continue
+        if mark == archive.replaced and not archive.elements:
+            state, counts[at] = _drop(state, archive), 1
+        elif mark == archive.replaced:
             try:
-                state = put_at(state, way, old)
+                state = put_at(state, way, old[0])
             except PointerError:
                 raise _refuse(archive, name, "nothing that holds a value") from None
             counts[at] = 1
-        elif mark != mark_element(old):
+        elif not old or mark != mark_element(old[0]):
             stuck.append(at)
     return state, tuple(sorted(stuck))
+
+
+def _drop(state: Any, archive: Archived) -> Any:
+    """The state without what was not there before the operation: the value, and the mappings made on its way that hold nothing more."""
+    way, least = split_pointer(archive.pointer), len(split_pointer(archive.absent))
+    state = drop_at(state, way)
+    for depth in range(len(way) - 1, least - 1, -1):
+        if read_at(state, way[:depth]) != {}:
+            break
+        state = drop_at(state, way[:depth])
+    return state
+
+
+def _take_appended(state: Any, pointer: str, added: Sequence[tuple[int, Archived]], counts: list[int], *, is_shifted: bool) -> Any:
+    """The state without what operations appended to one list, the newest first; without the list, where there was none before.
+
+    What is there more often than it was before the operation is taken away: from where it was put, or, where elements were put back in
+    front of it (`is_shifted`), from as far behind as it stands. `counts` is told how many of each.
+    """
+    elements = find_list(state, pointer)
+    marks = [mark_element(value) for value in elements or ()] if added else []
+    for at, archive in added:
+        if elements is None:
+            break
+        places = _list_appended(marks, archive, is_shifted=is_shifted)
+        for place in places:
+            del elements[place], marks[place]
+        counts[at] = len(places)
+        if places and archive.absent and marks == list(archive.kept):
+            state, elements = _drop(state, archive), None
+    return state
+
+
+def _list_appended(marks: Sequence[str], archive: Archived, *, is_shifted: bool) -> list[int]:
+    """The places of what was appended, the last first."""
+    start, stop, kept = archive.length, archive.length + len(archive.appended), list(archive.kept)
+    if not is_shifted and marks[start:stop] == list(archive.appended) and marks[: len(kept)] == kept:
+        return list(range(start, stop))[::-1]
+    spare, places = Counter(marks) - Counter(kept), list[int]()
+    least, last = start if start > len(kept) else 0, len(marks)
+    for mark in reversed(archive.appended):
+        found = next((place for place in range(last - 1, least - 1, -1) if marks[place] == mark), None) if spare[mark] > 0 else None
+        if found is not None:
+            spare[mark] -= 1
+            last = found
+            places.append(found)
+    return places
 
 
 def _turn_of(archive: Archived, note: Note, file: str) -> int:

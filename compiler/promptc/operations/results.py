@@ -49,7 +49,8 @@ class Archive:
     """What one `keep` took out of a list: its elements as they were written, in order; or the one value that a `set` replaced.
 
     `pointer` is the list's, `length` how many elements it had, `places` the half-open ranges [start, stop) of those that went, rising and
-    apart. Putting the elements back at their places gives the list as it was. Of a value (`is_value`), `pointer` is its own.
+    apart. Putting the elements back at their places gives the list as it was. Of a value (`is_value`), `pointer` is its own; where there
+    was none before the `set`, there is no element. `appended` is what one `append` put behind the list, from which nothing went.
     """
 
     name: str
@@ -58,6 +59,7 @@ class Archive:
     places: tuple[tuple[int, int], ...]
     elements: tuple[Any, ...]
     is_value: bool = False
+    appended: tuple[Any, ...] = ()
 
 
 @frozen(eq=False)
@@ -86,7 +88,7 @@ class StateDiff:
     values, as written.
 
     `restored` are the archives of a restore: the list's pointer and the archive's file name. `stuck` are the numbers of those whose value
-    is not put back, since something else has replaced what their operation left there.
+    is not put back or taken away, since something else has replaced what their operation left there.
 
     Where nothing changes, `is_changed` is False, `data` is what was read, and nothing is archived.
     """
@@ -109,7 +111,8 @@ class Archived:
     its file (empty for standard input).
 
     Of a value that an operation replaced, which is the one element, `pointer` is its own, and `replaced` is the mark of what the operation
-    left there (empty for elements of a list).
+    left there (empty for elements of a list). Where there was no value, there is no element. `appended` are the marks of what was put
+    behind the list. `absent` is the pointer of the outermost thing on the way that the state did not have (empty: it had all of it).
     """
 
     name: str
@@ -124,6 +127,8 @@ class Archived:
     file: str
     elements: tuple[Any, ...]
     replaced: str = ""
+    appended: tuple[str, ...] = ()
+    absent: str = ""
 
 
 class Opened(Protocol):

@@ -439,7 +439,7 @@ def test_where_several_answers_are_bad_all_are_refused(tmp_path: Path) -> None:
 # --- what is replaced ---
 
 
-def test_a_replaced_value_is_archived_once_and_only_where_something_is_lost(tmp_path: Path) -> None:
+def test_a_replaced_value_is_archived_once_and_only_where_it_changes(tmp_path: Path) -> None:
     sets = "{set: /title, to: args.new, archive: titles}, {set: /title, to: args.new ~ '!', archive: titles}"
     edits = f'{{edits: [{sets}], args: {{new: x}}, say: "{{{{ removed.titles }}}}"}}'
     pack = write_pack(tmp_path, f"operations:\n  one: {edits}\n")
@@ -447,7 +447,17 @@ def test_a_replaced_value_is_archived_once_and_only_where_something_is_lost(tmp_
     (archive,) = done.archives
     assert (archive.name, archive.pointer, archive.elements, archive.is_value) == ("titles", "/title", ("old",), True)
     assert done.value == {"title": "x!"} and done.said == "1"
-    assert not run_operation(pack, {}, "one").archives, "a default that nobody wrote is not lost"
+    (absent,) = run_operation(pack, {}, "one").archives
+    assert (absent.pointer, absent.elements, absent.is_value) == ("/title", (), True), "that it was not written is noted"
+    between = edits.replace("}, {set", "}, {keep: /log, last: 0}, {set")
+    assert (
+        len(
+            run_operation(
+                write_pack(tmp_path, f"operations:\n  one: {between}\n"), {"title": "old", "log": [{"text": "a"}]}, "one"
+            ).archives
+        )
+        == 1
+    )
     assert not run_operation(write_pack(tmp_path, f"operations:\n  one: {edits.replace(' ~ ', ' or ')}\n"), {"title": "x"}, "one").archives
 
 

@@ -233,7 +233,8 @@ def run_restore(reporter: Reporter, asked: ApplyAsked, names: Sequence[str]) -> 
     rewritten = write_change(asked, raw, make, purpose="restore")
     for (path, one), count in zip(own, counts, strict=True):
         if count:
-            told = f"{'the value' if one.replaced else show_plural(count, 'element')} put back at {one.pointer}"
+            told = "taken away from" if one.appended or one.absent else "put back at"
+            told = f"{'the value' if one.replaced else show_plural(count, 'element')} {told} {one.pointer}"
             reporter.say(f"{show_path(path)}: {told}\n" if not asked.is_dry else "")
     reporter.report([_warn_stuck(*own[at]) for at in stuck])
     if len(own) < len(archives):

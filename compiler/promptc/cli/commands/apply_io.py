@@ -25,7 +25,7 @@ from promptc.diag.typed import Any
 from promptc.files.atomic import write_file
 from promptc.operations.archive import Written, write_archive
 from promptc.operations.endpoint import Endpoint, ask_endpoint
-from promptc.operations.results import Request, StateDiff
+from promptc.operations.results import Archived, Request, StateDiff
 from promptc.operations.run import LONGEST_ANSWER, ask
 from promptc.operations.state_file import Rewritten, archive_folder, rewrite_state
 from promptc.text.json import render_digest
@@ -148,8 +148,15 @@ def tell_change(reporter: Reporter, asked: ApplyAsked, rewritten: Rewritten) -> 
     reporter.say("" if goal == STDIN else f"{goal}\n{render_changes(change)}")
     for archive, archived in zip(rewritten.archives, change.archived, strict=True):
         was = "" if archive.is_new else "was archived before: "
-        what = f"what stood at {archived.pointer}" if archived.replaced else show_plural(len(archived.elements), "element")
-        reporter.say(f"{was}{what} in {show_path(archive.path)}\n")
+        reporter.say(f"{was}{_tell_archived(archived)} in {show_path(archive.path)}\n")
+
+
+def _tell_archived(archived: Archived) -> str:
+    if archived.appended:
+        return f"what was appended to {archived.pointer}"
+    if archived.replaced:
+        return f"what stood at {archived.pointer}" if archived.elements else f"that nothing stood at {archived.pointer}"
+    return show_plural(len(archived.elements), "element")
 
 
 def show_path(path: Path) -> str:

@@ -194,7 +194,7 @@ def render_changes(change: StateDiff) -> str:
     for one in change.archived:
         gone[one.pointer] = gone.get(one.pointer, 0) + len(one.elements)
     rows = [
-        (f"  {escape_controls(pointer)}", f"{told}, {gone[pointer]:,} archived" if pointer in gone else told)
+        (f"  {escape_controls(pointer)}", f"{told}, {gone[pointer]:,} archived" if gone.get(pointer) else told)
         for pointer, told in _iter_changes(change.before, change.after, "")
     ]
     return render_table(rows, most=_WIDEST)
