@@ -131,7 +131,7 @@ def _iter_lines(outcome: Outcome) -> Iterator[_Line]:
         yield _Line(
             one["id"],
             _count_items(outcome, one["id"]),
-            _describe_state(one, held, wanted),
+            ", ".join([*_iter_marks(one, held, wanted), *_iter_makings(outcome, one)]),
             held,
             wanted,
             "demand_at_least" in one,
@@ -166,10 +166,26 @@ def _describe_cap(outcome: Outcome, name: str) -> tuple[str, int]:
     return (f"{show_count(cap)} ch", 0) if budget.cap.unit == "chars" else (show_count(cap), cap)
 
 
-def _describe_state(section: Mapping[str, Any], held: int, wanted: int) -> str:
-    if section["state"] == "present":
-        return "pinned" if section["pinned"] else ""
-    return "all cut" if wanted and not held and section["state"] == "empty" else str(section["state"])
+def _iter_marks(section: Mapping[str, Any], held: int, wanted: int) -> Iterator[str]:
+    if section["state"] != "present":
+        yield "all cut" if wanted and not held and section["state"] == "empty" else str(section["state"])
+    elif section["pinned"]:
+        yield "pinned"
+
+
+def _iter_makings(outcome: Outcome, section: Mapping[str, Any]) -> Iterator[str]:
+    """How many of its items are of the window, older (anchors, and what is kept), and made by steps; the case of a variant of its name."""
+    name = section["id"]
+    fit = outcome.fitted.sections.get(name) if section["state"] == "present" else None
+    if fit is None:
+        return
+    made = sum(one.is_made for one in fit.alive)
+    older = sum(not one.item.windowed for one in fit.alive) - made
+    if older:
+        yield f"{len(fit.alive) - older - made:,} + {older:,} older" + (f" + {made:,} made" if made else "")
+    case = outcome.report["variants"].get(name)
+    if case is not None:
+        yield escape_controls(case)
 
 
 def _make_row(line: _Line) -> list[str]:
