@@ -5,15 +5,22 @@ session is frozen but what stays in play.
 """
 
 import copy
+import csv
 import json
 import random
+import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 from benchmarks.measure import Scale, judge, show
 from promptc import Pack, load
+from promptc.frontend.segments import load_segments
+from promptc.sources.address import read_address
+from promptc.sources.segment_store import SegmentStore
 from tests.cases.recount import load_encoding
 from tests.contract.sources import ROOT
 
@@ -21,6 +28,8 @@ _TURNS = (60, 4)
 _SEED = 20261123
 _READ, _WRITE = 0.1, 1.25
 """What Anthropic asks for a token read from its cache, and for one written into it, beside one that is only read."""
+_LEAST, _BACK = 1024, 20
+"""Tokens of the shortest beginning that it keeps (of most models); blocks before a breakpoint among which it looks for one that is kept."""
 
 State = dict[str, Any]
 
@@ -39,9 +48,10 @@ def bench_sessions(scale: Scale) -> None:
     turns = scale.choose(*_TURNS)
     print(f"Sessions: {turns} turns that go on as real ones do, requests to Anthropic; of tidepool its messages, without tools")
     for name, (make, format, promises) in SESSIONS.items():
-        pack, states = load(ROOT / "packs" / name), list(make(turns))
+        states = list(make(turns))
         for patches, least in promises.items():
-            figures = measure_session(pack, states, patches, format)
+            with open_pack(name) as (pack, stores):
+                figures = measure_session(pack, states, patches, format, stores=stores)
             label = f"{name}{', ' + patches[0] if patches else ''}"
             show(f"{label}: met again", f"{figures.reuse:.0f} %", judge(figures.reuse, least, at_most=False) if least else "")
             show("  in the worst turn", f"{figures.least:.0f} %")
@@ -49,27 +59,47 @@ def bench_sessions(scale: Scale) -> None:
                 show("  cost, of the cost without a cache", f"{figures.cost:.0f} %")
 
 
-def measure_session(pack: Pack, states: Sequence[State], patches: Sequence[str] = (), format: Any = "anthropic") -> SessionFigures:
+@contextmanager
+def open_pack(name: str) -> Iterator[tuple[Pack, dict[str, str]]]:
+    """The pack, and its segments in a store, if it has any."""
+    folder = ROOT / "packs" / name
+    with load(folder) as pack, tempfile.TemporaryDirectory() as made:
+        if not (folder / "segments").is_dir():
+            yield pack, {}
+            return
+        url = f"sqlite:{Path(made, 'segments.db')}"
+        with closing(SegmentStore(read_address(url))) as store:
+            store.write(load_segments(folder / "segments"))
+        yield pack, {"main": url}
+
+
+def measure_session(
+    pack: Pack, states: Sequence[State], patches: Sequence[str] = (), format: Any = "anthropic", *, stores: Mapping[str, str] | None = None
+) -> SessionFigures:
     """Compile a session turn by turn, with the tier of each turn as the next one's, and compare each request with the one before.
 
     Of `messages`, which have no breakpoints, nothing is paid less for.
     """
     count = load_encoding("o200k_base").encode_ordinary
-    tier, before, kept = None, "", [""]
+    tier, before, kept = None, "", set[tuple[str, ...]]()
     met: list[tuple[int, int]] = []
     paid = whole = 0.0
     for state in states:
-        prompt = pack.render({**state, "strain": tier} if tier is not None else state, format=format, patches=patches)
+        carried = {**state, "strain": tier} if tier is not None else state
+        prompt = pack.render(carried, format=format, patches=patches, stores=stores or {})
         tier = prompt.report.get("strain")
-        text, breakpoints = _join(prompt.to(format) if format != "messages" else {"messages": prompt.messages})
+        blocks, breakpoints = _list_blocks(prompt.to(format) if format != "messages" else {"messages": prompt.messages})
+        text, sizes = "".join(blocks), [len(count(block)) for block in blocks]
         size = len(count(text))
         if before:
             met.append((len(count(text[: _count_same(before, text)])), size))
-        hit = len(count(max((one for one in kept if one and text.startswith(one)), key=len, default="")))
-        written = len(count(text[: breakpoints[-1]])) if breakpoints else 0
+        able = [place for place in breakpoints if sum(sizes[:place]) >= _LEAST]
+        near = {place for stop in able for place in range(max(1, stop - _BACK), stop + 1)}
+        hit = sum(sizes[: max((place for place in near if tuple(blocks[:place]) in kept), default=0)])
+        written = sum(sizes[: able[-1]]) if able else 0
         paid += _READ * hit + _WRITE * max(0, written - hit) + size - max(written, hit)
         whole += size
-        before, kept = text, [text[:place] for place in breakpoints]
+        before, kept = text, {tuple(blocks[:place]) for place in able}
     shares = [100 * same / size for same, size in met]
     return SessionFigures(100 * sum(same for same, _ in met) / sum(size for _, size in met), min(shares), 100 * paid / whole)
 
@@ -79,20 +109,20 @@ def _count_same(before: str, after: str) -> int:
     return next(same, min(len(before), len(after)))
 
 
-def _join(body: Mapping[str, Any]) -> tuple[str, list[int]]:
-    """The texts of a request in the order in which a cache meets them, and where its breakpoints are: tools, system, messages."""
-    text, places = "", []
+def _list_blocks(body: Mapping[str, Any]) -> tuple[list[str], list[int]]:
+    """The texts of a request's blocks in the order in which a cache meets them (tools, system, messages), and behind how many of them its
+    breakpoints are. A block is kept whole or not at all: one that grows is another.
+    """
     system = body.get("system", [])
     blocks = [*body.get("tools", []), *([{"text": system}] if isinstance(system, str) else system)]
     for message in body["messages"]:
         content = message["content"]
         blocks += [{"text": content}] if isinstance(content, str) else content
+    texts = []
     for block in blocks:
         shown = {key: value for key, value in block.items() if key != "cache_control"}
-        text += (shown["text"] if "text" in shown else json.dumps(shown)) + "\n"
-        if "cache_control" in block:
-            places.append(len(text))
-    return text, places
+        texts.append((shown["text"] if "text" in shown else json.dumps(shown)) + "\n")
+    return texts, [place for place, block in enumerate(blocks, 1) if "cache_control" in block]
 
 
 def _load(*path: str) -> Any:
@@ -216,9 +246,77 @@ def _book(state: State, mood: str, told: Sequence[str], people: Sequence[State],
         beats.clear()
 
 
+def play_whispercross(turns: int) -> Iterator[State]:
+    """A night at the inn: each turn another moment, other rolls and another input; people come, go and are better known, and the player
+    walks to another place twice.
+    """
+    draw = random.Random(_SEED)
+    state, people = _load("whispercross", "base", "night.json"), _load("whispercross", "base", "crowded.json")["npcs"]
+    moments = [line for line in state["game_state_text"].split(". ") if line]
+    for turn in range(turns):
+        state = copy.deepcopy(state)
+        state["is_first_turn"] = turn == 0
+        state["game_state_text"] = f"Turn {turn + 1}. {'. '.join(draw.sample(moments, 8))}."
+        state["rng_text"] = f"d20, in this order: {', '.join(str(draw.randint(1, 20)) for _ in range(6))}. Use each once."
+        state["input_text"] = f"I go on: {draw.choice(moments)}."
+        if turn % 5 == 3:
+            known = draw.choice(state["npcs"])
+            known["tier"] = min(2, known["tier"] + 1)
+        if turn % 6 == 4:
+            absent = [one for one in people if one["npc_id"] not in [here["npc_id"] for here in state["npcs"]]]
+            state["npcs"] = [*state["npcs"][-3:], draw.choice(absent)]
+        if turn % 7 == 5:
+            state["player_text"] = f"{state['player_text'].split(' Wounds: ')[0]} Wounds: {draw.randint(1, 4)}."
+        if turn % 24 == 23:
+            places = ["ep.whispercross", "ep.lantern_ferry"]
+            state["entry_point_id"] = next(place for place in places if place != state["entry_point_id"])
+        yield state
+
+
+def play_worldarchitect(turns: int) -> Iterator[State]:
+    """An evening of play: each turn a real input and its topic, two entries more, and later; people come and go, clocks advance, and twice
+    the master of the game is asked.
+    """
+    draw = random.Random(_SEED)
+    state, screen = _load("worldarchitect", "base", "table.json"), _load("worldarchitect", "base", "screen.json")
+    with (ROOT / "fixtures" / "worldarchitect" / "play.tsv").open(encoding="utf-8") as file:
+        inputs = [(row["query"], row["topic"]) for row in csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)]
+    told = [one["text"] for one in (*state["transcript"], *screen["transcript"]) if one["speaker"] == "narrator"]
+    now = datetime.fromisoformat(state["world"]["time"].replace("0412", "2012"))
+    for turn in range(turns):
+        state = copy.deepcopy(state)
+        if turn:
+            said = {"turn": state["turn"], "speaker": "player", "text": state["input"], "mode": state["mode"]}
+            state["transcript"] += [said, {**said, "speaker": "narrator", "text": " ".join(draw.sample(told, 2))}]
+            state["turn"] += 1
+            now += timedelta(minutes=draw.randint(1, 40))
+            state["world"]["time"] = f"0{now.year - 1600}-{now:%m-%dT%H:%M:%S.%f}"
+        state["input"], state["scene"]["topic"] = inputs[turn % len(inputs)]
+        state["mode"] = "dm" if turn % 30 == 19 else "story"
+        state["tool_results"] = [{"id": f"roll {turn}", "tool": "roll", "text": f"d20 = {draw.randint(1, 20)}"}] if turn % 3 == 1 else []
+        _move_world(state, turn, draw, told)
+        yield state
+
+
+def _move_world(state: State, turn: int, draw: random.Random, told: Sequence[str]) -> None:
+    if turn % 4 == 2:
+        draw.choice(state["npcs"])["present"] = draw.random() < 0.5
+    if turn % 8 == 5:
+        draw.choice(state["npcs"])["knows"].append(draw.choice(told).split(". ")[0])
+    if turn % 5 == 3:
+        state["character"]["hp"]["current"] = draw.randint(4, 24)
+    if turn % 6 == 1:
+        clock = draw.choice(state["threads"])
+        clock["filled"] = min(clock["size"], clock["filled"] + 1)
+    if turn % 3 == 2:
+        state["campaign_memory"].append({"id": f"mem turn {turn}", "text": draw.choice(told), "turn": state["turn"]})
+
+
 SESSIONS: dict[str, tuple[Callable[[int], Iterator[State]], str, dict[tuple[str, ...], int]]] = {
     "sentinel": (play_sentinel, "anthropic", {(): 0, ("steady_first",): 88}),
     "companion": (play_companion, "anthropic", {(): 0, ("steady_first",): 75}),
+    "whispercross": (play_whispercross, "anthropic", {(): 75}),
+    "worldarchitect": (play_worldarchitect, "anthropic", {(): 0, ("steady_first",): 0}),
     "tidepool": (play_tidepool, "messages", {(): 0, ("steady_first",): 80}),
 }
 """For each pack how a session is played, for whom it is compiled, and by patches the share of tokens that is promised to be met again (0:

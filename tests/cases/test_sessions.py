@@ -2,23 +2,25 @@
 
 import pytest
 
-from benchmarks.sessions import SESSIONS, SessionFigures, measure_session
-from promptc import load
-from tests.contract.sources import ROOT
+from benchmarks.sessions import SESSIONS, SessionFigures, measure_session, open_pack
 
 TURNS = 60
 HELD = {
-    "sentinel": SessionFigures(reuse=85, least=75, cost=35),
-    "companion": SessionFigures(reuse=80, least=60, cost=32),
+    "sentinel": SessionFigures(reuse=86, least=77, cost=30),
+    "companion": SessionFigures(reuse=80, least=60, cost=31),
+    "whispercross": SessionFigures(reuse=80, least=50, cost=32),
+    "worldarchitect": SessionFigures(reuse=64, least=38, cost=53),
     "tidepool": SessionFigures(reuse=80, least=5, cost=100),
 }
-"""What is held of each: at least, at least, at most."""
+"""What is held of each, with the patch that puts what stays first, where there is one: at least, at least, at most."""
 
 
 @pytest.mark.parametrize("name", SESSIONS)
 def test_a_session_meets_again_what_stays(name):
-    play, format, _ = SESSIONS[name]
-    pack, states = load(ROOT / "packs" / name), list(play(TURNS))
-    steady, plain = (measure_session(pack, states, patches, format) for patches in (("steady_first",), ()))
+    play, format, promises = SESSIONS[name]
+    states = list(play(TURNS))
+    with open_pack(name) as (pack, stores):
+        *plain, steady = (measure_session(pack, states, patches, format, stores=stores) for patches in promises)
     assert steady.reuse >= HELD[name].reuse and steady.least >= HELD[name].least and steady.cost <= HELD[name].cost
-    assert plain.reuse < steady.reuse and (steady.cost < plain.cost or format == "messages") and plain.cost <= 100
+    for one in plain:
+        assert one.reuse < steady.reuse and (steady.cost < one.cost or format == "messages") and one.cost <= 100.5
