@@ -6,6 +6,7 @@ template; those of `EXPRESSIONS` stand where a pack has an expression (`where`, 
 
 # ruff: noqa: E501  an attack stands in one line
 
+from collections.abc import Callable
 from typing import Any
 
 NAMES: dict[str, Any] = {
@@ -343,3 +344,63 @@ EXPRESSIONS = {
     "method-in-let": "state.list.append(1)",
     "unknown-in-where": "state.lits | length",
 }
+
+_LETTERS = [
+    f"{first}{second}"
+    for first in "abcdefghij"
+    for second in "abcdefghijklmnopqrstuvwxyz"
+    if f"{first}{second}" not in ("as", "if", "in", "is")
+]
+
+
+def _chain(count: int, write: Callable[[int], str]) -> dict[str, str]:
+    return {"d0": "state.name", **{f"d{number}": write(number) for number in range(1, count)}}
+
+
+def _all_between(number: int, start: int, stop: int) -> str:
+    return " ~ ".join([f"d{other}" for other in range(max(0, start), min(500, stop)) if other != number] or ["'x'"])
+
+
+DEFINITIONS: dict[str, tuple[str, dict[str, str], str]] = {
+    # each uses others: twice, deeply, all before it, all behind it, in circles
+    "define-doubling": ("PC0403", _chain(500, lambda number: f"d{number - 1} ~ d{number - 1}"), "{{ d499 }}"),
+    "define-deep": ("PC0403", _chain(500, lambda number: f"d{number - 1} ~ 'x'"), "{{ d499 }}"),
+    "define-all-before": ("PC0403", {f"d{number}": _all_between(number, number - 90, number) for number in range(500)}, "{{ d499 }}"),
+    "define-all-behind": ("PC0266", {f"d{number}": _all_between(number, number + 1, number + 90) for number in range(500)}, "{{ d0 }}"),
+    "define-all-around": ("PC0266", {f"d{number}": _all_between(number, number - 40, number + 40) for number in range(500)}, "{{ d0 }}"),
+    "define-long-circle": ("PC0266", {f"d{number}": f"d{(number + 1) % 500}" for number in range(500)}, "{{ d0 }}"),
+    "define-too-many": ("PC0209", {f"d{number}": "1" for number in range(5000)}, "{{ d0 }}"),
+    # calls in calls, hundreds of arguments
+    "define-call-doubling": ("PC0403", {"f(x)": "x ~ x"}, "{{ " + "f(" * 12 + "state.long" + ")" * 12 + " }}"),
+    "define-call-wide": ("PC0403", {"f(x)": " ~ ".join(["x"] * 200), "g(x)": " ~ ".join(["f(x)"] * 9)}, "{{ g(g(1)) }}"),
+    "define-call-deep": ("PC0403", {"f(x)": "x"}, "{{ " + "f(" * 3000 + "1" + ")" * 3000 + " }}"),
+    "define-arguments": ("", {f"f({','.join(_LETTERS)})": "aa"}, f"{{{{ f({', '.join(['state.name'] * len(_LETTERS))}) }}}}{{{{ 'ok' }}}}"),
+    "define-arguments-all-used": (
+        "PC0430",
+        {f"f({','.join(_LETTERS)})": " ~ ".join(_LETTERS[:150])},
+        f"{{{{ f({', '.join(['state.long'] * len(_LETTERS))}) }}}}" * 2,
+    ),
+    "define-arguments-of-arguments": (
+        "PC0403",
+        {f"f({','.join(_LETTERS)})": " ~ ".join(_LETTERS[:150]), "g(b)": f"f({', '.join(['b'] * len(_LETTERS))})"},
+        "{{ g(g(1)) }}",
+    ),
+    "define-arguments-alike": ("PC0267", {"f(a,a)": "a"}, "{{ f(1, 2) }}"),
+    # names that mean something else
+    "define-filter": ("PC0267", {"upper": "state.name"}, "{{ state.name | upper }}"),
+    "define-test": ("PC0267", {"defined": "state.name"}, "{{ state.name is defined }}"),
+    "define-state": ("PC0267", {"state": "1"}, "{{ state.name }}"),
+    "define-item": ("PC0267", {"item": "1"}, "x"),
+    "define-run": ("PC0205", {"__run__": "1"}, "x"),
+    "define-argument-run": ("PC0205", {"f(__run__)": "__run__"}, "{{ f(1) }}"),
+    "define-argument-range": ("PC0409", {"f(range)": "range(3)"}, "{{ f(1) }}"),
+    "define-argument-state": ("", {"f(state)": "state.name"}, "{{ f({'name': 'ok'}) }}"),
+    # no expression, no call
+    "define-statement": ("PC0401", {"f": "1 }}{% for x in y %}{{ 2"}, "{{ f }}"),
+    "define-call-block": ("PC0426", {"f(x)": "x"}, "{% call f(1) %}x{% endcall %}"),
+    "define-keywords": ("PC0426", {"f(x)": "x"}, "{{ f(**{'x': 1}) }}"),
+    # what is written out is paid where it runs
+    "define-again": ("PC0430", {"f(x)": "x | upper | length"}, _MANY + "{{ f(state.long) }}" + _END),
+    "define-again-nested": ("PC0430", {"f(x)": "x.replace('o', '0')", "g(x)": "f(f(f(x)))"}, _MANY + "{% set t = g(state.long) %}" + _END),
+}
+"""Definitions of a pack, and a text that names them; with the code of the finding that a render ends in (empty: it prints)."""

@@ -22,7 +22,7 @@ from promptc.diag.findings import PromptcError, Span, fail
 from promptc.template.compile import load_expression, load_template
 from promptc.template.place import Place
 from promptc.template.runtime.run import Run
-from tests.attacks.attacks import EXPRESSIONS, FILES, GROWS, NAMES, NESTS, PRINTS, REFUSED, SPENDS, STOPS
+from tests.attacks.attacks import DEFINITIONS, EXPRESSIONS, FILES, GROWS, NAMES, NESTS, PRINTS, REFUSED, SPENDS, STOPS
 from tests.attacks.counting import Words, watch_runs
 
 MEMORY = 128 << 20
@@ -46,11 +46,18 @@ def main() -> None:
 
 
 def write_pack(folder: Path, name: str) -> None:
-    """A pack that holds the attack: as the template of a section, or as a `let` and the `where` of a list."""
-    attack = ATTACKS[name]
+    """A pack that holds the attack: as the template of a section, or as a `let` and the `where` of a list; or as its definitions."""
+    _, define, attack = DEFINITIONS[name] if name in DEFINITIONS else ("", {}, ATTACKS[name])
     section = {"id": "main", "template": "attack.j2"} if name not in EXPRESSIONS else {"id": "main", "text": "{{ attack }}"}
     listed = {"id": "list", "items": {"from": "state.list", "where": attack, "text": "x"}}
-    pack = {"promptc": 1, "name": "attack", "version": "1.0.0", "tokenizer": "chars/4", "budget": 10_000_000}
+    pack = {
+        "promptc": 1,
+        "name": "attack",
+        "version": "1.0.0",
+        "tokenizer": "chars/4",
+        "budget": 10_000_000,
+        **({"define": define} if define else {}),
+    }
     whole = {**pack, "let": {"attack": attack}, "sections": [section, listed]} if name in EXPRESSIONS else {**pack, "sections": [section]}
     files = {"pack.yaml": json.dumps(whole), "attack.j2": attack, "self.j2": "{% include 'self.j2' %}", **FILES}
     for path, text in files.items():

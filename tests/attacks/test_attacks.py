@@ -12,7 +12,7 @@ from functools import cache
 
 import pytest
 
-from tests.attacks.attacks import EXPRESSIONS, GROWS, NESTS, PRINTS, REFUSED, SPENDS, STOPS
+from tests.attacks.attacks import DEFINITIONS, EXPRESSIONS, GROWS, NESTS, PRINTS, REFUSED, SPENDS, STOPS
 from tests.attacks.run_attacks import ATTACKS
 from tests.contract.sources import ROOT
 from tests.size import take_part
@@ -96,6 +96,19 @@ def test_the_steps_are_the_same_under_another_hash_seed(outcomes, share):
     kept = ("outcome", "code", "message", "place", "steps")
     differing = [name for name in share if any(again[name].get(key) != outcomes[name].get(key) for key in kept)]
     assert not differing, [(again[name], outcomes[name]) for name in differing]
+
+
+@pytest.mark.parametrize("way", ["check", "render"])
+def test_definitions_end_in_a_finding_or_are_paid_for(way):
+    """All of them, in every run: what is wrong with a definition is told when the pack is loaded; what is honest costs steps."""
+    for name, found in _run_all(way, 0, tuple(DEFINITIONS)).items():
+        code, _, _ = DEFINITIONS[name]
+        says_what_to_write = code in ("PC0205", "PC0209")  # a message of the manifest's shape
+        _check_end({**found, "help": found["help"] or says_what_to_write} if found["code"] else found)
+        is_run = code in ("", "PC0430")
+        assert found["code"] == ("" if way == "check" and is_run else code), found
+        assert way == "check" or code or found["tail"] == "k\n", found
+        assert found["seconds"] < 8, found
 
 
 @pytest.mark.parametrize("way", ["check", "render"])

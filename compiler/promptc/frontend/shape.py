@@ -65,7 +65,7 @@ _SILENT = ("sections", "cases", "tiers")
 
 _STEPS = ("overflow", "truncate", "do")
 _RANGES = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
-_EMPTY = ("minLength", "minItems", "minProperties", "maxItems", "maxLength")
+_EMPTY = ("minLength", "minItems", "minProperties", "maxItems", "maxLength", "maxProperties")
 
 _EXAMPLES = {
     "promptc": "write `promptc: 1`",
@@ -167,7 +167,7 @@ def _describe(fault: SchemaFault, root: Node, whole: str) -> Diagnostic:
             key = str(fault.path[-1])
             wrong = _WORDS.describe(fault.branches[0][0])
             return Diagnostic("PC0205", f"the key `{shorten(key)}` {wrong}", _find(root, fault.path[:-1]).key_span(key))
-        case "maxProperties":
+        case "maxProperties" if fault.wanted == 1:
             return _describe_step(fault, root)
         case _:
             return _describe_rule(fault, root, whole) if list_rule_keys(fault) else _describe_value(fault, root, whole)

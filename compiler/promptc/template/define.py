@@ -234,11 +234,12 @@ def load_definitions(written: Sequence[Definition], limits: Limits = LIMITS) -> 
         broken.update([one.name] if wrong else [])
         read.append((one, frozenset() if wrong else _list_names(tree) - {*one.parameters}))
     uses = {one.name: found & names for one, found in read}
+    circles = _list_circles(uses)
     known: dict[str, Definition] = {}
     left = MOST_PARTS
     for one, found in read:
         later = [other for other in uses if other in uses[one.name] and other not in known]
-        wrong = [*_describe_later(one, later, uses), *_list_of_templates(one, found)]
+        wrong = [*_describe_later(one, later, uses, circles[one.name]), *_list_of_templates(one, found)]
         if left >= 0 and not later and not wrong and not broken.intersection((one.name, *uses[one.name])):
             reads = found.difference(names).union(*(known[name].reads for name in found & names))
             one = replace(one, reads=reads)
@@ -263,18 +264,41 @@ def _list_names(tree: nodes.Template) -> frozenset[str]:
     return frozenset(one.name for one in tree.find_all(nodes.Name))
 
 
-def _describe_later(one: Definition, later: Sequence[str], uses: Mapping[str, frozenset[str]]) -> list[Diagnostic]:
-    """What is wrong with the use of definitions that stand after it: of a circle, at the first definition that is in it."""
+def _list_circles(uses: Mapping[str, frozenset[str]]) -> dict[str, frozenset[str]]:
+    """Of each definition those that it uses and that use it, through others too, itself among them; none, where it is in no circle.
+
+    Reach by Warshall's algorithm, a bit for each definition: five hundred of them take as long as a text to parse, whatever they use.
+    """
+    bits = {name: 1 << at for at, name in enumerate(uses)}
+    reach = {name: sum(bits[other] for other in found) for name, found in uses.items()}
+    for middle, bit in bits.items():
+        for name in uses:
+            if reach[name] & bit:
+                reach[name] |= reach[middle]
+    return {
+        name: frozenset(other for other in uses if reach[name] & bits[other] and reach[other] & bit) if reach[name] & bit else frozenset()
+        for name, bit in bits.items()
+    }
+
+
+def _describe_later(one: Definition, later: Sequence[str], uses: Mapping[str, frozenset[str]], circle: frozenset[str]) -> list[Diagnostic]:
+    """What is wrong with the use of definitions that stand after it: of circles that meet, at the first definition that is in them."""
     if not later:
         return []
-    ways = [way for name in later if (way := _find_way(name, one.name, uses))]
-    if not ways:
+    closing = [name for name in later if name in circle]
+    if not closing:
         help = f"move `{later[0]}` above `{one.name}`: a definition sees those before it"
         return [Diagnostic("PC0266", f"`{one.name}` uses `{later[0]}`, which stands after it", one.place.span, help)]
-    if one.name != next(name for name in uses if name in ways[0]):
+    if one.name != next(name for name in uses if name in circle):
         return []
-    message = f"definitions use each other in a circle: {' → '.join((one.name, *ways[0]))}"
+    shown = (one.name, *(_find_way(closing[0], one.name, uses) or ()))
+    shown = shown if len(shown) <= _SHOWN else (*shown[: _SHOWN - 2], "…", shown[-1])
+    message = f"definitions use each other in a circle: {' → '.join(shown)}"
     return [Diagnostic("PC0266", message, one.place.span, "take one of them out of the circle: write out what it stands for")]
+
+
+_SHOWN = 8
+"""Definitions of a circle that a message names."""
 
 
 def _find_way(start: str, goal: str, uses: Mapping[str, frozenset[str]]) -> tuple[str, ...] | None:

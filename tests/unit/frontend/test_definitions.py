@@ -1,14 +1,20 @@
 """Definitions of a pack: in every text of it, over its bases and cases, from the cache, and refused where they become too much."""
 
 import json
+import re
+from pathlib import Path
 
 import pytest
+import yaml
 
 import promptc
 from promptc.api import Pack
 from promptc.cache import Cache
 from promptc.check.registry import check_pack
 from promptc.frontend.kept_pack import find_kept
+from promptc.frontend.shape import check_pack_shape
+from promptc.frontend.yaml import load_yaml
+from tests.contract.sources import ROOT
 
 HEAD = {"promptc": 1, "name": "defined", "version": "1.0.0", "tokenizer": "chars/4", "budget": 1000}
 ROWS = [{"id": "a", "tags": ["hinge"], "of": "ada"}, {"id": "b", "tags": [], "of": "ada"}, {"id": "c", "tags": ["hinge"], "of": "bo"}]
@@ -164,3 +170,35 @@ def test_the_texts_of_a_pack_become_no_more_than_a_bound(tmp_path):
 def test_there_are_no_more_than_a_bound(tmp_path):
     folder = write(tmp_path, define={f"d{at}": "1" for at in range(501)}, sections=[{"id": "a", "text": "x"}])
     assert len(find_faults(folder)) == 1
+
+
+# --- docs/language.md ---
+
+MANUAL = (ROOT / "docs" / "language.md").read_text(encoding="utf-8")
+ANNOTATED = re.search(r"\n## 2\. .*?```yaml\n(.*?)```", MANUAL, re.DOTALL)[1]
+
+
+def test_the_annotated_manifest_has_no_key_that_the_language_has_not():
+    """It shows what excludes each other side by side, and says `size` where one stands; nothing else of it is wrong."""
+    manifest = re.sub(r"(?m)^extends: .*$", "", ANNOTATED)
+    found = check_pack_shape(load_yaml(manifest.encode(), "pack.yaml", Path()))
+    assert found and not [one for one in found if one.code != "PC0207" and not one.message.endswith("not `size`")]
+
+
+def test_the_example_of_the_manual_means_what_it_says(tmp_path):
+    """`define` as the annotated manifest has it, in the `where` that stands beside it, and written out."""
+    shown = yaml.safe_load(ANNOTATED)["define"]
+    where = re.search(r"(?m)^  about\(npc\): .*# `where: (.*)`$", ANNOTATED)[1]
+    assert list(shown) == ["hinge", "about(npc)"] and where == "hinge and about(state.npc)"
+    written = f"({shown['hinge']}) and ({shown['about(npc)'].replace('npc', '(state.npc)')})"
+    rows = [
+        {"id": "a", "tags": ["hinge"], "ref_id": "ada"},
+        {"id": "b", "tags": [], "ref_id": "ada"},
+        {"id": "c", "tags": ["hinge"], "ref_id": "bo"},
+    ]
+    items = {"from": "state.rows", "id": "item.id", "text": "{{ item.id }}"}
+    named = write(tmp_path / "named", define=shown, sections=[{"id": "list", "items": {**items, "where": where}}])
+    plain = write(tmp_path / "plain", sections=[{"id": "list", "items": {**items, "where": written}}])
+    state = {"npc": "ada", "rows": rows}
+    assert render(named, state) == render(plain, state) == "a\n"
+    assert [one.code for one in promptc.load(named).check() if one.level != "note"] == []

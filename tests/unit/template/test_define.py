@@ -205,3 +205,19 @@ def test_many_large_definitions_end_in_a_finding():
     _, findings = define(**many)
     assert findings and {one.code for one in findings} == {"PC0403"}
     assert "the definitions of the pack stand for more than 30000 parts" in findings[0].message
+
+
+def test_many_definitions_that_name_all_behind_them_are_judged_in_time():
+    """Each finding tells of one; a circle of hundreds is told in a line."""
+    behind = {number: [f"d{other}" for other in range(number + 1, min(200, number + 90))] for number in range(200)}
+    behind = {f"d{number}": " + ".join(names or ["1"]) for number, names in behind.items()}
+    _, findings = define(**behind)
+    assert len(findings) == 199 and findings[0].message == "`d0` uses `d1`, which stands after it"
+    around = {f"d{number}": f"d{(number + 1) % 200}" for number in range(200)}
+    _, (circle,) = define(**around)
+    assert circle.message == "definitions use each other in a circle: d0 → d1 → d2 → d3 → d4 → d5 → … → d0"
+
+
+def test_two_circles_that_do_not_meet_are_two_findings():
+    _, findings = define(a="b", b="a", c="d + a", d="c")
+    assert [one.message.partition(": ")[2] for one in findings] == ["a → b → a", "c → d → c"]
