@@ -31,6 +31,9 @@ _READ, _WRITE = 0.1, 1.25
 _LEAST, _BACK = 1024, 20
 """Tokens of the shortest beginning that it keeps (of most models); blocks before a breakpoint among which it looks for one that is kept."""
 
+_ALIVE = 3
+"""Turns after which a beginning that was not used is still kept: five minutes, of turns of a minute and a half."""
+
 State = dict[str, Any]
 
 
@@ -46,13 +49,13 @@ class SessionFigures:
 def bench_sessions(scale: Scale) -> None:
     """Prints for each pack, as it is and with the patch that puts what stays first: tokens met again, and what they cost with a cache."""
     turns = scale.choose(*_TURNS)
-    print(f"Sessions: {turns} turns that go on as real ones do, requests to Anthropic; of tidepool its messages, without tools")
-    for name, (make, format, promises) in SESSIONS.items():
+    print(f"Sessions: {turns} turns that go on as real ones do, requests to Anthropic; of tidepool also its messages alone, without tools")
+    for name, (make, runs) in SESSIONS.items():
         states = list(make(turns))
-        for patches, least in promises.items():
+        for patches, format, least in runs:
             with open_pack(name) as (pack, stores):
                 figures = measure_session(pack, states, patches, format, stores=stores)
-            label = f"{name}{', ' + patches[0] if patches else ''}"
+            label = ", ".join([name, *patches, *(["messages"] if format == "messages" else [])])
             show(f"{label}: met again", f"{figures.reuse:.0f} %", judge(figures.reuse, least, at_most=False) if least else "")
             show("  in the worst turn", f"{figures.least:.0f} %")
             if format != "messages":
@@ -81,10 +84,10 @@ def measure_session(
     Of `messages`, which have no breakpoints, nothing is paid less for.
     """
     count = load_encoding("o200k_base").encode_ordinary
-    tier, before, kept = None, "", set[tuple[str, ...]]()
+    tier, before, kept = None, "", dict[tuple[str, ...], int]()
     met: list[tuple[int, int]] = []
     paid = whole = 0.0
-    for state in states:
+    for turn, state in enumerate(states):
         carried = {**state, "strain": tier} if tier is not None else state
         prompt = pack.render(carried, format=format, patches=patches, stores=stores or {})
         tier = prompt.report.get("strain")
@@ -95,11 +98,12 @@ def measure_session(
             met.append((len(count(text[: _count_same(before, text)])), size))
         able = [place for place in breakpoints if sum(sizes[:place]) >= _LEAST]
         near = {place for stop in able for place in range(max(1, stop - _BACK), stop + 1)}
-        hit = sum(sizes[: max((place for place in near if tuple(blocks[:place]) in kept), default=0)])
+        hit = sum(sizes[: max((place for place in near if turn - kept.get(tuple(blocks[:place]), -_ALIVE - 1) <= _ALIVE), default=0)])
         written = sum(sizes[: able[-1]]) if able else 0
         paid += _READ * hit + _WRITE * max(0, written - hit) + size - max(written, hit)
         whole += size
-        before, kept = text, {tuple(blocks[:place]) for place in able}
+        before = text
+        kept.update({tuple(blocks[:place]): turn for place in able})
     shares = [100 * same / size for same, size in met]
     return SessionFigures(100 * sum(same for same, _ in met) / sum(size for _, size in met), min(shares), 100 * paid / whole)
 
@@ -312,12 +316,14 @@ def _move_world(state: State, turn: int, draw: random.Random, told: Sequence[str
         state["campaign_memory"].append({"id": f"mem turn {turn}", "text": draw.choice(told), "turn": state["turn"]})
 
 
-SESSIONS: dict[str, tuple[Callable[[int], Iterator[State]], str, dict[tuple[str, ...], int]]] = {
-    "sentinel": (play_sentinel, "anthropic", {(): 0, ("steady_first",): 88}),
-    "companion": (play_companion, "anthropic", {(): 0, ("steady_first",): 75}),
-    "whispercross": (play_whispercross, "anthropic", {(): 75}),
-    "worldarchitect": (play_worldarchitect, "anthropic", {(): 0, ("steady_first",): 0}),
-    "tidepool": (play_tidepool, "messages", {(): 0, ("steady_first",): 80}),
+Run = tuple[tuple[str, ...], str, int]
+"""Patches, for whom a session is compiled, and the share of its tokens that is promised to be met again (0: nothing is)."""
+
+SESSIONS: dict[str, tuple[Callable[[int], Iterator[State]], tuple[Run, ...]]] = {
+    "sentinel": (play_sentinel, (((), "anthropic", 0), (("steady_first",), "anthropic", 88))),
+    "companion": (play_companion, (((), "anthropic", 0), (("steady_first",), "anthropic", 75))),
+    "whispercross": (play_whispercross, (((), "anthropic", 75),)),
+    "worldarchitect": (play_worldarchitect, (((), "anthropic", 0), (("steady_first",), "anthropic", 0))),
+    "tidepool": (play_tidepool, (((), "anthropic", 0), ((), "messages", 0), (("steady_first",), "messages", 80))),
 }
-"""For each pack how a session is played, for whom it is compiled, and by patches the share of tokens that is promised to be met again (0:
-nothing is)."""
+"""For each pack how a session is played, and how it is compiled, at last with the patch that puts what stays first, where there is one."""
