@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-from promptc.diag.codes import Code, load_codes
+from promptc.diag.findings import Code, load_codes
 
 DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "codes.md"
 

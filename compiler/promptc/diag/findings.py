@@ -1,4 +1,4 @@
-"""Findings, the errors that carry them, and the words that messages are made of.
+"""Findings, the errors that carry them, what each code means, and the words that messages are made of.
 
 A `Diagnostic` is one finding at a `Span`; a `PromptcError` carries those of a stage, and its `exit_code` is the command line's.
 `show_value`, `name_kind`, `suggest` and their like put an author's values and names into messages: no word of Python's reaches one.
@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from _json import encode_basestring
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any, ClassVar, Literal
@@ -241,3 +242,34 @@ def name_kind(value: object) -> str:
 def name_type(kind: str) -> str:
     """Says what an author calls values of the Python type of that name."""
     return _KINDS.get(kind, "something that is no data")
+
+
+@frozen
+class Code:
+    """What is written down about a diagnostic code: its name, its usual level, a one-line summary, why it is a finding, a bad example, and
+    how to mend it.
+    """
+
+    name: str
+    level: Level
+    summary: str
+    why: str
+    bad: str
+    fix: str
+
+
+def find_code(name: str) -> Code | None:
+    """The entry of `PC0123`, or None."""
+    return load_codes().get(name)
+
+
+@cache
+def load_codes() -> Mapping[str, Code]:
+    """Every code by its name, in order of number, as `codes.toml` has them. The file is read when the first code is asked for: a finding
+    itself needs none of it.
+    """
+    import tomllib
+    from pathlib import Path
+
+    tables = tomllib.loads(Path(__file__).with_name("codes.toml").read_text(encoding="utf-8"))
+    return {name: Code(name=name, **texts) for name, texts in tables.items()}

@@ -16,8 +16,7 @@ from promptc.cli.findings import Reporter
 from promptc.cli.group import PACK, Command, group, take
 from promptc.cli.options import MOOD, PATCH, VARIANT, make_request
 from promptc.cli.terminal import show_json, write_stdout
-from promptc.diag.codes import Code, find_code, load_codes
-from promptc.diag.findings import Diagnostic, DiskError, UsageError
+from promptc.diag.findings import Code, Diagnostic, DiskError, UsageError, find_code, load_codes
 from promptc.diag.frozen import as_plain
 from promptc.diag.typed import Any
 from promptc.files.atomic import write_file
