@@ -252,6 +252,8 @@ def _name_absent(before: Any, archive: Archive) -> str:
 
 def _list_kept(archive: Archive, before: list[Any] | None, after: list[Any] | None) -> Sequence[Any]:
     """What stayed in the list, of how it was before all edits, or after all of them where others had changed it first."""
+    if archive.appended:
+        return archive.stood
     if before is not None and len(before) == archive.length:
         gone = {at for start, stop in archive.places for at in range(start, stop)}
         if tuple(before[at] for at in sorted(gone)) == archive.elements:

@@ -96,8 +96,9 @@ def _append(edit: Append, edited: Edited, names: Mapping[str, Any]) -> Edited:
     if old is not MISSING and not isinstance(old, list):
         raise _refuse(edit, f"`{edit.pointer}` is no list")
     if edit.archive and more:
-        length = 0 if old is MISSING else len(old)
-        edited = replace(edited, archives=(*edited.archives, Archive(edit.archive, edit.pointer, length, (), (), appended=tuple(more))))
+        stood = () if old is MISSING else tuple(old)
+        archive = Archive(edit.archive, edit.pointer, len(stood), (), (), appended=tuple(more), stood=stood)
+        edited = replace(edited, archives=(*edited.archives, archive))
     if old is MISSING:
         return _put(edited, way, more)
     filled = read_at(edited.filled, way)

@@ -104,9 +104,9 @@ def make_restoration(
                 counts[at] = count
         done = {*noted.back} - {*noted.out}
         added = [at for at in own if archives[at].appended and not (files and files[at] in done)]
-        added.sort(key=lambda at: _turn_of(archives[at], note, files[at] if files else ""))
         shifted = any(counts[at] for at in numbers)
-        after = _take_appended(after, pointer, [(at, archives[at]) for at in added], counts, is_shifted=shifted)
+        turns = [(at, archives[at]) for at in _list_turns(added, noted, files)]
+        after = _take_appended(after, pointer, turns, counts, is_shifted=shifted)
     after, stuck = _put_values(after, archives, note, files, counts, name)
     named = tuple([(one.pointer, file) for at, (one, file) in enumerate(zip(archives, files, strict=False)) if at not in stuck])
     if not any(counts):
@@ -124,7 +124,7 @@ def _put_values(
     """
     stuck = []
     numbers = [at for at, one in enumerate(archives) if one.replaced]
-    for at in sorted(numbers, key=lambda at: _turn_of(archives[at], note, files[at] if files else "")):
+    for at in _list_all_turns(numbers, archives, note, files):
         archive = archives[at]
         way, old = split_pointer(archive.pointer), archive.elements
         there = read_at(state, way)
@@ -141,7 +141,7 @@ def _put_values(
             counts[at] = 1
         elif not old or mark != mark_element(old[0]):
             stuck.append(at)
-    return state, tuple(sorted(stuck))
+    return state, tuple(sorted({at for at in stuck if not counts[at]}))
 
 
 def _drop(state: Any, archive: Archived) -> Any:
@@ -169,7 +169,7 @@ def _take_appended(state: Any, pointer: str, added: Sequence[tuple[int, Archived
         places = _list_appended(marks, archive, is_shifted=is_shifted)
         for place in places:
             del elements[place], marks[place]
-        counts[at] = len(places)
+        counts[at] += len(places)
         if places and archive.absent and marks == list(archive.kept):
             state, elements = _drop(state, archive), None
     return state
@@ -191,10 +191,21 @@ def _list_appended(marks: Sequence[str], archive: Archived, *, is_shifted: bool)
     return places
 
 
-def _turn_of(archive: Archived, note: Note, file: str) -> int:
-    """The later one was taken, the less; those that are not noted come last, in the order they are given."""
-    out = note.lists.get(archive.pointer, ListNote(0, "")).out
-    return -out.index(file) - 1 if file in out else 0
+def _list_all_turns(numbers: Sequence[int], archives: Sequence[Archived], note: Note, files: Sequence[str]) -> list[int]:
+    turns: list[int] = []
+    for pointer in dict.fromkeys(archives[at].pointer for at in numbers):
+        own = [at for at in numbers if archives[at].pointer == pointer]
+        turns += _list_turns(own, note.lists.get(pointer, ListNote(0, "")), files)
+    return turns
+
+
+def _list_turns(numbers: Sequence[int], noted: ListNote, files: Sequence[str]) -> list[int]:
+    """Archives of one place in the order to undo them: the last that was taken first, each as often as it was taken (the same state twice
+    makes the same archive); those that are not noted come last, in the order they are given.
+    """
+    known = {files[at]: at for at in numbers} if files else {}
+    out = [known[name] for name in reversed(noted.out) if name in known]
+    return [*out, *(at for at in numbers if at not in out)]
 
 
 def _load_list(value: Any, pointer: str, archive: Archived, name: str) -> list[Any]:

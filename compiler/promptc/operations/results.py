@@ -50,7 +50,8 @@ class Archive:
 
     `pointer` is the list's, `length` how many elements it had, `places` the half-open ranges [start, stop) of those that went, rising and
     apart. Putting the elements back at their places gives the list as it was. Of a value (`is_value`), `pointer` is its own; where there
-    was none before the `set`, there is no element. `appended` is what one `append` put behind the list, from which nothing went.
+    was none before the `set`, there is no element. `appended` is what one `append` put behind the list, from which nothing went, and
+    `stood` what stood in it.
     """
 
     name: str
@@ -60,6 +61,7 @@ class Archive:
     elements: tuple[Any, ...]
     is_value: bool = False
     appended: tuple[Any, ...] = ()
+    stood: tuple[Any, ...] = ()
 
 
 @frozen(eq=False)
