@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from promptc.diag.findings import Diagnostic, Span
 from promptc.diag.frozen import field, frozen, replace
 from promptc.diag.typed import Any, Literal
-from promptc.model.section import Continue, Drop, Evict, Fence, Items, Ratio, Role, Section, Step, TotalBudget, Use, iter_code
-from promptc.model.sources import Index, Store
+from promptc.model.section import Continue, Drop, Evict, Fence, Items, Ratio, Retrieve, Role, Section, Step, TotalBudget, Use, iter_code
+from promptc.model.sources import Index, StateIndex, Store
 from promptc.model.state import Node
 from promptc.template.allow import LIMITS, Limits
 from promptc.template.compile import Expression, Template
@@ -338,6 +338,17 @@ def choose_tiers(choice: Choice, tiers: tuple[Tier, ...]) -> Choice:
     named = {axis: case for tier in tiers for axis, case in tier.cases}
     cases = tuple((axis, named.get(axis, case)) for axis, case in choice.cases)
     return replace(choice, cases=cases, tiers=len(tiers), uses=list_steps(tiers)[1])
+
+
+def list_reads(section: Section, pack: PackModel) -> frozenset[tuple[str, ...]]:
+    """What selecting the section reads: its own paths, those of `visible`, and those of the indexes over the state that it asks."""
+    if section.items is None:
+        return section.reads
+    source = section.items.source
+    named = source.indexes if isinstance(source, Retrieve) else ()
+    indexes = [one for one in pack.indexes if isinstance(one, StateIndex) and one.name in named]
+    asked = (pack.visible, *(code for one in indexes for code in (one.source, one.id, one.text)))
+    return section.reads.union(*(code.reads for code in asked if code is not None))
 
 
 def has_reach(section: Section, plan: Plan, pack: PackModel) -> bool:

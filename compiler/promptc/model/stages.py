@@ -192,8 +192,10 @@ class Gathered:
 class Gathering(Protocol):
     """Asks sources for sections. The same question in one render is asked once, and has one answer."""
 
-    def gather(self, section: Section, names: Mapping[str, Any]) -> Gathered:
-        """What the section's source gives under these names. Raises `PromptcError`; `DiskError` where a source cannot be read."""
+    def gather(self, section: Section, bound: Bound, names: Mapping[str, Any]) -> Gathered:
+        """What the section's source gives under these names; `bound` has the cases in force, which a strain tier may change. Raises
+        `PromptcError`; `DiskError` where a source cannot be read.
+        """
         ...
 
 

@@ -91,27 +91,29 @@ class Gatherer:
         self._stores = {store.name: store for store in bound.pack.stores}
         self._rows: dict[tuple[str, tuple[Wish, ...], Preference], Rows] = {}
 
-    def gather(self, section: Section, names: Mapping[str, Any]) -> Gathered:
-        """What the section's source gives under these names. Raises `PromptcError`; `DiskError` where a source cannot be read."""
-        source, shows = section.items.source if section.items is not None else None, self._bound.find_shows()
+    def gather(self, section: Section, bound: Bound, names: Mapping[str, Any]) -> Gathered:
+        """What the section's source gives under these names; `bound` has the cases in force, which a strain tier may change. Raises
+        `PromptcError`; `DiskError` where a source cannot be read.
+        """
+        source, shows = section.items.source if section.items is not None else None, bound.find_shows()
         if isinstance(source, Segments):
             store = self._stores[source.store]
             asked = ask_segments(section.id, source, store, names)
             return gather_segments(section.id, source, store, asked, read=self._read, list_refs=self._list_refs, shows=shows)
         assert isinstance(source, Retrieve)
-        stamp, visible = f"{self._bound.state.digest} {self._bound.pack.digest}", self._bound.pack.visible
-        filter = _make_condition(visible, self._bound.names, stamp) if visible is not None else None
-        return gather_chunks(section.id, source, names, stamp, open=partial(self._open, source), ask=self._sources.ask, shows=filter)
+        stamp, visible = f"{bound.state.digest} {bound.pack.digest}", bound.pack.visible
+        filter = _make_condition(visible, bound.names, stamp) if visible is not None else None
+        return gather_chunks(section.id, source, names, stamp, open=partial(self._open, source, bound), ask=self._sources.ask, shows=filter)
 
-    def _open(self, source: Retrieve, version: str | None) -> Sequence[IndexAtHand]:
-        known = {index.name: index for index in self._bound.pack.indexes}
-        return [opened for name in source.indexes for opened in self._open_index(known[name], version)]
+    def _open(self, source: Retrieve, bound: Bound, version: str | None) -> Sequence[IndexAtHand]:
+        known = {index.name: index for index in bound.pack.indexes}
+        return [opened for name in source.indexes for opened in self._open_index(known[name], bound, version)]
 
-    def _open_index(self, index: CorpusIndex | StateIndex, version: str | None) -> Sequence[IndexAtHand]:
+    def _open_index(self, index: CorpusIndex | StateIndex, bound: Bound, version: str | None) -> Sequence[IndexAtHand]:
         if isinstance(index, CorpusIndex):
             return self._sources.open_corpus(index, version)
-        meter = self._bound.meter
-        entries, hidden = list_entries(index, self._bound.names, self._bound.find_shows())
+        meter = bound.meter
+        entries, hidden = list_entries(index, bound.names, bound.find_shows())
         return [replace(self._sources.open_entries(index, entries, lambda text: meter.tokens(meter.count(text))), hidden=hidden)]
 
     def _list_refs(self, store: Store, scope: str) -> Sequence[str] | None:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from promptc.diag.findings import Diagnostic, DiskError, PromptcError, Span, fail, show_value
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any
-from promptc.model.pack import Choice, Guarding, Plan, has_reach
+from promptc.model.pack import Choice, Guarding, Plan, has_reach, list_reads
 from promptc.model.section import Fence, Items, Section
 from promptc.model.stages import Bound, Gathered, Gathering, Item, Selected, Selection
 from promptc.passes.bind import pay_text, section_names
@@ -78,6 +78,7 @@ class _Reuse:
 
     def __init__(self, before: Selection | None, bound: Bound, strain: Mapping[str, Any]) -> None:
         self._before = {one.section.id: one for one in before.sections} if before is not None else {}
+        self._pack = bound.pack
         changed = (before.strain != strain, before.bound is not bound) if before is not None else (False, False)
         self._changed_names = {name for name, is_changed in zip(("strain", "variant"), changed, strict=True) if is_changed}
         self._held: set[str] = set()
@@ -95,7 +96,7 @@ class _Reuse:
         return None
 
     def _is_touched(self, section: Section) -> bool:
-        if self._changed_names and any(path[0] in self._changed_names for path in section.reads):
+        if self._changed_names and any(path[0] in self._changed_names for path in list_reads(section, self._pack)):
             return True
         against = section.items.dedupe.against if section.items is not None and section.items.dedupe is not None else ()
         if any(name not in self._held for name in against):
@@ -212,7 +213,7 @@ class SectionSelector:
     def _find_gathered(self, section: Section, items: Items, names: Mapping[str, Any]) -> Gathered | None:
         if isinstance(items.source, Expression) or self._gathering is None:
             return None
-        return self._gathering.gather(section, names)
+        return self._gathering.gather(section, self.bound, names)
 
     def _select_text(self, section: Section, names: Mapping[str, Any]) -> Selected:
         raw = strip_lines(section.text.render(names)) if section.text is not None else ""

@@ -105,3 +105,26 @@ def test_a_pack_that_extends_may_say_it_anew_and_not_clear_it(tmp_path):
     with pytest.raises(PromptcError) as caught:
         promptc.load(tmp_path)
     assert [one.code for one in caught.value.diagnostics] == ["PC0245"]
+
+
+def test_a_tier_that_puts_another_case_in_force_hides_by_that_case(tmp_path):
+    rows = [Segment("s0", "npc", None, "the open book", {"secret": False}), Segment("s1", "npc", None, "the VEILED book", {"secret": True})]
+    pack = load_small(
+        tmp_path,
+        f"{STORES}visible: variant.mode == 'dm' or not item.get('metadata', item).secret\n"
+        "indexes: {notes: {from: state.notes, text: '{{ item.text }}'}, few: {from: 'state.few if variant.mode == \"dm\" else []', "
+        "text: '{{ item.text }}'}}\n"
+        "variants: {mode: {select: state.mode, cases: {story: {}, dm: {}}}}\n"
+        "strain: {count: [log], tiers: [{name: calm, at: 0}, {name: high, at: 0.1, variants: {mode: story}}]}\nsections:\n"
+        "  - {id: log, items: {from: state.notes, text: '{{ item.text }}'}, budget: 100, overflow: [evict: {}]}\n"
+        "  - {id: npc, items: {from: {segments: {scope: npc}}, text: '{{ item.content }}'}}\n"
+        "  - {id: found, items: {from: {retrieve: {index: notes, query: state.query, floor: 0.01}}, text: '{{ item.text }}'}}\n"
+        "  - {id: few, items: {from: {retrieve: {index: few, query: state.query, sparse_below: 0}}, text: '{{ item.text }}'}}\n",
+    )
+    few = [{"text": "a VEILED bell", "secret": False}]
+    notes = [{"text": "the bell of the tide", "secret": False}, {"text": "the VEILED bell of the tide", "secret": True}]
+    by_tier, chosen = (
+        compile_small(pack, {"mode": mode, "notes": notes, "few": few, "query": "bell"}, SmallSources(rows)) for mode in ("dm", "story")
+    )
+    assert by_tier.report["strain"] == "high" and by_tier.report["variants"] == {"mode": "story"}
+    assert by_tier.emitted.text == chosen.emitted.text == "the bell of the tide\n\nthe open book\n\nthe bell of the tide\n"

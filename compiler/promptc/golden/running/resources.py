@@ -12,6 +12,7 @@ import os
 import tempfile
 from _blake2 import blake2b
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from promptc.api import Pack
@@ -22,7 +23,7 @@ from promptc.diag.typed import Any, Self
 from promptc.files.reading import read_file
 from promptc.frontend.json import MAX_STATE_BYTES, InternedJson, JsonDocument
 from promptc.golden.cases.case import MAX_PLAIN_BYTES, read_plain
-from promptc.model.pack import Plan
+from promptc.model.pack import PackModel, Plan, list_reads
 from promptc.model.section import Items, Section
 from promptc.model.stages import Bound, Selected, Selection
 from promptc.model.state import State
@@ -369,7 +370,7 @@ class Memory(CostlyWork):
             return super().select_section(selector, section, fences)
         objects: list[Any] = [section, selector.guard]
         parts: list[Hashable] = [fences]
-        for path in self.make_once(("roots", id(section)), section, _list_roots):
+        for path in self.make_once(("roots", id(section)), section, partial(_list_roots, pack=selector.bound.pack)):
             _add_value(path, selector, parts, objects)
         key = ("selected", id(section), id(selector.guard), *parts)
         run, found = selector.bound.run, self.find(key)
@@ -409,9 +410,9 @@ class Memory(CostlyWork):
         return fit
 
 
-def _list_roots(section: Section) -> tuple[tuple[str, ...], ...]:
-    """What it reads, no further down than the keys of the state."""
-    return tuple(sorted({path[:2] if path[0] == "state" else path[:1] for path in section.reads}))
+def _list_roots(section: Section, pack: PackModel) -> tuple[tuple[str, ...], ...]:
+    """What selecting it reads, no further down than the keys of the state."""
+    return tuple(sorted({path[:2] if path[0] == "state" else path[:1] for path in list_reads(section, pack)}))
 
 
 def _is_of_state(items: Items | None) -> bool:

@@ -94,6 +94,20 @@ def test_values_that_print_unlike_are_told_apart(text, tmp_path):
         assert _come_to(pack, {"x": value}, memory) == _come_to(pack, {"x": value})
 
 
+def test_what_is_hidden_in_one_state_is_not_remembered_for_another(tmp_path):
+    (tmp_path / "pack.yaml").write_text(
+        "promptc: 1\nname: p\nversion: 1.0.0\ntokenizer: cl100k_base\nbudget: 100\nvisible: state.all or not item.secret\n"
+        "sections:\n  - {id: a, pinned: true, items: {from: state.list, text: '{{ item.text }}'}}\n"
+    )
+    pack, memory = promptc.load(tmp_path), Memory()
+    base = load_json(b'{"list": [{"text": "open", "secret": false}, {"text": "VEILED", "secret": true}]}', "state")
+    with SuiteResources() as resources:
+        for _ in range(3):
+            for whole, text in (("true", "open\nVEILED\n"), ("false", "open\n")):
+                state = resources.fill_state(pack, set_values(base, [("/all", whole)]))
+                assert pack.compile(state, memory=memory).emitted.text == text
+
+
 def _come_to(pack, state, memory=None):
     try:
         return pack.compile(state, memory=memory).emitted.text
