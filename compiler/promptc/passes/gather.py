@@ -6,7 +6,7 @@ selected. It reads nothing but through `Sources`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 
 from promptc.diag.findings import Diagnostic, PromptcError, count_noun, fail, join_names, shorten, show_value
@@ -180,7 +180,10 @@ def gather_segments(
     missing = list(dict.fromkeys(ref for one in asked for ref in one.list_missing(answers[one.preference].list_part(one.wish))))
     warnings = _warn_segments(section, source, store, found)
     if missing and source.missing != "ignore":
-        warnings.append(_report_missing(section, source, store, missing, list_refs(store, source.scope)))
+        known = list_refs(store, source.scope) or ()
+        near = [_find_near(ref, known) for ref in missing[:_NAMED]]
+        told = _list_told(source, store, [name for one in near for name in one.names], found, read, shows) if shows is not None else None
+        warnings.append(_report_missing(section, source, store, missing, [one if told is None else one.leave(told) for one in near]))
     if any(one.level == "error" for one in warnings):
         raise PromptcError(warnings)
     return Gathered(
@@ -267,25 +270,51 @@ def _warn_segments(section: str, source: Segments, store: Store, answers: Sequen
     return [Diagnostic("PC0553", message, source.span, "mend them; `promptc segments check` lists all", "warn")]
 
 
-def _report_missing(section: str, source: Segments, store: Store, missing: Sequence[str], known: Sequence[str] | None) -> Diagnostic:
-    """`known` are the references of the scope; None where they are too many to be looked through."""
+@frozen
+class _Near:
+    """A reference that nothing answers, and the names that are told with it, behind `word`. `is_known`: there are rows about it."""
+
+    ref: str
+    word: str
+    names: tuple[str, ...]
+    is_known: bool
+
+    def leave(self, told: Collection[str]) -> _Near:
+        """With those of its names alone."""
+        return replace(self, names=tuple(name for name in self.names if name in told))
+
+    def show(self) -> str:
+        """As a message has it."""
+        name = f"`{shorten(self.ref)}`"
+        if self.is_known:
+            return f"{name} (its segments are inactive, or in no locale that is asked for)"
+        return f"{name} ({self.word} {join_names(self.names)})" if self.names else name
+
+
+def _find_near(ref: str, known: Sequence[str]) -> _Near:
+    from promptc.text.diff import list_near  # a render that finds all it asks for does not pay for it
+
+    near = tuple(list_near(ref, known, _NEAR))
+    few = tuple(known) if not near and len(known) <= _NEAR else ()
+    return _Near(ref, "the scope has" if few else "near it:", near or few, ref in known)
+
+
+def _list_told(
+    source: Segments, store: Store, names: Sequence[str], answers: Sequence[_Answer], read: Read, shows: Shows
+) -> frozenset[str]:
+    """Those of the names that a row is about which the pack shows: what is hidden is in no message."""
+    rows = [row for one in answers if names for row in read(store, ((source.scope, tuple(dict.fromkeys(names))),), one.preference).rows]
+    return frozenset(row.ref_id for row in rows if row.ref_id is not None and shows(describe_segment(row)))
+
+
+def _report_missing(section: str, source: Segments, store: Store, missing: Sequence[str], near: Sequence[_Near]) -> Diagnostic:
+    """`near` are the first of what is missing, as they are told."""
     assert source.ref is not None
-    shown = "; ".join(_show_missing(ref, known or ()) for ref in missing[:_NAMED])
+    shown = "; ".join(one.show() for one in near)
     more = f"; and {len(missing) - _NAMED} more" if len(missing) > _NAMED else ""
     message = f"`{section}` asks the store `{store.name}`, scope `{source.scope}`, for what no segment answers: {shown}{more}"
     help = "correct the id, or import its segments; `missing: ignore` says that nothing is a good answer"
     return Diagnostic("PC0557", message, source.ref.span, help, "error" if source.missing == "error" else "warn")
-
-
-def _show_missing(ref: str, known: Sequence[str]) -> str:
-    from promptc.text.diff import list_near  # a render that finds all it asks for does not pay for it
-
-    name = f"`{shorten(ref)}`"
-    if ref in known:
-        return f"{name} (its segments are inactive, or in no locale that is asked for)"
-    near = list_near(ref, known, _NEAR)
-    few = f" (the scope has {join_names(known)})" if 0 < len(known) <= _NEAR else ""
-    return f"{name} (near it: {join_names(near)})" if near else f"{name}{few}"
 
 
 @frozen(eq=False)

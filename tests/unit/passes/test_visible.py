@@ -1,5 +1,7 @@
 """`visible` stands before every stage of every section, whatever its items come from."""
 
+import json
+
 import pytest
 
 import promptc
@@ -128,3 +130,17 @@ def test_a_tier_that_puts_another_case_in_force_hides_by_that_case(tmp_path):
     )
     assert by_tier.report["strain"] == "high" and by_tier.report["variants"] == {"mode": "story"}
     assert by_tier.emitted.text == chosen.emitted.text == "the bell of the tide\n\nthe open book\n\nthe bell of the tide\n"
+
+
+def test_the_name_of_a_hidden_row_is_near_nothing(tmp_path):
+    secrets = {"vera": False, "veral": True, "vern": False}
+    rows = [Segment(f"s{name}", "npc", name, name, {"secret": secret}) for name, secret in secrets.items()]
+    pack = load_small(
+        tmp_path,
+        f"{STORES}visible: not item.metadata.secret\nsections:\n"
+        "  - {id: npc, items: {from: {segments: {scope: npc, ref: state.npcs}}, text: '{{ item.content }}'}}\n",
+    )
+    for ref, told in {"verall": "near it: `vera`", "zoe": "the scope has `vera`, `vern`", "veral": None}.items():
+        outcome = compile_small(pack, {"npcs": [ref]}, SmallSources(rows))
+        assert [told in one.message for one in outcome.warnings] == ([True] if told is not None else [])
+        assert "veral`" not in json.dumps(outcome.report)
