@@ -115,9 +115,14 @@ def test_what_an_operation_asks(folder, run):
 
 def test_claims_see_arguments_and_earlier_answers(folder, run):
     asked = ("answer", ".", "note", "good.json", "--ask", "points", "--state", "state.json")
-    alone = run(*asked)
-    assert alone.code == 1 and "PC0815 the answer is refused: fewer than 1, after None" in alone.out
-    assert run(*asked, "--answer", "first=first.md").out == "nothing found\n"
+    (folder / "own.md").write_text("# Points\nmine")
+    alone = run(*asked, "--arg", "least=2")
+    assert (
+        alone.code == 1 and "PC0815 the answer is refused: fewer than 2, after # Points\n" in alone.out
+    )  # the `else` of what is not given
+    own = run(*asked, "--arg", "least=2", "--answer", "first=own.md")
+    assert own.code == 1 and "fewer than 2, after # Points mine" in " ".join(own.out.split())
+    assert run(*asked).out == run(*asked, "--answer", "first=first.md").out == "nothing found\n"
     more = run(*asked, "--answer", "first=first.md", "--arg", "least=2")
     assert more.code == 1 and "fewer than 2, after # Points" in more.out
 
@@ -126,7 +131,7 @@ def test_an_answer_that_cannot_be_booked(folder, run):
     asked = ("note", "many.json", "--ask", "points", "--state", "state.json", "--answer", "first=first.md")
     done = run("answer", ".", *asked)
     assert done.code == 1 and "PC0800 the answer to `points` is refused:" in done.out and "`else`" not in done.out
-    left = run("answer", ".", *asked, "--arg", "asked=false")
+    left = run("answer", ".", *asked, "--arg", "asked=false", "--arg", "least=9")
     assert left.code == 0 and "PC0809 warning: `points` is not asked: its answer is left aside" in left.out
     assert (folder / "state.json").read_text() == "{}"
 
@@ -145,6 +150,8 @@ def test_an_answer_that_cannot_be_booked(folder, run):
         ((".", "-", "--state", "-"), "PC0829"),
         ((".", "good.json", "--mood", "clam"), "PC0702"),
         ((".", "note", "first.md", "--arg", "least=x"), "PC0721"),
+        ((".", "note", "first.md", "--arg", "last=1"), "PC0803"),
+        ((".", "note", "first.md", "--answer", "third=first.md"), "PC0806"),
     ],
 )
 def test_lines_that_ask_for_nothing_that_is_there(folder, run, words, code):

@@ -58,6 +58,10 @@ class Ask:
     when: Expression | None = None
     check: AnswerCheck | None = None
 
+    def is_asked(self, names: Mapping[str, Any]) -> bool:
+        """Whether it is asked, where these names have these values."""
+        return self.when is None or bool(self.when.evaluate(names))
+
 
 @frozen(eq=False)
 class StateEdit:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from unicodedata import category
 
 from promptc.diag.findings import Diagnostic, FitError, PromptcError, Span, UsageError, count_noun, fail, join_some, show_value, suggest
@@ -72,7 +72,7 @@ def ask(
     begun = begin_operation(pack, state, operation, args, answers, name=name)
     requests = []
     for one in begun.operation.asks:
-        if one.when is not None and not one.when.evaluate(begun.names):
+        if not one.is_asked(begun.names):
             continue
         if one.name in begun.given:
             begun = begun.take(one.name, begun.answer(one.name).value)
@@ -124,17 +124,12 @@ def begin_operation(
 ) -> OperationRun:
     """Raises `UsageError` for an operation, argument or answer that there is none of, `PromptcError` for a state that is invalid."""
     found, given = choose_operation(pack, operation), dict(answers or {})
-    known = [ask.name for ask in found.asks]
-    unknown = [one for one in given if one not in known]
-    if unknown:
-        help = "it asks nothing" if not known else ""
-        wrong = (Diagnostic("PC0806", f"`{operation}` asks no `{one}`", help=help or suggest(one, known)) for one in unknown)
-        raise UsageError(wrong)
+    check_asked(found, given)
     checked = check_args(found, args or {})
     loaded = pack.load_state(state, name)
     meter = Meter(pack.model.counting.counter)
     names = bind_lets(pack.model, {"state": loaded.value, RUN: pack.model.open_operation_account()})
-    return OperationRun(found, loaded, {**names, "args": checked, "answers": dict.fromkeys(known)}, given, meter)
+    return OperationRun(found, loaded, {**names, "args": checked, "answers": dict.fromkeys(ask.name for ask in found.asks)}, given, meter)
 
 
 def run_operation(
@@ -176,9 +171,10 @@ def _answer_all(begun: OperationRun, refused: Mapping[str, str]) -> _Answered:
     found: dict[str, Diagnostic] = {}
     left: list[Diagnostic] = []
     for one in begun.operation.asks:
-        if one.when is not None and not one.when.evaluate(begun.names):
+        if not one.is_asked(begun.names):
             if one.name in begun.given:
-                left.append(Diagnostic("PC0809", f"`{one.name}` is not asked: its answer is left aside", one.when.span, level="warn"))
+                span = one.when.span if one.when is not None else one.span
+                left.append(Diagnostic("PC0809", f"`{one.name}` is not asked: its answer is left aside", span, level="warn"))
             continue
         answered = begun.answer(one.name, refused.get(one.name, ""))
         begun = begun.take(one.name, answered.value)
@@ -525,6 +521,17 @@ def cut_answer(text: str, most: int, meter: Meter) -> str:
     cuts = [kept.join(plain).rstrip(WHITE) for kept in iter_kept(plain, "line", token_ends=lambda: counter.token_ends(plain))]
     first = bisect_left(cuts, True, key=lambda cut: meter.tokens(meter.count(cut)) <= most)
     return next((cut for cut in cuts[first:] if meter.tokens(meter.count(cut)) <= most), "")
+
+
+def check_asked(operation: Operation, answers: Collection[str]) -> None:
+    """Raises `UsageError` (PC0806) with every name of an answer that the operation does not ask for."""
+    known = [ask.name for ask in operation.asks]
+    help = "it asks nothing" if not known else ""
+    unknown = [
+        Diagnostic("PC0806", f"`{operation.name}` asks no `{one}`", help=help or suggest(one, known)) for one in answers if one not in known
+    ]
+    if unknown:
+        raise UsageError(unknown)
 
 
 def check_args(operation: Operation, args: Mapping[str, Any]) -> dict[str, Any]:

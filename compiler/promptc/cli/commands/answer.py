@@ -24,7 +24,7 @@ from promptc.model.messages import AnswerCheck, Ask, Operation
 from promptc.model.pack import Response
 from promptc.model.stages import RenderOptions
 from promptc.operations.results import choose_operation
-from promptc.operations.run import begin_operation, check_answer, check_claims, run_operation
+from promptc.operations.run import begin_operation, check_answer, check_args, check_asked, check_claims, run_operation
 from promptc.passes.bind import bind
 from promptc.text.counters.counter import Meter
 
@@ -80,7 +80,9 @@ class _TakenAnswer:
 @click.option("--state", metavar="STATE", type=_FILE, help="The state it was asked about: for claims, and for the case that is in force.")
 @click.option("--ask", metavar="NAME", help="Which question of OPERATION it answers. [the first]")
 @click.option("--arg", "args", multiple=True, metavar="NAME=JSON", help="An argument of the operation, in place of its default.")
-@click.option("--answer", "answers", multiple=True, metavar="NAME=FILE", help="The answer to an earlier question, which claims may see.")
+@click.option(
+    "--answer", "answers", multiple=True, metavar="NAME=FILE", help="The answer to an earlier question, which claims may see. [its `else`]"
+)
 @click.option("--schema", metavar="FILE", type=_FILE, help="A JSON Schema to hold it to, in place of the pack's `response`.")
 @take(VARIANT, MOOD, PATCH)
 @click.option("--format", type=click.Choice(("text", "json", "sarif", "github")), default="text", help="How to print the findings. [text]")
@@ -157,6 +159,8 @@ def _find_response(pack: Pack, asked: _Asked) -> Response | None:
 def _check_operation(asked: _Asked) -> Sequence[Diagnostic]:
     pack = Pack.load(asked.pack)
     operation = choose_operation(pack, asked.operation or "")
+    check_args(operation, asked.args)
+    check_asked(operation, asked.answers)
     ask, text = _choose_ask(operation, asked.ask), read_answer_file(asked.file)
     value, found = check_answer(text, ask.check, Meter(pack.model.counting.counter), asked.shown)
     if found:
@@ -183,9 +187,9 @@ def _check_against_state(pack: Pack, operation: Operation, ask: Ask, asked: _Ask
     answers = {**read_answers(asked.answers), ask.name: given.text}
     begun = begin_operation(pack, raw, operation.name, asked.args, answers, name=name)
     for earlier in operation.asks[: operation.asks.index(ask)]:
-        if earlier.name in answers:
+        if earlier.is_asked(begun.names):
             begun = begun.take(earlier.name, begun.answer(earlier.name).value)
-    broken = check_claims(ask, given.value, begun.names)
+    broken = check_claims(ask, given.value, begun.names) if ask.is_asked(begun.names) else ()
     if broken:
         return broken
     done = run_operation(pack, raw, operation.name, asked.args, answers, name=name)
