@@ -181,7 +181,7 @@ def gather_segments(
     warnings = _warn_segments(section, source, store, found)
     if missing and source.missing != "ignore":
         known = list_refs(store, source.scope) or ()
-        near = [_find_near(ref, known) for ref in missing[:_NAMED]]
+        near = [_make_near(ref, known) for ref in missing[:_NAMED]]
         told = _list_told(source, store, [name for one in near for name in one.names], found, read, shows) if shows is not None else None
         warnings.append(_report_missing(section, source, store, missing, [one if told is None else one.leave(told) for one in near]))
     if any(one.level == "error" for one in warnings):
@@ -291,7 +291,7 @@ class _Near:
         return f"{name} ({self.word} {join_names(self.names)})" if self.names else name
 
 
-def _find_near(ref: str, known: Sequence[str]) -> _Near:
+def _make_near(ref: str, known: Sequence[str]) -> _Near:
     from promptc.text.diff import list_near  # a render that finds all it asks for does not pay for it
 
     near = tuple(list_near(ref, known, _NEAR))
