@@ -93,3 +93,13 @@ def test_a_fault_of_it_is_told_of_every_list(tmp_path):
 @pytest.mark.parametrize("name", ["strain", "section", "this"])
 def test_it_sees_no_name_of_a_section(tmp_path, name):
     assert "PC0631" in codes(_look(tmp_path, f'"not item.internal or {name}.id == 1"', LOG))
+
+
+@pytest.mark.parametrize(
+    ("each", "is_told"), [("state.log", True), ("state.log | rejectattr('internal')", False), ("open", False), ("state.words", False)]
+)
+def test_segments_asked_for_each_hidden_element(tmp_path, each, is_told):
+    rows = f'{{id: rows, items: {{from: {{segments: {{scope: x, each: "{each}", ref: "\'a\'"}}}}, text: "{{{{ item.content }}}}"}}}}'
+    more = "stores: {main: {url: 'sqlite:a.db'}}\nlet: {open: \"state.log | rejectattr('internal') | list\"}"
+    found = _look(tmp_path, LENIENT, rows, more=more)
+    assert [one[:9] for one in excerpts(found, "PC0665")] == ["state.log"] * is_told

@@ -29,6 +29,12 @@ _ORDERING = frozenset(("dictsort", "reverse", "sort"))
 """Filters whose author has thought of an order."""
 
 
+_CHOOSING = frozenset(("reject", "rejectattr", "select", "selectattr"))
+"""Filters whose author has thought of what is left out."""
+
+_EACH = "`segments.each` of"
+
+
 @frozen
 class _Idle:
     """A cap that never binds: what it is, how large, why, and whether it is just what comes at most."""
@@ -231,10 +237,15 @@ def _shows_texts(section: Section) -> bool:
 @for_each
 def check_dedupe_order(pack: PackModel, configuration: Configuration) -> Iterator[Diagnostic]:
     """Lists whose `dedupe` keeps the first by the source's order, and whose `sort` may prefer a later one."""
-    lets = {let.name: let.value for let in pack.lets if isinstance(let.value, Expression)}
+    lets = _map_lets(pack)
     for section in configuration.plan.sections:
         items = section.items
-        if items is not None and isinstance(items.source, Expression) and _prefers_another(items) and not _is_ordered(items.source, lets):
+        if (
+            items is not None
+            and isinstance(items.source, Expression)
+            and _prefers_another(items)
+            and not _goes_through(_ORDERING, items.source, lets)
+        ):
             yield _report(section, items, items.source)
 
 
@@ -252,10 +263,10 @@ def _spell(expression: Expression | None) -> str:
     return expression.text.strip() if expression is not None else ""
 
 
-def _is_ordered(source: Expression, lets: dict[str, Expression]) -> bool:
-    """True where the source, or a `let` it names, is put in order there."""
-    return bool(list_filters(read_code(source)) & _ORDERING) or any(
-        _is_ordered(lets[path[0]], lets) for path in source.reads if path[0] in lets
+def _goes_through(filters: frozenset[str], source: Expression, lets: Mapping[str, Expression]) -> bool:
+    """True where the source, or a `let` it names, has one of these filters."""
+    return bool(list_filters(read_code(source)) & filters) or any(
+        _goes_through(filters, lets[path[0]], lets) for path in source.reads if path[0] in lets
     )
 
 
@@ -355,12 +366,15 @@ def check_visible(pack: PackModel, configuration: Configuration) -> Iterator[Dia
         if text.code is pack.visible and text.section is not None:
             yield from _judge_marks(pack, configuration, text, text.section, marks, lists)
         elif isinstance(text.code, Template) or text.what.startswith(_SHOWING):
-            yield from _judge_past(pack, text, lists)
+            yield from _judge_past(pack, text, lists, "show them as items of a section; `selected.<section>` tells how many it shows")
+        elif text.what.startswith(_EACH) and not _goes_through(_CHOOSING, text.code, _map_lets(pack)):
+            yield from _judge_past(pack, text, lists, f"leave out what is hidden: `{text.code.text.strip()} | rejectattr('internal')`")
 
 
 def _list_marked(pack: PackModel, configuration: Configuration, marks: Sequence[Path]) -> dict[Path, Type]:
     """The lists of the state that sections and indexes read and of whose elements some may be hidden, each with its elements."""
-    sources = [section.items.source for section in configuration.plan.sections if section.items is not None]
+    given = [section.items.source for section in configuration.plan.sections if section.items is not None]
+    sources = [one.each if isinstance(one, Segments) else one for one in given]
     sources += [index.source for index in pack.indexes if isinstance(index, StateIndex)]
     found: dict[Path, Type] = {}
     for path in sorted({path for one in sources if isinstance(one, Expression) for path in _resolve(pack, one.reads)}):
@@ -369,6 +383,10 @@ def _list_marked(pack: PackModel, configuration: Configuration, marks: Sequence[
         if lists and any(_may_have(element_type(one), mark) for one in lists for mark in marks):
             found[path] = element_type(kind)
     return found
+
+
+def _map_lets(pack: PackModel) -> dict[str, Expression]:
+    return {let.name: let.value for let in pack.lets if isinstance(let.value, Expression)}
 
 
 def _resolve(pack: PackModel, reads: Iterable[Path]) -> set[Path]:
@@ -413,13 +431,12 @@ def _judge_marks(
         yield Diagnostic("PC0664", message, items.source.span, "nothing, if all of them may be seen; else give them the mark", "note")
 
 
-def _judge_past(pack: PackModel, text: UsedText, lists: Mapping[Path, Type]) -> Iterator[Diagnostic]:
+def _judge_past(pack: PackModel, text: UsedText, lists: Mapping[Path, Type], help: str) -> Iterator[Diagnostic]:
     for read in sorted(text.code.reads):
         for path in sorted(_resolve(pack, [read])):
             if any(one == path[: len(one)] or path == one[: len(path)] for one in lists):
                 way = f", by `{read[0]}`" if read[0] != "state" else ""
                 message = f"{text.what} reads `{'.'.join(path)}` itself{way}, hidden elements among it: `visible` is asked of items alone"
-                help = "show them as items of a section; `selected.<section>` tells how many it shows"
                 yield Diagnostic("PC0665", message, _make_span(text.code, ".".join(read)), help, "warn")
                 return
 
