@@ -124,7 +124,9 @@ class RenderedRecall:
         held = {entry.item.value["id"]: entry.item.value["file"] for entry in fit.alive} if fit is not None else dict[str, str]()
         right = self._right[known.answers]
         is_lost = known.answers and not right  # an answer that no chunk of the index is
-        lost, score = asked.find_loss(right, {*held}) if not is_lost else ("not found", 0)
+        selected = next((one for one in outcome.fitted.strained.selection.sections if one.section.id == self.section.id), None)
+        account = selected.gathered.account if selected is not None and selected.gathered is not None else {}
+        lost, score = asked.find_loss(right, {*held}, account) if not is_lost else ("not found", 0)
         has_page = any(answer.is_of(file) for answer in known.answers for file in held.values())
         return RenderedQuery(known, lost, score, len(held), has_page)
 
@@ -164,7 +166,7 @@ class _Listener:
         self._index = index
         self._floor = floor
         self._retriever = retriever
-        self._asked: tuple[Sequence[LoadedIndex], ChunkQuery, Retrieved] | None = None
+        self._asked: list[tuple[Sequence[LoadedIndex], ChunkQuery, Retrieved]] = []
         self._inner: Any = None
 
     def listen(self, sources: Any) -> Any:
@@ -180,15 +182,18 @@ class _Listener:
         loaded = [index.load() for index in indexes]
         request = request if self._floor is None else replace(request, floor=self._floor)
         found = self._retriever.ask(loaded, request)
-        self._asked = self._asked or (loaded, request, found)
+        self._asked.append((loaded, request, found))
         return found
 
-    def find_loss(self, right: set[str], held: set[str]) -> tuple[Lost | None, int]:
+    def find_loss(self, right: set[str], held: set[str], account: Mapping[str, Any]) -> tuple[Lost | None, int]:
         """Where the answer was lost (None: it stands in the prompt), and its best score before boosts. Asks once more for what was not
-        found, without floor and bounds."""
-        if self._asked is None:
+        found, without floor and bounds. `account` is what the report says of the section's source: others may ask the index, too.
+        """
+        told = [one["id"] for one in account.get("chunks", ())]
+        own = [one for one in self._asked if [*one[2].queries] == account.get("queries") and [at.chunk.id for at in one[2].found] == told]
+        if not own:
             return ("not found", 0) if right else (None, 0)
-        indexes, request, found = self._asked
+        indexes, request, found = own[-1]
         ask = partial(self._retriever.ask, indexes)
         deep = ask(replace(request, floor=0, top=_DEEP, candidates=_DEEP)).found
         best = max((one.score.fused for one in deep if one.chunk.id in right), default=0)

@@ -98,6 +98,14 @@ def test_a_column_goes_where_the_request_reads_a_key_of_its_name_or_where_it_is_
     assert plain.recall == 1000
 
 
+def test_another_section_that_asks_the_index_first_decides_nothing(small, tmp_path):
+    alone = judge(small).judged
+    source = "{retrieve: {index: rules, query: \"'sele'\", version: state.edition, top: 1}}"
+    first = f"  - {{id: first, items: {{from: {source}, text: '{{{{ item.text }}}}'}}}}\n"
+    (tmp_path / "pack.yaml").write_text(PACK.replace("sections:\n", f"sections:\n{first}"), encoding="utf-8")
+    assert judge((Pack.load(tmp_path), small[1]), section="found").judged == alone
+
+
 @pytest.mark.parametrize(
     ("given", "why"),
     [
