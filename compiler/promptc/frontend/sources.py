@@ -28,6 +28,9 @@ _Answer = TypeVar("_Answer")
 _MOST_STORES = 64
 """Stores that stay open: a process may be given a URL of its own for every render."""
 
+_MOST_CORPORA = 32
+"""Indexes over files that stay in memory, each for one version: a state may name any."""
+
 
 class _Held(Protocol):
     """A store at one moment: `segment_store.HeldStore`."""
@@ -106,6 +109,8 @@ class OpenSources:
             key = (index.name, version)
             if key not in self._indexes:
                 self._indexes[key] = self._open_corpus(index, version)
+            if len(self._indexes) > _MOST_CORPORA:
+                del self._indexes[next(iter(self._indexes))]
             return self._indexes[key]
 
     def choose(self, urls: Mapping[str, str], *, is_kept: bool = True) -> ChosenSources:

@@ -96,3 +96,14 @@ def test_an_index_is_read_when_it_is_first_asked(tmp_path, monkeypatch):
     for version in ("1", "2", "1"):
         opened.choose({}).open_corpus(index, version)
     assert calls == ["1", "2"]
+
+
+def test_versions_without_end_take_no_room_without_end(tmp_path, monkeypatch):
+    shutil.copytree(ROOT / "fixtures" / "tale" / "base", tmp_path, dirs_exist_ok=True)
+    calls = []
+    monkeypatch.setattr("promptc.frontend.corpus.open_corpus", lambda *asked: calls.append(asked[2]) or ())
+    (index, _) = promptc.load(tmp_path).model.indexes
+    opened = OpenSources("sha256:0", {})
+    for version in (*map(str, range(500)), "499"):
+        opened.choose({}).open_corpus(index, version)
+    assert len(calls) == 500 and len(opened._indexes) < 100
