@@ -37,14 +37,15 @@ def read_tree(
     known = {one.name: one for one in place.definitions}
     if not known or not any(one.name in known for one in tree.find_all(nodes.Name)):
         return tree
-    writer = _Writer(known, len(text) + 1, limits, parts)
+    writer, read = _Writer(known, len(text) + 1, limits, parts), tree
     try:
-        tree = writer.write(tree, _NOTHING, 0, 0)
+        tree = writer.write(read, _NOTHING, 0, 0)
     except _TooMuch as wrong:
         found = (wrong.at, "PC0403", wrong.message, "write less at once: split it with `set` or `let`")
         raise PromptcError([_tell(found, name, text, place, writer.sites)]) from None
     if writer.wrong:
-        raise PromptcError(_tell(one, name, text, place, writer.sites) for one in writer.wrong)
+        shadowed = [one for node in read.find_all(_BINDING) for one in _iter_shadowed(node, known)]
+        raise PromptcError(_tell(one, name, text, place, writer.sites) for one in shadowed or writer.wrong)
     tree.sites = tuple(writer.sites)
     return tree  # type: ignore[no-any-return]
 

@@ -114,6 +114,7 @@ def test_a_misspelt_name_is_found():
         "{% with hinge = 1 %}{% endwith %}",
         "{% macro hinge() %}{% endmacro %}",
         "{% macro a(hinge) %}{% endmacro %}",
+        "{% macro a(about) %}{{ about }}{% endmacro %}",
         "{% import 'a.j2' as hinge %}",
         "{% from 'a.j2' import x as hinge %}",
         "{% from 'a.j2' import hinge %}",
@@ -121,7 +122,7 @@ def test_a_misspelt_name_is_found():
 )
 def test_a_template_cannot_set_its_name(text):
     with pytest.raises(PromptcError) as raised:
-        load_template(text, make_place(hinge="1"), load_file=lambda name: "")
+        load_template(text, make_place(hinge="1", about__npc="npc"), load_file=lambda name: "")
     assert {one.code for one in raised.value.diagnostics} == {"PC0427"}
 
 
