@@ -78,7 +78,14 @@ def _set(edit: Set, edited: Edited, way: Sequence[str], value: Any) -> Edited:
 
 
 def _put(edited: Edited, way: Sequence[str], value: Any) -> Edited:
-    return replace(edited, written=put_at(edited.written, way, value), filled=put_at(edited.filled, way, value))
+    return replace(edited, written=put_at(edited.written, way, value), filled=put_at(_clear_way(edited, way), way, value))
+
+
+def _clear_way(edited: Edited, way: Sequence[str]) -> Any:
+    """The filled state, without the none that stands for the first mapping on the way that the state does not have."""
+    missing = next((way[:depth] for depth in range(1, len(way)) if read_at(edited.written, way[:depth]) is MISSING), None)
+    is_none = missing is not None and read_at(edited.filled, missing) is None
+    return drop_at(edited.filled, missing) if missing is not None and is_none else edited.filled
 
 
 def _begin(edited: Edited, way: Sequence[str]) -> Edited:

@@ -43,6 +43,21 @@ def test_edits_are_made_in_order_and_see_the_state_before(pack: Any) -> None:
     assert done.said == "4 of 6 went." and done.is_changed and not done.fallbacks and not done.warnings
 
 
+@pytest.mark.parametrize("edit", ["{set: /scene/place/name, to: \"'hall'\"}", "{append: /scene/place/name, to: \"'hall'\"}"])
+def test_mappings_that_are_declared_and_left_out_are_made_on_the_way(tmp_path: Path, edit: str) -> None:
+    scene = {"type": "object", "properties": {"scene": {"type": "object", "properties": {"place": {"type": "object"}}}}}
+    head = "promptc: 1\nname: log\nversion: 1.0.0\ntokenizer: chars/4\nbudget: 99\nstate: {schema: state.schema.json}\n"
+    operations = f"operations: {{one: {{edits: [{edit}, {{set: /scene/turn, to: 1}}]}}}}\n"
+    (tmp_path / "state.schema.json").write_text(json.dumps(scene))
+    (tmp_path / "pack.yaml").write_text(f"{head}sections: [{{id: a, text: hello}}]\n{operations}")
+    pack = promptc.load(tmp_path)
+    name = "hall" if "set: /scene/place" in edit else ["hall"]
+    for state in ({}, {"scene": {}}, {"scene": {"place": {}}}):
+        assert run_operation(pack, state, "one").value == {"scene": {"place": {"name": name}, "turn": 1}}
+    with pytest.raises(PromptcError):
+        run_operation(pack, {"scene": {"place": "hall"}}, "one")
+
+
 def test_a_left_out_list_begins_with_its_default_or_empty(tmp_path: Path) -> None:
     new = _run(tmp_path, {}, "{append: /history, to: state.title}", "{append: /notes, to: state.title}")
     assert new == {"history": ["the beginning", "Untitled"], "notes": ["Untitled"]}
