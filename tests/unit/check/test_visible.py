@@ -49,7 +49,12 @@ def test_a_list_that_loses_the_mark(tmp_path, source):
     assert found[0].message.startswith("no item of `words` can be hidden: `state.log` has the mark")
 
 
-@pytest.mark.parametrize("visible", ["true", "state.turn > 3"])
+def test_that_all_may_be_seen_can_be_said(tmp_path):
+    told = "{id: told, text: \"{{ state.log | map(attribute='text') | join }}\"}"
+    assert codes(_look(tmp_path, "true", LOG, told)) == codes(_look(tmp_path, "'true'", LOG, told)) == []
+
+
+@pytest.mark.parametrize("visible", ["false", "state.turn > 3"])
 def test_a_visible_that_asks_nothing_of_items(tmp_path, visible):
     assert messages(_look(tmp_path, visible, LOG), "PC0664") == ["`visible` asks nothing of `item`: it shows all items, or none"]
 

@@ -352,7 +352,7 @@ def _explain(section: Section, items: Items) -> str:
 @for_each
 def check_visible(pack: PackModel, configuration: Configuration) -> Iterator[Diagnostic]:
     """A `visible` that asks nothing of an item, lists of which no item can be hidden, and texts that read a list past it."""
-    if pack.visible is None:
+    if pack.visible is None or pack.visible.text.strip() == "true":  # which says that all may be seen
         return
     marks = [path[1:] for path in sorted(pack.visible.reads) if path[0] == "item"]
     if not marks:
