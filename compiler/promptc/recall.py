@@ -105,6 +105,11 @@ class RenderedRecall:
         assert self.section.items is not None and isinstance(self.section.items.source, Retrieve)
         self._source = self.section.items.source
 
+    @property
+    def has_own_floor(self) -> bool:
+        """Whether the section says its floor itself, so that the index's does not count."""
+        return self._source.floor is not None
+
     def judge(self, known: Sequence[KnownAnswer], opened: Sequence[LoadedIndex], floor: int | None = None) -> RenderedVerdict:
         """Renders every query. Raises `UsageError` (PC0732) where a column has no place, `PromptcError` for what a render refuses."""
         places = self._place_columns(known)

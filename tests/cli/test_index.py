@@ -163,6 +163,24 @@ def test_eval_as_json(built, run):
     assert told["judged"][3] == {"query": "router password", "rank": None, "in_cap": False, "best": 0, "flagged": True}
 
 
+@pytest.mark.parametrize(("floor", "place"), [("", "the index"), (", floor: 0.3", "`retrieve` of `found`, which has a floor of its own")])
+def test_where_the_chosen_floor_is_to_be_written(floor, place, built, run):
+    source = f"{{retrieve: {{index: rules, query: state.input, version: state.edition{floor}}}}}"
+    found = f'  - {{id: found, items: {{from: {source}, text: "{{{{ item.text }}}}"}}}}\n'
+    (built / "pack.yaml").write_text(PACK + found, encoding="utf-8")
+    asked = ("index", "eval", ".", "rules", "queries.tsv", "--version", "2.0", "--floors")
+    told = json.loads(run(*asked, "--json").out)
+    assert run(*asked).out.splitlines()[-1].endswith(f"Write it into {place}: `floor: {told['chosen']:.3f}`")
+    assert [*told["floors"][0]] == ["floor", "recall", "pages", "rejected"] and told["section"] == "found"
+    assert told["chosen"] in [one["floor"] for one in told["floors"] if one["rejected"] >= told["rejects"]]
+
+
+@pytest.mark.parametrize("other", [("--floor", "0.2"), ("--min-recall", "0.2"), ("--cap", "100")])
+def test_floors_are_tried_alone(other, built, run):
+    done = run("index", "eval", ".", "rules", "queries.tsv", "--floors", *other)
+    assert done.code == 2 and f"`--floors` does not go with `{other[0]}`" in done.err
+
+
 def test_an_answer_that_no_chunk_holds(built, run):
     (built / "queries.tsv").write_text("who acts first\tcombat.md#Initiatives\n", encoding="utf-8")
     done = run("index", "eval", ".", "rules", "queries.tsv")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import click
 
@@ -225,6 +225,10 @@ def eval_command(
     stands in the section, by its own floor, top, conditions and budgets; of each that is lost it is told where. Where no section asks
     INDEX, the best 6 within --cap count instead. A query without an answer is rejected where nothing is found for it.
     """
+    other = next((name for name, given in (("--floor", floor), ("--min-recall", min_recall), ("--cap", cap)) if floors and given), None)
+    if other is not None:
+        help = "leave out one: `--floors` tries every floor, as rendered, and judges none"
+        raise UsageError([Diagnostic("PC0720", f"`--floors` does not go with `{other}`", help=help)])
     least, under = read_score(min_recall) if min_recall is not None else 0, read_score(floor) if floor is not None else None
     loaded = Pack.load(pack)
     (one,) = list_corpus_indexes(loaded, (index,))
@@ -235,7 +239,7 @@ def eval_command(
     if section or columns or floors or list_asking(loaded.model, index):
         rendered = RenderedRecall(loaded, index, section or "", wanted, dict(map(_read_column, columns)))
     if floors and rendered is not None:
-        return _print_floors(rendered, known, opened, reporter)
+        return _print_floors(rendered, known, opened, reporter, _render_floors_json if as_json else _render_floors)
     verdict, notes = _judge(one, known, opened, wanted, cap or _CAP, under)
     shown = rendered.judge(known, opened, under) if rendered is not None else None
     reporter.report(Diagnostic("PC0197", f"`{index}` answers by words alone: {note}", one.span, level="warn") for note in notes)
@@ -268,14 +272,20 @@ def _read_column(given: str) -> tuple[str, str]:
     return name, pointer
 
 
-def _print_floors(rendered: RenderedRecall, known: Sequence[KnownAnswer], opened: Sequence[LoadedIndex], reporter: Reporter) -> int:
+def _print_floors(
+    rendered: RenderedRecall,
+    known: Sequence[KnownAnswer],
+    opened: Sequence[LoadedIndex],
+    reporter: Reporter,
+    render: Callable[[Sequence[RenderedVerdict], RenderedRecall], str],
+) -> int:
     progress = Progress(reporter, "rendering")
     verdicts = []
     for place, floor in enumerate(_FLOORS, 1):
         verdicts.append(rendered.judge(known, opened, floor))
         progress.note(place, len(_FLOORS))
     progress.close()
-    write_stdout(_render_floors(verdicts, rendered).encode("utf-8", "backslashreplace"))
+    write_stdout(render(verdicts, rendered).encode("utf-8", "backslashreplace"))
     return 0
 
 
@@ -291,8 +301,18 @@ def _render_floors(verdicts: Sequence[RenderedVerdict], rendered: RenderedRecall
     why = f"finds most of those that reject at least {_show_share(_REJECTED)}"
     if chosen.rejected < _REJECTED:
         why = f"none rejects {_show_share(_REJECTED)}; of those that reject most it finds most"
-    lines += ["", f"{show_score(chosen.floor or 0)} {why}. Write it into the index: `floor: {show_score(chosen.floor or 0)}`"]
+    place = f"`retrieve` of `{rendered.section.id}`, which has a floor of its own" if rendered.has_own_floor else "the index"
+    lines += ["", f"{show_score(chosen.floor or 0)} {why}. Write it into {place}: `floor: {show_score(chosen.floor or 0)}`"]
     return "\n".join(lines) + "\n"
+
+
+def _render_floors_json(verdicts: Sequence[RenderedVerdict], rendered: RenderedRecall) -> str:
+    shown = [
+        {"floor": (one.floor or 0) / MICRO, "recall": one.recall / SHARE, "pages": one.pages / SHARE, "rejected": one.rejected / SHARE}
+        for one in verdicts
+    ]
+    chosen = (choose_floor(verdicts, _REJECTED).floor or 0) / MICRO
+    return show_json({"section": rendered.section.id, "chosen": chosen, "rejects": _REJECTED / SHARE, "floors": shown})
 
 
 def _count_known(verdict: RenderedVerdict) -> str:
