@@ -63,3 +63,16 @@ def test_no_more_is_run_than_the_expression_reads(run, tmp_path):
     pack.write_text(head.replace("state.a.b", "state.a + 1") + "sections: [{id: all, text: '{{ state.c }}'}]\n", encoding="utf-8")
     assert run("eval", str(pack), str(state), "broken").out == "2\n"
     assert run("eval", str(pack), str(state), "selected").code == 3
+
+
+@pytest.mark.parametrize(("words", "mode"), [([], "story"), (["--set", "/log=[]"], "dm")])
+def test_the_case_that_a_tier_puts_in_force(words, mode, tmp_path, run):
+    (tmp_path / "pack.yaml").write_text(
+        "promptc: 1\nname: p\nversion: 1.0.0\ntokenizer: chars/4\nbudget: 100\n"
+        "variants: {mode: {select: state.mode, cases: {story: {}, dm: {}}}}\n"
+        "strain: {tiers: [{name: calm, at: 0}, {name: high, at: 0.1, variants: {mode: story}}]}\n"
+        "sections: [{id: log, items: {from: state.log, text: '{{ item }}'}, budget: 20, overflow: [evict: {}]}]\n"
+    )
+    (tmp_path / "state.json").write_text('{"mode": "dm", "log": ["The bell is gone."]}')
+    done = run("eval", str(tmp_path), str(tmp_path / "state.json"), "variant.mode", *words)
+    assert json.loads(done.out) == mode

@@ -304,12 +304,14 @@ def _load_names(
     shape, provider = choose_format(request.format)
     options = RenderOptions(request.budget, request.variants, request.patches, shape, provider=provider)
     bound = bind(pack.model, state, meter, options)
-    if not reads & _LATE:
+    tiers = bound.pack.strain.tiers if bound.pack.strain is not None else ()
+    late = _LATE | {"variant"} if any(tier.cases for tier in tiers) else _LATE
+    if not reads & late:
         return bound.names
     strained = strain(bound)
     selected = {one.section.id: len(one.items) for one in strained.selection.sections}
     shown = name_tier(bound.pack.strain, strained.tier, strained.pressure.percent)
-    return {**bound.names, "strain": shown, "selected": selected}
+    return {**strained.selection.bound.names, "strain": shown, "selected": selected}
 
 
 def _list_scope(outcome: Outcome, section: str | None, item: str | None) -> Mapping[str, Any]:
