@@ -225,7 +225,8 @@ def find_asked(section: Section, bound: Bound) -> int | None:
         return None
     asked = find_whole(value)
     if asked is None:
-        raise fail("PC0507", f"`budget.from` of `{section.id}` must be a whole number or null, not {show_value(value)}", source.span)
+        what = f"`budget.from` of `{section.id}` must be a whole number or null, not {show_value(value)}"
+        raise fail("PC0507", what, source.span, help="give as many as the section may take, such as 600, or null for all of its `max`")
     return asked
 
 

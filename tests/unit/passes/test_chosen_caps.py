@@ -32,6 +32,7 @@ def test_what_is_no_whole_number_is_told(tmp_path, cap):
         _render(tmp_path, "{from: state.cap, max: 20}", {"cap": cap})
     (found,) = raised.value.diagnostics
     assert found.code == "PC0507" and found.message.startswith("`budget.from` of `a` must be a whole number or null, not ")
+    assert "null for all of its `max`" in found.help
 
 
 def test_a_cap_that_is_not_met_names_who_chose_it(tmp_path):
