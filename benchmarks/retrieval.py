@@ -18,8 +18,7 @@ from time import perf_counter
 import promptc
 from benchmarks.measure import Scale
 from promptc.diag.frozen import replace
-from promptc.frontend.corpus import build_corpus, open_corpus
-from promptc.frontend.segments import read_queries
+from promptc.frontend.corpus import build_corpus, open_corpus, read_queries
 from promptc.model.section import MICRO
 from promptc.model.sources import CorpusIndex
 from promptc.sources.retrieval.encoder import MissingEncoder, VectorEncoder

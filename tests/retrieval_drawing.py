@@ -30,9 +30,18 @@ class WordEncoder:
         return round_vector([value / length for value in values])
 
 
-def make_chunk(text: str, place: int = 0, *, file: str = "a.md", heading: Sequence[str] = (), **metadata: Any) -> Chunk:
+def make_chunk(
+    text: str, place: int = 0, *, file: str = "a.md", heading: Sequence[str] = (), asked: Sequence[str] = (), **metadata: Any
+) -> Chunk:
     """A chunk whose id is its file and place."""
-    return Chunk(f"{file}/{place}", file, place, tuple(heading), tuple(heading[-1:]), text, len(text.split()), metadata)
+    return Chunk(f"{file}/{place}", file, place, tuple(heading), tuple(heading[-1:]), text, len(text.split()), metadata, tuple(asked))
+
+
+def encode_lines(chunks: Sequence[Chunk], idle: Sequence[str] = ()) -> "array[int]":
+    """The vectors of an index: of each chunk that of its text and of its asked lines, then of the idle lines."""
+    encoder = WordEncoder()
+    texts = [*(text for one in chunks for text in (one.text, *one.asked)), *idle]
+    return array("h", [number for text in texts for number in encoder.encode(text)])
 
 
 def make_index(
@@ -41,14 +50,16 @@ def make_index(
     name: str = "rules",
     weights: tuple[int, int] = (1, 0),
     synonyms: Mapping[str, tuple[str, ...]] | None = None,
+    idle: Sequence[str] = (),
+    lead: int = 0,
 ) -> LoadedIndex:
     """An index of these chunks, with vectors where they weigh."""
     ordered = sorted(chunks, key=lambda one: (one.version, one.file.encode(), one.ordinal))
     encoder = WordEncoder()
-    values = array("h", [number for one in ordered for number in encoder.encode(one.text)])
-    vectors = Vectors(encoder.id, encoder.digest, encoder.size, 500, values) if weights[1] else None
-    matching = Matching(Weights(*weights), encoder.id if weights[1] else "", tuple((synonyms or {}).items()))
-    return open_index(name, matching, BuiltIndex(name, "", "", (), tuple(ordered), weigh_words(ordered), vectors, f"sha256:{name}"))
+    vectors = Vectors(encoder.id, encoder.digest, encoder.size, 500, encode_lines(ordered, idle)) if weights[1] else None
+    matching = Matching(Weights(*weights), encoder.id if weights[1] else "", tuple((synonyms or {}).items()), lead=lead)
+    built = BuiltIndex(name, "", "", (), tuple(ordered), weigh_words(ordered), vectors, f"sha256:{name}", tuple(idle))
+    return open_index(name, matching, built)
 
 
 ONE = SCALE * SCALE

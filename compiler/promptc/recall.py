@@ -1,7 +1,7 @@
 """How well a section finds the pages that answer known queries, as rendered: each query becomes a state, and the pack renders it.
 
-What the section holds in the end counts, by the render's own floor, `top`, conditions, boosts and budgets. Only the floor may be another,
-to choose one. Of a query whose answer is lost it is told where.
+What the section holds in the end counts, by the render's own floor, `top`, conditions, boosts and budgets. Only the floor or the lead may
+be another, to choose one. Of a query whose answer is lost it is told where.
 """
 
 from __future__ import annotations
@@ -18,12 +18,16 @@ from promptc.model.pack import Choice, PackModel
 from promptc.model.section import Retrieve, Section
 from promptc.model.sources import Chunk
 from promptc.sources.retrieval.local import IndexAtHand, LoadedIndex
-from promptc.sources.retrieval.retrieve import SHARE, Answer, ChunkQuery, KnownAnswer, Retrieved, Retriever
+from promptc.sources.retrieval.retrieve import NO_LEAD, SHARE, Answer, ChunkQuery, KnownAnswer, Retrieved, Retriever
 from promptc.template.compile import Expression
 from promptc.text.json import join_pointer
 
-Lost = Literal["not found", "refused", "under the floor", "beyond top", "over the cap"]
-"""Where an answer was lost: no query proposed it; `where`, `version` or `visible` refused it; its score; better ones; a budget."""
+Lost = Literal["not found", "idle", "refused", "under the floor", "beyond top", "over the cap"]
+"""Where an answer was lost: no query proposed it; the first was idle; `where`, `version` or `visible` refused it; its score; better ones;
+a budget."""
+
+Setting = Literal["floor", "lead"]
+"""What of an index may be another than the pack says, to choose it."""
 
 _QUERY = ("query", "input")
 """The names by which the column of queries finds its place in the state."""
@@ -34,7 +38,8 @@ _DEEP = 1000
 @frozen
 class RenderedQuery:
     """What a render made of a known query: whether its answer is in the prompt or where it was lost, the answer's best score in millionths
-    before boosts (0: not found), how many chunks the section holds, and whether one of them is of the file of an answer.
+    before boosts (0: not found), how many chunks the section holds, whether one of them is of the file of an answer, and the idle line by
+    which the index was not asked.
     """
 
     known: KnownAnswer
@@ -42,6 +47,7 @@ class RenderedQuery:
     score: int
     held: int
     has_page: bool = False
+    idle: str | None = None
 
     @property
     def is_right(self) -> bool:
@@ -51,9 +57,9 @@ class RenderedQuery:
 
 @frozen
 class RenderedVerdict:
-    """All queries at one floor (None: that of the pack)."""
+    """All queries at one floor or lead (None: as the pack says)."""
 
-    floor: int | None
+    value: int | None
     judged: tuple[RenderedQuery, ...]
 
     @property
@@ -76,21 +82,27 @@ def _share(right: Sequence[bool]) -> int:
     return SHARE * sum(right) // max(len(right), 1)
 
 
-def choose_floor(verdicts: Sequence[RenderedVerdict], least: int) -> RenderedVerdict:
+def choose_verdict(verdicts: Sequence[RenderedVerdict], least: int) -> RenderedVerdict:
     """The one that finds most of those that reject at least the share `least` of what has no answer, else of all that reject most; of
-    several, that of the lowest floor.
+    several, that of the lowest value.
     """
     enough = [one for one in verdicts if one.rejected >= least] or [
         one for one in verdicts if one.rejected == max(other.rejected for other in verdicts)
     ]
-    return max(enough, key=lambda one: (one.recall, -(one.floor or 0)))
+    return max(enough, key=lambda one: (one.recall, -(one.value or 0)))
 
 
 class RenderedRecall:
     """The section of a pack that asks an index, and the places of the state where the columns of a file of queries go."""
 
     def __init__(
-        self, pack: Pack, index: str, section: str = "", version: str | None = None, columns: Mapping[str, str] | None = None
+        self,
+        pack: Pack,
+        index: str,
+        section: str = "",
+        version: str | None = None,
+        columns: Mapping[str, str] | None = None,
+        retriever: Retriever | None = None,
     ) -> None:
         """Without `section` it is the first of the manifest that asks the index. `columns` gives pointers by the names of columns; another
         column goes where the section's request reads a key of its name. Raises `UsageError` (PC0732) for a section that does not ask it.
@@ -100,7 +112,7 @@ class RenderedRecall:
         self._version = version
         self._columns = dict(columns or {})
         self._right: dict[tuple[Answer, ...], set[str]] = {}
-        self._retriever = Retriever()
+        self._retriever = retriever or Retriever()
         self.section = _choose_section(pack.model, index, section)
         assert self.section.items is not None and isinstance(self.section.items.source, Retrieve)
         self._source = self.section.items.source
@@ -110,16 +122,21 @@ class RenderedRecall:
         """Whether the section says its floor itself, so that the index's does not count."""
         return self._source.floor is not None
 
-    def judge(self, known: Sequence[KnownAnswer], opened: Sequence[LoadedIndex], floor: int | None = None) -> RenderedVerdict:
-        """Renders every query. Raises `UsageError` (PC0732) where a column has no place, `PromptcError` for what a render refuses."""
+    def judge(
+        self, known: Sequence[KnownAnswer], opened: Sequence[LoadedIndex], value: int | None = None, setting: Setting = "floor"
+    ) -> RenderedVerdict:
+        """Renders every query, with `value` as the floor or the lead where it is given. Raises `UsageError` (PC0732) where a column has no
+        place, `PromptcError` for what a render refuses.
+        """
         places = self._place_columns(known)
         if not self._right:
             chunks = [chunk for index in opened for chunk in index.store.read_chunks(range(index.store.count))]
             self._right = {one.answers: _list_right(one, chunks) for one in known}
-        return RenderedVerdict(floor, tuple(self._judge(one, places, floor) for one in known))
+        settings: dict[str, Any] = {setting: value} if value is not None else {}
+        return RenderedVerdict(value, tuple(self._judge(one, places, settings) for one in known))
 
-    def _judge(self, known: KnownAnswer, places: Mapping[str, str], floor: int | None) -> RenderedQuery:
-        asked = _Listener(self._index, floor, self._retriever)
+    def _judge(self, known: KnownAnswer, places: Mapping[str, str], settings: Mapping[str, Any]) -> RenderedQuery:
+        asked = _Listener(self._index, settings, self._retriever)
         given = {"query": known.query, **known.columns}
         changes = [(pointer, json.dumps(given[name])) for name, pointer in places.items()]
         if self._version is not None:
@@ -133,7 +150,8 @@ class RenderedRecall:
         account = selected.gathered.account if selected is not None and selected.gathered is not None else {}
         lost, score = asked.find_loss(right, {*held}, account) if not is_lost else ("not found", 0)
         has_page = any(answer.is_of(file) for answer in known.answers for file in held.values())
-        return RenderedQuery(known, lost, score, len(held), has_page)
+        idle = next((one["line"] for one in account.get("idle", ()) if one["index"] == self._index), None)
+        return RenderedQuery(known, lost, score, len(held), has_page, idle)
 
     def _place_columns(self, known: Sequence[KnownAnswer]) -> dict[str, str]:
         read = [join_pointer(path[1:]) for path in sorted(set(_iter_paths(self._source, self._pack.model)))]
@@ -163,13 +181,13 @@ def _list_right(known: KnownAnswer, chunks: Sequence[Chunk]) -> set[str]:
 
 
 class _Listener:
-    """Stands between a render and its sources: changes the floor, and holds what was asked of the index and answered. Of all that nothing
-    is kept in the cache.
+    """Stands between a render and its sources: changes the floor or the lead, and holds what was asked of the index and answered. Of all
+    that nothing is kept in the cache.
     """
 
-    def __init__(self, index: str, floor: int | None, retriever: Retriever) -> None:
+    def __init__(self, index: str, settings: Mapping[str, Any], retriever: Retriever) -> None:
         self._index = index
-        self._floor = floor
+        self._settings = settings
         self._retriever = retriever
         self._asked: list[tuple[Sequence[LoadedIndex], ChunkQuery, Retrieved]] = []
         self._inner: Any = None
@@ -185,7 +203,7 @@ class _Listener:
         if not any(index.name == self._index for index in indexes):
             return self._inner.ask(indexes, request)  # type: ignore[no-any-return]
         loaded = [index.load() for index in indexes]
-        request = request if self._floor is None else replace(request, floor=self._floor)
+        request = replace(request, **self._settings)
         found = self._retriever.ask(loaded, request)
         self._asked.append((loaded, request, found))
         return found
@@ -200,17 +218,20 @@ class _Listener:
             return ("not found", 0) if right else (None, 0)
         indexes, request, found = own[-1]
         ask = partial(self._retriever.ask, indexes)
-        deep = ask(replace(request, floor=0, top=_DEEP, candidates=_DEEP)).found
+        free = replace(request, floor=0, top=_DEEP, candidates=_DEEP, lead=NO_LEAD)
+        deep = ask(free).found
         best = max((one.score.fused for one in deep if one.chunk.id in right), default=0)
         if right & held or not right:
             return None, best
         if right & {one.chunk.id for one in found.found}:
             return "over the cap", best
+        if best and any(one["index"] == self._index for one in account.get("idle", ())):
+            return "idle", best
         if best:
             floors = [index.floor if request.floor is None else request.floor for index in indexes]
             return ("under the floor" if best < min(floors) else "beyond top"), best
-        free = ask(replace(request, floor=0, top=_DEEP, candidates=_DEEP, version=None, where=None, shows=None)).found
-        return ("refused" if any(one.chunk.id in right for one in free) else "not found"), 0
+        all_of_it = ask(replace(free, version=None, where=None, shows=None)).found
+        return ("refused" if any(one.chunk.id in right for one in all_of_it) else "not found"), 0
 
 
 def _choose_section(pack: PackModel, index: str, wanted: str) -> Section:

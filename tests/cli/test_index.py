@@ -160,7 +160,7 @@ def test_eval_as_a_gate(least, code, built, run):
 def test_eval_as_json(built, run):
     told = json.loads(run("index", "eval", ".", "rules", "queries.tsv", "--version", "2.0", "--json").out)
     assert told["queries"] == 4 and told["judged"][0]["rank"] == 1
-    assert told["judged"][3] == {"query": "router password", "rank": None, "in_cap": False, "best": 0, "flagged": True}
+    assert told["judged"][3] == {"query": "router password", "rank": None, "in_cap": False, "best": 0, "flagged": True, "idle": None}
 
 
 @pytest.mark.parametrize(("floor", "place"), [("", "the index"), (", floor: 0.3", "`retrieve` of `found`, which has a floor of its own")])
@@ -220,3 +220,68 @@ def test_a_stale_index_is_not_asked(built, run):
 def test_an_unknown_command(run):
     done = run("index", "bild")
     assert done.code == 2 and "there is no command `index bild`" in done.err and "did you mean `build`" in done.err
+
+
+# --- What is asked of an index ---
+
+LINES = """query	expected
+my turn now, or hers?	combat.md#Initiative
+I want to go before them	combat.md#Initiative
+I sleep till noon	rest.md#Rest
+brb
+how was your week?
+"""
+ASKING = PACK.replace(
+    "    synonyms: synonyms.yaml\n", '    vectors: {encoder: minilm-int8}\n    asked: "rules/{version}/asked.tsv"\n    lead: 0.05\n'
+).replace(
+    "  - {id: main, text: hello}",
+    "  - {id: found, items: {from: {retrieve: {index: rules, query: state.input, version: state.edition}}, text: '{{ item.text }}'}}",
+)
+
+
+@pytest.fixture
+def asking(archive, run):
+    (archive / "pack.yaml").write_text(ASKING, encoding="utf-8")
+    (archive / "rules/2.0/asked.tsv").write_text(LINES, encoding="utf-8")
+    return archive, run("index", "build", ".")
+
+
+def test_a_build_and_the_status_count_what_is_asked(asking, run, golden):
+    _, done = asking
+    assert (done.code, done.err) == (0, "")
+    golden("index_asked.txt", done.out + run("index", "status", ".").out)
+
+
+def test_a_query_shows_the_line_by_which_a_chunk_was_found_or_it_is_idle(asking, run, golden):
+    found = run("index", "query", ".", "rules", "is it my turn now?", "--version", "2.0")
+    idle = run("index", "query", ".", "rules", "brb guys", "--version", "2.0")
+    assert (found.code, idle.code) == (0, 1)
+    golden("index_idle.txt", found.out + idle.out)
+    told = json.loads(run("index", "query", ".", "rules", "brb guys", "--version", "2.0", "--json").out)
+    assert told["idle"] == [{"index": "rules", "line": "brb"}] and told["found"] == []
+
+
+def test_eval_tells_what_is_lost_to_an_idle_line(asking, run, golden):
+    folder, _ = asking
+    (folder / "known.tsv").write_text(
+        "query	expected\nis it my turn now	combat.md#Initiative\nhow was your long rest this week?	rest.md#Rest\nhow was the week	\n",
+        encoding="utf-8",
+    )
+    done = run("index", "eval", ".", "rules", "known.tsv", "--version", "2.0")
+    leads = run("index", "eval", ".", "rules", "known.tsv", "--version", "2.0", "--leads")
+    golden("index_leads.txt", done.out + leads.out)
+    assert "(idle, near `how was your week?`)" in done.out
+    told = json.loads(run("index", "eval", ".", "rules", "known.tsv", "--version", "2.0", "--json").out)
+    assert [(one["lost"], one["idle"]) for one in told["rendered"]["judged"]] == [
+        (None, None),
+        ("idle", "how was your week?"),
+        (None, "how was your week?"),
+    ]
+
+
+@pytest.mark.usefixtures("asking")
+def test_leads_need_idle_lines_and_one_table_is_drawn_at_a_time(run):
+    both = run("index", "eval", ".", "rules", "queries.tsv", "--version", "2.0", "--floors", "--leads")
+    assert both.code == 2 and "--floors and --leads do not go together" in both.err
+    without = run("index", "eval", ".", "rules", "queries.tsv", "--version", "1.0", "--leads")
+    assert without.code != 0 and "PC0" in without.err

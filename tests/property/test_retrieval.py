@@ -1,6 +1,7 @@
 """Retrieval: whole numbers give one answer everywhere, an answer holds to its laws, and a corpus gives one index however it is read."""
 
 from array import array
+from fractions import Fraction
 from unittest.mock import patch
 
 import numpy as np
@@ -12,27 +13,29 @@ from promptc.diag.findings import Span
 from promptc.diag.frozen import replace
 from promptc.frontend.corpus import read_corpus
 from promptc.model.section import MICRO
-from promptc.model.sources import ChunkPlan, CorpusIndex, Matching
+from promptc.model.sources import ChunkPlan, CorpusIndex, Document, Matching
 from promptc.sources import kept as reading
 from promptc.sources.retrieval import scoring
-from promptc.sources.retrieval.building import build_index
+from promptc.sources.retrieval.building import AskedLines, build_index, render_indexed
 from promptc.sources.retrieval.encoder import SCALE
 from promptc.sources.retrieval.index import render_files
 from promptc.sources.retrieval.local import LocalStore, _NumpyStore
-from promptc.sources.retrieval.retrieve import Boost, ChunkFilter, ChunkQuery, Query, retrieve
+from promptc.sources.retrieval.retrieve import NO_LEAD, Answer, Boost, ChunkFilter, ChunkQuery, KnownAnswer, Query, retrieve
 from promptc.sources.retrieval.scoring import weigh_words
-from tests.retrieval_drawing import WordEncoder, make_chunk, make_index
+from tests.retrieval_drawing import WordEncoder, encode_lines, make_chunk, make_index
 from tests.size import count_examples
 
 WORDS = st.sampled_from(["goblin", "cave", "rest", "dragon", "é", "字字", "of", "the"])
 TEXTS = st.lists(WORDS, max_size=8).map(" ".join)
 VERSIONS = st.sampled_from(["", "1", "2", "10"])
-CHUNKS = st.lists(st.tuples(TEXTS, st.sampled_from(["a.md", "é.md", "z.md"]), VERSIONS), max_size=25)
+LINES = st.lists(TEXTS, max_size=3, unique=True)
+CHUNKS = st.lists(st.tuples(TEXTS, st.sampled_from(["a.md", "é.md", "z.md"]), VERSIONS, LINES), max_size=25)
+LEADS = st.one_of(st.just(0), st.integers(0, MICRO // 4))
 FEW = settings(max_examples=count_examples(60), deadline=None)
 
 
 def make_chunks(drawn):
-    return [make_chunk(text, place, file=file, version=version) for place, (text, file, version) in enumerate(drawn)]
+    return [make_chunk(text, place, file=file, version=version, asked=asked) for place, (text, file, version, asked) in enumerate(drawn)]
 
 
 def make_query(text):
@@ -41,10 +44,8 @@ def make_query(text):
 
 def make_stores(chunks):
     ordered = sorted(chunks, key=lambda one: (one.version, one.file.encode(), one.ordinal))
-    encoder, words = WordEncoder(), weigh_words(ordered)
-    vectors = array("h", [number for one in ordered for number in encoder.encode(one.text)])
-    plain = LocalStore(ordered, words, vectors, encoder.size)
-    return plain, _NumpyStore(np, ordered, words, vectors, encoder.size)
+    words, vectors, size = weigh_words(ordered), encode_lines(ordered), WordEncoder.size
+    return LocalStore(ordered, words, vectors, size), _NumpyStore(np, ordered, words, vectors, size)
 
 
 @FEW
@@ -54,13 +55,15 @@ def test_both_stores_propose_the_same(drawn, words, version):
     assert list(plain.iter_by_words(words, version)) == list(fast.iter_by_words(words, version))
     vector = WordEncoder().encode(" ".join(words))
     assert list(plain.iter_by_vector(vector, version)) == list(fast.iter_by_vector(vector, version))
+    rows = range(len(drawn))
+    assert plain.read_products(vector, rows) == fast.read_products(vector, rows)
 
 
 @FEW
-@given(CHUNKS, st.lists(TEXTS, max_size=3), st.integers(1, 10), st.integers(0, MICRO), st.one_of(st.none(), VERSIONS))
-def test_with_numpy_and_without_the_answer_is_the_same(drawn, texts, window, floor, version):
+@given(CHUNKS, st.lists(TEXTS, max_size=3), st.integers(1, 10), st.integers(0, MICRO), st.one_of(st.none(), VERSIONS), LINES, LEADS)
+def test_with_numpy_and_without_the_answer_is_the_same(drawn, texts, window, floor, version, idle, lead):
     chunks = make_chunks(drawn)
-    index, (plain, fast) = make_index(chunks, weights=(6, 4)), make_stores(chunks)
+    index, (plain, fast) = make_index(chunks, weights=(6, 4), idle=idle, lead=lead), make_stores(chunks)
     queries, request = list(map(make_query, texts)), ChunkQuery((), version=version, window=window, floor=floor)
     with patch.dict(scoring.sys.modules, {"numpy": None}):
         without = retrieve([replace(index, store=plain)], queries, request)
@@ -73,7 +76,8 @@ def test_float32_is_exact(vectors):
     """Of vectors as long as a unit vector: the sum of the squares is at most SCALE², with what rounding adds."""
     kept = [one for one in vectors if sum(value * value for value in one) <= SCALE * SCALE * 1.02]
     for one in kept:
-        assert scoring.multiply(kept, one) == [sum(a * b for a, b in zip(one, other, strict=True)) for other in kept]
+        values = array("h", [value for other in kept for value in other])
+        assert scoring.multiply(values, one) == [sum(a * b for a, b in zip(one, other, strict=True)) for other in kept]
 
 
 @FEW
@@ -138,6 +142,82 @@ def test_of_words_that_no_chunk_has_short_ones_tell_nothing_and_three_others_are
     assert found == (three if count >= 3 else score(*["teapot", "kettle"][:count]))
 
 
+def multiply(one, other):
+    return sum(a * b for a, b in zip(one, other, strict=True))
+
+
+@FEW
+@given(CHUNKS, TEXTS, st.integers(1, 8))
+def test_a_chunk_is_as_near_as_the_nearest_of_its_text_and_its_lines(drawn, text, window):
+    """Against every vector compared by itself: which chunks are proposed first, their score, and the line that is told."""
+    chunks, query = make_chunks(drawn), make_query(text)
+    vector = query.vectors["words"]
+    found = retrieve([make_index(chunks, weights=(0, 1))], [query], ChunkQuery((), floor=0, top=100, candidates=100, window=window))
+    nearest = {}
+    for chunk in chunks:
+        nearest[chunk.id] = max(
+            (multiply(WordEncoder().encode(one), vector), -place) for place, one in enumerate((chunk.text, *chunk.asked))
+        )
+    given = {one.chunk.id: one for one in (*found.found, *(one for one, _ in found.refused))}
+    for id, one in given.items():
+        product, place = nearest[id]
+        room = SCALE * SCALE * 9_500
+        assert one.score.vectors == min(MICRO, max(0, MICRO * (product * 10_000 - 500 * SCALE * SCALE) // room))
+        assert one.asked == (one.chunk.asked[-place - 1] if place else "")
+    order = sorted(chunks, key=lambda one: (-nearest[one.id][0], one.version, one.file.encode(), one.ordinal))
+    assert (
+        not text or len(chunks) > 12 or {one.id for one in order[:window] if nearest[one.id][0] * 10_000 > 500 * SCALE * SCALE} <= {*given}
+    )
+
+
+@FEW
+@given(CHUNKS, st.lists(TEXTS, min_size=1, max_size=3), LINES, LEADS, st.integers(1, 4), st.one_of(st.none(), VERSIONS), st.booleans())
+def test_a_query_is_idle_by_the_three_nearest_on_either_side(drawn, texts, idle, lead, window, version, is_hidden):
+    """Against fractions of all the vectors that the query may see: what is hidden, refused or of another version has no part in it."""
+    chunks, queries = make_chunks(drawn), list(map(make_query, texts))
+    filter = ChunkFilter(lambda item: item["file"] != "a.md", "a")
+    named = {"shows": filter} if is_hidden else {"where": filter}
+    request = ChunkQuery((), floor=0, version=version, window=window, **named)
+    index = make_index(chunks, weights=(6, 4), idle=idle, lead=lead)
+    found = retrieve([index], queries, request)
+    vector = queries[0].vectors["words"]
+    seen = [chunk for chunk in chunks if chunk.file != "a.md" and version in (None, chunk.version)]
+    ours = sorted((multiply(WordEncoder().encode(one), vector) for chunk in seen for one in (chunk.text, *chunk.asked)), reverse=True)[:3]
+    theirs = sorted((multiply(WordEncoder().encode(one), vector) for one in idle), reverse=True)[:3]
+    is_idle = bool(texts[0] and ours and theirs)
+    if is_idle:
+        ahead = Fraction(sum(ours), len(ours)) - Fraction(sum(theirs), len(theirs))
+        is_idle = ahead / (SCALE * SCALE) < Fraction(lead, MICRO)
+    assert [name for name, _ in found.idle] == (["rules"] if is_idle else [])
+    if is_idle:
+        nearest = max(idle, key=lambda one: (multiply(WordEncoder().encode(one), vector), -idle.index(one)))
+        assert found.idle == (("rules", nearest),) and not found.found and not found.refused and not found.considered
+    else:
+        free = retrieve([make_index(chunks, weights=(6, 4))], queries, request)
+        assert (found.found, found.refused, found.considered) == (free.found, free.refused, free.considered), "the lines do nothing else"
+    assert retrieve([index], queries, replace(request, lead=NO_LEAD)).idle == ()
+    shown = make_index(seen, weights=(6, 4), idle=idle, lead=lead)
+    assert retrieve([shown], queries, request).idle == found.idle, "what is hidden decides nothing"
+
+
+@FEW
+@given(CHUNKS, TEXTS, st.integers(0, 24), TEXTS)
+def test_by_vectors_no_score_falls_when_a_line_is_asked_for_a_chunk(drawn, text, place, line):
+    def score(chunks):
+        index = make_index(chunks, weights=(0, 1))
+        found = retrieve([index], [make_query(text)], ChunkQuery((), floor=0, top=100, candidates=100))
+        return {one.chunk.id: one.score.fused for one in found.found}
+
+    chunks = make_chunks(drawn)
+    before = score(chunks)
+    if chunks:
+        chosen = chunks[place % len(chunks)]
+        chunks[place % len(chunks)] = replace(chosen, asked=(*chosen.asked, line))
+    after = score(chunks)
+    assert all(after.get(id, 0) >= fused for id, fused in before.items())
+    assert {id for id in after if after[id] != before.get(id, 0)} <= ({chosen.id} if chunks else set()), "no other's changes"
+
+
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("corpus")
@@ -172,6 +252,40 @@ def test_one_corpus_is_one_index(folder, files, line_end, marked, chance):
 
     with patch.object(reading.os, "scandir", Listing):
         assert render(index) == expected
+
+
+ASKED = st.lists(st.tuples(TEXTS.filter(bool), st.booleans()), min_size=1, max_size=6, unique_by=lambda one: one[0])
+
+
+@settings(max_examples=count_examples(25), deadline=None)
+@given(FILES, ASKED, ASKED)
+def test_an_index_is_the_same_from_nothing_and_from_an_earlier_one(folder, files, lines, earlier):
+    """And what is not new is not encoded again."""
+    index = CorpusIndex(
+        "i", Span("pack.yaml", 1, 1), str(folder), "{version}/*.md", "data", ChunkPlan(3, 12), Matching(), {}, asked="a.tsv"
+    )
+    write(folder, files, "\n", False)
+    documents = read_corpus(index)
+    given = {"count": lambda text: len(text.split()), "counter": "c"}
+    answers = [(chunk.file, name) for chunk in build_index(index, documents, **given).chunks for name in chunk.covers]
+
+    def build(drawn, before=None):
+        answered = [
+            (line, tuple(Answer(*answers[place % len(answers)]) for _ in range(is_asked and bool(answers))))
+            for place, (line, is_asked) in enumerate(drawn)
+        ]
+        known = tuple(KnownAnswer(line, told) for line, told in answered)
+        file = Document("a.tsv", "", {}, repr(known))
+        encoder = WordEncoder()
+        built = build_index(index, documents, asked=AskedLines(file, known), encoder=encoder, earlier=before, **given)
+        return built, encoder.encoded
+
+    first, _ = build(earlier)
+    (anew, whole), (again, new) = build(lines), build(lines, first)
+    assert render_files(again) == render_files(anew)
+    assert {line for chunk in anew.chunks for line in chunk.asked} | {*anew.idle} == {line for line, _ in lines}
+    known = {text for chunk in first.chunks for text in (render_indexed(chunk.heading, chunk.text), *chunk.asked)} | {*first.idle}
+    assert not known & {*new} and {*new} <= {*whole}
 
 
 def write(folder, files, line_end, marked):

@@ -6,11 +6,12 @@ import pytest
 
 from promptc.api import Pack
 from promptc.diag.findings import UsageError
-from promptc.frontend.corpus import build_corpus, open_corpus
-from promptc.frontend.segments import read_queries
-from promptc.recall import RenderedQuery, RenderedRecall, RenderedVerdict, choose_floor
-from promptc.sources.retrieval.retrieve import Answer, KnownAnswer
+from promptc.frontend.corpus import build_corpus, open_corpus, read_queries
+from promptc.recall import RenderedQuery, RenderedRecall, RenderedVerdict, choose_verdict
+from promptc.sources.retrieval.encoder import KNOWN
+from promptc.sources.retrieval.retrieve import NO_LEAD, Answer, KnownAnswer, Retriever
 from promptc.text.counters.counter import Meter
+from tests.retrieval_drawing import WordEncoder
 
 PACK = """promptc: 1
 name: small
@@ -119,12 +120,12 @@ def test_what_cannot_be_rendered_is_refused(small, given, why):
     assert [(one.code, one.message) for one in raised.value.diagnostics] == [("PC0732", why)]
 
 
-def verdict(floor, recall, rejected):
+def verdict(value, recall, rejected):
     def make(answers, right, count=10):
         lost = [None if place < right else "not found" for place in range(count)]
         return [RenderedQuery(KnownAnswer("q", answers), one, 0, 0 if one is None else 1) for one in lost]
 
-    return RenderedVerdict(floor, (*make((Answer("a.md", "A"),), recall), *make((), rejected)))
+    return RenderedVerdict(value, (*make((Answer("a.md", "A"),), recall), *make((), rejected)))
 
 
 @pytest.mark.parametrize(
@@ -135,5 +136,33 @@ def verdict(floor, recall, rejected):
         ([(1, 2, 10)], 1),
     ],
 )
-def test_the_floor_that_finds_most_of_those_that_reject_enough(given, chosen):
-    assert choose_floor([verdict(*one) for one in given], 900).floor == chosen
+def test_the_value_that_finds_most_of_those_that_reject_enough(given, chosen):
+    assert choose_verdict([verdict(*one) for one in given], 900).value == chosen
+
+
+def test_what_is_lost_to_an_idle_line_is_told_with_it(small, tmp_path):
+    """With vectors of words: `idle` is where an answer is lost that a lead of nothing finds."""
+    encoder = WordEncoder()
+    text = PACK.replace("floor: 0.2", "floor: 0.2, vectors: {encoder: minilm-int8}, asked: asked.tsv, lead: 0.05")
+    (tmp_path / "pack.yaml").write_text(text, encoding="utf-8")
+    (tmp_path / "asked.tsv").write_text("who cracked it\tone/bell.md#Bell\nbread in winter, please\n", encoding="utf-8")
+    pack = Pack.load(tmp_path)
+    (index,) = pack.model.indexes
+    meter = Meter(pack.counter)
+    encoder.id, encoder.digest = "minilm-int8", KNOWN["minilm-int8"]
+    list(build_corpus(index, count=lambda text: meter.tokens(meter.count(text)), counter=pack.counter.digest, load_encoder=lambda: encoder))
+    opened = open_corpus(index, pack.counter.digest, None, os.environ)
+    rendered = RenderedRecall(pack, "rules", version="one", retriever=Retriever(lambda name: encoder))
+    known = read_queries(
+        b"query\texpected\ttopic\nbread in winter\tbread.md#Bread\t\ncracked bell\tbell.md#Bell\t\nbread, please\t\t\n", "q"
+    )
+    told = rendered.judge(known, opened)
+    assert [(one.lost, one.idle, one.held) for one in told.judged] == [
+        ("idle", "bread in winter, please", 0),
+        (None, None, 1),
+        (None, "bread in winter, please", 0),
+    ]
+    assert told.judged[0].score > 200_000 and (told.recall, told.rejected) == (500, 1000)
+    less = rendered.judge(known, opened, NO_LEAD, "lead")
+    assert (less.recall, less.rejected) == (1000, 0) and less.judged[0].score == told.judged[0].score
+    assert rendered.judge(known, opened, 900_000, "lead").recall == 0

@@ -308,6 +308,7 @@ def describe_value(gathered: Gathered, place: int) -> str:
     parts = [f"words {words}", f"vectors {vectors}", f"boosts {_show_boost(chunk, 6)}"]
     queries = gathered.account["queries"]
     by = f"\nfound by {show_value(queries[chunk['query']])}" if len(queries) > 1 else ""
+    by += f"\nnearest: its asked line {show_value(chunk['asked'])}" if "asked" in chunk else ""
     where = f", {chunk['file']}" if chunk["file"] else ""
     version = f", version {chunk['version']}" if chunk["version"] else ""
     return f"chunk `{chunk['id']}` of the index `{chunk['index']}`{where}{version}\nscore {score}: {', '.join(parts)}{by}"
@@ -333,6 +334,8 @@ def _iter_retrieval(account: Mapping[str, Any]) -> Iterator[str]:
     queries = account["queries"]
     asked = ", ".join(map(show_value, queries))
     yield f"{', '.join(f'`{name}`' for name in names)}{version}, {'query' if len(queries) == 1 else 'queries'} {asked}"
+    for one in account.get("idle", ()):
+        yield f"{show_value(queries[0])} is idle in `{one['index']}`, near its line {show_value(one['line'])}: nothing is looked up there"
     yield f"{count_noun(account['considered'], 'chunk')} scored" + (", sparse" if account["sparse"] else "")
     yield from account["notes"]
 

@@ -1,8 +1,11 @@
-"""A corpus: the files of an index read (`read_corpus`), and its indexes on disk built (`build_corpus`) and opened (`open_corpus`)."""
+"""A corpus: the files of an index read (`read_corpus`, `read_queries` for what is asked of it), and its indexes on disk built
+(`build_corpus`) and opened (`open_corpus`).
+"""
 
 from __future__ import annotations
 
 import json
+import os
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import takewhile
@@ -19,11 +22,12 @@ from promptc.model.sources import CorpusIndex, Document
 from promptc.sources.address import read_address
 from promptc.sources.database import Database
 from promptc.sources.kept import KeptCorpus, digest_bytes, digest_listing, walk
-from promptc.sources.retrieval.building import Count, Progress, build_index
+from promptc.sources.retrieval.building import AskedLines, Count, Progress, build_index
 from promptc.sources.retrieval.encoder import VectorEncoder
 from promptc.sources.retrieval.index import MANIFEST, IndexPlace, check_index, read_index, write_index
 from promptc.sources.retrieval.local import BuiltIndex, LoadedIndex, open_index
 from promptc.sources.retrieval.postgres import DatabaseStore, write_chunks
+from promptc.sources.retrieval.retrieve import Answer, KnownAnswer
 from promptc.text.characters import convert_form
 from promptc.text.json import render_canonical_json, render_digest
 
@@ -33,6 +37,7 @@ MAX_FILES = 200_000
 """Files of the largest corpus."""
 
 _MARK = "---"
+_ANY = "||"
 
 
 def open_corpus(
@@ -51,17 +56,24 @@ def open_corpus(
     """
     opened = []
     database = find_engine(index, environment or {})
-    root = read_corpus_pattern(index.pattern, index.span).folder
+    root = _locate_root(index)
     listed = digest_listing(index.folder, root) if kept is not None else b""
     parts = [(part, read_index(part.place)) for part in iter_parts(index, version)]
     for part, built in parts:
-        check_index(index, built, part.documents, counter, part.place)
+        check_index(index, built, part.files, counter, part.place)
+        _check_lead(index, part, built)
         loaded = open_index(index.name, index.matching, built)
         opened.append(replace(loaded, store=_load_store(database, built, part)) if database is not None else loaded)
     if kept is not None:
-        documents = [one for part, _ in parts for one in part.documents]
+        documents = [one for part, _ in parts for one in part.files]
         kept.keep(listed, root, documents, [(fill_path(index.path, part.values), built) for part, built in parts])
     return tuple(opened)
+
+
+def _locate_root(index: CorpusIndex) -> str:
+    """The folder inside the pack's that holds all files that the index is made of, empty for that folder itself."""
+    patterns = [read_corpus_pattern(one, index.span).folder for one in (index.pattern, index.asked) if one]
+    return os.path.commonpath(patterns) if all(patterns) else ""
 
 
 def _load_store(database: Database, built: BuiltIndex, part: CorpusPart) -> DatabaseStore:
@@ -76,11 +88,17 @@ def _load_store(database: Database, built: BuiltIndex, part: CorpusPart) -> Data
 
 @frozen
 class CorpusPart:
-    """One index on disk: where it lies, what the names in its path stand for, and its documents."""
+    """One index on disk: where it lies, what the names in its path stand for, its documents, and the file of what is asked for them."""
 
     place: IndexPlace
     values: Mapping[str, str]
     documents: tuple[Document, ...]
+    asked: Document | None = None
+
+    @property
+    def files(self) -> tuple[Document, ...]:
+        """All files that it is made of."""
+        return self.documents if self.asked is None else (*self.documents, self.asked)
 
 
 def iter_parts(index: CorpusIndex, version: str | None = None) -> Iterator[CorpusPart]:
@@ -95,6 +113,9 @@ def iter_parts(index: CorpusIndex, version: str | None = None) -> Iterator[Corpu
         raise _refuse_empty(index, version if known else None, known)
     if version is not None and not any(_holds(part, version) for part in parts):
         raise _refuse_empty(index, version, sorted({_version_of(one) for part in parts for one in part.documents} - {""}))
+    if index.asked and not any(_has_asked(index, one) for one in values):
+        help = f"write `{fill_path(index.asked, values[-1])}`, or take `asked` out"
+        raise fail("PC0279", f"no part of the index `{index.name}` has its file `asked: {index.asked}`", index.span, help=help)
     yield from parts
 
 
@@ -106,7 +127,31 @@ def _read_part(index: CorpusIndex, values: Mapping[str, str]) -> CorpusPart:
     link = find_link(index.folder, path)
     if link:
         raise fail("PC0152", f"`{path}`: `{link}` is a link; links are not followed", index.span, help="put the folder itself there")
-    return CorpusPart(IndexPlace(Path(index.folder, path), index.span, index.name), values, read_corpus(index, values))
+    place = IndexPlace(Path(index.folder, path), index.span, index.name)
+    return CorpusPart(place, values, read_corpus(index, values), _read_asked(index, values) if index.asked else None)
+
+
+def _has_asked(index: CorpusIndex, values: Mapping[str, str]) -> bool:
+    return os.path.lexists(Path(index.folder, fill_path(index.asked, values)))
+
+
+def _read_asked(index: CorpusIndex, values: Mapping[str, str]) -> Document | None:
+    """The file of what is asked for this part; a part may lack it where its path has names in braces. Its lines are read when the index
+    is built.
+    """
+    path = fill_path(index.asked, values)
+    if path != index.asked and not _has_asked(index, values):
+        return None
+    content = read_pack_file(index.folder, path, index.span)
+    text = convert_form("NFC", decode_text(content, show_path(index.span, path)))
+    return Document(path, text, {}, render_digest(text.encode()), (path, digest_bytes(content)))
+
+
+def _check_lead(index: CorpusIndex, part: CorpusPart, built: BuiltIndex) -> None:
+    """A lead over no idle line would be obeyed by nothing. A part without a file has neither."""
+    if index.matching.lead and part.asked is not None and not built.idle:
+        message = f"`lead` of the index `{index.name}` compares with nothing: `{part.asked.file}` has no idle line"
+        raise fail("PC0279", message, index.span, help="add queries without an answer, such as `hello there`, or take `lead` out")
 
 
 def _holds(part: CorpusPart, version: str) -> bool:
@@ -174,9 +219,15 @@ def _build_part(
         encoded[0] = total
         progress(done, total)
 
-    built = build_index(index, part.documents, count=count, counter=counter, encoder=encoder, earlier=earlier, progress=note)
+    asked = _read_lines(index, part.asked) if part.asked is not None else None
+    built = build_index(index, part.documents, asked=asked, count=count, counter=counter, encoder=encoder, earlier=earlier, progress=note)
+    _check_lead(index, part, built)
     fingerprint = write_index(part.place.folder, built, part.place.span)
     return IndexBuild(part, "built", replace(built, fingerprint=fingerprint), encoded[0])
+
+
+def _read_lines(index: CorpusIndex, asked: Document) -> AskedLines:
+    return AskedLines(asked, read_queries(asked.text.encode(), show_path(index.span, asked.file)))
 
 
 def _find_earlier(part: CorpusPart) -> BuiltIndex | None:
@@ -188,7 +239,7 @@ def _find_earlier(part: CorpusPart) -> BuiltIndex | None:
 
 def _is_fresh(index: CorpusIndex, earlier: BuiltIndex, part: CorpusPart, counter: str) -> bool:
     try:
-        check_index(index, earlier, part.documents, counter, part.place)
+        check_index(index, earlier, part.files, counter, part.place)
     except DiskError:
         return False
     return True
@@ -201,7 +252,7 @@ def digest_outside(indexes: Sequence[CorpusIndex]) -> bytes | None:
     whole: list[bytes] = []
     try:
         for index in indexes:
-            root = read_corpus_pattern(index.pattern, index.span).folder
+            root = _locate_root(index)
             built = "/".join(takewhile(lambda name: "{" not in name, index.path.split("/")))
             manifests = [path for path in walk(index.folder, built) if path.rpartition("/")[2] == MANIFEST]
             for path in (*walk(index.folder, root), *manifests):
@@ -254,7 +305,7 @@ def _list_files(index: CorpusIndex, pattern: CorpusPattern) -> list[tuple[str, d
     found = []
     for path in walk(index.folder, pattern.folder, lambda folder, error: _refuse_folder(index, folder, error)):
         values = pattern.match(unicodedata.normalize("NFC", path))
-        if values is not None:
+        if values is not None and path != fill_path(index.asked, values):
             found.append((path, values))
         if len(found) > MAX_FILES:
             raise fail("PC0271", f"the corpus has more than {MAX_FILES} files", index.span, help="part it into several indexes")
@@ -305,3 +356,42 @@ def _read_front(front: str, shown: str, values: Mapping[str, str]) -> dict[str, 
             message = f"`{key}` is `{node.value[key].raw}` here, and `{values[key]}` by the file's path"
             raise fail("PC0276", message, node.key_span(key), help="leave it out, or move the file")
     return {key: value for key, value in node.plain().items() if key not in values}
+
+
+def read_queries(data: bytes, name: str) -> tuple[KnownAnswer, ...]:
+    """The queries of a tab-separated file: a query, then FILE#HEADING with `||` between any of several, or nothing where nothing is to be
+    found. A first line whose first column is `query` names the columns; further ones are kept by name. Empty lines are not read.
+
+    FILE is the end of a path in the corpus; it ends at the last `#` but where it ends in `.md` before. Raises `PromptcError` with every
+    line that is not so (PC0196).
+    """
+    source = Source(name, convert_form("NFC", decode_text(data, name)))
+    known: list[KnownAnswer] = []
+    names: list[str] = []
+    wrong: list[Diagnostic] = []
+    for number, line in enumerate(source.text.split("\n"), 1):
+        columns = line.split("\t")
+        if number == 1 and columns[0].strip().lower() == "query":
+            names = [name.strip() for name in columns[2:]]
+            continue
+        if not line.strip():
+            continue
+        expected = columns[1].strip() if len(columns) > 1 else ""
+        answers = [_read_answer(one.strip()) for one in expected.split(_ANY)] if expected else []
+        if None in answers or not columns[0].strip():
+            message = "an answer is FILE#HEADING" if columns[0].strip() else "a line has no query"
+            wrong.append(Diagnostic("PC0196", message, source.span(number, 1), "such as `combat.md#Initiative`, with tabs between columns"))
+        further = {name: value.strip() for name, value in zip(names, columns[2:], strict=False) if name}
+        known.append(KnownAnswer(columns[0].strip(), tuple(one for one in answers if one is not None), further, source.span(number, 1)))
+    if wrong or not known:
+        raise PromptcError(wrong or [Diagnostic("PC0196", "the file has no queries", source.span(1, 1), "write a query, a tab, an answer")])
+    return tuple(known)
+
+
+def _read_answer(given: str) -> Answer | None:
+    file, mark, heading = given.partition(".md#")
+    if mark:
+        file = f"{file}.md"
+    else:
+        file, mark, heading = given.rpartition("#")
+    return Answer(file.removeprefix("/"), heading.strip()) if mark and file and heading.strip() else None

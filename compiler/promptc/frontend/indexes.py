@@ -45,20 +45,28 @@ def _load_index(name: str, node: Node, compiler: TextCompiler, files: PackFiles)
         id, text = node.get("id"), node.get("text")
         if text is None:
             compiler.note("PC0277", f"the index `{name}` does not say what the text of an item is", node.span, 'text: "{{ item.text }}"')
+        for key in ("asked", "lead"):
+            if node.get(key) is not None:
+                message = f"`{key}` of the index `{name}` says what is asked of files, and this one is over the state"
+                compiler.note("PC0279", message, node.key_span(key), "take it out: an item of the state is found by its own text")
         inline = compiler.inline(text if text is not None else node.value["from"])
         return StateIndex(name, node.span, compiler.expression(node.value["from"]), compiler.find_expression(id), inline, matching)
     pattern, path = node.value["corpus"], node.get("path")
     names = read_corpus_pattern(str(pattern.value), pattern.span).names
+    parting = list_names(str(path.value)) if path is not None else ()
+    asked = _check_path("asked", node.value["asked"], parting, compiler) if node.get("asked") is not None else ""
+    _check_lead(name, node, asked, matching, compiler)
     return CorpusIndex(
         name,
         pattern.span,
         pattern.folder,
         str(pattern.value),
-        _check_path(path, names, compiler) if path is not None else f"{_FOLDER}/{name}",
+        _check_path("path", path, names, compiler) if path is not None else f"{_FOLDER}/{name}",
         _load_chunk(node.get("chunk"), compiler),
         matching,
         _load_defaults(node.get("defaults"), compiler),
         _load_engine(node.get("engine")),
+        asked=asked,
     )
 
 
@@ -66,16 +74,27 @@ def _load_engine(node: Node | None) -> Engine | None:
     return Engine(node.span, str(node.value["url_env"].value)) if node is not None else None
 
 
-def _check_path(path: Node, names: tuple[str, ...], compiler: TextCompiler) -> str:
+def _check_path(key: str, path: Node, names: tuple[str, ...], compiler: TextCompiler) -> str:
     text = str(path.value)
     wrong = check_pack_path(fill_path(text, dict.fromkeys(list_names(text), "x")))
     unknown = [name for name in list_names(text) if name not in names]
+    known, usual = ("corpus", "a folder") if key == "path" else ("path", "a file")
     if unknown:
-        wrong = f"`{{{unknown[0]}}}` is no name of its corpus"
+        wrong = f"`{{{unknown[0]}}}` is no name of its {known}"
     if wrong:
-        help = suggest(unknown[0], names) if unknown else "name a folder inside the pack's folder, such as `data/prompt_index`"
-        compiler.note("PC0272", f"`path: {text}`: {wrong}", path.span, help)
+        such = "data/prompt_index" if key == "path" else "asked.tsv"
+        help = (suggest(unknown[0], names) if unknown else None) or f"name {usual} inside the pack's folder, such as `{such}`"
+        compiler.note("PC0272", f"`{key}: {text}`: {wrong}", path.span, help)
     return text
+
+
+def _check_lead(name: str, node: Node, asked: str, matching: Matching, compiler: TextCompiler) -> None:
+    """By its words alone no query is idle, and without lines nothing is."""
+    has_vectors = matching.encoder and matching.weights.vectors
+    if node.get("lead") is not None and not (asked and has_vectors):
+        lacks, help = ("vectors", "vectors: {encoder: minilm-int8}") if asked else ("lines that are asked", "asked: asked.tsv")
+        message = f"`lead` of the index `{name}` decides nothing: the index has no {lacks}"
+        compiler.note("PC0279", message, node.key_span("lead"), f"add `{help}`, or take `lead` out")
 
 
 def _load_chunk(node: Node | None, compiler: TextCompiler) -> ChunkPlan:
@@ -102,7 +121,7 @@ def _load_defaults(node: Node | None, compiler: TextCompiler) -> dict[str, Any]:
 
 
 def _load_matching(node: Node, compiler: TextCompiler, files: PackFiles) -> Matching:
-    vectors, weights, synonyms, floor = (node.get(key) for key in ("vectors", "weights", "synonyms", "floor"))
+    vectors, weights, synonyms, floor, lead = (node.get(key) for key in ("vectors", "weights", "synonyms", "floor", "lead"))
     encoder = vectors.value["encoder"] if vectors is not None else None
     if encoder is not None and encoder.value not in KNOWN:
         message = f"there is no encoder `{encoder.value}`"
@@ -112,6 +131,7 @@ def _load_matching(node: Node, compiler: TextCompiler, files: PackFiles) -> Matc
         str(encoder.value) if encoder is not None else "",
         _load_synonyms(synonyms, files) if synonyms is not None else (),
         read_micro(floor) if floor is not None else Matching().floor,
+        read_micro(lead) if lead is not None else Matching().lead,
     )
 
 

@@ -1,4 +1,4 @@
-"""Segments in files: read (`load_segments`) and written (`render_markdown`, `render_yaml`); and files of known queries (`read_queries`)."""
+"""Segments in files: read (`load_segments`) and written (`render_markdown`, `render_yaml`)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from pathlib import Path
 
-from promptc.diag.findings import Diagnostic, DiskError, PromptcError, Source, Span, fail, join_names
+from promptc.diag.findings import Diagnostic, DiskError, PromptcError, Span, fail, join_names
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
 from promptc.files.reading import TooLongError, decode_text, read_file
@@ -17,9 +17,7 @@ from promptc.frontend.shape import check_segments_shape
 from promptc.frontend.yaml import MAX_BYTES, REFUSED, load_yaml, resolve_scalar
 from promptc.model.sources import Segment
 from promptc.model.state import Node
-from promptc.sources.retrieval.retrieve import Answer, KnownAnswer
 from promptc.sources.segments import MAX_CONTENT, describe_twins, judge_row, place_of
-from promptc.text.characters import convert_form
 from promptc.text.json import render_canonical_json
 
 ENDINGS = (".md", ".yaml", ".yml")
@@ -32,7 +30,6 @@ _DIGITS = 12
 _LONGEST_SLUG = 80
 _NAME = re.compile(r"[a-z0-9](?:[a-z0-9_.-]*[a-z0-9_])?", re.ASCII)
 _TAKEN = re.compile(rf"(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\..*)?|.*\.(?:md|ya?ml)|.*-[0-9a-f]{{{_DIGITS}}}")
-_ANY = "||"
 
 
 @frozen
@@ -257,42 +254,3 @@ def _quote(text: str) -> str:
     """In double quotes, whatever characters are in it."""
     plain = json.dumps(text, ensure_ascii=False)
     return _ESCAPED.sub(lambda found: f"\\u{ord(found[0]):04x}", plain)
-
-
-def read_queries(data: bytes, name: str) -> tuple[KnownAnswer, ...]:
-    """The queries of a tab-separated file: a query, then FILE#HEADING with `||` between any of several, or nothing where nothing is to be
-    found. A first line whose first column is `query` names the columns; further ones are kept by name. Empty lines are not read.
-
-    FILE is the end of a path in the corpus; it ends at the last `#` but where it ends in `.md` before. Raises `PromptcError` with every
-    line that is not so (PC0196).
-    """
-    source = Source(name, convert_form("NFC", decode_text(data, name)))
-    known: list[KnownAnswer] = []
-    names: list[str] = []
-    wrong: list[Diagnostic] = []
-    for number, line in enumerate(source.text.split("\n"), 1):
-        columns = line.split("\t")
-        if number == 1 and columns[0].strip().lower() == "query":
-            names = [name.strip() for name in columns[2:]]
-            continue
-        if not line.strip():
-            continue
-        expected = columns[1].strip() if len(columns) > 1 else ""
-        answers = [_read_answer(one.strip()) for one in expected.split(_ANY)] if expected else []
-        if None in answers or not columns[0].strip():
-            message = "an answer is FILE#HEADING" if columns[0].strip() else "a line has no query"
-            wrong.append(Diagnostic("PC0196", message, source.span(number, 1), "such as `combat.md#Initiative`, with tabs between columns"))
-        further = {name: value.strip() for name, value in zip(names, columns[2:], strict=False) if name}
-        known.append(KnownAnswer(columns[0].strip(), tuple(one for one in answers if one is not None), further))
-    if wrong or not known:
-        raise PromptcError(wrong or [Diagnostic("PC0196", "the file has no queries", source.span(1, 1), "write a query, a tab, an answer")])
-    return tuple(known)
-
-
-def _read_answer(given: str) -> Answer | None:
-    file, mark, heading = given.partition(".md#")
-    if mark:
-        file = f"{file}.md"
-    else:
-        file, mark, heading = given.rpartition("#")
-    return Answer(file.removeprefix("/"), heading.strip()) if mark and file and heading.strip() else None

@@ -36,13 +36,14 @@ class Weights:
 
 @frozen
 class Matching:
-    """How queries meet chunks: weights, the encoder's name (empty: none), synonyms as (words of the query, what they also stand for), and
-    the floor in millionths where a section says none."""
+    """How queries meet chunks: weights, the encoder's name (empty: none), synonyms as (words of the query, what they also stand for), the
+    floor where a section says none, and by how much a query must be nearer to what is asked than to idle lines, both in millionths."""
 
     weights: Weights = Weights()
     encoder: str = ""
     synonyms: tuple[tuple[str, tuple[str, ...]], ...] = ()
     floor: int = 250_000
+    lead: int = 0
 
 
 @frozen
@@ -55,8 +56,8 @@ class Engine:
 
 @frozen
 class CorpusIndex:
-    """An index over files. `pattern` and `path` are relative to `folder`; names in braces in `path` part the corpus into several
-    indexes."""
+    """An index over files. `pattern`, `path` and `asked` are relative to `folder`; names in braces in `path` part the corpus into several
+    indexes. `asked` is the file of what is asked for the chunks, empty where there is none."""
 
     name: str
     span: Span
@@ -67,6 +68,7 @@ class CorpusIndex:
     matching: Matching
     defaults: Mapping[str, Any]
     engine: Engine | None = None
+    asked: str = ""
 
 
 @frozen
@@ -99,7 +101,8 @@ class Document:
 @frozen
 class Chunk:
     """A part of a document. `heading` is its path of headings, `covers` are the headings whose own text stands in it, `tokens` what heading
-    path and text count together, `ordinal` its place in the document (from 0).
+    path and text count together, `ordinal` its place in the document (from 0), `asked` are known questions that it answers: it is found by
+    them too, and no prompt shows them.
     """
 
     id: str
@@ -110,6 +113,7 @@ class Chunk:
     text: str
     tokens: int
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    asked: tuple[str, ...] = ()
 
     @property
     def version(self) -> str:

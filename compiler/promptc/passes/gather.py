@@ -44,6 +44,10 @@ _SAY = (
     "and `sparse_below: 0` says that nothing is a good answer"
 )
 _ASK = "ask in words that the chunks hold; `promptc index query` shows what is found"
+_IDLE = (
+    "nothing is wrong where no chunk answers it, and `sparse_below: 0` says so; else write it into the file of the index's `asked` with "
+    "its answer, or lower `lead`"
+)
 
 _WHYS: Mapping[str, Callable[[Retrieve, int], str]] = {
     "floor": lambda source, floor: f"is under the floor of {show_score(floor)}",
@@ -477,6 +481,7 @@ def _describe_retrieval(indexes: Sequence[IndexAtHand], version: str | None, fou
         "sparse": found.is_sparse,
         "notes": list(found.notes),
         "chunks": [_describe_chunk(one, found.queries) for one in found.found],
+        **({"idle": [{"index": name, "line": line} for name, line in found.idle]} if found.idle else {}),
     }
 
 
@@ -493,6 +498,7 @@ def _describe_chunk(found: FoundChunk, queries: Sequence[str]) -> dict[str, Any]
         "vectors": score.vectors / MICRO,
         "boost": (score.total - score.fused) / MICRO,
         "query": queries.index(found.query),
+        **({"asked": found.asked} if found.asked else {}),
     }
 
 
@@ -516,6 +522,11 @@ def _warn_few(
     got, asked = count_noun(len(found.found), "chunk") if found.found else "nothing", "the query" if len(found.queries) == 1 else "a query"
     names = ", ".join(f"`{name}`" for name in dict.fromkeys(index.name for index in indexes))
     unwanted = f"; `where` refused {found.unwanted}" if found.unwanted else ""
+    if found.idle:
+        idle = ", ".join(f"in `{name}`, near its line {show_value(line)}" for name, line in found.idle)
+        message = f"`{section}` retrieves {got}: {show_value(found.queries[0])} is idle {idle}"
+        yield Diagnostic("PC0592", message, source.span, _IDLE, "warn")
+        return
     if not found.refused:
         message = f"`{section}` retrieves {got}: no {'other ' if found.found else ''}chunk of {names} is near {asked}{unwanted}"
         yield Diagnostic("PC0592", message, source.span, _ASK, "warn")

@@ -53,6 +53,8 @@ indexes:
     vectors: {encoder: minilm-int8}
     engine: {url_env: PROMPTC_INDEX}
     synonyms: synonyms.yaml
+    asked: "prompt_archive/{version}/asked.tsv"
+    lead: 0.05
   campaign: {from: state.campaign_memory, id: item.id, text: "{{ item.text }}"}
 
 tools: [tools/engage.json]

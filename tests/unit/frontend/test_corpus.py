@@ -1,14 +1,15 @@
-"""A corpus: its pattern, its files and their front matter, its indexes on disk."""
+"""A corpus: its pattern, its files and their front matter, its indexes on disk; and what is asked of it."""
 
 import pytest
 
 from promptc.diag.findings import DiskError, PromptcError, Span
 from promptc.diag.frozen import replace
-from promptc.frontend.corpus import build_corpus, list_parts, open_corpus, read_corpus
+from promptc.frontend.corpus import build_corpus, digest_outside, list_parts, open_corpus, read_corpus, read_queries
 from promptc.frontend.indexes import fill_path, read_corpus_pattern
 from promptc.model.sources import ChunkPlan, CorpusIndex, Engine, Matching, Weights
+from promptc.sources.retrieval.encoder import KNOWN
 from promptc.sources.retrieval.postgres import DatabaseStore
-from promptc.sources.retrieval.retrieve import ChunkQuery, Retriever
+from promptc.sources.retrieval.retrieve import Answer, ChunkQuery, KnownAnswer, Retriever
 from tests.retrieval_drawing import WordEncoder
 
 SPAN = Span("pack.yaml", 5, 9)
@@ -204,3 +205,133 @@ def test_an_engine_that_nothing_names_or_that_is_none(corpus):
     assert code_of(open_corpus, index, "c")[0] == "PC0169"
     assert code_of(open_corpus, index, "c", None, {"PROMPTC_INDEX": "sqlite:x.db"})[0] == "PC0278"
     assert code_of(open_corpus, replace(index, engine=Engine(SPAN, "PROMPTC_X")), "c", None, {"PROMPTC_X": "http://x"})[0] == "PC0167"
+
+
+# --- What is asked of it ---
+
+
+def test_queries_and_answers():
+    text = "query\texpected\tkind\r\nCR XP\tMonsters/# Stats.md#XP||b.md#Two: 2\tneedle\n\nwifi\t\njunk\n"
+    assert read_queries(text.encode(), "q.tsv") == (
+        KnownAnswer("CR XP", (Answer("Monsters/# Stats.md", "XP"), Answer("b.md", "Two: 2")), {"kind": "needle"}),
+        KnownAnswer("wifi", ()),
+        KnownAnswer("junk", ()),
+    )
+
+
+def test_a_file_that_does_not_end_in_md():
+    assert read_queries(b"x\t/notes.txt#A\n", "q.tsv")[0].answers == (Answer("notes.txt", "A"),)
+
+
+@pytest.mark.parametrize("text", ["", "query\texpected\n", "who\ta.md", "who\ta.md#", "who\t#A", "\ta.md#A", "who\ta.md#A||"])
+def test_what_cannot_be_read(text):
+    with pytest.raises(PromptcError) as caught:
+        read_queries(text.encode(), "q.tsv")
+    assert {one.code for one in caught.value.diagnostics} == {"PC0196"}
+
+
+def test_all_lines_that_are_wrong_are_told():
+    with pytest.raises(PromptcError) as caught:
+        read_queries(b"query\tx\na\tb\nc\td#e\nf\tg\n", "q.tsv")
+    assert [str(one.span) for one in caught.value.diagnostics] == ["q.tsv:2:1", "q.tsv:4:1"]
+
+
+ASKED = "query\texpected\nhit first\ta.md#Combat\nwho is first, who is quickest\ta.md#Combat\nquickest recipe for soup\n"
+
+
+@pytest.fixture
+def asked(corpus, tmp_path):
+    index = replace(corpus(weights=Weights(1, 1), encoder="minilm-int8", lead=50_000), asked="{version}/asked.tsv")
+    (tmp_path / "1.0" / "asked.tsv").write_text(ASKED, encoding="utf-8")
+    return index
+
+
+def make_encoder():
+    """By words, under the name of the one that packs know."""
+    encoder = WordEncoder()
+    encoder.id, encoder.digest = "minilm-int8", KNOWN["minilm-int8"]
+    return encoder
+
+
+def test_a_part_has_the_lines_of_its_file_and_one_without_a_file_none(asked):
+    built = {one.part.values["version"]: one.built for one in build(asked, make_encoder())}
+    assert [one.asked for one in built["1.0"].chunks if one.heading == ("Combat",)] == [("hit first", "who is first, who is quickest")]
+    assert built["1.0"].idle == ("quickest recipe for soup",)
+    assert built["2.0"].idle == () and not any(one.asked for one in built["2.0"].chunks)
+
+
+def test_the_file_is_no_document_whatever_the_pattern(asked):
+    wide = replace(asked, pattern="{version}/**/*")
+    assert [one.file for one in read_corpus(wide)] == ["1.0/combat/a.md", "1.0/rest.md", "2.0/combat/a.md", "2.0/magic/b.md"]
+
+
+@pytest.mark.parametrize("change", ["changed", "new", "gone"])
+def test_an_index_is_stale_when_its_asked_file_is_another_comes_or_goes(asked, change, tmp_path):
+    path = tmp_path / "1.0" / "asked.tsv"
+    if change == "new":
+        path.rename(tmp_path / "kept.tsv")
+        (tmp_path / "2.0" / "asked.tsv").write_text("words\tb.md#Magic\nhello\n", encoding="utf-8")
+    build(asked, make_encoder())
+    before = digest_outside([asked])
+    assert open_corpus(asked, "c", "1.0")
+    if change == "changed":
+        path.write_text(ASKED.replace("hit first", "strike first"), encoding="utf-8")
+    elif change == "new":
+        (tmp_path / "kept.tsv").rename(path)
+    else:
+        path.unlink()
+        (tmp_path / "2.0" / "asked.tsv").write_text("words\tb.md#Magic\nhello\n", encoding="utf-8")
+    code, message = code_of(open_corpus, asked, "c", "1.0")
+    assert code == "PC0192" and f"`1.0/asked.tsv` {change}" in message
+    assert digest_outside([asked]) != before, "a case that was kept is run again"
+
+
+def test_no_part_has_its_file(asked, tmp_path):
+    (tmp_path / "1.0" / "asked.tsv").unlink()
+    code, message = code_of(build, asked, make_encoder())
+    assert code == "PC0279" and "no part of the index `rules` has its file `asked: {version}/asked.tsv`" in message
+    assert code_of(build, replace(asked, asked="asked.tsv"), make_encoder())[0] == "PC0151"
+
+
+def test_a_lead_over_no_idle_line(asked, tmp_path):
+    build(asked, make_encoder())
+    (tmp_path / "1.0" / "asked.tsv").write_text("hit first\ta.md#Combat\n", encoding="utf-8")
+    code, message = code_of(build, asked, make_encoder())
+    assert code == "PC0279" and "`1.0/asked.tsv` has no idle line" in message
+    no_lead = replace(asked, matching=replace(asked.matching, lead=0))
+    build(no_lead, make_encoder())
+    assert open_corpus(no_lead, "c", "1.0")
+    assert code_of(open_corpus, asked, "c", "1.0")[0] == "PC0279"
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("x\ta.md#Combta", "no chunk holds the answer to `x`: `a.md` has no heading `Combta` with a text"),
+        ("x\tb.md#Combat", "no file of the corpus is `b.md`"),
+        ("hit first", "`hit first` is idle here, and has an answer in another line"),
+    ],
+)
+def test_a_line_that_says_what_cannot_be(asked, line, told, tmp_path):
+    (tmp_path / "1.0" / "asked.tsv").write_text(f"{ASKED}{line}\n", encoding="utf-8")
+    with pytest.raises(PromptcError) as caught:
+        build(asked, make_encoder())
+    (found,) = caught.value.diagnostics
+    assert found.code == "PC0196" and told in found.message and str(found.span) == "1.0/asked.tsv:5:1" and found.help
+
+
+def test_one_line_end_is_as_another(asked, tmp_path):
+    first = build(asked, make_encoder())[0].built.fingerprint
+    (tmp_path / "1.0" / "asked.tsv").write_bytes(ASKED.replace("\n", "\r\n").encode())
+    (again, _) = build(asked, make_encoder())
+    assert (again.outcome, again.built.fingerprint) == ("kept", first)
+
+
+def test_an_idle_query_finds_nothing_and_its_line_is_told(asked):
+    build(asked, make_encoder())
+    encoder = make_encoder()
+    retriever = Retriever(lambda name: encoder)
+    idle = retriever.ask(open_corpus(asked, "c", "1.0"), ChunkQuery(("a quickest recipe", "combat")))
+    assert idle.idle == (("rules", "quickest recipe for soup"),) and idle.found == () and idle.considered == 0
+    (found,) = retriever.ask(open_corpus(asked, "c", "1.0"), ChunkQuery(("hit first", "soup recipe"))).found[:1]
+    assert found.asked == "hit first" and found.chunk.heading == ("Combat",)

@@ -304,6 +304,63 @@ def test_a_vector_is_made_once(near, cache, monkeypatch):
     assert render(near, cache, {**STATE, "but": "pages/rope.md"})[1] == {"answers": (1, 1), "indexes": (1, 0), "vectors": (1, 0)}
 
 
+@pytest.fixture
+def told(near):
+    """And with what is asked of it."""
+    (near / "pack.yaml").write_text(
+        INDEX.replace("weights: {words: 1}", "vectors: {encoder: minilm-int8}, asked: ask/lines.tsv, lead: 0.05"), encoding="utf-8"
+    )
+    (near / "ask").mkdir()
+    (near / "ask/lines.tsv").write_text("what gives us light down here\tlamp.md#Lamp\nlol, brb\n", encoding="utf-8")
+    build(near, load_encoder("minilm-int8"))
+    return near
+
+
+def test_an_idle_query_is_answered_once_and_told_again(told, cache, monkeypatch):
+    idle = {**STATE, "query": "brb, lol"}
+    text, kept = render(told, cache, idle)
+    assert "oil" not in text and kept == {"answers": (0, 2), "vectors": (0, 1)}
+    monkeypatch.setattr("promptc.frontend.corpus.open_corpus", None)
+    monkeypatch.setattr(kept_sources.KeptCorpus, "find_index", None)
+    with Pack.load(told, cache) as pack:
+        outcome = pack.compile(idle)
+    assert outcome.kept == {"answers": {"kept": 2, "made": 0}}, "neither the index nor its kept copy is read"
+    assert [one["source"].get("idle") for one in outcome.report["sections"]] == [[{"index": "book", "line": "lol, brb"}], None]
+
+
+@pytest.mark.parametrize("change", ["changed", "gone"])
+def test_lines_that_change_or_go_make_the_index_stale(told, cache, change):
+    lines = told / "ask/lines.tsv"
+    render(told, cache, STATE)
+    before = lines.stat()
+    if change == "gone":
+        lines.unlink()
+    else:
+        lines.write_text(lines.read_text(encoding="utf-8").replace("light", "right"), encoding="utf-8")
+        os.utime(lines, ns=(before.st_atime_ns, before.st_mtime_ns))
+    with pytest.raises(promptc.PromptcError) as raised, Pack.load(told, cache) as pack:
+        pack.render(STATE)
+    assert [one.code for one in raised.value.diagnostics] == ["PC0151" if change == "gone" else "PC0192"]
+
+
+def test_lines_that_come_make_the_index_stale(told, cache):
+    """Of a part that had none: of two, one had."""
+    text = (told / "pack.yaml").read_text(encoding="utf-8")
+    for before, after in (("pages/*.md", "pages/{part}/*.md"), ("ask/lines.tsv, lead", "'ask/{part}.tsv', path: 'data/{part}', lead")):
+        text = text.replace(before, after)
+    (told / "pack.yaml").write_text(text, encoding="utf-8")
+    for name in ("lamp", "rope"):
+        (told / f"pages/{name}").mkdir()
+        (told / f"pages/{name}.md").rename(told / f"pages/{name}/{name}.md")
+    (told / "ask/lines.tsv").rename(told / "ask/lamp.tsv")
+    build(told, load_encoder("minilm-int8"))
+    render(told, cache, STATE)
+    (told / "ask/rope.tsv").write_text("how do we get down there\trope.md#Rope\nhello\n", encoding="utf-8")
+    with pytest.raises(promptc.PromptcError) as raised, Pack.load(told, cache) as pack:
+        pack.render(STATE)
+    assert [(one.code, "`ask/rope.tsv` new" in one.message) for one in raised.value.diagnostics] == [("PC0192", True)]
+
+
 def test_an_encoder_that_is_there_and_cannot_be_loaded_is_missing(near, cache, monkeypatch):
     monkeypatch.setattr(kept_sources, "is_installed", lambda: True)
     with without_extras(["retrieval"]):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import click
 
@@ -21,13 +21,12 @@ from promptc.diag.frozen import replace
 from promptc.diag.typed import Any
 from promptc.explain.items import WHYS
 from promptc.files.reading import read_given
-from promptc.frontend.corpus import CorpusPart, IndexBuild, build_corpus, iter_parts, open_corpus
-from promptc.frontend.segments import read_queries
+from promptc.frontend.corpus import CorpusPart, IndexBuild, build_corpus, iter_parts, open_corpus, read_queries
 from promptc.model.section import MICRO, show_score
 from promptc.model.sources import CorpusIndex, StateIndex
 from promptc.passes.bind import bind_lets
 from promptc.passes.gather import list_entries
-from promptc.recall import RenderedQuery, RenderedRecall, RenderedVerdict, choose_floor, list_asking
+from promptc.recall import RenderedQuery, RenderedRecall, RenderedVerdict, Setting, choose_verdict, list_asking
 from promptc.sources.retrieval.encoder import MissingEncoder, VectorEncoder
 from promptc.sources.retrieval.index import check_index, read_index
 from promptc.sources.retrieval.local import BuiltIndex, LoadedIndex
@@ -60,7 +59,7 @@ _MISSED = 1
 _LONGEST = 96_000_000
 _DIGITS = 6
 _REFUSED = 6
-_FLOORS = tuple(range(50_000, 500_000, 25_000))
+_VALUES: dict[Setting, Sequence[int]] = {"floor": range(50_000, 500_000, 25_000), "lead": range(0, 150_000, 10_000)}
 _REJECTED = 900
 _BAR = 20
 
@@ -131,11 +130,18 @@ def _build(index: CorpusIndex, meter: Meter, retriever: Retriever, reporter: Rep
 
 def _describe_build(done: IndexBuild) -> str:
     built = done.built
-    by = f"vectors by {built.vectors.encoder}" if built.vectors is not None else "words alone"
-    sizes = f"{show_plural(len(built.documents), 'file')}, {show_plural(len(built.chunks), 'chunk')}, {by}"
     encoded = f", {show_plural(done.encoded, 'text')} encoded" if built.vectors is not None else ""
     outcome = "up to date" if done.outcome == "kept" else f"built{encoded}"
-    return f"{built.name}  {done.part.place.folder}  {sizes}: {outcome}\n"
+    return f"{built.name}  {done.part.place.folder}  {_describe_sizes(done.part, built)}: {outcome}\n"
+
+
+def _describe_sizes(part: CorpusPart, built: BuiltIndex) -> str:
+    by = f"vectors by {built.vectors.encoder}" if built.vectors is not None else "words alone"
+    sizes = [show_plural(len(part.documents), "file"), show_plural(len(built.chunks), "chunk")]
+    if part.asked is not None:
+        asked = len({line for chunk in built.chunks for line in chunk.asked})
+        sizes += [f"{asked:,} asked and {show_plural(len(built.idle), 'idle line')}"]
+    return ", ".join([*sizes, by])
 
 
 @click.command(
@@ -161,7 +167,7 @@ def status_command(reporter: Reporter, pack: str, index: tuple[str, ...]) -> int
         for part in iter_parts(one):
             found = _read_state(one, part, loaded.model.counting.counter.digest)
             is_ready = isinstance(found, BuiltIndex)
-            told = _describe_status(found) if isinstance(found, BuiltIndex) else _STATES[found.code]
+            told = _describe_status(part, found) if isinstance(found, BuiltIndex) else _STATES[found.code]
             line = f"{one.name}  {part.place.folder}  {paint.apply(told, 'green' if is_ready else 'red')}\n"
             write_stdout(line.encode("utf-8", "backslashreplace"))
             wrong += [] if isinstance(found, BuiltIndex) else [found]
@@ -172,15 +178,14 @@ def status_command(reporter: Reporter, pack: str, index: tuple[str, ...]) -> int
 def _read_state(index: CorpusIndex, part: CorpusPart, counter: str) -> BuiltIndex | Diagnostic:
     try:
         built = read_index(part.place)
-        check_index(index, built, part.documents, counter, part.place)
+        check_index(index, built, part.files, counter, part.place)
     except DiskError as error:
         return error.diagnostics[0]
     return built
 
 
-def _describe_status(built: BuiltIndex) -> str:
-    by = f"vectors by {built.vectors.encoder}" if built.vectors is not None else "words alone"
-    return f"ready: {show_plural(len(built.documents), 'file')}, {show_plural(len(built.chunks), 'chunk')}, {by}, {built.fingerprint[:19]}"
+def _describe_status(part: CorpusPart, built: BuiltIndex) -> str:
+    return f"ready: {_describe_sizes(part, built)}, {built.fingerprint[:19]}"
 
 
 @click.command(
@@ -190,6 +195,7 @@ def _describe_status(built: BuiltIndex) -> str:
         ("what the index is worth", "promptc index eval packs/archive rules queries.tsv"),
         ("as a gate", "promptc index eval packs/archive rules queries.tsv --min-recall 0.93"),
         ("which floor parts answers from junk", "promptc index eval packs/archive rules queries.tsv --floors"),
+        ("which lead parts them from idle talk", "promptc index eval packs/archive rules queries.tsv --leads"),
         ("with each query's place, for a program", "promptc index eval packs/archive rules queries.tsv --json"),
     ],
 )
@@ -202,6 +208,7 @@ def _describe_status(built: BuiltIndex) -> str:
 @click.option("--cap", callback=read_count, metavar="TOKENS", help="The budget where no section asks INDEX. [1000]")
 @click.option("--floor", metavar="SCORE", help="Another floor than that of the pack.")
 @click.option("--floors", is_flag=True, help="Recall and rejection by floor, and which to choose.")
+@click.option("--leads", is_flag=True, help="The same by `lead`: how much nearer than idle lines.")
 @click.option("--min-recall", metavar="SHARE", help="Exit code 1 if recall as rendered is less.")
 @click.option("--json", "as_json", is_flag=True, help="Figures and every query, as JSON.")
 @click.pass_obj
@@ -216,6 +223,7 @@ def eval_command(
     cap: int | None,
     floor: str | None,
     floors: bool,
+    leads: bool,
     min_recall: str | None,
     as_json: bool,
 ) -> int:
@@ -236,10 +244,11 @@ def eval_command(
     opened = open_corpus(one, loaded.model.counting.counter.digest, wanted, os.environ)
     _check_answers(known, opened, queries)
     rendered = None
-    if section or columns or floors or list_asking(loaded.model, index):
+    setting = _choose_setting(one, opened, floors, leads)
+    if section or columns or setting or list_asking(loaded.model, index):
         rendered = RenderedRecall(loaded, index, section or "", wanted, dict(map(_read_column, columns)))
-    if floors and rendered is not None:
-        return _print_floors(rendered, known, opened, reporter, _render_floors_json if as_json else _render_floors)
+    if setting and rendered is not None:
+        return _print_values(setting, rendered, known, opened, reporter, as_json)
     verdict, notes = _judge(one, known, opened, wanted, cap or _CAP, under)
     shown = rendered.judge(known, opened, under) if rendered is not None else None
     reporter.report(Diagnostic("PC0197", f"`{index}` answers by words alone: {note}", one.span, level="warn") for note in notes)
@@ -272,47 +281,63 @@ def _read_column(given: str) -> tuple[str, str]:
     return name, pointer
 
 
-def _print_floors(
+def _choose_setting(index: CorpusIndex, opened: Sequence[LoadedIndex], floors: bool, leads: bool) -> Setting | None:
+    """Which setting of the index is to be tried. `UsageError` (PC0721) for both, and for leads over no idle line."""
+    if floors and leads:
+        help = "one after the other: the lead first, for it does not depend on the floor"
+        raise UsageError([Diagnostic("PC0721", "--floors and --leads do not go together", help=help)])
+    if leads and not any(one.idle_vectors for one in opened):
+        message = f"`{index.name}` has no idle lines with vectors, so no lead decides anything"
+        raise UsageError([Diagnostic("PC0721", message, help="give the index `asked`, with lines without an answer, and `vectors`")])
+    return "floor" if floors else "lead" if leads else None
+
+
+def _print_values(
+    setting: Setting,
     rendered: RenderedRecall,
     known: Sequence[KnownAnswer],
     opened: Sequence[LoadedIndex],
     reporter: Reporter,
-    render: Callable[[Sequence[RenderedVerdict], RenderedRecall], str],
+    as_json: bool,
 ) -> int:
     progress = Progress(reporter, "rendering")
-    verdicts = []
-    for place, floor in enumerate(_FLOORS, 1):
-        verdicts.append(rendered.judge(known, opened, floor))
-        progress.note(place, len(_FLOORS))
+    verdicts, values = [], _VALUES[setting]
+    for place, value in enumerate(values, 1):
+        verdicts.append(rendered.judge(known, opened, value, setting))
+        progress.note(place, len(values))
     progress.close()
-    write_stdout(render(verdicts, rendered).encode("utf-8", "backslashreplace"))
+    text = (_render_values_json if as_json else _render_values)(setting, verdicts, rendered)
+    write_stdout(text.encode("utf-8", "backslashreplace"))
     return 0
 
 
-def _render_floors(verdicts: Sequence[RenderedVerdict], rendered: RenderedRecall) -> str:
-    """A row a floor; the chosen one is marked."""
-    chosen = choose_floor(verdicts, _REJECTED)
-    lines = [f"as rendered by `{rendered.section.id}`; of {_count_known(verdicts[0])}", "", f"  floor  recall {'':{_BAR}}  rejected"]
+def _render_values(setting: Setting, verdicts: Sequence[RenderedVerdict], rendered: RenderedRecall) -> str:
+    """A row a value; the chosen one is marked."""
+    chosen = choose_verdict(verdicts, _REJECTED)
+    title = f"  {setting:5}  recall {'':{_BAR}}  rejected"
+    lines = [f"as rendered by `{rendered.section.id}`; of {_count_known(verdicts[0])}", "", title]
     for one in verdicts:
         mark = ">" if one is chosen else " "
         bars = [("#" * (share * _BAR // SHARE)).ljust(_BAR) for share in (one.recall, one.rejected)]
-        row = f"{mark} {show_score(one.floor or 0)}  {_show_share(one.recall)}  {bars[0]}  {_show_share(one.rejected)}  {bars[1]}"
+        row = f"{mark} {show_score(one.value or 0)}  {_show_share(one.recall)}  {bars[0]}  {_show_share(one.rejected)}  {bars[1]}"
         lines.append(row.rstrip())
     why = f"finds most of those that reject at least {_show_share(_REJECTED)}"
     if chosen.rejected < _REJECTED:
         why = f"none rejects {_show_share(_REJECTED)}; of those that reject most it finds most"
-    place = f"`retrieve` of `{rendered.section.id}`, which has a floor of its own" if rendered.has_own_floor else "the index"
-    lines += ["", f"{show_score(chosen.floor or 0)} {why}. Write it into {place}: `floor: {show_score(chosen.floor or 0)}`"]
+    is_own = setting == "floor" and rendered.has_own_floor
+    place = f"`retrieve` of `{rendered.section.id}`, which has a floor of its own" if is_own else "the index"
+    value = show_score(chosen.value or 0)
+    lines += ["", f"{value} {why}. Write it into {place}: `{setting}: {value}`"]
     return "\n".join(lines) + "\n"
 
 
-def _render_floors_json(verdicts: Sequence[RenderedVerdict], rendered: RenderedRecall) -> str:
+def _render_values_json(setting: Setting, verdicts: Sequence[RenderedVerdict], rendered: RenderedRecall) -> str:
     shown = [
-        {"floor": (one.floor or 0) / MICRO, "recall": one.recall / SHARE, "pages": one.pages / SHARE, "rejected": one.rejected / SHARE}
+        {setting: (one.value or 0) / MICRO, "recall": one.recall / SHARE, "pages": one.pages / SHARE, "rejected": one.rejected / SHARE}
         for one in verdicts
     ]
-    chosen = (choose_floor(verdicts, _REJECTED).floor or 0) / MICRO
-    return show_json({"section": rendered.section.id, "chosen": chosen, "rejects": _REJECTED / SHARE, "floors": shown})
+    chosen = (choose_verdict(verdicts, _REJECTED).value or 0) / MICRO
+    return show_json({"section": rendered.section.id, "chosen": chosen, "rejects": _REJECTED / SHARE, f"{setting}s": shown})
 
 
 def _count_known(verdict: RenderedVerdict) -> str:
@@ -369,13 +394,15 @@ def _render_eval(verdict: IndexVerdict, cap: int, rendered: tuple[str, RenderedV
 
 def _describe_lost(one: RenderedQuery) -> str:
     """Where its answer was lost, with the answer's score; for a query without one how much was found."""
-    why = one.lost if one.known.answers else f"{show_plural(one.held, 'chunk')} for nothing"
+    why = str(one.lost) if one.known.answers else f"{show_plural(one.held, 'chunk')} for nothing"
+    why += f", near `{escape_controls(one.idle)}`" if one.lost == "idle" and one.idle is not None else ""
     score = show_score(one.score) if one.score else "     "
     return f"  {score}  {escape_controls(one.known.query)}  ({why})"
 
 
 def _describe_eval(one: JudgedQuery) -> str:
     place = f"place {one.rank}" if one.rank else "not found"
+    place = f"idle, near `{escape_controls(one.idle)}`" if one.idle is not None else place
     why = [place, *(["after the cap"] if one.rank and not one.in_cap else []), *(["flagged"] if one.is_flagged else [])]
     return f"  {show_score(one.best)}  {escape_controls(one.known.query)}  ({', '.join(why)})"
 
@@ -392,13 +419,22 @@ def _render_eval_json(verdict: IndexVerdict, rendered: tuple[str, RenderedVerdic
         "recall_after_cap": verdict.recall_in_cap / SHARE,
         "flagged": sum(1 for one in verdict.judged if one.is_flagged),
         "judged": [
-            {"query": one.known.query, "rank": one.rank or None, "in_cap": one.in_cap, "best": one.best, "flagged": one.is_flagged}
+            {
+                "query": one.known.query,
+                "rank": one.rank or None,
+                "in_cap": one.in_cap,
+                "best": one.best,
+                "flagged": one.is_flagged,
+                "idle": one.idle,
+            }
             for one in verdict.judged
         ],
     }
     if rendered is not None:
         section, shown = rendered
-        judged = [{"query": one.known.query, "lost": one.lost, "score": one.score, "held": one.held} for one in shown.judged]
+        judged = [
+            {"query": one.known.query, "lost": one.lost, "score": one.score, "held": one.held, "idle": one.idle} for one in shown.judged
+        ]
         told["rendered"] = {
             "section": section,
             "recall": shown.recall / SHARE,
@@ -496,6 +532,7 @@ def _render_query(found: Retrieved, paint: Paint) -> str:
     told = f"{show_plural(found.considered, 'candidate')}, {found.under_floor:,} of the best under the floor\n"
     is_near = any(one.score.vectors for one in (*found.found, *(one for one, _ in found.refused)))
     lines = [_render_refused(one, WHYS[why]) for one, why in found.refused[:_REFUSED]]
+    lines += [f"idle in `{name}`, near its line `{escape_controls(line)}`: nothing is looked up there\n" for name, line in found.idle]
     shown = "".join(_render_found(one, paint, is_near=is_near) for one in found.found)
     return "".join((shown, paint.apply(told.rstrip(), "dim"), "\n", *lines))
 
@@ -513,19 +550,25 @@ def _render_found(found: FoundChunk, paint: Paint, *, is_near: bool) -> str:
     place = escape_controls(f"{chunk.file}, chunk {chunk.ordinal + 1}, {show_plural(chunk.tokens, 'token')}, {chunk.id}")
     preview = escape_controls(str(found.describe()["preview"]))
     title = f"{paint.apply(show_score(score.total), 'bold')}  {paint.apply(heading, 'cyan')}"
-    return "".join(f"{line}\n" for line in (title, *(f"       {line}" for line in (why, place, preview)), ""))
+    asked = [f"asked: {escape_controls(found.asked)}"] if found.asked else []
+    return "".join(f"{line}\n" for line in (title, *(f"       {line}" for line in (why, *asked, place, preview)), ""))
 
 
 def _render_query_json(found: Retrieved) -> str:
     told: dict[str, Any] = {
         "found": [
-            {**one.describe(), "scores": {"words": one.score.words, "vectors": one.score.vectors, "fused": one.score.fused}}
+            {
+                **one.describe(),
+                "scores": {"words": one.score.words, "vectors": one.score.vectors, "fused": one.score.fused},
+                **({"asked": one.asked} if one.asked else {}),
+            }
             for one in found.found
         ],
         "sparse": found.is_sparse,
         "considered": found.considered,
         "under_floor": found.under_floor,
         "refused": [{**one.describe(), "why": why} for one, why in found.refused],
+        "idle": [{"index": name, "line": line} for name, line in found.idle],
         "indexes": list(found.fingerprints),
         "notes": list(found.notes),
     }

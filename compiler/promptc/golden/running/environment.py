@@ -13,6 +13,7 @@ import sqlite3
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
 
@@ -191,17 +192,23 @@ def _change_indexes(case: Case, root: str) -> None:
 
 
 def _build(case: Case, root: str) -> None:
-    """The indexes of the case's pack, as they are before anything is done to them."""
+    """The indexes of the case's pack, as they are before anything is done to them; with vectors where the case requires them."""
     from promptc.api import load
     from promptc.frontend.corpus import build_corpus
     from promptc.model.sources import CorpusIndex
+    from promptc.sources.retrieval.encoder import MissingEncoder, VectorEncoder, load_encoder
+
+    def load_required(index: CorpusIndex) -> VectorEncoder | None:
+        found = load_encoder(index.matching.encoder) if index.matching.encoder and "retrieval" in case.requires else None
+        return None if isinstance(found, MissingEncoder) else found
 
     with work_in(root):
         loaded = load(case.pack).model
         for index in loaded.indexes:
             if isinstance(index, CorpusIndex):
                 counter = loaded.counting.counter
-                list(build_corpus(index, count=counter.measure, counter=counter.digest, load_encoder=lambda: None))
+                encoder = partial(load_required, index)
+                list(build_corpus(index, count=counter.measure, counter=counter.digest, load_encoder=encoder))
 
 
 def _write_over(folder: Path, wanted: Mapping[str, str], case: Case) -> None:

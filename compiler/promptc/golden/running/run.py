@@ -240,8 +240,7 @@ def _ask_index(pack: Pack, case: Case) -> CaseOutcome:
 
     Raises `PromptcError` for an index that is not there or cannot be read, and for queries that cannot be.
     """
-    from promptc.frontend.corpus import open_corpus
-    from promptc.frontend.segments import read_queries
+    from promptc.frontend.corpus import open_corpus, read_queries
     from promptc.model.sources import CorpusIndex
     from promptc.recall import RenderedRecall, list_asking
     from promptc.sources.retrieval.retrieve import ChunkQuery, Retriever, judge_index

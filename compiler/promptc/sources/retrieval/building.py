@@ -8,18 +8,20 @@ from __future__ import annotations
 import os
 import re
 from array import array
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from itertools import pairwise
 
-from promptc.diag.frozen import frozen
+from promptc.diag.findings import Diagnostic, PromptcError, shorten, suggest
+from promptc.diag.frozen import frozen, replace
 from promptc.model.section import MICRO
 from promptc.model.sources import Chunk, ChunkPlan, CorpusIndex, Document
 from promptc.sources.retrieval.encoder import SCALE, Vector, VectorEncoder
 from promptc.sources.retrieval.index import digest_config, digest_corpus
-from promptc.sources.retrieval.local import BuiltIndex, Vectors
+from promptc.sources.retrieval.local import BuiltIndex, Vectors, list_starts
+from promptc.sources.retrieval.retrieve import Answer, KnownAnswer
 from promptc.sources.retrieval.scoring import multiply, weigh_words
-from promptc.text.characters import is_blank
+from promptc.text.characters import is_blank, normalize
 from promptc.text.cutting import Boundary, iter_gaps, trim_span
 
 Count = Callable[[str], int]
@@ -50,30 +52,84 @@ def build_index(
     *,
     count: Count,
     counter: str,
+    asked: AskedLines | None = None,
     encoder: VectorEncoder | None = None,
     earlier: BuiltIndex | None = None,
     progress: Progress = lambda done, total: None,
 ) -> BuiltIndex:
     """Makes the index of `documents` (in the order of their paths). Its bytes do not depend on `earlier`, from which vectors of unchanged
-    texts are taken. `progress` is told how many of the texts to encode are done.
+    texts are taken. `progress` is told how many of the texts to encode are done. Raises `PromptcError` (PC0196) where no chunk holds an
+    answer of `asked`.
     """
     split = [chunk for document in documents for chunk in split_document(document, index.chunk, count)]
     chunks = tuple(sorted(split, key=lambda chunk: (chunk.version, chunk.file.encode("utf-8", "surrogatepass"), chunk.ordinal)))
+    files = documents if asked is None else (*documents, asked.file)
+    chunks, idle = _give_asked(chunks, asked) if asked is not None else (chunks, ())
     return BuiltIndex(
         index.name,
         digest_config(index, counter),
-        digest_corpus(documents),
-        tuple((document.file, document.digest) for document in documents),
+        digest_corpus(files),
+        tuple((document.file, document.digest) for document in files),
         chunks,
         weigh_words(chunks),
-        encode_chunks(chunks, encoder, earlier, progress) if encoder is not None else None,
+        encode_chunks(chunks, idle, encoder, earlier, progress) if encoder is not None else None,
+        idle=idle,
     )
 
 
-def encode_chunks(chunks: Sequence[Chunk], encoder: VectorEncoder, earlier: BuiltIndex | None, progress: Progress) -> Vectors:
-    """The vectors of chunks and what lies behind all of them: how near a heading is to chunks it does not stand above."""
+@frozen
+class AskedLines:
+    """A file of what is asked: the file itself, and its lines."""
+
+    file: Document
+    lines: tuple[KnownAnswer, ...]
+
+
+def _give_asked(chunks: Sequence[Chunk], asked: AskedLines) -> tuple[tuple[Chunk, ...], tuple[str, ...]]:
+    """Each chunk with the lines that it answers, in the file's order; and the lines that have no answer."""
+    places: dict[tuple[str, str], list[int]] = {}
+    for place, chunk in enumerate(chunks):
+        for name in chunk.covers:
+            places.setdefault((chunk.file, normalize(name)), []).append(place)
+    given: list[dict[str, None]] = [{} for _ in chunks]
+    wrong: list[Diagnostic] = []
+    for line in asked.lines:
+        for answer in line.answers:
+            heading = normalize(answer.heading)
+            right = [place for (file, name), found in places.items() if name == heading and answer.is_of(file) for place in found]
+            for place in right:
+                given[place][line.query] = None
+            if not right:
+                wrong.append(_refuse_answer(line, answer, chunks))
+    idle = tuple(dict.fromkeys(line.query for line in asked.lines if not line.answers))
+    answered = {line.query for line in asked.lines if line.answers}
+    wrong += [_refuse_both(line) for line in asked.lines if not line.answers and line.query in answered]
+    if wrong:
+        raise PromptcError(wrong)
+    return tuple(replace(chunk, asked=tuple(lines)) for chunk, lines in zip(chunks, given, strict=True)), idle
+
+
+def _refuse_both(line: KnownAnswer) -> Diagnostic:
+    message = f"`{shorten(line.query)}` is idle here, and has an answer in another line"
+    return Diagnostic("PC0196", message, line.span, "take one of the two out")
+
+
+def _refuse_answer(line: KnownAnswer, answer: Answer, chunks: Sequence[Chunk]) -> Diagnostic:
+    inside = [chunk for chunk in chunks if answer.is_of(chunk.file)]
+    names = [name for chunk in inside for name in chunk.covers] if inside else [chunk.file for chunk in chunks]
+    wrong = f"`{answer.file}` has no heading `{answer.heading}` with a text" if inside else f"no file of the corpus is `{answer.file}`"
+    help = suggest(answer.heading if inside else answer.file, dict.fromkeys(names)) or "correct the line, or take it out"
+    return Diagnostic("PC0196", f"no chunk holds the answer to `{shorten(line.query)}`: {wrong}", line.span, help)
+
+
+def encode_chunks(
+    chunks: Sequence[Chunk], idle: Sequence[str], encoder: VectorEncoder, earlier: BuiltIndex | None, progress: Progress
+) -> Vectors:
+    """The vectors of chunks, of what is asked for them and of `idle` lines; and what lies behind all of them: how near a heading is to
+    chunks it does not stand above.
+    """
     headings = _choose_headings(chunks)
-    texts = [render_indexed(chunk.heading, chunk.text) for chunk in chunks]
+    texts = [*_iter_encoded(chunks), *idle]
     known = _load_known(encoder, earlier)
     missing = sorted({text for text in (*texts, *headings) if text not in known})
     for done, (text, vector) in enumerate(zip(missing, _encode(encoder, missing), strict=True), 1):
@@ -96,8 +152,15 @@ def _load_known(encoder: VectorEncoder, earlier: BuiltIndex | None) -> dict[str,
     vectors = earlier.vectors if earlier is not None else None
     if earlier is None or vectors is None or (vectors.encoder, vectors.digest) != (encoder.id, encoder.digest):
         return {}
-    texts = [render_indexed(chunk.heading, chunk.text) for chunk in earlier.chunks]
+    texts = [*_iter_encoded(earlier.chunks), *earlier.idle]
     return {text: vectors.values[place * vectors.size : (place + 1) * vectors.size] for place, text in enumerate(texts)}
+
+
+def _iter_encoded(chunks: Iterable[Chunk]) -> Iterator[str]:
+    """What is encoded of each chunk in turn: first its text, then what is asked for it."""
+    for chunk in chunks:
+        yield render_indexed(chunk.heading, chunk.text)
+        yield from chunk.asked
 
 
 def _encode(encoder: VectorEncoder, texts: Sequence[str]) -> Iterator[Vector]:
@@ -117,10 +180,12 @@ def _encode(encoder: VectorEncoder, texts: Sequence[str]) -> Iterator[Vector]:
 
 def measure_background(chunks: Sequence[Chunk], values: array[int], headings: Mapping[str, Vector], size: int) -> int:
     """The mean product of headings with chunks that they do not stand in, in 1/10000, halves up; 0 where there is none."""
-    vectors = [values[place * size : (place + 1) * size] for place in range(len(chunks))]
+    texts = array("h")
+    for start in list_starts(chunks)[:-1]:
+        texts.extend(values[start * size : (start + 1) * size])
     total = pairs = 0
     for heading, vector in sorted(headings.items()):
-        for chunk, product in zip(chunks, multiply(vectors, vector), strict=True):
+        for chunk, product in zip(chunks, multiply(texts, vector), strict=True):
             if heading not in chunk.heading and heading not in chunk.covers:
                 total, pairs = total + product, pairs + 1
     under = max(pairs, 1) * SCALE * SCALE

@@ -21,7 +21,7 @@ from promptc.files.atomic import fill_folder, make_folder_beside, replace_file
 from promptc.files.reading import TooLongError, read_file, read_inside
 from promptc.model.sources import Chunk, CorpusIndex, Document
 from promptc.sources.retrieval.encoder import KNOWN
-from promptc.sources.retrieval.local import BuiltIndex, Vectors
+from promptc.sources.retrieval.local import BuiltIndex, Vectors, list_starts
 from promptc.sources.retrieval.scoring import IndexWords
 from promptc.text.json import render_canonical_json, render_digest
 
@@ -33,7 +33,7 @@ _BUILDING = "generation"
 """What the name of a folder that is being written is made from: the same for all generations, so that a build finds what was left."""
 
 _GENERATION = 16
-FILES = ("documents.json", "chunks.jsonl", "words.json", "postings.u32")
+FILES = ("documents.json", "chunks.jsonl", "idle.json", "words.json", "postings.u32")
 VECTORS = "vectors.i16"
 """The files of an index; the last where it has vectors."""
 
@@ -41,7 +41,7 @@ MAX_BYTES = 1_000_000_000
 """Bytes that the files of an index may have together."""
 
 
-FORMAT = 1
+FORMAT = 2
 """Rises with every change of the files' form, or of how chunks, words and vectors are made."""
 
 
@@ -66,7 +66,7 @@ def tell_chunk(chunk: Chunk) -> dict[str, Any]:
 def read_chunk(told: Mapping[str, Any]) -> Chunk:
     """Gives back what `tell_chunk` told. Raises a LookupError or a TypeError for anything else."""
     fields = {name: told[name] for name in Chunk.__match_args__}
-    return Chunk(**fields | {"heading": tuple(told["heading"]), "covers": tuple(told["covers"])})
+    return Chunk(**fields | {name: tuple(told[name]) for name in ("heading", "covers", "asked")})
 
 
 def digest_corpus(documents: Iterable[Document]) -> str:
@@ -82,6 +82,7 @@ def digest_config(index: CorpusIndex, counter: str) -> str:
     told = {
         "format": FORMAT,
         "pattern": index.pattern,
+        "asked": index.asked,
         "chunk": [chunk.least, chunk.most, chunk.overlap],
         "defaults": dict(index.defaults),
         "counter": counter,
@@ -203,6 +204,7 @@ def _build(manifest: Mapping[str, Any], files: Mapping[str, bytes]) -> BuiltInde
         if encoder is not None
         else None,
         manifest["fingerprint"],
+        tuple(_read_lines(files["idle.json"])),
     )
     if not _is_sound(built):
         raise _DamageError("its numbers do not belong to its chunks")
@@ -242,7 +244,10 @@ def _is_sound(built: BuiltIndex) -> bool:
     is_whole = len(words.ideals) == len(words.numbers) == len(ends) - 1 and len(words.impacts) == len(words.rows) == ends[-1]
     is_rising = ends[0] == 0 and all(map(le, ends, ends[1:]))
     is_near = max(words.rows, default=-1) < count
-    return is_whole and is_rising and is_near and (vectors is None or (vectors.size > 0 and len(vectors.values) == count * vectors.size))
+    lines = (*built.idle, *(line for chunk in built.chunks for line in chunk.asked))
+    encoded = list_starts(built.chunks)[-1] + len(built.idle)
+    is_whole = is_whole and all(isinstance(line, str) for line in lines)
+    return is_whole and is_rising and is_near and (vectors is None or (vectors.size > 0 and len(vectors.values) == encoded * vectors.size))
 
 
 def _run(place: IndexPlace) -> str:
@@ -310,6 +315,7 @@ def render_files(built: BuiltIndex) -> dict[str, bytes]:
     files = {
         "documents.json": _render_lines([list(one) for one in built.documents]),
         "chunks.jsonl": _render_lines([tell_chunk(chunk) for chunk in built.chunks]),
+        "idle.json": _render_lines(list(built.idle)),
         "words.json": _render_lines([list(words.numbers), words.ideals.tolist()]),
         "postings.u32": b"".join(map(_render_array, (words.ends, words.rows, words.impacts))),
     }

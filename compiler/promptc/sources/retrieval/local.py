@@ -10,13 +10,13 @@ from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from heapq import heapify, heappop
-from operator import mul
+from itertools import accumulate, pairwise
 
 from promptc.diag.frozen import field, frozen
 from promptc.diag.typed import Any, Protocol
 from promptc.model.sources import Chunk, Matching
 from promptc.sources.retrieval.encoder import BACKGROUNDS, KNOWN, Vector
-from promptc.sources.retrieval.scoring import FROM_NONE_TO_ONE, IndexWords, Synonyms, read_synonyms, weigh_words
+from promptc.sources.retrieval.scoring import FROM_NONE_TO_ONE, IndexWords, Synonyms, multiply, read_synonyms, weigh_words
 from promptc.text.json import render_canonical_json, render_digest
 
 _FIRST = 200
@@ -26,14 +26,16 @@ _ROW_BITS = 31
 """Bits of a row in a key that sorts by value and then by row."""
 
 _MANY = 20_000
-"""Chunks from which on numpy is worth loading."""
+"""Chunks, or vectors of them, from which on numpy is worth loading."""
 
 _UNBUILT = "the index `{}` has no vectors: it was built without the extra `[retrieval]`"
 
 
 @frozen
 class Vectors:
-    """The vectors of all chunks in turn, what made them, and the product of a heading with chunks it does not stand above, in 1/10000."""
+    """The vectors of all chunks in turn (of each that of its text, then those of what is asked for it), then those of the idle lines; what
+    made them, and the product of a heading with chunks it does not stand above, in 1/10000.
+    """
 
     encoder: str
     digest: str
@@ -44,7 +46,9 @@ class Vectors:
 
 @frozen(eq=False)
 class BuiltIndex:
-    """All that an index is. `config` and `corpus` are digests of what it was made from, `documents` the digest of each file."""
+    """All that an index is. `config` and `corpus` are digests of what it was made from, `documents` the digest of each file. `idle` are
+    lines that no chunk answers.
+    """
 
     name: str
     config: str
@@ -54,6 +58,7 @@ class BuiltIndex:
     words: IndexWords
     vectors: Vectors | None
     fingerprint: str = ""
+    idle: tuple[str, ...] = ()
 
 
 @frozen(eq=False)
@@ -62,7 +67,8 @@ class LoadedIndex:
     one chunk has, `unseen` that of one that none has. `weights` are those of words and vectors as whole numbers. `encoder` is the id of
     what made the vectors, empty where there are none, and `background` how near a query is to any chunk, in 1/10000. `note` says why there
     are no vectors though asked for. What has no versions is asked whatever version is wanted. `floor` is that of a request which names
-    none.
+    none. `idle` are the lines that no chunk answers, `idle_vectors` the numbers of their vectors in turn, and `lead` in millionths by how
+    much a query must be nearer to chunks than to them.
     """
 
     name: str
@@ -78,6 +84,9 @@ class LoadedIndex:
     note: str = ""
     has_versions: bool = True
     floor: int = 250_000
+    lead: int = 0
+    idle: tuple[str, ...] = ()
+    idle_vectors: array[int] = field(default_factory=lambda: array("h"))
 
 
 @frozen(eq=False)
@@ -112,7 +121,7 @@ class ChunkStore(Protocol):
         ...
 
     def iter_by_vector(self, vector: Vector, version: str | None) -> Iterator[int]:
-        """All rows, the greatest product with `vector` first, then by row. An engine may leave out what is far."""
+        """All rows, the greatest product of one of its vectors with `vector` first, then by row. An engine may leave out what is far."""
         ...
 
     def read_chunks(self, rows: Sequence[int]) -> Sequence[Chunk]:
@@ -123,8 +132,8 @@ class ChunkStore(Protocol):
         """For each of these rows what each of the words adds there; words it does not have are left out."""
         ...
 
-    def read_vectors(self, rows: Sequence[int]) -> Sequence[Vector]:
-        """The vectors of these rows, in this order."""
+    def read_products(self, vector: Vector, rows: Sequence[int]) -> Sequence[Sequence[int]]:
+        """For each of these rows the products of its vectors with `vector`: that of its text, then those of what is asked for it."""
         ...
 
 
@@ -134,10 +143,11 @@ def open_index(name: str, matching: Matching, built: BuiltIndex) -> LoadedIndex:
     weights = matching.weights
     asked = bool(weights.vectors and matching.encoder)
     ours = vectors if asked else None
+    values, size = (vectors.values, vectors.size) if vectors is not None else (array("h"), 0)
     return LoadedIndex(
         name,
         digest_matching(built.fingerprint, matching),
-        make_store(built.chunks, words, vectors.values if vectors is not None else array("h"), vectors.size if vectors is not None else 0),
+        make_store(built.chunks, words, values, size),
         {word: words.ideals[number] for word, number in words.numbers.items()},
         max(words.unseen - FROM_NONE_TO_ONE, 0),
         words.unseen,
@@ -147,12 +157,27 @@ def open_index(name: str, matching: Matching, built: BuiltIndex) -> LoadedIndex:
         ours.background if ours is not None else 0,
         _UNBUILT.format(name) if asked and ours is None else "",
         floor=matching.floor,
+        lead=matching.lead,
+        idle=built.idle,
+        idle_vectors=values[len(values) - len(built.idle) * size :] if ours is not None and built.idle else array("h"),
     )
+
+
+def list_starts(chunks: Sequence[Chunk]) -> array[int]:
+    """Where the vectors of each chunk begin among those of all, counted in vectors; last where those of the last one end."""
+    return array("I", accumulate((1 + len(chunk.asked) for chunk in chunks), initial=0))
 
 
 def digest_matching(fingerprint: str, matching: Matching) -> str:
     """The fingerprint of an index as queries meet it, of that of the built one."""
-    told = [fingerprint, [matching.weights.words, matching.weights.vectors], matching.encoder, matching.synonyms, matching.floor]
+    told = [
+        fingerprint,
+        [matching.weights.words, matching.weights.vectors],
+        matching.encoder,
+        matching.synonyms,
+        matching.floor,
+        matching.lead,
+    ]
     return render_digest(render_canonical_json(told).encode("utf-8", "surrogatepass"))
 
 
@@ -180,7 +205,7 @@ def index_entries(
     made = [Chunk(one.id, "", place, (), (), one.text, count(one.text), one.metadata) for place, one in enumerate(entries)]
     chunks = tuple(sorted(made, key=lambda chunk: (chunk.version, chunk.ordinal)))
     vectors = _encode(chunks, matching.encoder, encode) if encode is not None else None
-    return open_index(name, matching, BuiltIndex(name, "", "", (), chunks, weigh_words(chunks), vectors, fingerprint))
+    return open_index(name, matching, BuiltIndex(name, "", "", (), chunks, weigh_words(chunks), vectors, fingerprint=fingerprint))
 
 
 def digest_entries(name: str, entries: Sequence[IndexedItem]) -> str:
@@ -198,10 +223,10 @@ def _encode(chunks: Sequence[Chunk], encoder: str, encode: Callable[[str], Vecto
 
 
 def make_store(chunks: Sequence[Chunk], words: IndexWords, vectors: array[int], size: int) -> LocalStore:
-    """The store of these; `vectors` hold `size` numbers for each chunk in turn. numpy is loaded for many chunks only: that takes a
-    quarter of a second.
+    """The store of these; `vectors` hold `size` numbers for each vector of the chunks in turn, and may hold more behind them. numpy is
+    loaded for many chunks or vectors only: that takes a quarter of a second.
     """
-    if len(chunks) < _MANY and "numpy" not in sys.modules:
+    if max(len(chunks), len(vectors) // max(size, 1)) < _MANY and "numpy" not in sys.modules:
         return LocalStore(chunks, words, vectors, size)
     try:
         import numpy as np
@@ -211,13 +236,14 @@ def make_store(chunks: Sequence[Chunk], words: IndexWords, vectors: array[int], 
 
 
 class LocalStore:
-    """Chunks, words and vectors (`size` numbers a chunk; 0: none) of one index. May be read by several threads."""
+    """Chunks, words and vectors (`size` numbers each; 0: none) of one index. May be read by several threads."""
 
     def __init__(self, chunks: Sequence[Chunk], words: IndexWords, vectors: array[int], size: int) -> None:
         self._chunks = chunks
         self._words = words
         self._vectors = vectors
         self._size = size
+        self._starts = list_starts(chunks) if size else array("I")
         self._versions = [chunk.version for chunk in chunks]
 
     @property
@@ -236,7 +262,8 @@ class LocalStore:
 
     def iter_by_vector(self, vector: Vector, version: str | None) -> Iterator[int]:
         first, stop = self._range_of(version) if self._size else (0, 0)
-        return _iter_least([(-self._multiply(row, vector) << _ROW_BITS) + row for row in range(first, stop)])
+        products = self._multiply(first, stop, vector)
+        return _iter_least([(-max(products[place]) << _ROW_BITS) + row for place, row in enumerate(range(first, stop))])
 
     def read_chunks(self, rows: Sequence[int]) -> Sequence[Chunk]:
         return [self._chunks[row] for row in rows]
@@ -251,11 +278,19 @@ class LocalStore:
                         found[place][word] = self._words.impacts[at]
         return found
 
-    def read_vectors(self, rows: Sequence[int]) -> Sequence[Vector]:
-        return [self._vectors[row * self._size : (row + 1) * self._size] for row in rows]
+    def read_products(self, vector: Vector, rows: Sequence[int]) -> Sequence[Sequence[int]]:
+        return [products for row in rows for products in self._multiply(row, row + 1, vector)]
 
-    def _multiply(self, row: int, vector: Vector) -> int:
-        return sum(map(mul, self._vectors[row * self._size : (row + 1) * self._size], vector))
+    def _multiply(self, first: int, stop: int, vector: Vector) -> list[list[int]]:
+        """The products of the rows from `first` to before `stop`."""
+        if first == stop:
+            return []
+        starts = self._starts[first : stop + 1]
+        products = self._multiply_between(starts[0], starts[-1], vector)
+        return [products[start - starts[0] : end - starts[0]] for start, end in pairwise(starts)]
+
+    def _multiply_between(self, start: int, end: int, vector: Vector) -> list[int]:
+        return multiply(self._vectors[start * self._size : end * self._size], vector)
 
     def _iter_stretches(self, words: Sequence[str]) -> Iterator[tuple[int, int]]:
         """Where the rows of each known word stand."""
@@ -279,7 +314,7 @@ class _NumpyStore(LocalStore):
         self._numpy = numpy
         self._rows = numpy.frombuffer(words.rows, numpy.uint32) if words.rows else numpy.zeros(0, numpy.uint32)
         self._impacts = numpy.frombuffer(words.impacts, numpy.uint32) if words.impacts else numpy.zeros(0, numpy.uint32)
-        self._matrix = numpy.frombuffer(vectors, numpy.int16).reshape(-1, size).astype(numpy.float32) if size and vectors else None
+        self._matrix = numpy.frombuffer(vectors, numpy.int16).reshape(-1, max(size, 1)).astype(numpy.float32)
 
     def iter_by_words(self, words: Sequence[str], version: str | None) -> Iterator[int]:
         first, stop = self._range_of(version)
@@ -290,11 +325,17 @@ class _NumpyStore(LocalStore):
         return self._iter_greatest(sums[rows], rows)
 
     def iter_by_vector(self, vector: Vector, version: str | None) -> Iterator[int]:
-        if self._matrix is None:
-            return iter(())
         first, stop = self._range_of(version)
-        products = self._matrix[first:stop] @ self._numpy.array(vector, self._numpy.float32)
-        return self._iter_greatest(products.astype(self._numpy.int64), self._numpy.arange(first, stop))
+        if not self._matrix.size or first == stop:
+            return iter(())
+        start, end = self._starts[first], self._starts[stop]
+        products = self._matrix[start:end] @ self._numpy.array(vector, self._numpy.float32)
+        best = self._numpy.maximum.reduceat(products, self._numpy.array(self._starts[first:stop], self._numpy.intp) - start)
+        return self._iter_greatest(best.astype(self._numpy.int64), self._numpy.arange(first, stop))
+
+    def _multiply_between(self, start: int, end: int, vector: Vector) -> list[int]:
+        products: list[int] = (self._matrix[start:end] @ self._numpy.array(vector, self._numpy.float32)).astype(self._numpy.int64).tolist()
+        return products
 
     def _iter_greatest(self, values: Any, rows: Any) -> Iterator[int]:
         keys = (-values << _ROW_BITS) + rows

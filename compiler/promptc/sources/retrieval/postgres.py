@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 
 from promptc.diag.typed import Any
 from promptc.model.sources import Chunk
 from promptc.sources.database import Database, Session
 from promptc.sources.retrieval.encoder import Vector
 from promptc.sources.retrieval.index import read_chunk, tell_chunk
-from promptc.sources.retrieval.local import BuiltIndex
+from promptc.sources.retrieval.local import BuiltIndex, list_starts
 
 _PAGE = 200
 _BATCH = 1000
@@ -25,7 +26,9 @@ _TABLES = (
     "CREATE EXTENSION IF NOT EXISTS vector",
     "CREATE TABLE IF NOT EXISTS promptc_indexes (fingerprint TEXT PRIMARY KEY, name TEXT NOT NULL, chunks BIGINT NOT NULL)",
     "CREATE TABLE IF NOT EXISTS promptc_chunks (fingerprint TEXT NOT NULL REFERENCES promptc_indexes ON DELETE CASCADE, "
-    "place BIGINT NOT NULL, version TEXT NOT NULL, told TEXT NOT NULL, near vector, PRIMARY KEY (fingerprint, place))",
+    "place BIGINT NOT NULL, version TEXT NOT NULL, told TEXT NOT NULL, PRIMARY KEY (fingerprint, place))",
+    "CREATE TABLE IF NOT EXISTS promptc_vectors (fingerprint TEXT NOT NULL, place BIGINT NOT NULL, ordinal BIGINT NOT NULL, near vector, "
+    "PRIMARY KEY (fingerprint, place, ordinal), FOREIGN KEY (fingerprint, place) REFERENCES promptc_chunks ON DELETE CASCADE)",
     "CREATE TABLE IF NOT EXISTS promptc_postings (fingerprint TEXT NOT NULL REFERENCES promptc_indexes ON DELETE CASCADE, "
     "word TEXT NOT NULL, place BIGINT NOT NULL, impact BIGINT NOT NULL, PRIMARY KEY (fingerprint, word, place))",
 )
@@ -34,12 +37,13 @@ _BY_WORDS = """SELECT place FROM promptc_postings JOIN promptc_chunks USING (fin
     WHERE fingerprint = :fingerprint AND word = ANY(:words) AND (CAST(:version AS TEXT) IS NULL OR version = :version)
     GROUP BY place ORDER BY sum(impact) DESC, place LIMIT :page OFFSET :passed"""
 
-_BY_VECTOR = """SELECT place FROM promptc_chunks
-    WHERE fingerprint = :fingerprint AND near IS NOT NULL AND (CAST(:version AS TEXT) IS NULL OR version = :version)
-    ORDER BY near <#> CAST(:vector AS vector), place LIMIT :page OFFSET :passed"""
+_BY_VECTOR = """SELECT place FROM promptc_vectors JOIN promptc_chunks USING (fingerprint, place)
+    WHERE fingerprint = :fingerprint AND (CAST(:version AS TEXT) IS NULL OR version = :version)
+    GROUP BY place ORDER BY min(near <#> CAST(:vector AS vector)), place LIMIT :page OFFSET :passed"""
 
 _CHUNKS = "SELECT place, told FROM promptc_chunks WHERE fingerprint = :fingerprint AND place = ANY(:rows)"
-_VECTORS = "SELECT place, CAST(near AS TEXT) FROM promptc_chunks WHERE fingerprint = :fingerprint AND place = ANY(:rows)"
+_PRODUCTS = """SELECT place, near <#> CAST(:vector AS vector) FROM promptc_vectors
+    WHERE fingerprint = :fingerprint AND place = ANY(:rows) ORDER BY place, ordinal"""
 _IMPACTS = """SELECT place, word, impact FROM promptc_postings
     WHERE fingerprint = :fingerprint AND word = ANY(:words) AND place = ANY(:rows)"""
 
@@ -77,9 +81,11 @@ class DatabaseStore:
             found[row][word] = impact
         return [found[row] for row in rows]
 
-    def read_vectors(self, rows: Sequence[int]) -> Sequence[Vector]:
-        found = dict(self._select(_VECTORS, rows=list(rows)))
-        return [[int(float(number)) for number in found[row][1:-1].split(",")] for row in rows]
+    def read_products(self, vector: Vector, rows: Sequence[int]) -> Sequence[Sequence[int]]:
+        found: dict[int, list[int]] = {row: [] for row in rows}
+        for row, negated in self._select(_PRODUCTS, vector=str(list(vector)), rows=list(rows)):
+            found[row].append(-int(negated))
+        return [found[row] for row in rows]
 
     def _iter_pages(self, query: str, **given: Any) -> Iterator[int]:
         passed = 0
@@ -106,8 +112,9 @@ def write_chunks(database: Database, built: BuiltIndex, name: str) -> None:
         session.run("DELETE FROM promptc_indexes WHERE name = :name", [{"name": name}])
         told = {"fingerprint": built.fingerprint, "name": name, "chunks": len(built.chunks)}
         session.run("INSERT INTO promptc_indexes VALUES (:fingerprint, :name, :chunks)", [told])
-        chunks = "INSERT INTO promptc_chunks VALUES (:fingerprint, :place, :version, :told, CAST(:near AS vector))"
+        chunks = "INSERT INTO promptc_chunks (fingerprint, place, version, told) VALUES (:fingerprint, :place, :version, :told)"
         _insert(session, chunks, _iter_chunks(built))
+        _insert(session, "INSERT INTO promptc_vectors VALUES (:fingerprint, :place, :ordinal, CAST(:near AS vector))", _iter_vectors(built))
         _insert(session, "INSERT INTO promptc_postings VALUES (:fingerprint, :word, :place, :impact)", _iter_postings(built))
 
 
@@ -123,11 +130,18 @@ def _insert(session: Session, statement: str, rows: Iterator[dict[str, Any]]) ->
 
 
 def _iter_chunks(built: BuiltIndex) -> Iterator[dict[str, Any]]:
-    vectors = built.vectors
     for place, chunk in enumerate(built.chunks):
-        near = str(vectors.values[place * vectors.size : (place + 1) * vectors.size].tolist()) if vectors is not None else None
         told = json.dumps(tell_chunk(chunk), ensure_ascii=True)
-        yield {"fingerprint": built.fingerprint, "place": place, "version": chunk.version, "told": told, "near": near}
+        yield {"fingerprint": built.fingerprint, "place": place, "version": chunk.version, "told": told}
+
+
+def _iter_vectors(built: BuiltIndex) -> Iterator[dict[str, Any]]:
+    """Those of the chunks; those of idle lines stay in the files."""
+    vectors = built.vectors
+    for place, (start, end) in enumerate(pairwise(list_starts(built.chunks)) if vectors is not None else ()):
+        for at in range(start, end):
+            near = str(vectors.values[at * vectors.size : (at + 1) * vectors.size].tolist()) if vectors is not None else ""
+            yield {"fingerprint": built.fingerprint, "place": place, "ordinal": at - start, "near": near}
 
 
 def _iter_postings(built: BuiltIndex) -> Iterator[dict[str, Any]]:

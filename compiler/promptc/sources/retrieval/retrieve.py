@@ -7,7 +7,11 @@ without memory); and how well an index answers queries whose answers are known (
 
 Each depends on the query, the chunk and the index only, never on what else was found: a score can be compared between queries, and a
 floor means the same for each. All are whole millionths, worked out in whole numbers. Of several queries each is scored, and a chunk's best
-score counts.
+score counts. `cosine` is that of the chunk's text or of a line that is asked for it, whichever is nearer.
+
+A query is idle in an index, and finds nothing there, if it is not by the index's `lead` nearer to the chunks that it may see than to the
+idle lines (those that no chunk answers): the means of the three greatest cosines on either side are compared. Of several queries the first
+says what is wanted, and the others help to find it: where it is idle, they are not asked.
 
 `most` is what those words of the query could add that any chunk has: a common one next to nothing. `rarest` is what a word could add that
 one chunk has; it keeps a query of which one common word is known from scoring high. `strange` is from 0 to 3: of the words that no chunk
@@ -23,6 +27,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import islice
 
+from promptc.diag.findings import Span
 from promptc.diag.frozen import field, frozen, replace
 from promptc.diag.typed import Any, Generic, Literal, TypeVar
 from promptc.model.section import MICRO
@@ -39,6 +44,12 @@ BACKGROUND_UNIT = 10_000
 _ONE = SCALE * SCALE
 _PREVIEW = 120
 _STRANGE = 3
+_NEAREST = 3
+"""Vectors on either side by which a query is found idle."""
+
+NO_LEAD = -2 * MICRO
+"""A lead that every query has: no two cosines differ by more."""
+
 Why = Literal["floor", "candidates", "top"]
 """Why a chunk that was scored is not among the found: under the floor, not among the best of its index, not among the best of all."""
 
@@ -73,7 +84,8 @@ class Boost:
 @frozen
 class ChunkQuery:
     """Queries with their filters and numbers (language.md §4, Retrieval). `floor` is in millionths, None: each index has its own. `version`
-    None takes every version. `shows` is asked before `where`, and what it refuses is counted apart: nothing else is told of it.
+    None takes every version. `shows` is asked before `where`, and what it refuses is counted apart: nothing else is told of it. `lead` is
+    in millionths, None: each index has its own; `NO_LEAD` asks whatever is idle.
     """
 
     queries: tuple[str, ...]
@@ -86,6 +98,7 @@ class ChunkQuery:
     top: int = 6
     sparse_below: int = 1
     shows: ChunkFilter | None = None
+    lead: int | None = None
 
 
 @frozen
@@ -102,12 +115,15 @@ class Score:
 
 @frozen
 class FoundChunk:
-    """A chunk that was found, in which index, its score, and the query that gave it: of several that gave the same, the first."""
+    """A chunk that was found, in which index, its score, and the query that gave it: of several that gave the same, the first. `asked` is
+    the line asked for the chunk that was nearest; empty where its text was, or no vector counts.
+    """
 
     chunk: Chunk
     index: str
     score: Score
     query: str = ""
+    asked: str = ""
 
     def describe(self) -> dict[str, Any]:
         """The item a template sees."""
@@ -120,7 +136,7 @@ class Retrieved:
     floor left out, `queries` are those that were asked, in their normal form, each once and none without a word, `fingerprints` those of
     the indexes asked, `notes` tell why vectors were not used where they were asked for.
     `refused` are the best `MOST_REFUSED` of those that were scored and not chosen, best first, `unwanted` counts what `where` refused,
-    `hidden` what `shows` did.
+    `hidden` what `shows` did. `idle` tells where the first query was idle: each such index, with the idle line that was nearest.
     """
 
     found: tuple[FoundChunk, ...] = ()
@@ -133,6 +149,7 @@ class Retrieved:
     unwanted: int = 0
     hidden: int = 0
     queries: tuple[str, ...] = ()
+    idle: tuple[tuple[str, str], ...] = ()
 
 
 def describe_chunk(chunk: Chunk) -> dict[str, Any]:
@@ -272,9 +289,11 @@ def retrieve(indexes: Sequence[LoadedIndex], queries: Sequence[Query], request: 
     """
     found: list[FoundChunk] = []
     refused: list[tuple[FoundChunk, Why]] = []
+    idle: list[tuple[str, str]] = []
     considered = under = unwanted = hidden = 0
     for index in indexes:
-        scored, without, unseen = _score(index, queries, request)
+        scored, without, unseen, line = _score(index, queries, request)
+        idle += [(index.name, line)] if line is not None else []
         ranked = sorted(scored, key=_rank)
         best = ranked[: request.candidates]
         floor = max(index.floor if request.floor is None else request.floor, 1)
@@ -291,7 +310,14 @@ def retrieve(indexes: Sequence[LoadedIndex], queries: Sequence[Query], request: 
     fingerprints = tuple(index.fingerprint for index in indexes)
     is_sparse = len(chosen) < request.sparse_below
     asked, told = tuple(query.text for query in queries), tuple(refused[:MOST_REFUSED])
-    return Retrieved(chosen, is_sparse, considered, under, fingerprints, refused=told, unwanted=unwanted, hidden=hidden, queries=asked)
+    return Retrieved(
+        *(chosen, is_sparse, considered, under, fingerprints),
+        refused=told,
+        unwanted=unwanted,
+        hidden=hidden,
+        queries=asked,
+        idle=tuple(idle),
+    )
 
 
 def _boost(found: FoundChunk, request: ChunkQuery) -> FoundChunk:
@@ -305,58 +331,84 @@ def _rank(found: FoundChunk) -> tuple[int, int, str, str, bytes, int]:
     return -found.score.total, -found.score.words, found.index, chunk.version, chunk.file.encode(), chunk.ordinal
 
 
-def _score(index: LoadedIndex, queries: Sequence[Query], request: ChunkQuery) -> tuple[list[FoundChunk], int, int]:
-    """What is scored, each chunk with its best score, and how many `where` and `shows` refused."""
+def _score(index: LoadedIndex, queries: Sequence[Query], request: ChunkQuery) -> tuple[list[FoundChunk], int, int, str | None]:
+    """What is scored, each chunk with its best score, and how many `where` and `shows` refused. Where the first query is idle, nothing but
+    the idle line that is nearest.
+    """
     accepted: dict[int, _Judged] = {}
-    best: dict[int, tuple[Score, str]] = {}
-    for query in queries:
-        for row, score in _score_query(index, query, request, accepted):
+    best: dict[int, tuple[Score, str, int]] = {}
+    for place, query in enumerate(queries):
+        terms, vector = list_terms(query.text, index.synonyms), query.vectors.get(index.encoder)
+        if not terms:
+            continue
+        rows, near = _propose(index, terms, vector, request, accepted)
+        line = _find_idle(index, vector, near, request) if vector is not None and not place else None
+        if line is not None:
+            return [], 0, 0, line
+        for row, score, at in _score_rows(index, terms, vector, rows):
             if row not in best or score.fused > best[row][0].fused:
-                best[row] = score, query.text
+                best[row] = score, query.text, at
     rows = sorted(best)
-    found = [FoundChunk(chunk, index.name, *best[row]) for row, chunk in zip(rows, index.store.read_chunks(rows), strict=True)]
+    found = [_tell_found(index, chunk, *best[row]) for row, chunk in zip(rows, index.store.read_chunks(rows), strict=True)]
     judged = list(accepted.values())
-    return found, judged.count("where"), judged.count("shows")
+    return found, judged.count("where"), judged.count("shows"), None
 
 
-def _score_query(index: LoadedIndex, query: Query, request: ChunkQuery, accepted: dict[int, _Judged]) -> Iterator[tuple[int, Score]]:
-    """The rows that the query proposes, each with its score. `accepted` keeps what the filters said of a row."""
-    terms = list_terms(query.text, index.synonyms)
-    if not terms:
-        return
-    vector = query.vectors.get(index.encoder)
-    rows = _propose(index, terms, vector, request, accepted)
+def _tell_found(index: LoadedIndex, chunk: Chunk, score: Score, query: str, at: int) -> FoundChunk:
+    return FoundChunk(chunk, index.name, score, query, chunk.asked[at - 1] if at else "")
+
+
+def _find_idle(index: LoadedIndex, vector: Vector, near: Sequence[int], request: ChunkQuery) -> str | None:
+    """The nearest idle line, of several as near the first, if the query is idle; `near` are the rows nearest to it that it may see."""
+    lead = index.lead if request.lead is None else request.lead
+    if not index.idle_vectors or not near or lead == NO_LEAD:
+        return None
+    of_idle = multiply(index.idle_vectors, vector)
+    products = [product for some in index.store.read_products(vector, near) for product in some]
+    ours, theirs = (sorted(some)[-_NEAREST:] for some in (products, of_idle))
+    ahead = sum(ours) * len(theirs) - sum(theirs) * len(ours)
+    is_idle = ahead * MICRO < lead * _ONE * len(ours) * len(theirs)
+    return index.idle[of_idle.index(max(of_idle))] if is_idle else None
+
+
+def _score_rows(index: LoadedIndex, terms: Sequence[Term], vector: Vector | None, rows: Sequence[int]) -> Iterator[tuple[int, Score, int]]:
+    """Each row with its score, and which of its vectors was nearest: 0 is that of its text, or none counts; then come its asked lines."""
     by_words = _score_words(index, terms, rows)
     if vector is None:
-        yield from ((row, Score(words, 0, words, words)) for row, words in zip(rows, by_words, strict=True))
+        yield from ((row, Score(words, 0, words, words), 0) for row, words in zip(rows, by_words, strict=True))
         return
-    for row, words, near in zip(rows, by_words, _score_vectors(index, vector, rows), strict=True):
+    for row, words, products in zip(rows, by_words, index.store.read_products(vector, rows), strict=True):
+        nearest = max(products)
+        near = _score_product(nearest, index.background)
         fused = _fuse(words, near, index.weights)
-        yield row, Score(words, near, fused, fused)
+        yield row, Score(words, near, fused, fused), products.index(nearest)
 
 
 def _propose(
     index: LoadedIndex, terms: Sequence[Term], vector: Vector | None, request: ChunkQuery, accepted: dict[int, _Judged]
-) -> list[int]:
-    """The first rows of each list that the filters accept, each row once."""
+) -> tuple[list[int], list[int]]:
+    """The first rows of each list that the filters accept, each row once; and the nearest by vector, in which the nearest vectors are.
+    `accepted` keeps what the filters said of a row.
+    """
     words = sorted({word for term in terms for phrase in term.phrases for word in phrase})
-    version = request.version if index.has_versions else None
-    rows = _take(index, index.store.iter_by_words(words, version), request, accepted)
+    version, window = request.version if index.has_versions else None, request.window
+    rows, near = _take(index, index.store.iter_by_words(words, version), window, request, accepted), list[int]()
     if vector is not None:
-        rows += _take(index, index.store.iter_by_vector(vector, version), request, accepted)
-    return sorted(set(rows))
+        wanted = max(window, _NEAREST) if index.idle else window
+        near = _take(index, index.store.iter_by_vector(vector, version), wanted, request, accepted)
+    return sorted({*rows, *near[:window]}), near[:_NEAREST]
 
 
-def _take(index: LoadedIndex, rows: Iterator[int], request: ChunkQuery, accepted: dict[int, _Judged]) -> list[int]:
-    """The first `window` rows that the filters accept; they are asked of a window of rows at a time, and of each row once."""
+def _take(index: LoadedIndex, rows: Iterator[int], wanted: int, request: ChunkQuery, accepted: dict[int, _Judged]) -> list[int]:
+    """The first `wanted` rows that the filters accept; they are asked of so many rows at a time, and of each row once."""
     is_free = request.where is None and request.shows is None
     taken: list[int] = []
-    while len(taken) < request.window and (batch := list(islice(rows, request.window))):
+    while len(taken) < wanted and (batch := list(islice(rows, wanted))):
         if not is_free:
             new = [row for row in batch if row not in accepted]
             accepted.update(zip(new, (_judge_item(describe_chunk(chunk), request) for chunk in index.store.read_chunks(new)), strict=True))
         taken += [row for row in batch if is_free or accepted[row] == "accepted"]
-    return taken[: request.window]
+    return taken[:wanted]
 
 
 def _judge_item(item: Mapping[str, Any], request: ChunkQuery) -> _Judged:
@@ -389,10 +441,8 @@ def _match(term: Term, impacts: Mapping[str, int]) -> int:
     return max(sum(impacts.get(word, 0) for word in phrase) for phrase in term.phrases)
 
 
-def _score_vectors(index: LoadedIndex, vector: Vector, rows: Sequence[int]) -> list[int]:
-    room = _ONE * (BACKGROUND_UNIT - index.background)
-    products = multiply(index.store.read_vectors(rows), vector)
-    return [min(MICRO, max(0, MICRO * (product * BACKGROUND_UNIT - index.background * _ONE) // room)) for product in products]
+def _score_product(product: int, background: int) -> int:
+    return min(MICRO, max(0, MICRO * (product * BACKGROUND_UNIT - background * _ONE) // (_ONE * (BACKGROUND_UNIT - background))))
 
 
 def _fuse(words: int, near: int, weights: tuple[int, int]) -> int:
@@ -417,17 +467,20 @@ class Answer:
 
 @frozen
 class KnownAnswer:
-    """A query and what answers it: any of the answers. One without is to find nothing. `columns` are the further ones of its line."""
+    """A query and what answers it: any of the answers. One without is to find nothing. `columns` are the further ones of its line, which
+    stands at `span`.
+    """
 
     query: str
     answers: tuple[Answer, ...]
     columns: Mapping[str, str] = field(default_factory=dict)
+    span: Span | None = field(default=None, compare=False)
 
 
 @frozen
 class JudgedQuery:
     """What a query came to: the place of the first right answer (from 1; 0: none), whether it stood among those that `cap` tokens hold, the
-    best score in millionths, and whether a render would have called it sparse.
+    best score in millionths, whether a render would have called it sparse, and the idle line that was nearest, where it is idle.
     """
 
     known: KnownAnswer
@@ -435,6 +488,7 @@ class JudgedQuery:
     in_cap: bool
     best: int
     is_flagged: bool
+    idle: str | None = None
 
 
 @frozen
@@ -483,4 +537,5 @@ def _judge(known: KnownAnswer, retrieved: Retrieved, floor: int, top: int, cap: 
             break
         held += 1
     best = max((found.score.fused for found in retrieved.found), default=0)
-    return JudgedQuery(known, rank, 0 < rank <= held, best, best < floor or not retrieved.found)
+    idle = retrieved.idle[0][1] if retrieved.idle else None
+    return JudgedQuery(known, rank, 0 < rank <= held, best, best < floor or not retrieved.found, idle)

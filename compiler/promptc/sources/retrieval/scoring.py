@@ -74,9 +74,9 @@ def weigh_words(chunks: Sequence[Chunk]) -> IndexWords:
 
 
 def iter_counted(chunk: Chunk) -> Iterable[str]:
-    """The words of a chunk, those of its heading path HEADING times."""
+    """The words of a chunk and of what is asked for it, those of its heading path HEADING times."""
     heading = list_words(" ".join(chunk.heading))
-    return [*heading * HEADING, *list_words(chunk.text)]
+    return [*heading * HEADING, *list_words("\n".join((chunk.text, *chunk.asked)))]
 
 
 def compute_idf(chunks: int, having: int) -> int:
@@ -175,15 +175,15 @@ def _fold_plural(word: str) -> str:
     return word[:-1] if word[-2] not in "us" else word
 
 
-def multiply(vectors: Sequence[Vector], vector: Vector) -> list[int]:
-    """The product of each of `vectors` with `vector`.
+def multiply(values: array[int], vector: Vector) -> list[int]:
+    """The product of `vector` with each vector whose numbers stand in `values` (signed, of two bytes) in turn.
 
     numpy is used where something else has loaded it: loading it takes longer than a hundred products. float32 is exact here (see
     `encoder.SCALE`), so the order in which a library adds does not matter.
     """
-    numpy = sys.modules.get("numpy")
-    if numpy is None or not vectors:
-        return [sum(map(mul, one, vector)) for one in vectors]
-    matrix = numpy.array(vectors, dtype=numpy.int16).astype(numpy.float32)
+    numpy, size = sys.modules.get("numpy"), len(vector)
+    if numpy is None or not values:
+        return [sum(map(mul, values[at : at + size], vector)) for at in range(0, len(values), size)]
+    matrix = numpy.frombuffer(values, numpy.int16).reshape(-1, size).astype(numpy.float32)
     products: list[int] = (matrix @ numpy.array(vector, numpy.float32)).astype(numpy.int64).tolist()
     return products

@@ -41,7 +41,7 @@ def test_vectors_are_whole_numbers_of_length_one(encoder):
 
 def test_what_means_the_same_is_near(encoder):
     first, second, other = (encoder.encode(text) for text in TEXTS[:3])
-    near, far = multiply([second, other], first)
+    near, far = multiply(second + other, first)
     assert near > 2 * far
 
 

@@ -175,7 +175,7 @@ def test_every_file_is_held_to_its_digest(name, damage, place):
     ("edit", "code"),
     [
         (lambda told: {**told, "chunks": 99}, "PC0193"),
-        (lambda told: {**told, "format": 2}, "PC0194"),
+        (lambda told: {**told, "format": 99}, "PC0194"),
         (lambda told: [told], "PC0194"),
         (lambda told: {key: told[key] for key in told if key != "fingerprint"}, "PC0193"),
     ],
@@ -216,6 +216,9 @@ def test_a_manifest_that_was_changed(edit, code, place):
         {"files/postings.u32": b"\0\0\0"},
         {"files/vectors.i16": b""},
         {"files/vectors.i16": b"\0"},
+        {"files/idle.json": b'"one more"\n'},
+        {"files/idle.json": b"1\n"},
+        {"files/idle.json": b"{"},
     ],
     ids=lambda edit: "".join(edit) + str(next(iter(edit.values())))[:30],
 )

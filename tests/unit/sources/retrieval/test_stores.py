@@ -18,7 +18,7 @@ from promptc.sources.retrieval.local import BuiltIndex, LocalStore, Vectors, _Nu
 from promptc.sources.retrieval.postgres import DatabaseStore, write_chunks
 from promptc.sources.retrieval.retrieve import Boost, ChunkFilter, ChunkQuery, Query, retrieve
 from promptc.sources.retrieval.scoring import weigh_words
-from tests.retrieval_drawing import WordEncoder, array, make_chunk
+from tests.retrieval_drawing import WordEncoder, array, encode_lines, make_chunk
 
 STORES = ("memory", "numpy", "postgresql")
 TEXTS = [
@@ -32,6 +32,8 @@ TEXTS = [
     "same text",
     "",
 ]
+ASKED = ("who ambushes whom in the forest", "字字 rest")
+IDLE = ("goblin tea", "brb", "same old text")
 MANY = [f"filler {'goblin ' * (number % 7)}{number}" for number in range(250)]
 
 
@@ -45,6 +47,7 @@ def make_chunks():
             version=str(place % 3 or ""),
             mode="dm",
             deep={"a": [1]},
+            asked=ASKED[: place % 3] if place < 30 else (),
         )
         for place, text in enumerate([*TEXTS, *MANY])
     ]
@@ -53,9 +56,9 @@ def make_chunks():
 
 CHUNKS = make_chunks()
 ENCODER = WordEncoder()
-VECTORS = Vectors("words", "d", ENCODER.size, 500, array("h", [number for one in CHUNKS for number in ENCODER.encode(one.text)]))
-BUILT = BuiltIndex("rules", "", "", (), tuple(CHUNKS), weigh_words(CHUNKS), VECTORS, "sha256:one")
-INDEX = open_index("rules", Matching(Weights(6, 4), "words", (("nap", ("long rest",)),)), BUILT)
+VECTORS = Vectors("words", "d", ENCODER.size, 500, encode_lines(CHUNKS, IDLE))
+BUILT = BuiltIndex("rules", "", "", (), tuple(CHUNKS), weigh_words(CHUNKS), VECTORS, "sha256:one", IDLE)
+INDEX = open_index("rules", Matching(Weights(6, 4), "words", (("nap", ("long rest",)),), lead=20_000), BUILT)
 
 
 @pytest.fixture(params=STORES)
@@ -84,8 +87,14 @@ def test_what_is_read_is_what_was_written(store):
     rows = [5, 0, 258, 3]
     assert store.count == len(CHUNKS) == 259
     assert list(store.read_chunks(rows)) == [CHUNKS[row] for row in rows]
-    assert [list(one) for one in store.read_vectors(rows)] == [list(ENCODER.encode(CHUNKS[row].text)) for row in rows]
-    assert store.read_chunks([]) == [] and store.read_vectors([]) == [] and store.read_impacts(["goblin"], []) == []
+    vector = ENCODER.encode("goblin rest")
+    assert [list(one) for one in store.read_products(vector, rows)] == [_list_products(CHUNKS[row], vector) for row in rows]
+    assert store.read_chunks([]) == [] and store.read_products(vector, []) == [] and store.read_impacts(["goblin"], []) == []
+
+
+def _list_products(chunk, vector):
+    texts = (chunk.text, *chunk.asked)
+    return [sum(a * b for a, b in zip(ENCODER.encode(text), vector, strict=True)) for text in texts]
 
 
 def test_impacts(store):
@@ -115,12 +124,13 @@ def _places(word):
 @pytest.mark.parametrize("version", [None, "1", "9"])
 def test_rows_by_vector_nearest_first_then_by_row(version, store):
     vector = ENCODER.encode("goblin rest")
-    products = [sum(a * b for a, b in zip(ENCODER.encode(one.text), vector, strict=True)) for one in CHUNKS]
+    products = [max(_list_products(one, vector)) for one in CHUNKS]
+    assert any(one.asked and product > _list_products(one, vector)[0] for one, product in zip(CHUNKS, products, strict=True))
     wanted = [row for row, one in enumerate(CHUNKS) if version in (None, one.version)]
     assert list(store.iter_by_vector(vector, version)) == sorted(wanted, key=lambda row: (-products[row], row))
 
 
-QUERIES = ("goblin tactics", "nap", "字字", "same text", "filler 7", "nothing known", "")
+QUERIES = ("brb", "goblin tactics", "nap", "字字", "same text", "filler 7", "nothing known", "")
 REQUESTS = (
     ChunkQuery((), floor=0, top=12),
     ChunkQuery((), version="1"),
@@ -133,11 +143,14 @@ REQUESTS = (
 def test_the_answer_is_the_same(store):
     plain = replace(INDEX, store=LocalStore(CHUNKS, BUILT.words, VECTORS.values, VECTORS.size))
     single = [Query(text, {"words": ENCODER.encode(text)}) for text in QUERIES]
+    idle = 0
     for queries in (*([query] for query in single), single[:3], single[::-1]):
         for request in REQUESTS:
             with patch.dict(sys.modules, {"numpy": None}):
                 expected = retrieve([plain], queries, request)
             assert repr(retrieve([replace(INDEX, store=store)], queries, request)) == repr(expected)
+            idle += bool(expected.idle)
+    assert 0 < idle < len(REQUESTS) * 9, "some are idle, and some are not"
 
 
 def test_an_index_without_vectors(store, request):
