@@ -15,6 +15,7 @@ from tests.cases.run_case import digest, run_case, run_once
 CASES = [case for case in load_cases() if "stores" in case.given]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_prompts_are_equal(case, postgres, monkeypatch):
     first = run_once(case.name)

@@ -46,6 +46,7 @@ def elsewhere(running: list[subprocess.Popen[bytes]]) -> list[dict[str, list[str
     return [read(process) for process in running]
 
 
+@pytest.mark.sampled
 @each_case
 def test_a_case(case: Case) -> None:
     """All that is wrong with it is told at once."""

@@ -50,6 +50,7 @@ def _render(case: Case) -> dict[str, Any]:
     return prompts
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_bodies_hold_what_the_messages_say(case: Case) -> None:
     prompts = _render(case)

@@ -52,6 +52,7 @@ def test_pasted_logs_show_the_newest_blocks(length: int, warned: list[str]) -> N
     assert [id.split("#")[0] for id in ids[-12:]] == [str(block["id"]) for block in log[-12:]]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_reading_the_fences_back_gives_the_sections(case: Any) -> None:
     (outcome,) = run_case(case).turns

@@ -15,6 +15,7 @@ HELD = {
 """What is held of each, with the patch that puts what stays first, where there is one: at least, at least, at most."""
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", SESSIONS)
 def test_a_session_meets_again_what_stays(name):
     play, runs = SESSIONS[name]

@@ -71,6 +71,7 @@ def _set(state: dict[str, Any], mood: str, variant: Mapping[str, str], band: str
 # --- moods, variants, bands ---
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("band", STRAIN)
 @pytest.mark.parametrize(("mood", "variant"), VARIANTS, ids=lambda one: one if isinstance(one, str) else "-".join(one.values()))
 def test_every_mood_variant_and_band_of_a_crowded_table(mood: str, variant: Mapping[str, str], band: str) -> None:

@@ -17,6 +17,7 @@ def manifest(request, tmp_path, monkeypatch):
     return tmp_path / "packs" / request.param / "pack.yaml"
 
 
+@pytest.mark.sampled
 def test_a_remark_at_the_end_of_the_manifest_fails_no_case(manifest, run):
     """It is another pack by its digest."""
     manifest.write_text(manifest.read_text(encoding="utf-8") + "\n# a remark\n", encoding="utf-8")
@@ -24,6 +25,7 @@ def test_a_remark_at_the_end_of_the_manifest_fails_no_case(manifest, run):
     assert done.code == 0 and "failed" not in done.out, done.out
 
 
+@pytest.mark.sampled
 def test_a_remark_above_all_else_fails_only_findings_that_show_their_place(manifest, run):
     manifest.write_text("# a remark\n\n" + manifest.read_text(encoding="utf-8"), encoding="utf-8")
     done = json.loads(run("test", "--ci", "--no-cache", "-j", "1", "--format", "json").out)

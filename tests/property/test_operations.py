@@ -217,6 +217,7 @@ def test_a_long_campaign_has_its_digest() -> None:
     assert done.value["digest"]["hinge_index"]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("shift", [0, 1_000])
 @pytest.mark.parametrize("names", [1, 500])
 def test_the_longest_lists_of_the_schema_have_their_digest(names: int, shift: int) -> None:

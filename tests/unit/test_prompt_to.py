@@ -41,6 +41,7 @@ LONG = json.loads((ROOT / "fixtures" / "tidepool" / "base" / "long.json").read_t
 ACCOUNTS = ("messages", "openai", "anthropic", "ollama")
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("fitted", ACCOUNTS)
 @pytest.mark.parametrize("provider", PROVIDERS)
 def test_whatever_it_was_fitted_to_the_body_is_that_of_the_provider(fitted, provider):

@@ -217,6 +217,7 @@ def test_segments_and_chunks(tmp_path):
         assert ("PC0671" in codes(found)) is twice
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", ["sentinel", "whispercross", "worldarchitect", "starter", "companion", "tidepool"])
 def test_the_packs_that_are_shipped_say_nothing_twice(name):
     import promptc
