@@ -49,6 +49,6 @@ def describe() -> str:
         return f"size of this run: {read_size()}"
     part = int(os.environ[_PART]) + 1
     return (
-        f"LEFT OUT, CI runs it ({_SIZE}=ci): three of four examples of each property, the attacks, tables and cases but part {part} of {PARTS} "
-        f"({_PART}={part - 1}), a second hash seed, command lines that differ in their state alone"
+        f"LEFT OUT, CI runs it ({_SIZE}=ci): three of four examples of each property, the attacks, tables and cases but part {part} of "
+        f"{PARTS} ({_PART}={part - 1}), a second hash seed, command lines that differ in their state alone"
     )
