@@ -175,10 +175,19 @@ def test_where_the_chosen_floor_is_to_be_written(floor, place, built, run):
     assert told["chosen"] in [one["floor"] for one in told["floors"] if one["rejected"] >= told["rejects"]]
 
 
+@pytest.mark.parametrize("tries", ["--floors", "--leads"])
 @pytest.mark.parametrize("other", [("--floor", "0.2"), ("--min-recall", "0.2"), ("--cap", "100")])
-def test_floors_are_tried_alone(other, built, run):
-    done = run("index", "eval", ".", "rules", "queries.tsv", "--floors", *other)
-    assert done.code == 2 and f"`--floors` does not go with `{other[0]}`" in done.err
+def test_floors_and_leads_are_tried_alone(other, tries, built, run):
+    done = run("index", "eval", ".", "rules", "queries.tsv", tries, *other)
+    assert done.code == 2 and f"`{tries}` does not go with `{other[0]}`" in done.err
+
+
+def test_no_floor_is_chosen_where_no_query_has_an_answer(built, run):
+    found = '  - {id: found, items: {from: {retrieve: {index: rules, query: state.input}}, text: "{{ item.text }}"}}\n'
+    (built / "pack.yaml").write_text(PACK + found, encoding="utf-8")
+    (built / "junk.tsv").write_text("router password\t\n", encoding="utf-8")
+    done = run("index", "eval", ".", "rules", "junk.tsv", "--floors")
+    assert done.code == 2 and "no query has an answer, so no floor finds more than another" in done.err
 
 
 def test_an_answer_that_no_chunk_holds(built, run):

@@ -107,3 +107,5 @@ def test_what_was_kept_is_counted_where_it_is_asked_for(tale, run, monkeypatch):
     assert second.keys() >= {"answers", "segments"} and all(one["made"] == 0 < one["kept"] for one in second.values())
     assert run("render", ".", "state.json", "--report", "report.json").code == 0
     assert json.loads((tale / "report.json").read_text(encoding="utf-8")) == reports[0]
+    alone = run("render", ".", "state.json", "--kept")
+    assert alone.code == 2 and "`--kept` counts in the report, and no report is written" in alone.err

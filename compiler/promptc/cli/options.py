@@ -173,7 +173,12 @@ def read_render(arguments: Sequence[str]) -> RenderCommand | None:
 
 
 def make_render(pack: str, state: str, given: Mapping[str, Any]) -> RenderCommand:
-    """Makes the command of the values of `REQUEST` and `RENDER` by their keys. Raises what `make_request` raises."""
+    """Makes the command of the values of `REQUEST` and `RENDER` by their keys. Raises what `make_request` raises, and `UsageError` (PC0720)
+    where something is to be counted in a report that is not written.
+    """
+    if given["kept"] and not given["report"]:
+        help = "say where: `--report report.json --kept`"
+        raise UsageError([Diagnostic("PC0720", "`--kept` counts in the report, and no report is written", help=help)])
     only, output, report, model = (given[key] for key in ("only", "output", "report", "model"))
     return RenderCommand(pack, state, make_request(given), only, output, report, not given["no_cache"], model, given["kept"])
 

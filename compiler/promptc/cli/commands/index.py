@@ -233,10 +233,11 @@ def eval_command(
     stands in the section, by its own floor, top, conditions and budgets; of each that is lost it is told where. Where no section asks
     INDEX, the best 6 within --cap count instead. A query without an answer is rejected where nothing is found for it.
     """
-    other = next((name for name, given in (("--floor", floor), ("--min-recall", min_recall), ("--cap", cap)) if floors and given), None)
+    tries = "--floors" if floors else "--leads" if leads else ""
+    other = next((name for name, given in (("--floor", floor), ("--min-recall", min_recall), ("--cap", cap)) if tries and given), None)
     if other is not None:
-        help = "leave out one: `--floors` tries every floor, as rendered, and judges none"
-        raise UsageError([Diagnostic("PC0720", f"`--floors` does not go with `{other}`", help=help)])
+        help = f"leave out one: `{tries}` tries every {tries[2:-1]}, as rendered, and judges none"
+        raise UsageError([Diagnostic("PC0720", f"`{tries}` does not go with `{other}`", help=help)])
     least, under = read_score(min_recall) if min_recall is not None else 0, read_score(floor) if floor is not None else None
     loaded = Pack.load(pack)
     (one,) = list_corpus_indexes(loaded, (index,))
@@ -300,6 +301,9 @@ def _print_values(
     reporter: Reporter,
     as_json: bool,
 ) -> int:
+    if not any(one.answers for one in known):
+        help = "add lines with their answers: QUERY, a tab, FILE#HEADING"
+        raise UsageError([Diagnostic("PC0721", f"no query has an answer, so no {setting} finds more than another", help=help)])
     progress = Progress(reporter, "rendering")
     verdicts, values = [], _VALUES[setting]
     for place, value in enumerate(values, 1):
