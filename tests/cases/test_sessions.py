@@ -9,7 +9,7 @@ HELD = {
     "sentinel": SessionFigures(reuse=86, least=77, cost=30),
     "companion": SessionFigures(reuse=80, least=60, cost=31),
     "whispercross": SessionFigures(reuse=80, least=50, cost=32),
-    "worldarchitect": SessionFigures(reuse=64, least=38, cost=53),
+    "worldarchitect": SessionFigures(reuse=53, least=29, cost=61),  # every turn finds other pages, up to 1 000 tokens of them
     "tidepool": SessionFigures(reuse=80, least=5, cost=100),
 }
 """What is held of each, with the patch that puts what stays first, where there is one: at least, at least, at most."""
