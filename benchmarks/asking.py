@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import resource
 import shutil
 import subprocess
@@ -34,7 +35,9 @@ _FEW = 4
 _WARM = 3
 """Renders before anything is measured: the first compiles, the second keeps its modules."""
 
-_WEIGHTS = "    weights: {words: 1, vectors: 1}\n    vectors: {encoder: minilm-int8}\n"
+_BY_VECTORS = ("weights", "vectors", "asked", "lead")
+"""What an index by words alone does not have."""
+
 _QUESTION = "I ask Wenna about the {} by the ferry, and whether the dying roll again after healing"
 _THINGS = "lamp rope coin ferry bell ghost ledger crown river storm mask hinge tower salt candle oar".split()
 _MOST_BY_WORDS, _MOST_BY_VECTORS = 1.5, 4.0
@@ -83,9 +86,9 @@ class _Bench:
             shutil.rmtree(pack / "prompt_archive/1.0")
             for page in sorted((pack / "prompt_archive").rglob("*.md"))[_FEW:]:
                 page.unlink()
+            _keep_lines(pack / "prompt_archive/1.1")
         if not has_vectors:
-            text = (pack / "pack.yaml").read_text(encoding="utf-8")
-            (pack / "pack.yaml").write_text(text.replace(_WEIGHTS, ""), encoding="utf-8")
+            _drop_keys(pack / "pack.yaml", _BY_VECTORS)
         loaded = promptc.load(pack)
         encoder = load_encoder("minilm-int8") if has_vectors else None
         if isinstance(encoder, MissingEncoder):
@@ -94,6 +97,20 @@ class _Bench:
             if isinstance(index, CorpusIndex):
                 list(build_corpus(index, count=loaded.counter.measure, counter=loaded.counter.digest, load_encoder=lambda: encoder))
         return pack
+
+
+def _drop_keys(manifest: Path, keys: tuple[str, ...]) -> None:
+    given = yaml.safe_load(manifest.read_text(encoding="utf-8"))
+    given["indexes"]["archive"] = {key: value for key, value in given["indexes"]["archive"].items() if key not in keys}
+    manifest.write_text(yaml.safe_dump(given, sort_keys=False, allow_unicode=True), encoding="utf-8")
+
+
+def _keep_lines(archive: Path) -> None:
+    """Takes the lines of pages that are gone out of what is asked."""
+    file = archive / "asked.tsv"
+    pages = {path.relative_to(archive).as_posix() for path in archive.rglob("*.md")}
+    lines = file.read_text(encoding="utf-8").splitlines(keepends=True)
+    file.write_text("".join(line for line in lines if set(re.findall(r"[\w/-]+\.md(?=#)", line)) <= pages), encoding="utf-8")
 
 
 def _let_state_hold(path: Path) -> None:

@@ -309,6 +309,7 @@ def test_a_lead_over_no_idle_line(asked, tmp_path):
     [
         ("x\ta.md#Combta", "no chunk holds the answer to `x`: `a.md` has no heading `Combta` with a text"),
         ("x\tb.md#Combat", "no file of the corpus is `b.md`"),
+        ("x\tb.md#Combat\ny\tb.md#Combat", "no chunk holds the answer to `x` and 1 line more: no file of the corpus is `b.md`"),
         ("hit first", "`hit first` is idle here, and has an answer in another line"),
     ],
 )

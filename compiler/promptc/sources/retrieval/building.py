@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from itertools import pairwise
 
-from promptc.diag.findings import Diagnostic, PromptcError, shorten, suggest
+from promptc.diag.findings import Diagnostic, PromptcError, count_noun, shorten, suggest
 from promptc.diag.frozen import frozen, replace
 from promptc.model.section import MICRO
 from promptc.model.sources import Chunk, ChunkPlan, CorpusIndex, Document
@@ -92,7 +92,7 @@ def _give_asked(chunks: Sequence[Chunk], asked: AskedLines) -> tuple[tuple[Chunk
         for name in chunk.covers:
             places.setdefault((chunk.file, normalize(name)), []).append(place)
     given: list[dict[str, None]] = [{} for _ in chunks]
-    wrong: list[Diagnostic] = []
+    lost: dict[Answer, list[KnownAnswer]] = {}
     for line in asked.lines:
         for answer in line.answers:
             heading = normalize(answer.heading)
@@ -100,9 +100,10 @@ def _give_asked(chunks: Sequence[Chunk], asked: AskedLines) -> tuple[tuple[Chunk
             for place in right:
                 given[place][line.query] = None
             if not right:
-                wrong.append(_refuse_answer(line, answer, chunks))
+                lost.setdefault(answer, []).append(line)
     idle = tuple(dict.fromkeys(line.query for line in asked.lines if not line.answers))
     answered = {line.query for line in asked.lines if line.answers}
+    wrong = [_refuse_answer(lines, answer, chunks) for answer, lines in lost.items()]
     wrong += [_refuse_both(line) for line in asked.lines if not line.answers and line.query in answered]
     if wrong:
         raise PromptcError(wrong)
@@ -114,12 +115,14 @@ def _refuse_both(line: KnownAnswer) -> Diagnostic:
     return Diagnostic("PC0196", message, line.span, "take one of the two out")
 
 
-def _refuse_answer(line: KnownAnswer, answer: Answer, chunks: Sequence[Chunk]) -> Diagnostic:
+def _refuse_answer(lines: Sequence[KnownAnswer], answer: Answer, chunks: Sequence[Chunk]) -> Diagnostic:
+    """Refuses all lines of an answer at once: a page that was renamed is one mistake, however many lines name it."""
     inside = [chunk for chunk in chunks if answer.is_of(chunk.file)]
     names = [name for chunk in inside for name in chunk.covers] if inside else [chunk.file for chunk in chunks]
     wrong = f"`{answer.file}` has no heading `{answer.heading}` with a text" if inside else f"no file of the corpus is `{answer.file}`"
     help = suggest(answer.heading if inside else answer.file, dict.fromkeys(names)) or "correct the line, or take it out"
-    return Diagnostic("PC0196", f"no chunk holds the answer to `{shorten(line.query)}`: {wrong}", line.span, help)
+    more = f" and {count_noun(len(lines) - 1, 'line')} more" if len(lines) > 1 else ""
+    return Diagnostic("PC0196", f"no chunk holds the answer to `{shorten(lines[0].query)}`{more}: {wrong}", lines[0].span, help)
 
 
 def encode_chunks(
