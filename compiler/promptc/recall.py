@@ -133,10 +133,11 @@ class RenderedRecall:
             chunks = [chunk for index in opened for chunk in index.store.read_chunks(range(index.store.count))]
             self._right = {one.answers: _list_right(one, chunks) for one in known}
         settings: dict[str, Any] = {setting: value} if value is not None else {}
-        return RenderedVerdict(value, tuple(self._judge(one, places, settings) for one in known))
+        is_own = setting == "floor" and self.has_own_floor
+        return RenderedVerdict(value, tuple(self._judge(one, places, settings, is_own=is_own) for one in known))
 
-    def _judge(self, known: KnownAnswer, places: Mapping[str, str], settings: Mapping[str, Any]) -> RenderedQuery:
-        asked = _Listener(self._index, settings, self._retriever)
+    def _judge(self, known: KnownAnswer, places: Mapping[str, str], settings: Mapping[str, Any], *, is_own: bool) -> RenderedQuery:
+        asked = _Listener(self._index, settings, self._retriever, is_own=is_own)
         given = {"query": known.query, **known.columns}
         changes = [(pointer, json.dumps(given[name])) for name, pointer in places.items()]
         if self._version is not None:
@@ -183,11 +184,15 @@ def _list_right(known: KnownAnswer, chunks: Sequence[Chunk]) -> set[str]:
 class _Listener:
     """Stands between a render and its sources: changes the floor or the lead, and holds what was asked of the index and answered. Of all
     that nothing is kept in the cache.
+
+    The settings are those of the index: another index that is asked beside it keeps its own. If `is_own`, they are those of the requests
+    to the index that say their floor themselves.
     """
 
-    def __init__(self, index: str, settings: Mapping[str, Any], retriever: Retriever) -> None:
+    def __init__(self, index: str, settings: Mapping[str, Any], retriever: Retriever, *, is_own: bool) -> None:
         self._index = index
         self._settings = settings
+        self._is_own = is_own
         self._retriever = retriever
         self._asked: list[tuple[Sequence[LoadedIndex], ChunkQuery, Retrieved]] = []
         self._inner: Any = None
@@ -203,10 +208,17 @@ class _Listener:
         if not any(index.name == self._index for index in indexes):
             return self._inner.ask(indexes, request)  # type: ignore[no-any-return]
         loaded = [index.load() for index in indexes]
-        request = replace(request, **self._settings)
+        if self._settings and not self._is_own:
+            loaded = [self._change(index) if index.name == self._index else index for index in loaded]
+        elif request.floor is not None:
+            request = replace(request, **self._settings)
         found = self._retriever.ask(loaded, request)
         self._asked.append((loaded, request, found))
         return found
+
+    def _change(self, index: LoadedIndex) -> LoadedIndex:
+        """With a fingerprint of its own, since the retriever remembers answers by it."""
+        return replace(index, fingerprint=f"{index.fingerprint} {sorted(self._settings.items())}", **self._settings)
 
     def find_loss(self, right: set[str], held: set[str], account: Mapping[str, Any]) -> tuple[Lost | None, int]:
         """Where the answer was lost (None: it stands in the prompt), and its best score before boosts. Asks once more for what was not

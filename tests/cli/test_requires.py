@@ -1,12 +1,28 @@
 """Cases that need an extra: run where it is installed, skipped and counted where it is not, and never made a golden of."""
 
 import json
+import re
+import subprocess
+import sys
+from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
 
+from promptc.golden.cases.case import Case
 from promptc.golden.running.environment import EXTRAS, list_lacking, without_extras
+from tests.cases.case import ROOT, load_cases
+from tests.cli.conftest import START, environment
 from tests.cli.test_test import GOLDEN, change_pack, make_case, there  # noqa: F401
+from tests.size import read_size
+
+BARE = f"""\
+import sys
+from promptc.golden.running.environment import EXTRAS
+sys.modules.update(dict.fromkeys(name for packages in EXTRAS.values() for name in packages))
+{START}
+"""
+"""promptc where no extra is installed."""
 
 SKIPPED = "2 passed, 1 skipped (retrieval: pip install 'promptc-compiler[retrieval]')\n"
 
@@ -148,3 +164,25 @@ def test_an_edit_fails_it_as_any_other(there, needy, run):  # noqa: F811
     run("accept", "--all")
     change_pack(there, "You stand in", "You are in")
     assert run("test").out.endswith("0 passed, 3 failed\n")
+
+
+def test_every_case_of_this_repository_passes_without_the_extras_it_does_not_require():
+    """So a newcomer, who has none, sees no failure. A commit runs the cases whose pack has an index or a tokenizer's file."""
+    cases = [one for one in load_cases() if Path(one.folder).is_relative_to(ROOT / "fixtures")]
+    chosen = [one for one in cases if _has_use_of_extras(one)] if read_size() == "commit" else cases
+    needy = [one.name for one in chosen if one.requires]
+    assert len(needy) > 30 and len(chosen) > len(needy) + 30
+    names = [one.name for one in chosen] if len(chosen) < len(cases) else []
+    asked = [sys.executable, "-c", BARE, "test", "--ci", "--no-cache", "-j", "1", "--format", "json", *names]
+    done = subprocess.run(asked, capture_output=True, cwd=ROOT, env=environment(), check=False)
+    verdicts = {one["name"]: one["status"] for one in json.loads(done.stdout)["cases"]}
+    assert len(verdicts) == len(chosen)
+    assert {name: how for name, how in verdicts.items() if how != "passed"} == dict.fromkeys(needy, "skipped")
+    assert done.returncode == 0, done.stderr.decode()
+
+
+def _has_use_of_extras(case: Case) -> bool:
+    pack = Path(case.root, case.pack)
+    manifests = [pack] if pack.is_file() else sorted(pack.glob("*.yaml"))
+    texts = (path.read_text(encoding="utf-8", errors="replace") for path in (*manifests, Path(case.folder, "case.yaml")))
+    return any(re.search(r"indexes:|hf:|requires:", text) for text in texts)

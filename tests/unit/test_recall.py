@@ -92,6 +92,48 @@ def test_another_floor_is_that_of_the_same_render(small):
     assert {one.lost for one in high.judged if one.known.answers} == {"under the floor", "refused"}
 
 
+SHIPS = "indexes: {ships: {from: \"[{'id': 'a', 'text': 'A pizza ship'}]\", id: item.id, text: '{{ item.text }}'}, rules:"
+
+
+def change(small, tmp_path, *changes):
+    text = PACK
+    for old, new in changes:
+        assert old in text
+        text = text.replace(old, new)
+    (tmp_path / "pack.yaml").write_text(text, encoding="utf-8")
+    return Pack.load(tmp_path), small[1]
+
+
+def test_another_floor_is_not_that_of_another_index_which_the_section_asks_too(small, tmp_path):
+    both = change(small, tmp_path, ("indexes: {rules:", SHIPS), ("index: rules", "index: [rules, ships]"))
+    pizza = judge(both, floor=1_000_000).judged[8]
+    assert (pizza.known.query, pizza.held) == ("pizza", 1)
+
+
+def test_the_floor_that_a_section_has_of_its_own_is_changed_where_it_is_the_one_measured(small, tmp_path):
+    request = "{index: rules, query: state.input, version: state.edition, floor: 0.99, top: 1}"
+    first = f"  - {{id: first, items: {{from: {{retrieve: {request}}}, text: '{{{{ item.text }}}}'}}}}\n"
+    where = ("      text:", "      dedupe: {by: item.id, against: [first]}\n      text:")
+    alone = judge(small, floor=10_000).judged
+    assert judge(change(small, tmp_path, ("sections:\n", f"sections:\n{first}"), where), section="found", floor=10_000).judged == alone
+    own = change(small, tmp_path, ("index: rules", "index: rules\n          floor: 0.99"))
+    assert judge(own).recall == 0 and judge(own, floor=10_000).judged == alone
+
+
+def test_another_lead_is_that_of_the_index_alone(small, tmp_path):
+    pack, (rules,) = change(small, tmp_path, ("indexes: {rules:", SHIPS), ("index: rules", "index: [rules, ships]"))
+    heard = []
+
+    class Ears(Retriever):
+        def ask(self, indexes, request):
+            heard.append(({one.name: one.lead for one in indexes}, request.lead))
+            return super().ask(indexes, request)
+
+    rendered = RenderedRecall(pack, "rules", version="one", retriever=Ears())
+    rendered.judge(read_queries(b"query\texpected\ttopic\npizza\t\t\n", "q.tsv"), [rules], 70_000, "lead")
+    assert heard[0] == ({"ships": 0, "rules": 70_000}, None)
+
+
 def test_a_column_goes_where_the_request_reads_a_key_of_its_name_or_where_it_is_told_to(small):
     told = judge(small, columns={"query": "/scene/topic", "topic": "/input"})
     assert [one.lost for one in told.judged] == [one.lost for one in judge(small).judged]

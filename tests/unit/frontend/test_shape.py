@@ -163,6 +163,20 @@ def with_key(lines):
             (9, 11),
         ),
         (
+            in_section("items: {text: x, from: {segments: {scope: npc, missing: nope}}}"),
+            "PC0204",
+            "`missing` of `segments` of `from` of `items` of section `main` must be `warn`, `error` or `ignore`, not `nope`",
+            "",
+            (8, 61),
+        ),
+        (
+            in_section("items: {text: x, from: {segments: {scope: npc, missing: warning}}}"),
+            "PC0204",
+            "`missing` of `segments` of `from` of `items` of section `main` must be `warn`, `error` or `ignore`, not `warning`",
+            "did you mean `warn`?",
+            (8, 61),
+        ),
+        (
             in_section("text: x\n    overflow: [{trim: {at: sentance}}]"),
             "PC0204",
             "`at` of `trim` of step 1 of `overflow` of section `main` must be "

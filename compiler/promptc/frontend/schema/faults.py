@@ -25,6 +25,9 @@ _KINDS = ("type", "const", "enum", "pattern", "format")
 _MOST_DEMANDS = 4
 """Of an `if`, above which they are not told."""
 
+_ALIKE = 0.7
+"""How alike a word must be to be meant: `nope` is not `ignore`."""
+
 _NUMBERS = {
     "minimum": "at least {}",
     "maximum": "at most {}",
@@ -258,9 +261,9 @@ def list_rule_keys(fault: SchemaFault) -> list[str]:
 
 
 def suggest_value(fault: SchemaFault) -> str:
-    """The nearest word, where there is a list of words."""
+    """The nearest word, where there is a list of words and one is near. The message lists them."""
     if fault.keyword == "enum" and isinstance(fault.value, str):
-        near = suggest(fault.value, [word for word in fault.wanted if isinstance(word, str)])
+        near = suggest(fault.value, [word for word in fault.wanted if isinstance(word, str)], cutoff=_ALIKE)
         return near if near.startswith("did") else ""
     return ""
 
