@@ -221,14 +221,14 @@ _TAKEN = (
 
 def load_definitions(written: Sequence[Definition], limits: Limits = LIMITS) -> tuple[tuple[Definition, ...], list[Diagnostic]]:
     """Checks the definitions of a pack, in its order: each may use those before it. One that is wrong stands for none from then on."""
-    names = frozenset(one.name for one in written)
+    names, all_written = frozenset(one.name for one in written), tuple(written)
     findings: list[Diagnostic] = []
     read: list[tuple[Definition, frozenset[str]]] = []
     broken: set[str] = set()
     for one in written:
         try:
             tree = parse(one.text, "", one.place, limits, expression=True)
-            wrong = check_tree(tree, names, "", one.text, one.place)
+            wrong = check_tree(tree, names, "", one.text, replace(one.place, definitions=all_written))
         except PromptcError as error:
             wrong = list(error.diagnostics)
         findings += wrong

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from math import isinf
 
@@ -16,7 +16,7 @@ from jinja2.parser import Parser
 
 from promptc.diag.findings import Diagnostic, PromptcError, suggest
 from promptc.template.allow import DICT_NAMES, FILTERS, GLOBALS, MAPPING_METHODS, METHODS, NODES, TESTS, TEXT_METHODS, WHY_NOT, Limits
-from promptc.template.place import Place
+from promptc.template.place import Definition, Place
 from promptc.template.runtime.errors import reword
 
 Token = tuple[int, str, str]
@@ -291,7 +291,7 @@ class _Nesting:
 
 def check_tree(tree: nodes.Template, bound: frozenset[str], name: str, text: str, place: Place) -> list[Diagnostic]:
     """All findings of one file. `bound`: the names its own files bind (macros, imports, `set`), which may therefore be called."""
-    found = _iter_findings(tree, bound)
+    found = _iter_findings(tree, bound, place.definitions)
     return [Diagnostic(code, message, place.make_span(name, text, at), help) for at, code, message, help in found]
 
 
@@ -305,7 +305,7 @@ def list_bound(tree: nodes.Template) -> frozenset[str]:
     return frozenset(names)
 
 
-def _iter_findings(tree: nodes.Template, bound: frozenset[str]) -> Iterator[Finding]:
+def _iter_findings(tree: nodes.Template, bound: frozenset[str], definitions: Sequence[Definition]) -> Iterator[Finding]:
     called: set[int] = set()
     for node, parent in _walk(tree, tree):
         kind, home = type(node).__name__, HOMES.get(type(node).__name__)
@@ -320,7 +320,7 @@ def _iter_findings(tree: nodes.Template, bound: frozenset[str]) -> Iterator[Find
         elif isinstance(node, nodes.Getattr):
             yield from _check_getattr(node, bound, id(node) in called)
         else:
-            yield from _check_other(node)
+            yield from _check_other(node, definitions)
 
 
 def _walk(node: nodes.Node, parent: nodes.Node) -> Iterator[tuple[nodes.Node, nodes.Node]]:
@@ -329,11 +329,11 @@ def _walk(node: nodes.Node, parent: nodes.Node) -> Iterator[tuple[nodes.Node, no
         yield from _walk(child, node)
 
 
-def _check_other(node: nodes.Node) -> Iterable[Finding]:
+def _check_other(node: nodes.Node, definitions: Sequence[Definition]) -> Iterable[Finding]:
     if isinstance(node, nodes.Filter):
-        return _check_filter(node)
+        return _check_filter(node, definitions)
     if isinstance(node, nodes.Test):
-        return _check_name(node.lineno, "PC0407", "test", node.name, TESTS)
+        return _check_name(node.lineno, "PC0407", "test", node.name, TESTS, definitions)
     if isinstance(node, nodes.Name):
         return _check_private(node.lineno, node.name)
     if isinstance(node, nodes.Const):
@@ -359,28 +359,37 @@ def iter_file_names(template: nodes.Expr) -> Iterator[str]:
         yield from first + second if first and second else []
 
 
-def _check_filter(node: nodes.Filter) -> Iterator[Finding]:
-    yield from _check_name(node.lineno, "PC0406", "filter", node.name, FILTERS)
+def _check_filter(node: nodes.Filter, definitions: Sequence[Definition]) -> Iterator[Finding]:
+    yield from _check_name(node.lineno, "PC0406", "filter", node.name, FILTERS, definitions)
     if node.name in _BY_FILTER_NAME:
-        yield from _check_argument(node, 0, "PC0406", "filter", FILTERS)
+        yield from _check_argument(node, 0, "PC0406", "filter", FILTERS, definitions)
     if node.name in _BY_TEST_NAME:
-        yield from _check_argument(node, _BY_TEST_NAME[node.name], "PC0407", "test", TESTS)
+        yield from _check_argument(node, _BY_TEST_NAME[node.name], "PC0407", "test", TESTS, definitions)
 
 
-def _check_argument(node: nodes.Filter, place: int, code: str, what: str, known: frozenset[str]) -> Iterator[Finding]:
+def _check_argument(
+    node: nodes.Filter, place: int, code: str, what: str, known: frozenset[str], definitions: Sequence[Definition]
+) -> Iterator[Finding]:
     if len(node.args) <= place:
         return
     name = node.args[place]
     if isinstance(name, nodes.Const) and isinstance(name.value, str):
-        yield from _check_name(node.lineno, code, what, name.value, known)
+        yield from _check_name(node.lineno, code, what, name.value, known, definitions)
     else:
         yield node.lineno, code, f"the {what} `{node.name}` is to use must be a text", f"write its name in quotes: `{node.name}('...')`"
 
 
-def _check_name(at: int, code: str, what: str, name: str, known: Iterable[str]) -> Iterator[Finding]:
-    if name not in known:
-        message = f"there is no {what} `{name}`" + (" a pack may use" if name in WHY_NOT else "")
-        yield at, code, message, WHY_NOT.get(name) or suggest(name, known) or "see docs/templates.md"
+def _check_name(
+    at: int, code: str, what: str, name: str, known: Iterable[str], definitions: Sequence[Definition] = ()
+) -> Iterator[Finding]:
+    if name in known:
+        return
+    defined = next((one for one in definitions if one.name == name), None)
+    if defined is not None:
+        yield at, code, f"`{name}` is a definition of the pack and no {what}", f"it stands for its expression: write `{defined.signature}`"
+        return
+    message = f"there is no {what} `{name}`" + (" a pack may use" if name in WHY_NOT else "")
+    yield at, code, message, WHY_NOT.get(name) or suggest(name, known) or "see docs/templates.md"
 
 
 def _check_private(at: int, name: str) -> Iterator[Finding]:

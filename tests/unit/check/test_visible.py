@@ -108,3 +108,21 @@ def test_segments_asked_for_each_hidden_element(tmp_path, each, is_told):
     more = "stores: {main: {url: 'sqlite:a.db'}}\nlet: {open: \"state.log | rejectattr('internal') | list\"}"
     found = _look(tmp_path, LENIENT, rows, more=more)
     assert [one[:9] for one in excerpts(found, "PC0665")] == ["state.log"] * is_told
+
+
+@pytest.mark.parametrize(
+    ("visible", "way"),
+    [
+        ("not item.internal", "leave out what is hidden: `state.log | rejectattr('internal')`"),
+        ("not item.secret", "leave out what is hidden: `state.log | rejectattr('secret')`"),
+        ("item.shown", "leave out what is hidden: `state.log | selectattr('shown')`"),
+        ("not item.meta.hidden", "leave out what is hidden: `state.log | rejectattr('meta.hidden')`"),
+        ("item.shown or not item.secret", "leave out what is hidden, by `secret`, `shown`: `state.log | rejectattr('secret')`"),
+    ],
+)
+def test_what_is_to_be_left_out_is_told_by_the_packs_own_mark(tmp_path, visible, way):
+    each = "{segments: {scope: x, each: state.log, ref: \"'a'\"}}"
+    rows = f'{{id: rows, items: {{from: {each}, text: "{{{{ item.content }}}}"}}}}'
+    more = "stores: {main: {url: 'sqlite:a.db'}}"
+    found = lint(tmp_path, f"{more}\nvisible: {visible}\nsections: [{rows}]", schema={"properties": {"log": {"items": {}}}})
+    assert [one.help for one in found if one.code == "PC0665"] == [way]

@@ -105,6 +105,24 @@ def test_a_misspelt_name_is_found():
 
 
 @pytest.mark.parametrize(
+    ("text", "code", "what", "use"),
+    [
+        ("{{ state.n | hinge }}", "PC0406", "`hinge` is a definition of the pack and no filter", "write `hinge`"),
+        ("{{ state.n | about('x') }}", "PC0406", "`about` is a definition of the pack and no filter", "write `about(npc)`"),
+        ("{{ state.n is hinge }}", "PC0407", "`hinge` is a definition of the pack and no test", "write `hinge`"),
+        ("{{ item.tags | map('hinge') | list }}", "PC0406", "`hinge` is a definition of the pack and no filter", "write `hinge`"),
+        ("{{ item.tags | select('about') | list }}", "PC0407", "`about` is a definition of the pack and no test", "write `about(npc)`"),
+    ],
+)
+def test_one_that_is_used_as_a_filter_or_a_test_is_told_from_an_unknown_name(text, code, what, use):
+    with pytest.raises(PromptcError) as raised:
+        load_template(text, make_place(hinge="1", about__npc="npc"))
+    told = [(one.code, one.message, one.help) for one in raised.value.diagnostics]
+    assert told == [(code, what, f"it stands for its expression: {use}")]
+    assert [one.message for one in define(hinge="1", about__npc="npc", last=text[3:-3])[1]] == [what]
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "{% for hinge in state.npc %}{% endfor %}",

@@ -368,7 +368,15 @@ def check_visible(pack: PackModel, configuration: Configuration) -> Iterator[Dia
         elif isinstance(text.code, Template) or text.what.startswith(_SHOWING):
             yield from _judge_past(pack, text, lists, "show them as items of a section; `selected.<section>` tells how many it shows")
         elif text.what.startswith(_EACH) and not _goes_through(_CHOOSING, text.code, _map_lets(pack)):
-            yield from _judge_past(pack, text, lists, f"leave out what is hidden: `{text.code.text.strip()} | rejectattr('internal')`")
+            yield from _judge_past(pack, text, lists, _leave_out(text.code, pack.visible, marks))
+
+
+def _leave_out(each: Expression | Template, visible: Expression, marks: Sequence[Path]) -> str:
+    """How `each` leaves out what is hidden. Of several marks the first is shown; what asks more of it than truth is the author's to write."""
+    names = [".".join(mark) for mark in marks]
+    way = "selectattr" if visible.text.strip() == f"item.{names[0]}" else "rejectattr"
+    told = "leave out what is hidden" + (f", by {join_names(names)}" if len(names) > 1 else "")
+    return f"{told}: `{each.text.strip()} | {way}('{names[0]}')`"
 
 
 def _list_marked(pack: PackModel, configuration: Configuration, marks: Sequence[Path]) -> dict[Path, Type]:
