@@ -102,3 +102,20 @@ def test_what_was_not_there_is_taken_away_again(here, run):
     Path("state.json").write_text('{"at": {"last": "two"}, "log": []}')
     stuck = run("apply", ".", "--restore", "state.json")
     assert "PC0840 warning" in stuck.err and json.loads(Path("state.json").read_text()) == {"at": {"last": "two"}, "log": []}
+
+
+def test_without_its_note_equal_elements_that_stay_out_are_told(here, run):
+    """The note knows that the `1` in the list is another one; the list does not."""
+    Path("state.json").write_text('{"plan": 1, "log": [1, 2, 3]}')
+    run("apply", ".", "put", "state.json", "--arg", "plan=1")
+    Path("state.json").write_text('{"plan": 1, "log": [3, 1]}')
+    note = Path("state.json.note").read_bytes()
+    Path("state.json.note").unlink()
+    done = run("apply", ".", "--restore", "state.json")
+    assert json.loads(Path("state.json").read_bytes())["log"] == [2, 3, 1]
+    assert done.code == 0 and "PC0840 warning: 1 of 2 elements in `state.json.archive/log." in done.err
+    assert "are not put back: `/log` has equal ones, which may be others" in done.err
+    Path("state.json").write_text('{"plan": 1, "log": [3, 1]}')
+    Path("state.json.note").write_bytes(note)
+    done = run("apply", ".", "--restore", "state.json")
+    assert json.loads(Path("state.json").read_bytes())["log"] == [1, 2, 3, 1] and "PC0840" not in done.err

@@ -1,8 +1,11 @@
 """Archives put back: whatever was done to a list, all of them together give what it would be without the operations."""
 
+from collections import Counter
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from promptc.diag.frozen import replace
 from promptc.operations.archive import mark_element
 from promptc.operations.restore import restore
 from promptc.operations.results import Archived
@@ -77,7 +80,7 @@ def test_all_archives_give_all_that_ever_was_in_order(steps):
     log = _play([step for step in steps if step[0] != "restore"])
     restored = restore(log.now, log.archives[::-1])
     assert restored.elements == log.all
-    assert sum(restored.counts) == len(log.all) - len(log.now)
+    assert sum(restored.counts) == len(log.all) - len(log.now) and not any(restored.unsure)
 
 
 @given(_STEPS, st.randoms(use_true_random=False))
@@ -127,6 +130,7 @@ def test_twice_is_once(steps):
     once = restore(log.now, log.archives)
     twice = restore(once.elements, log.archives)
     assert twice.elements == once.elements and not any(twice.counts)
+    assert not any(left for archive, left in zip(log.archives, twice.unsure, strict=True) if archive.kept), "no two elements are equal"
 
 
 @given(st.lists(st.sampled_from("ab"), max_size=7), st.integers(0, 6), st.lists(st.sampled_from("abc"), max_size=4))
@@ -144,6 +148,22 @@ def test_equal_elements_come_back_too(before, keep, after):
     if kept and now[: len(before)] != before and not set(after) & (set(gone) - set(kept)):
         assert restored.elements == [*before, *after]
     assert restore(restored.elements, [archive]).elements == restored.elements
+
+
+@given(st.lists(st.tuples(st.integers(0, 6), st.lists(st.sampled_from("abcd"), max_size=6)), max_size=5))
+@settings(max_examples=count_examples(400), deadline=None)
+def test_where_equal_elements_hide_a_loss_it_is_said(steps):
+    everything, now, archives = [], [], []
+    for last, added in steps:
+        gone, kept = now[: max(len(now) - last, 0)], now[max(len(now) - last, 0) :]
+        if gone:
+            archives.insert(0, replace(_archive(gone, []), length=len(now), kept=tuple(map(mark_element, kept))))
+        now = [*kept, *added]
+        everything += added
+    restored = restore(now, archives)
+    assert any(restored.unsure) or not Counter(everything) - Counter(restored.elements)
+    for archive, count, left in zip(archives, restored.counts, restored.unsure, strict=True):
+        assert count + left <= len(archive.elements)
 
 
 def test_an_element_stands_where_its_neighbours_are():

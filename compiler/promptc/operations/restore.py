@@ -86,7 +86,7 @@ def make_restoration(
     """
     digest = pack.load_state(raw, name).digest
     before = json.loads(raw.decode("utf-8-sig"))
-    after, counts = deepcopy(before), [0] * len(archives)
+    after, counts, unsure = deepcopy(before), [0] * len(archives), [0] * len(archives)
     for pointer in dict.fromkeys(archive.pointer for archive in archives if not archive.replaced):
         noted = note.lists.get(pointer, ListNote(0, ""))
         known = {*noted.out, *noted.back}
@@ -100,8 +100,8 @@ def make_restoration(
             back = {places[one] for one in noted.back if one in places}
             restored = restore(elements, [archives[at] for at in numbers], out=out, back=back)
             elements[:] = restored.elements
-            for at, count in zip(numbers, restored.counts, strict=True):
-                counts[at] = count
+            for at, count, left in zip(numbers, restored.counts, restored.unsure, strict=True):
+                counts[at], unsure[at] = count, left
         done = {*noted.back} - {*noted.out}
         added = [at for at in own if archives[at].appended and not (files and files[at] in done)]
         shifted = any(counts[at] for at in numbers)
@@ -110,10 +110,10 @@ def make_restoration(
     after, stuck = _put_values(after, archives, note, files, counts, name)
     named = tuple([(one.pointer, file) for at, (one, file) in enumerate(zip(archives, files, strict=False)) if at not in stuck])
     if not any(counts):
-        return StateDiff(before, before, raw, False, stuck=stuck), tuple(counts)
+        return StateDiff(before, before, raw, False, stuck=stuck, unsure=tuple(unsure)), tuple(counts)
     data = format_state(after, raw)
     pack.load_state(data, name)
-    return StateDiff(before, after, data, True, restored=named, stuck=stuck), tuple(counts)
+    return StateDiff(before, after, data, True, restored=named, stuck=stuck, unsure=tuple(unsure)), tuple(counts)
 
 
 def _put_values(
@@ -229,10 +229,13 @@ def _refuse(archive: Archived, name: str, what: str) -> PromptcError:
 
 @frozen(eq=False)
 class Restored:
-    """A list with elements put back, and how many of each archive's were, in the order the archives were given."""
+    """A list with elements put back, and how many of each archive's were, in the order the archives were given. `unsure`: how many were
+    not, since equal ones are there of which the list does not tell whether they are these.
+    """
 
     elements: list[Any]
     counts: tuple[int, ...]
+    unsure: tuple[int, ...]
 
 
 def restore(
@@ -249,13 +252,13 @@ def restore(
     """
     now = _Now(list(elements), [mark_element(value) for value in elements])
     looks = [_look(archive) for archive in archives]
-    counts = [0] * len(looks)
+    counts, unsure = [0] * len(looks), [0] * len(looks)
     for at in reversed(out):
         counts[at] += _put_in(now, looks[at])
     rest = [at for at in range(len(looks)) if at not in back and at not in out]
     for at in _order([looks[at] for at in rest], now):
-        counts[rest[at]] = _put_back(now, looks[rest[at]])
-    return Restored(now.elements, tuple(counts))
+        counts[rest[at]], unsure[rest[at]] = _put_back(now, looks[rest[at]])
+    return Restored(now.elements, tuple(counts), tuple(unsure))
 
 
 class _Now:
@@ -352,20 +355,25 @@ def _put_in(now: _Now, look: _Look) -> int:
     return len(look.gone)
 
 
-def _put_back(now: _Now, look: _Look) -> int:
-    """How many elements were missing, as far as the list tells; they are in it now."""
+def _put_back(now: _Now, look: _Look) -> tuple[int, int]:
+    """How many elements were missing, as far as the list tells; they are in it now. And how many it may count as there by mistake: those
+    that it has or had several of or has somewhere else, and all, where others of the archive are missing or nothing tells a place.
+    """
+    times = Counter(look.marks)
+    several = {at for at in look.gone if times[look.marks[at]] > 1 or now.times[look.marks[at]] > 1}
     if _is_whole(now, look):
-        return 0
-    is_without, kept, times = _is_without(now, look), set(look.kept), Counter(look.marks)
+        return 0, len(several if look.kept else look.gone)
+    is_without, kept = _is_without(now, look), set(look.kept)
     back = {at for at in look.gone if now.times[look.marks[at]] and look.marks[at] not in kept}
     there = {at for at in back if times[look.marks[at]] == 1 == now.times[look.marks[at]]}
     found = _match(look, look.marks, now.marks) if back or not is_without else {}
     if is_without and not there and not any(at in found for at in back):
         _put_all(now, look)
-        return len(look.gone)
+        return len(look.gone), 0
     missing = [at for at in look.gone if at not in found and at not in there and (is_without or at not in back)]
     _put_between(now, look, missing, found)
-    return len(missing)
+    left = look.gone.keys() - set(missing)
+    return len(missing), len(left if missing or is_without or not look.kept else [at for at in left if at in several or at not in found])
 
 
 def _put_all(now: _Now, look: _Look) -> None:

@@ -90,7 +90,8 @@ class StateDiff:
     values, as written.
 
     `restored` are the archives of a restore: the list's pointer and the archive's file name. `stuck` are the numbers of those whose value
-    is not put back or taken away, since something else has replaced what their operation left there.
+    is not put back or taken away, since something else has replaced what their operation left there. `unsure`: of each archive, how many
+    elements are not put back for equal ones that are there and may be others.
 
     Where nothing changes, `is_changed` is False, `data` is what was read, and nothing is archived.
     """
@@ -102,6 +103,7 @@ class StateDiff:
     archived: tuple[Archived, ...] = ()
     restored: tuple[tuple[str, str], ...] = ()
     stuck: tuple[int, ...] = ()
+    unsure: tuple[int, ...] = ()
 
 
 @frozen(eq=False)

@@ -220,14 +220,15 @@ def run_restore(reporter: Reporter, asked: ApplyAsked, names: Sequence[str]) -> 
     reporter.report([_warn(path, one, pack) for path, one in own if one.pack != pack.name])
     counts: tuple[int, ...] = ()
     stuck: tuple[int, ...] = ()
+    unsure: tuple[int, ...] = ()
 
     def make(read: bytes, _file: str) -> StateDiff:
-        nonlocal counts, stuck
+        nonlocal counts, stuck, unsure
         check_expected(asked.expected, pack.load_state(read, asked.shown).digest, asked.shown)
         note = NO_NOTE if asked.state == STDIN else read_note(Path(os.path.realpath(asked.state)), read)
         files = [path.name for path, _ in own]
         change, counts = make_restoration(pack, read, [one for _, one in own], name=asked.shown, note=note, files=files)
-        stuck = change.stuck
+        stuck, unsure = change.stuck, change.unsure
         return change
 
     rewritten = write_change(asked, raw, make, purpose="restore")
@@ -237,6 +238,7 @@ def run_restore(reporter: Reporter, asked: ApplyAsked, names: Sequence[str]) -> 
             told = f"{'the value' if one.replaced else show_plural(count, 'element')} {told} {one.pointer}"
             reporter.say(f"{show_path(path)}: {told}\n" if not asked.is_dry else "")
     reporter.report([_warn_stuck(*own[at]) for at in stuck])
+    reporter.report([_warn_unsure(*archive, count) for archive, count in zip(own, unsure, strict=True) if count])
     if len(own) < len(archives):
         reporter.say(f"{show_plural(len(archives) - len(own), 'archive')} of other states left; name them to restore them\n")
     tell_change(reporter, asked, rewritten)
@@ -257,6 +259,13 @@ def _warn(path: Path, archived: Archived, pack: Pack) -> Diagnostic:
 def _warn_stuck(path: Path, archived: Archived) -> Diagnostic:
     message = f"`{show_path(path)}` is not put back: `{archived.pointer}` holds something else than `{archived.operation}` left there"
     help = "restore the later archives of it first, or take the value out of the file by hand"
+    return Diagnostic("PC0840", message, help=help, level="warn")
+
+
+def _warn_unsure(path: Path, archived: Archived, count: int) -> Diagnostic:
+    some = f"{count} of {show_plural(len(archived.elements), 'element')}"
+    message = f"{some} in `{show_path(path)}` are not put back: `{archived.pointer}` has equal ones, which may be others"
+    help = "no note beside the state tells which they are: compare the file with the list, and put in by hand what is missing"
     return Diagnostic("PC0840", message, help=help, level="warn")
 
 
