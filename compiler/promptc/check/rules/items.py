@@ -372,7 +372,7 @@ def check_visible(pack: PackModel, configuration: Configuration) -> Iterator[Dia
 
 
 def _leave_out(each: Expression | Template, visible: Expression, marks: Sequence[Path]) -> str:
-    """How `each` leaves out what is hidden. Of several marks the first is shown; what asks more of it than truth is the author's to write."""
+    """How `each` leaves out what is hidden. Of several marks the first is shown."""
     names = [".".join(mark) for mark in marks]
     way = "selectattr" if visible.text.strip() == f"item.{names[0]}" else "rejectattr"
     told = "leave out what is hidden" + (f", by {join_names(names)}" if len(names) > 1 else "")
