@@ -99,6 +99,26 @@ def test_requests_for_a_provider(here, run):
     assert body["model"] == "small" and "system" in body
 
 
+@pytest.mark.parametrize("format", ["messages", "anthropic"])
+def test_what_is_said_while_a_question_is_rendered_is_told_once(format, here, run):
+    """Of two questions by one pack."""
+    manifest = Path("logbook/summary.yaml")
+    text, old = (
+        manifest.read_text(encoding="utf-8"),
+        'text: "{% for entry in state.entries %}- {{ entry.text }}\\n{% endfor %}", pinned: true}',
+    )
+    log = "budget: 12, items: {from: state.entries, text: '- {{ item.text }}'}, overflow: [evict: {warn: true}]}"
+    assert old in text
+    manifest.write_text("asserts: [{that: state.turns > 90, else: a young log}]\n" + text.replace(old, log), encoding="utf-8")
+    pack = Path("logbook/pack.yaml")
+    pack.write_text(pack.read_text(encoding="utf-8").replace("pack: title.yaml", "pack: summary.yaml"), encoding="utf-8")
+    flags = ["--arg", "title=true", "--requests", "--format", format, "--model", "small"]
+    asked = run("apply", "logbook", "digest", "state.json", *flags)
+    assert asked.code == 0 and list(json.loads(asked.out)["requests"]) == ["summary", "title"]
+    assert asked.err.count("PC0540 warning: `log` was shortened") == asked.err.count("a young log\n") == 1
+    assert run("apply", "logbook", "digest", "state.json", *flags, "--quiet").err == ""
+
+
 def test_a_later_question_sees_an_earlier_answer(here, run):
     flags = ["apply", "logbook", "digest", "state.json", "--arg", "title=true"]
     missing = run(*flags, "--answer", "summary=answer.md")

@@ -350,23 +350,22 @@ def _apply(reporter: Reporter, pack: Pack, asked: ApplyAsked, operation: Operati
 
 
 def _print_requests(reporter: Reporter, pack: Pack, raw: bytes, operation: OperationAsked, requests: Sequence[Request]) -> None:
-    """With the digest of the state they are about, for `--if-state`."""
+    """With the digest of the state they are about, for `--if-state`. What was said while they were rendered and made is reported once."""
+    made = {one.name: _make_body(one, operation) for one in requests}
+    reporter.report(dict.fromkeys(found for _, said in made.values() for found in said))
     shown = {
         "operation": operation.name,
         "state": pack.load_state(raw).digest,
-        "requests": {one.name: _show_request(reporter, one, operation) for one in requests},
+        "requests": {name: body for name, (body, _) in made.items()},
     }
     write_stdout(show_json(shown).encode())
 
 
-def _show_request(reporter: Reporter, request: Request, operation: OperationAsked) -> dict[str, Any]:
-    """The body; what is said of it is reported."""
+def _make_body(request: Request, operation: OperationAsked) -> tuple[Mapping[str, Any], Sequence[Diagnostic]]:
     if operation.format == "messages":
-        return {"messages": request.prompt.messages}
+        return {"messages": request.prompt.messages}, request.prompt.warnings
     payload = request.prompt.build_payload(operation.format, operation.model)
-    reporter.report(payload.warnings)
-    body: dict[str, Any] = payload.body
-    return body
+    return payload.body, payload.warnings
 
 
 def _refuse_missing(missing: Sequence[Request]) -> None:
