@@ -12,7 +12,7 @@ from promptc.cache import Cache
 from promptc.diag.findings import PromptcError, UsageError
 from promptc.operations.run import ask, judge_answer, list_operations, run_operation
 from promptc.text.counters.counter import CharacterCounter, Meter
-from tests.unit.operations.small import DIGEST_SCHEMA, write_pack
+from tests.unit.operations.small import DIGEST_SCHEMA, OPERATIONS, QUESTION, write_pack
 
 ANSWER = '{"points": ["a", "b"]}'
 STATE = {"strain": "tense", "log": [{"text": f"b{n}", "hot": n % 3 == 0} for n in range(6)], "title": "T"}
@@ -323,6 +323,19 @@ def test_a_question_inside_the_pack_only(tmp_path: Path) -> None:
     with pytest.raises(PromptcError) as raised:
         write_pack(tmp_path / "pack", 'operations: {one: {asks: {q: {pack: ../digest.yaml, else: {text: ""}}}, edits: []}}\n')
     assert [found.code for found in raised.value.diagnostics] == ["PC0150"]
+
+
+@pytest.mark.parametrize(("named", "code"), [("{{ hot | length }}", "PC0410"), ("{{ far(1) }}", "PC0408")])
+def test_a_question_sees_data_and_no_name_of_the_manifest_that_asks(tmp_path: Path, named: str, code: str) -> None:
+    """So that it stands by itself, and its own definitions mean the same whoever asks."""
+    operations = "define:\n  near: state.log[:1]\n  far(n): n > 3\n" + OPERATIONS
+    own = QUESTION + "define:\n  near: state.log[-1:]\n"
+    pack = write_pack(tmp_path, operations, **{"digest.yaml": own.replace("Write", "{{ near[0].text }}: write")})
+    (one,) = ask(pack, STATE, "tidy")
+    assert one.prompt.messages[0]["content"].strip() == "b5: write plain."
+    with pytest.raises(PromptcError) as raised:
+        ask(write_pack(tmp_path, operations, **{"digest.yaml": own.replace("Write", named)}), STATE, "tidy")
+    assert code in [found.code for found in raised.value.diagnostics]
 
 
 # --- What an answer must be beside its schema: the claims of its check, and a new state that is valid ---
