@@ -40,7 +40,14 @@ from promptc.check.rules.steps import (
     check_unwalked,
     check_void_recaps,
 )
-from promptc.check.rules.texts import check_breakpoints, check_empty_texts, check_line_ends, check_text_offers, check_unused_tools
+from promptc.check.rules.texts import (
+    check_breakpoints,
+    check_empty_texts,
+    check_idle_roles,
+    check_line_ends,
+    check_text_offers,
+    check_unused_tools,
+)
 from promptc.check.rules.variants import check_bands, check_conflicts, check_moods, check_never_on, check_tiers
 from promptc.diag.findings import Diagnostic, sort_diagnostics
 from promptc.model.pack import PackModel
@@ -108,6 +115,7 @@ RULES: tuple[Rule, ...] = (
     check_bands,
     check_breakpoints,
     check_text_offers,
+    check_idle_roles,
     partial(check_operations, check=check_pack),
     check_overlaps,
     check_alike,

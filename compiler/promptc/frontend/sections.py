@@ -63,7 +63,7 @@ def load_section(name: str, node: Node, shared_fence: Fence | None, declared: De
         message = f"a section cannot be called `{name}`: reports call a ladder so"
         compiler.note("PC0246", message, node.span, "give it another id")
     text, items = _load_content(node, declared, compiler)
-    own_fence = node.get("fence")
+    own_fence, own_role = node.get("fence"), node.get("role")
     budget, pinned = node.get("budget"), node.flag("pinned")
     as_messages = items is not None and items.message is not None
     fence = load_fence(own_fence, compiler) if own_fence is not None else shared_fence
@@ -84,6 +84,7 @@ def load_section(name: str, node: Node, shared_fence: Fence | None, declared: De
         items=items,
         overflow=_load_overflow(name, node, pinned, items, compiler),
         note=node.text("note"),
+        role_span=own_role.span if own_role is not None else None,
     )
     return _with_reads(section)
 

@@ -169,7 +169,7 @@ class Items:
 @frozen
 class Section:
     """One section. Exactly one of `text` (a template or constant text) and `items` is its source. `cache` puts a cache
-    breakpoint behind it. `note` is its author's remark, for the map.
+    breakpoint behind it. `note` is its author's remark, for the map. `role_span` is where its author names a role, if that is so.
 
     `reads` are the static paths of every expression and template that its selection evaluates.
     """
@@ -191,6 +191,7 @@ class Section:
     overflow: tuple[Step, ...] = ()
     reads: frozenset[tuple[str, ...]] = frozenset()
     note: str = ""
+    role_span: Span | None = None
 
 
 def show_score(micro: int, places: int = 3) -> str:

@@ -140,3 +140,34 @@ def test_a_proof_says_what_comes_on_top(tmp_path):
 def _prove(folder):
     (found,) = [one for one in check_pack(promptc.load(folder).model) if one.code == "PC0656"]
     return found.message
+
+
+SECTIONS = """\
+sections:
+  - {id: rules, role: system, text: Be brief.}
+  - {id: facts, %s}
+  - {id: input, role: user, text: "{{ state.input }}"}
+"""
+MERGED, LISTED = "merge", "[{role: system, sections: [rules]}, {role: developer, sections: [facts]}, {role: user, sections: [input]}]"
+
+
+@pytest.mark.parametrize(
+    ("facts", "messages", "more", "is_told"),
+    [
+        ("role: user, text: The bell.", LISTED, "", True),
+        ("text: The bell.", LISTED, "", False),  # it names none
+        ("role: developer, text: The bell.", LISTED, "", False),
+        ("role: user, text: The bell.", MERGED, "", False),
+        ("role: user, text: '{{ section.role }}'", LISTED, "", False),
+        ("role: user, text: The bell., fence: {open: '<{{ section.role }}>', close: '</>'}", LISTED, "", False),
+        ("role: user, items: {from: state.log, message: {role: item.role, content: item.text}}", LISTED, "", False),
+        ("role: user, text: The bell.", MERGED, f"patches: {{listed: {{output: {{messages: {LISTED}}}}}}}", False),
+        ("role: user, text: The bell.", LISTED, "patches: {merged: {output: {messages: merge}}}", False),
+        ("role: system, text: The bell.", LISTED, "patches: {other: {sections: {facts: {role: developer}}}}", True),
+        ("text: The bell.", LISTED, "patches: {other: {sections: {facts: {role: user}}}}", True),
+    ],
+)
+def test_a_role_that_a_list_of_messages_overrules(tmp_path, facts, messages, more, is_told):
+    body = f"{SECTIONS % facts}output: {{format: messages, messages: {messages}}}\n{more}\n"
+    found = lint(tmp_path, body)
+    assert [one.level for one in found if one.code == "PC0680"] == ["warn"] * is_told

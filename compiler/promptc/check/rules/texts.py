@@ -10,7 +10,7 @@ from promptc.check.configurations import Configuration, Configurations, for_each
 from promptc.diag.findings import Diagnostic, Span
 from promptc.model.pack import PackModel
 from promptc.model.section import Section
-from promptc.template.compile import Template
+from promptc.template.compile import Expression, Template
 from promptc.text.characters import is_blank
 
 _SHOWN = 50  # characters of a tag that a message can bear
@@ -28,6 +28,30 @@ _PUTS_OUT = frozenset("include endfor raw".split())
 
 MOST = 4
 """Breakpoints in one request, of the provider that takes most."""
+
+
+def check_idle_roles(pack: PackModel, configurations: Configurations) -> Iterator[Diagnostic]:
+    """Every `role` of a section that a list of messages puts into a message of another, in each configuration it stands in, and that no
+    text of the section reads. Of a section whose items are messages it is the role of what stands for several of them."""
+    found: dict[Span, Diagnostic | None] = {}
+    for configuration in configurations:
+        roles = {name: plan.role for plan in configuration.plan.output.messages for name in plan.sections}
+        read = {text.section.id for text in configuration.iter_texts() if text.section is not None and _has_role(text.code)}
+        for section in configuration.plan.sections:
+            place, role = section.role_span, roles.get(section.id, section.role)
+            if place is None or (section.items is not None and section.items.message is not None):
+                continue
+            if role == section.role or section.id in read:
+                found[place] = None
+            elif place not in found:
+                message = f"`role: {section.role}` of `{section.id}` has no effect: `output.messages` puts it into a message of `{role}`"
+                help = f"take it out, or list `{section.id}` in a message of `{section.role}`"
+                found[place] = Diagnostic("PC0680", message, place, help, "warn")
+    yield from (one for one in found.values() if one is not None)
+
+
+def _has_role(code: Expression | Template) -> bool:
+    return any(path[:2] in (("section",), ("section", "role")) for path in code.reads)
 
 
 def check_text_offers(pack: PackModel, configurations: Configurations) -> Iterator[Diagnostic]:
