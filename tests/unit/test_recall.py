@@ -185,7 +185,7 @@ def test_the_value_that_finds_most_of_those_that_reject_enough(given, chosen):
 def test_what_is_lost_to_an_idle_line_is_told_with_it(small, tmp_path):
     """With vectors of words: `idle` is where an answer is lost that a lead of nothing finds."""
     encoder = WordEncoder()
-    text = PACK.replace("floor: 0.2", "floor: 0.2, vectors: {encoder: minilm-int8}, asked: asked.tsv, lead: 0.05")
+    text = PACK.replace("floor: 0.2", "floor: 0.2, vectors: {encoder: minilm-int8}, asked: asked.tsv, lead: 0.3")
     (tmp_path / "pack.yaml").write_text(text, encoding="utf-8")
     (tmp_path / "asked.tsv").write_text("who cracked it\tone/bell.md#Bell\nbread in winter, please\n", encoding="utf-8")
     pack = Pack.load(tmp_path)

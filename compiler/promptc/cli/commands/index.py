@@ -59,7 +59,7 @@ _MISSED = 1
 _LONGEST = 96_000_000
 _DIGITS = 6
 _REFUSED = 6
-_VALUES: dict[Setting, Sequence[int]] = {"floor": range(50_000, 500_000, 25_000), "lead": range(0, 150_000, 10_000)}
+_VALUES: dict[Setting, Sequence[int]] = {"floor": range(50_000, 500_000, 25_000), "lead": range(0, 320_000, 20_000)}
 _REJECTED = 900
 _BAR = 20
 

@@ -7,11 +7,17 @@ without memory); and how well an index answers queries whose answers are known (
 
 Each depends on the query, the chunk and the index only, never on what else was found: a score can be compared between queries, and a
 floor means the same for each. All are whole millionths, worked out in whole numbers. Of several queries each is scored, and a chunk's best
-score counts. `cosine` is that of the chunk's text or of a line that is asked for it, whichever is nearer.
+score counts. `cosine` is the mean of the greatest two of those of the chunk's text, which counts twice, and of the lines that are asked for
+it: one line alone is near by accident, and a line more lowers nothing.
 
-A query is idle in an index, and finds nothing there, if it is not by the index's `lead` nearer to the chunks that it may see than to the
-idle lines (those that no chunk answers): the means of the three greatest cosines on either side are compared. Of several queries the first
-says what is wanted, and the others help to find it: where it is idle, they are not asked.
+A query is idle in an index, and finds nothing there, if this is less than the index's `lead`:
+
+    ahead   = (w × words + v × (ours - theirs) / (1 - background)) / (w + v)
+
+`words` is the best such score among the chunks that the query may see, `ours` the mean of its greatest cosines with texts and lines of
+theirs, `theirs` that of its greatest with idle lines (those that no chunk answers). As many on either side: a fifth of what the smaller
+side has, from one to ten. Of several queries the first says what is wanted, and the others help to find it: where it is idle, they are not
+asked.
 
 `most` is what those words of the query could add that any chunk has: a common one next to nothing. `rarest` is what a word could add that
 one chunk has; it keeps a query of which one common word is known from scoring high. `strange` is from 0 to 3: of the words that no chunk
@@ -44,8 +50,14 @@ BACKGROUND_UNIT = 10_000
 _ONE = SCALE * SCALE
 _PREVIEW = 120
 _STRANGE = 3
-_NEAREST = 3
-"""Vectors on either side by which a query is found idle."""
+_NEAREST = 10
+"""Vectors on either side, and chunks by words, by which a query is found idle."""
+
+_PARTS = 5
+"""Of so many vectors on the smaller side one is looked at: of few lines ten would be all, near or not."""
+
+_CLOSEST = 2
+"""Vectors of a chunk whose mean says how near it is; that of its text counts so many times."""
 
 NO_LEAD = -2 * MICRO
 """A lead that every query has: no two cosines differ by more."""
@@ -116,7 +128,7 @@ class Score:
 @frozen
 class FoundChunk:
     """A chunk that was found, in which index, its score, and the query that gave it: of several that gave the same, the first. `asked` is
-    the line asked for the chunk that was nearest; empty where its text was, or no vector counts.
+    the line asked for the chunk that was nearest of all its vectors; empty where its text was, or no vector counts.
     """
 
     chunk: Chunk
@@ -341,8 +353,8 @@ def _score(index: LoadedIndex, queries: Sequence[Query], request: ChunkQuery) ->
         terms, vector = list_terms(query.text, index.synonyms), query.vectors.get(index.encoder)
         if not terms:
             continue
-        rows, near = _propose(index, terms, vector, request, accepted)
-        line = _find_idle(index, vector, near, request) if vector is not None and not place else None
+        rows, by_words, near = _propose(index, terms, vector, request, accepted)
+        line = _find_idle(index, terms, vector, by_words, near, request) if vector is not None and not place else None
         if line is not None:
             return [], 0, 0, line
         for row, score, at in _score_rows(index, terms, vector, rows):
@@ -358,17 +370,20 @@ def _tell_found(index: LoadedIndex, chunk: Chunk, score: Score, query: str, at: 
     return FoundChunk(chunk, index.name, score, query, chunk.asked[at - 1] if at else "")
 
 
-def _find_idle(index: LoadedIndex, vector: Vector, near: Sequence[int], request: ChunkQuery) -> str | None:
-    """The nearest idle line, of several as near the first, if the query is idle; `near` are the rows nearest to it that it may see."""
+def _find_idle(
+    index: LoadedIndex, terms: Sequence[Term], vector: Vector, by_words: Sequence[int], near: Sequence[int], request: ChunkQuery
+) -> str | None:
+    """The nearest idle line, of several as near the first, if the query is idle; `by_words` and `near` are the first rows of each list."""
     lead = index.lead if request.lead is None else request.lead
     if not index.idle_vectors or not near or lead == NO_LEAD:
         return None
     of_idle = multiply(index.idle_vectors, vector)
     products = [product for some in index.store.read_products(vector, near) for product in some]
-    ours, theirs = (sorted(some)[-_NEAREST:] for some in (products, of_idle))
-    ahead = sum(ours) * len(theirs) - sum(theirs) * len(ours)
-    is_idle = ahead * MICRO < lead * _ONE * len(ours) * len(theirs)
-    return index.idle[of_idle.index(max(of_idle))] if is_idle else None
+    count = min(_NEAREST, max(1, min(len(products), len(of_idle)) // _PARTS))
+    ours, theirs = (sum(sorted(some)[-count:]) for some in (products, of_idle))
+    words = max(_score_words(index, terms, by_words), default=0)
+    ahead = MICRO * (ours - theirs) * BACKGROUND_UNIT // (count * _ONE * (BACKGROUND_UNIT - index.background))
+    return index.idle[of_idle.index(max(of_idle))] if _fuse(words, ahead, index.weights) < lead else None
 
 
 def _score_rows(index: LoadedIndex, terms: Sequence[Term], vector: Vector | None, rows: Sequence[int]) -> Iterator[tuple[int, Score, int]]:
@@ -378,25 +393,25 @@ def _score_rows(index: LoadedIndex, terms: Sequence[Term], vector: Vector | None
         yield from ((row, Score(words, 0, words, words), 0) for row, words in zip(rows, by_words, strict=True))
         return
     for row, words, products in zip(rows, by_words, index.store.read_products(vector, rows), strict=True):
-        nearest = max(products)
-        near = _score_product(nearest, index.background)
+        closest = sorted([products[0]] * (_CLOSEST - 1) + list(products))[-_CLOSEST:]
+        near = _score_product(sum(closest) // _CLOSEST, index.background)
         fused = _fuse(words, near, index.weights)
-        yield row, Score(words, near, fused, fused), products.index(nearest)
+        yield row, Score(words, near, fused, fused), products.index(closest[-1])
 
 
 def _propose(
     index: LoadedIndex, terms: Sequence[Term], vector: Vector | None, request: ChunkQuery, accepted: dict[int, _Judged]
-) -> tuple[list[int], list[int]]:
-    """The first rows of each list that the filters accept, each row once; and the nearest by vector, in which the nearest vectors are.
-    `accepted` keeps what the filters said of a row.
+) -> tuple[list[int], list[int], list[int]]:
+    """The first rows of each list that the filters accept, each row once; and those by which a query is found idle: the first by words,
+    and the nearest by vector, in which the nearest vectors are. `accepted` keeps what the filters said of a row.
     """
     words = sorted({word for term in terms for phrase in term.phrases for word in phrase})
     version, window = request.version if index.has_versions else None, request.window
-    rows, near = _take(index, index.store.iter_by_words(words, version), window, request, accepted), list[int]()
+    wanted = max(window, _NEAREST) if index.idle else window
+    rows, near = _take(index, index.store.iter_by_words(words, version), wanted, request, accepted), list[int]()
     if vector is not None:
-        wanted = max(window, _NEAREST) if index.idle else window
         near = _take(index, index.store.iter_by_vector(vector, version), wanted, request, accepted)
-    return sorted({*rows, *near[:window]}), near[:_NEAREST]
+    return sorted({*rows[:window], *near[:window]}), rows[:_NEAREST], near[:_NEAREST]
 
 
 def _take(index: LoadedIndex, rows: Iterator[int], wanted: int, request: ChunkQuery, accepted: dict[int, _Judged]) -> list[int]:
