@@ -4,6 +4,7 @@ characters come from (`OutputSpan`).
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 
@@ -13,6 +14,10 @@ from promptc.diag.frozen import field, frozen, replace
 Pointers = tuple[str, ...]
 """JSON pointers into a state, each once, in the order they were read."""
 _EXCERPT = 400
+
+_WRITTEN = re.compile(r'\\(x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|U00(?:0[0-9A-Fa-f]|10)[0-9A-Fa-f]{4})|\\(.)|([^"\\\n])')
+_ESCAPES = dict(zip('0abtnvfre "/\\N_LP\t', '\0\a\b\t\n\v\f\r\x1b "/\\\x85\xa0\u2028\u2029\t', strict=True))
+"""One character in double quotes, and what a letter behind a backslash stands for there (YAML 1.2, 5.7)."""
 
 
 @frozen
@@ -32,8 +37,8 @@ class Place:
     def make_span(self, name: str, text: str, at: int) -> Span:
         """The place `at` (characters before it, plus 1) of template `name` (empty: the template itself) whose text is `text`.
 
-        In a manifest, `span` itself where its text is not written as it reads: with escapes, over lines without `|` or `>`, or folded where
-        blank or deeper lines stand before the place.
+        In a manifest, `span` itself where that is not certain: over lines without `|` or `>`, or folded where blank or deeper lines stand
+        before the place.
         """
         if self.inline and not name:
             found = _find_inside(self.source, self.span, text, at)
@@ -113,8 +118,24 @@ def _find_inside(source: str, span: Span, text: str, at: int) -> int | None:
         return _find_in_block(lines, span.line, text, before)
     if source[begin : begin + 1] == ">":
         return _find_in_folded(lines, span.line, text, len(before))
-    begin += source[begin : begin + 1] in ("'", '"')
+    if source[begin : begin + 1] == '"':
+        return _find_in_double(source, begin + 1, before)
+    if source[begin : begin + 1] == "'":
+        begin, text, before = begin + 1, text.replace("'", "''"), before.replace("'", "''")
     return begin + len(before) if "\n" not in text and source.startswith(text, begin) else None
+
+
+def _find_in_double(source: str, at: int, before: str) -> int | None:
+    """As `_find_inside`, in double quotes on one line, where `at` is behind the first: character by character, each as it is written."""
+    for character in before:
+        found = _WRITTEN.match(source, at)
+        if found is None:
+            return None
+        code, name, plain = found.groups()
+        if (chr(int(code[1:], 16)) if code else plain or _ESCAPES.get(name)) != character:
+            return None
+        at = found.end()
+    return at
 
 
 def _find_in_block(lines: list[str], first: int, text: str, before: str) -> int | None:

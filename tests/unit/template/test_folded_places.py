@@ -38,5 +38,35 @@ def test_what_is_not_certain_is_where_the_text_begins(source, at, there):
     assert _find(source, at)[0] == there
 
 
+WRITTEN = r'"a\tb \"{{ x }}\" \\ \x41\u00e9\U0001F600 \n\/\e\N\_\L\P é東{{ y }}."'
+
+
+def test_every_character_between_double_quotes_is_found_whatever_stands_escaped_before_it():
+    source = f"one: 1\nlist: [{{text: {WRITTEN}}}]\n"
+    node = load_yaml(source.encode(), "pack.yaml", "").value["list"].value[0].value["text"]
+    text, columns = str(node.value), []
+    for at in range(1, len(text) + 1):
+        span = Place(node.span, inline=True, source=source).make_span("", text, at)
+        there = source.split("\n")[span.line - 1][span.column - 1 :].removesuffix("}]")
+        assert load_yaml(f'"{there}'.encode(), "pack.yaml", "").value == text[at - 1 :]
+        columns.append(span.column)
+    assert columns == sorted(set(columns)) and columns[0] == 16
+
+
+@pytest.mark.parametrize(
+    ("source", "at", "there"),
+    [
+        ("text: 'it''s {{ a }} ''b'''\n", 6, "{{ a"),
+        ("text: 'it''s {{ a }} ''b'''\n", 14, "''b"),
+        ('text: "a {{ b }}\\\n  c {{ d }}"\n', 3, "{{ b"),
+        ('text: "a {{ b }}\\\n  c {{ d }}"\n', 13, '"a'),
+        ('text: "a {{ b }}\n  c {{ d }}"\n', 14, '"a'),
+        ('text: "a\\n{{ d }}"\n', 3, "{{ d"),
+    ],
+)
+def test_between_quotes(source, at, there):
+    assert _find(source, at)[0].startswith(there)
+
+
 def test_nothing_behind_the_head_is_no_place():
     assert Place(Span("pack.yaml", 1, 7), inline=True, source="text: >-").make_span("", "x", 1) == Span("pack.yaml", 1, 7)
