@@ -35,6 +35,12 @@ from promptc.golden.verdicts.verdict import Verdict, compare_goldens, render_gol
 _MOST = 60
 """Runs of the case for one account of what its inputs were."""
 
+_MOST_RENDERS = 600
+"""Renders in them: a run of a session has one a turn, that of a `recall` one a query."""
+
+_LEAST = 8
+"""Runs that are made however many renders each takes."""
+
 _MOST_SEARCHES = 20
 """So many failures have their cause looked for among all edits, the first ones: each takes some runs. Whether an edit that moved one of
 them moved another one, too, is asked of every failure."""
@@ -399,11 +405,11 @@ def _is_still(case: Case, path: str, entry: TreeEntry) -> bool:
 
 def _find_in(case: Case, before: Before, trial: _Trial) -> Cause | None:
     """The cause by one account; None where putting everything back does not make the case hold."""
-    runs = [0]
+    runs, most = [0], max(_LEAST, min(_MOST, _MOST_RENDERS // _count_renders(case)))
 
     def holds(some: Sequence[FileChange]) -> bool:
         runs[0] += 1
-        if runs[0] > _MOST:
+        if runs[0] > most:
             return False
         trial.put_back(case, before.files, some)
         with SuiteResources() as resources:
@@ -413,10 +419,22 @@ def _find_in(case: Case, before: Before, trial: _Trial) -> Cause | None:
     if changes is None or holds(()):
         return None
     fewest = tuple(_choose_fewest((), changes, holds, is_new=False))
-    if runs[0] > _MOST:
-        return Cause(what=f"some of {len(changes)} edits of {', '.join(sorted({one.path for one in changes}))}")
+    if runs[0] > most:
+        paths = ", ".join(sorted({one.path for one in fewest}))
+        return Cause(what=f"some of {len(fewest)} edits of {paths}: {most} runs of the case did not tell which, and no more are made")
     found = tuple(one for one in changes if one in fewest)
     return Cause(found, before={one.path: before.files[one.path] for one in found})
+
+
+def _count_renders(case: Case) -> int:
+    """How many renders a run of the case takes, at least one."""
+    if case.kind != "recall":
+        return max(len(case.states), 1)
+    try:
+        queries = read_file(os.path.join(case.folder, case.asked["queries"]), MAX_PLAIN_BYTES)
+    except OSError:
+        return 1
+    return max(len(queries.splitlines()), 1)
 
 
 def _iter_accounts(case: Case, before: Before) -> Iterator[tuple[FileChange, ...]]:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
@@ -17,6 +18,7 @@ from promptc.api import Pack
 from promptc.cli.findings import render_diagnostics
 from promptc.cli.shell import CaseShell
 from promptc.diag.findings import Diagnostic, PromptcError
+from promptc.golden import cause
 from promptc.golden.cases.case import Case, CaseOutcome
 from promptc.golden.cases.discover import load_case
 from promptc.golden.cause import Cause, CauseFinder, find_cause
@@ -353,6 +355,37 @@ def test_of_many_edits_the_one_that_matters_is_named(there: Path) -> None:
     line = _edit(template, "sentences", "words")
     found = _find(there)
     assert found is not None and [(one.path.rpartition("/")[2], one.line) for one in found.changes] == [(template.name, line)]
+
+
+@pytest.mark.parametrize(("turns", "most"), [(1, 60), (30, 20), (100, 8)])
+def test_a_search_takes_so_many_runs_and_says_that_it_ended_there(
+    there: Path, turns: int, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each of the edits moved the golden. Where a run takes many renders, it takes fewer runs."""
+    folder = there / "fixtures" / "starter" / "plain"
+    states = "state: state.json" if turns == 1 else f"states: [{', '.join(['state.json'] * turns)}]"
+    (folder / "case.yaml").write_text(f"title: x\n{states}\ngolden: [text]\n", encoding="utf-8")
+    manifest = there / "packs" / "starter" / "pack.yaml"
+    head = "promptc: 1\nname: starter\nversion: 1.0.0\ntokenizer: chars/4\nbudget: 9000\nsections:\n  - id: a\n    text: |\n"
+    told = "".join(f"      told {at}\n      as it was\n" for at in range(36))
+    manifest.write_text(head + told, encoding="utf-8")
+    for old in folder.glob("golden.*"):
+        old.unlink()
+    _accept(folder)
+    for line in ("add -A", "-c user.name=a -c user.email=a@b.c commit -q -m second"):
+        subprocess.run(["git", *line.split()], check=True, cwd=there)
+    manifest.write_text(head + told.replace("told", "said"), encoding="utf-8")
+    runs = []
+    monkeypatch.setattr(cause, "run_case", lambda *given: runs.append(0) or run_case(*given))
+    found = _find(there)
+    assert found is not None and not found.changes and len(runs) == most
+    assert re.fullmatch(rf"some of \d+ edits of packs/starter/pack.yaml: {most} runs of the case did not tell which, .*", found.what)
+
+
+def test_a_run_of_a_recall_renders_each_of_its_queries() -> None:
+    folder = ROOT / "fixtures" / "worldarchitect" / "recall"
+    queries = (folder / load_case(str(folder)).asked["queries"]).read_text(encoding="utf-8")
+    assert cause._count_renders(load_case(str(folder))) == len(queries.splitlines()) > 2
 
 
 def test_a_golden_that_was_edited_is_the_cause(there: Path) -> None:
