@@ -1,5 +1,6 @@
 """What every test shares: how many random examples are drawn, from which seed, whether goldens are written, and a cache of its own."""
 
+import gc
 import os
 import shutil
 import tempfile
@@ -46,11 +47,17 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     kept: list[pytest.Item] = []
     for _, same in groupby(items, key=lambda item: (item.parent, item.name.partition("[")[0])):
         function = list(same)
-        is_sampled = len(function) > 1 and function[0].get_closest_marker("sampled")
-        kept += size.take_part(function) if is_sampled else function
+        marker = function[0].get_closest_marker("sampled") if len(function) > 1 else None
+        kept += size.take_part(function, *marker.args) if marker is not None else function
     chosen = set(kept)
     config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
     items[:] = kept
+
+
+def pytest_collection_finish() -> None:
+    """Spares the collector of garbage the thousands of tests, which it would look through again and again: a tenth of a run's time."""
+    gc.freeze()
+    gc.set_threshold(*gc.get_threshold()[:2], 100)
 
 
 def pytest_unconfigure() -> None:

@@ -11,7 +11,8 @@ from typing import Any
 EXAMPLES = {"commit": 25, "ci": 100, "prove": 2000}
 """Examples that hypothesis draws for a property, unless the property says how many."""
 
-PARTS = 3
+PARTS, SMALL_PARTS = 3, 9
+"""A commit tries a third of a table; and a ninth of the tries at one property, where each try by itself is dear."""
 _SIZE, _PART = "PROMPTC_TESTS", "PROMPTC_TESTS_PART"
 
 
@@ -20,7 +21,7 @@ def choose(*, is_proof: bool) -> None:
     size = "prove" if is_proof else os.environ.get(_SIZE) or ("ci" if os.environ.get("CI") else "commit")
     assert size in EXAMPLES, f"{_SIZE} is one of: {', '.join(EXAMPLES)}"
     os.environ[_SIZE] = size
-    os.environ.setdefault(_PART, str(datetime.now(UTC).toordinal() % PARTS))
+    os.environ.setdefault(_PART, str(datetime.now(UTC).toordinal() % SMALL_PARTS))
 
 
 def read_size() -> str:
@@ -38,17 +39,21 @@ def count_examples(wanted: int) -> int:
     return min(wanted, max(EXAMPLES["commit"], wanted // 4)) if read_size() == "commit" else wanted
 
 
-def take_part(all_of_them: Sequence[Any]) -> Sequence[Any]:
-    """Every third, beginning with the day's, for a commit; else all."""
-    return all_of_them[int(os.environ[_PART]) :: PARTS] if read_size() == "commit" else all_of_them
+def take_part(all_of_them: Sequence[Any], parts: int = PARTS) -> Sequence[Any]:
+    """Every third (or ninth), beginning with the day's, for a commit; else all. Of fewer than there are parts one is taken."""
+    if read_size() != "commit":
+        return all_of_them
+    first = int(os.environ[_PART]) % parts
+    return all_of_them[first % max(1, len(all_of_them)) :: parts]
 
 
 def describe() -> str:
     """What this run leaves out, and how to get it."""
     if read_size() != "commit":
         return f"size of this run: {read_size()}"
-    part = int(os.environ[_PART]) + 1
+    part = int(os.environ[_PART])
     return (
-        f"LEFT OUT, CI runs it ({_SIZE}=ci): three of four examples of each property, the attacks, tables and cases but part {part} of "
-        f"{PARTS} ({_PART}={part - 1}), a second hash seed, command lines that differ in their state alone"
+        f"LEFT OUT, CI runs it ({_SIZE}=ci): three of four examples of each property, the attacks, tables and cases but part "
+        f"{part % PARTS + 1} of {PARTS}, what is dear to try (a case in another process, a kill before each call) but part "
+        f"{part % SMALL_PARTS + 1} of {SMALL_PARTS} ({_PART}={part}), a second hash seed, command lines that differ in their state alone"
     )

@@ -100,8 +100,8 @@ def test_the_steps_are_the_same_under_another_hash_seed(outcomes, share):
 
 @pytest.mark.parametrize("way", ["check", "render"])
 def test_definitions_end_in_a_finding_or_are_paid_for(way):
-    """All of them, in every run: what is wrong with a definition is told when the pack is loaded; what is honest costs steps."""
-    for name, found in _run_all(way, 0, tuple(DEFINITIONS)).items():
+    """What is wrong with a definition is told when the pack is loaded; what is honest costs steps."""
+    for name, found in _run_all(way, 0, tuple(take_part(sorted(DEFINITIONS)))).items():
         code, _, _ = DEFINITIONS[name]
         says_what_to_write = code in ("PC0205", "PC0209")  # a message of the manifest's shape
         _check_end({**found, "help": found["help"] or says_what_to_write} if found["code"] else found)

@@ -85,7 +85,7 @@ def _render_diff(found: GoldenDifference) -> str:
     return "\n".join(difflib.unified_diff(*lines, found.path, f"{found.path} now", lineterm="", n=2))
 
 
-@pytest.mark.sampled
+@pytest.mark.sampled(9)
 @each_case
 def test_elsewhere(case: Case, elsewhere: list[dict[str, list[str]]], copy: Path) -> None:
     """Nothing depends on the hash seed, the folder, what ran before; no render on line ends, the path of the pack, the order of keys."""

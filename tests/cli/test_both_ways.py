@@ -90,7 +90,7 @@ def ways(run, monkeypatch):
     return call
 
 
-@pytest.mark.sampled
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_a_case_comes_to_the_same(case, ways, tmp_path):
     with SuiteResources() as resources, OwnShell().surround(case, resources) as there, work_in(there.root):

@@ -48,10 +48,18 @@ def git(folder: Path, *arguments: str) -> None:
 
 @pytest.fixture
 def operations(tmp_path, monkeypatch):
-    """A repository with a pack whose operation asks, and its cases."""
+    """A repository with a pack whose operation asks, and a case that passes; its state and its answer lie in neither's folder."""
     folder = tmp_path / "asking"
-    for name in ("packs/sentinel", "fixtures/sentinel"):
-        shutil.copytree(ROOT / name, folder / name)
+    given = ROOT / "fixtures/ledger"
+    (folder / "packs").mkdir(parents=True)
+    shutil.copytree(given / "base", folder / "fixtures/ledger/base")
+    shutil.copytree(given / "nothing_left", folder / "fixtures/ledger/asked")
+    (folder / "fixtures/answers").mkdir()
+    (folder / "fixtures/ledger/asked/answer.json").rename(folder / "fixtures/answers/day.json")
+    (folder / "fixtures/ledger/base/state.json").rename(folder / "fixtures/state.json")
+    case = folder / "fixtures/ledger/asked/case.yaml"
+    text = case.read_text(encoding="utf-8").replace("answer.json", "../../answers/day.json").replace("../base/state", "../../state")
+    case.write_text(text, encoding="utf-8")
     git(folder, "init", "-q")
     git(folder, "add", ".")
     git(folder, "commit", "-qm", "first")
@@ -59,23 +67,10 @@ def operations(tmp_path, monkeypatch):
     return folder
 
 
-def find_operation(folder: Path) -> Path:
-    """A case of an operation that is given an answer, and passes."""
-    found = sorted(path for path in folder.glob("fixtures/sentinel/*/case.yaml") if "answers: {" in path.read_text(encoding="utf-8"))
-    return found[0].parent
-
-
-def find_answer(case: Path) -> Path:
-    import yaml
-
-    answers = yaml.safe_load((case / "case.yaml").read_text(encoding="utf-8"))["apply"]["answers"]
-    return (case / next(iter(answers.values()))).resolve()
-
-
 def test_a_revision_counts_the_answers_to_an_operation(operations, run):
-    case = find_operation(operations)
+    case = operations / "fixtures/ledger/asked"
     assert run("test", "--ci", "--since", "HEAD", str(case)).out == "0 passed, 1 left out as unchanged\n"
-    find_answer(case).write_text("{}", encoding="utf-8")
+    (operations / "fixtures/answers/day.json").write_text("{}", encoding="utf-8")
     done = run("test", "--ci", "--since", "HEAD", str(case))
     assert done.code == 1 and done.out.endswith("0 passed, 1 failed\n")
 
@@ -95,14 +90,14 @@ def test_a_revision_counts_queries_and_runs_every_command_line(there, run):
 
 
 def test_an_operation_is_remembered_with_its_answers_and_questions(operations, run):
-    case = find_operation(operations)
+    case = operations / "fixtures/ledger/asked"
     assert run("test", "--ci", str(case)).out == "1 passed\n"
     assert run("test", "--ci", str(case)).out == "1 passed (1 unchanged since)\n"
-    question = operations / "packs/sentinel/summary.yaml"
+    question = operations / "fixtures/ledger/base/ask.yaml"
     before = question.read_text(encoding="utf-8")
     question.write_text(f"{before}\n# more\n", encoding="utf-8")
     assert run("test", "--ci", str(case)).out == "1 passed\n"
-    find_answer(case).write_text("{}", encoding="utf-8")
+    (operations / "fixtures/answers/day.json").write_text("{}", encoding="utf-8")
     assert run("test", "--ci", str(case)).code == 1
 
 

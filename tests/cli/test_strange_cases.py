@@ -221,6 +221,7 @@ def test_a_variable_names_no_server(strange: Path, run, name: str, value: str, c
     _attack(strange, run, f"state: state.json\ngiven: {{environment: {{{name}: '{value}'}}}}\ngolden: [text]", code)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "wanted",
     [

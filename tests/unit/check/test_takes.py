@@ -237,7 +237,7 @@ def _iter_given() -> Iterator[tuple[str, Any, dict[str, Any], list[Any]]]:
         yield f"the constant {constant!r}", constant, {}, [0]
 
 
-@pytest.mark.sampled
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("place", PLACES)
 def test_check_says_what_every_run_says(tmp_path: Path, place: str) -> None:
     taken = []

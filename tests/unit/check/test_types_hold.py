@@ -126,7 +126,7 @@ def pack(tmp_path_factory: pytest.TempPathFactory) -> promptc.Pack:
     return promptc.load(folder)
 
 
-@pytest.mark.sampled
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("value", _VALUES)
 def test_a_kind_holds_all_that_is_given(pack: promptc.Pack, value: str) -> None:
     scopes, place, met = Scopes(pack.model), Place(Span("x", 1, 1, ""), inline=True, source=""), 0

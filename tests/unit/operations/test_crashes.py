@@ -3,7 +3,7 @@
 import pytest
 
 from benchmarks.crashes import BAD, crash, crash_at_calls, crash_restore, crowd, list_works
-from tests.size import take_part
+from tests.size import SMALL_PARTS, take_part
 
 WORKS = {f"{work.pack.name} {work.name}": work for work in list_works()}
 
@@ -20,7 +20,7 @@ def test_killed_at_any_instant(name):
 
 
 def test_killed_before_each_call():
-    figures = crash_at_calls(WORKS["logbook prune"], take_part(range(10_000)))
+    figures = crash_at_calls(WORKS["logbook prune"], take_part(range(10_000), SMALL_PARTS))
     _check(figures)
     assert figures["finished"] == 1
     assert figures["old"] > 10

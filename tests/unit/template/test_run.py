@@ -81,6 +81,7 @@ BOMBS = [
 ]
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("text", BOMBS)
 def test_a_bomb_is_stopped(text):
     (found,) = find_errors("\n" + text)

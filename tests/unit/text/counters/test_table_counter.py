@@ -43,6 +43,7 @@ def test_long_white_runs_are_parted_as_the_tokenizer_parts_them(text, exact):
     assert list(accumulate(map(len, encoding.decode_tokens_bytes(tokens)), initial=0))[:-1] == exact.iter_starts(text)
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("last", ["", "x", " x", "\n", "\nx", "/"])
 @pytest.mark.parametrize("character", [" ", "\t", "\n", "a", "=", "\N{GRINNING FACE}"])
 def test_a_million_characters_are_counted(character, last, exact):
