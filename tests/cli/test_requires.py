@@ -176,7 +176,7 @@ def test_every_case_of_this_repository_passes_without_the_extras_it_does_not_req
     asked = [sys.executable, "-c", BARE, "test", "--ci", "--no-cache", "-j", "1", "--format", "json", *names]
     done = subprocess.run(asked, capture_output=True, cwd=ROOT, env=environment(), check=False)
     verdicts = {one["name"]: one["status"] for one in json.loads(done.stdout)["cases"]}
-    assert len(verdicts) == len(chosen)
+    assert {one.name for one in chosen} <= verdicts.keys()
     assert {name: how for name, how in verdicts.items() if how != "passed"} == dict.fromkeys(needy, "skipped")
     assert done.returncode == 0, done.stderr.decode()
 
