@@ -13,7 +13,7 @@ export PIP_NO_INPUT := 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint types tests drift cases wheel parts bench prove accept codes format lock clean
+.PHONY: help demo test check lint types tests drift cases wheel parts site bench prove accept codes format lock clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*##  *\(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -28,8 +28,9 @@ test: $(VENV)/dev.stamp  ## run the tests
 # What is installed is installed one after the other. Then what works on one core stands side by side, and the tests have all cores.
 check:  ## what CI runs, with a commit's share of the tests (PROMPTC_TESTS=ci: all)
 	@$(MAKE) --no-print-directory $(VENV)/bench.stamp
+	@$(MAKE) --no-print-directory $(VENV)/docs.stamp
 	@$(MAKE) --no-print-directory $(VENV)/dev.stamp
-	@$(MAKE) --no-print-directory -j2 --output-sync=target lint drift types cases wheel parts
+	@$(MAKE) --no-print-directory -j2 --output-sync=target lint drift types cases wheel parts site
 	@$(MAKE) --no-print-directory tests
 
 lint: $(VENV)/dev.stamp  ## ruff: rules and formatting
@@ -54,6 +55,10 @@ wheel: $(VENV)/dev.stamp  ## build the wheel and try it from / in a fresh enviro
 
 parts: $(VENV)/bench.stamp  ## each part of make bench, at its smallest size
 	$(PY) tools/try_benchmarks.py
+
+site: $(VENV)/docs.stamp  ## build the documents as a site in build/site, without the network, and check every link
+	NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --strict
+	$(PY) tools/check_site.py build/site
 
 bench: $(VENV)/bench.stamp  ## what is measured against whom; prints ratios
 	$(PY) -m benchmarks
@@ -98,5 +103,9 @@ $(VENV)/dev.stamp: requirements/dev.lock pyproject.toml | $(VENV)/pyvenv.cfg
 	@touch $(VENV)/run.stamp
 
 $(VENV)/bench.stamp: requirements/bench.lock pyproject.toml | $(VENV)/pyvenv.cfg
+	$(install)
+	@touch $(VENV)/run.stamp $(VENV)/dev.stamp
+
+$(VENV)/docs.stamp: requirements/docs.lock pyproject.toml | $(VENV)/pyvenv.cfg
 	$(install)
 	@touch $(VENV)/run.stamp $(VENV)/dev.stamp

@@ -12,7 +12,12 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 OLDEST = (3, 11)
-LOCKS: dict[str, tuple[str, ...]] = {"run": (), "dev": ("--extra=dev",), "bench": ("--extra=dev", "--extra=bench")}
+LOCKS: dict[str, tuple[str, ...]] = {
+    "run": (),
+    "dev": ("--extra=dev",),
+    "bench": ("--extra=dev", "--extra=bench"),
+    "docs": ("--extra=dev", "--extra=docs"),
+}
 OPTIONS = (
     "--quiet",
     "--generate-hashes",
