@@ -56,7 +56,7 @@ class CaseItem(pytest.Item):
         if verdict.status == "skipped":
             pytest.skip(f"{verdict.findings[0].message}: {verdict.findings[0].help}")
         if verdict.status != "passed":
-            raise CaseFailure(render_verdict(self._explain(verdict), "full", PLAIN, render_diagnostics))
+            raise CaseFailure(render_verdict(self._explain(verdict), PLAIN, render_diagnostics))
 
     def _explain(self, verdict: Any) -> Any:
         """The verdict with its cause, for as many failures of a run as `promptc test` explains."""

@@ -4,6 +4,8 @@ import json
 import subprocess
 
 import pytest
+from junitparser import JUnitXml
+from sarif_pydantic import Sarif
 
 from promptc.golden import cause
 from tests.cli.test_test import GOLDEN, PACK, STATE, change_pack, make_case, there  # noqa: F401
@@ -89,7 +91,7 @@ def test_what_the_prompts_come_to_is_told_where_it_is_another(many, run):
     commit(many)
     change_pack(many, "budget: 9\n", "budget: 40\n")
     out = run("test", "--ci").out
-    assert "    tavern/more_00  text  12 → 20 tokens  gained 2\n" in out, out
+    assert "    tavern/more_00  text  12 → 20 tokens  seen gained 2\n" in out, out
 
 
 def test_failures_beyond_the_first_searches_say_that_theirs_was_not_made(many, run, monkeypatch):
@@ -105,8 +107,79 @@ def test_failures_beyond_the_first_searches_say_that_theirs_was_not_made(many, r
     assert "more_01" in out.split("not looked for")[0].rpartition("FAILED")[2]
 
 
-def test_a_cause_is_not_looked_for_where_none_is_shown(many, run, monkeypatch):
+def _list_lines(many, run, kind):
+    """What the format says of an edit that gives 24 of the 25 cases two items more; the last has one item alone."""
+    change_pack(many, "budget: 40\n", "budget: 9\n")
+    run("test")
+    assert run("accept", "--all").code == 0
+    commit(many)
+    change_pack(many, "budget: 9\n", "budget: 40\n")
+    return run("test", "--ci", "--format", kind)
+
+
+SAID = "24 goldens of 24 cases differ, cause: sections.seen.budget: 9 → 40"
+OTHER = [f"tavern/{name}  text  12 → 20 tokens  seen gained 2" for name in ("calm   ", "more_00", "more_22")]
+
+
+def test_concise_tells_one_edit_once_at_its_line_with_all_its_cases(many, run):
+    first, *others = _list_lines(many, run, "concise").out.splitlines()
+    assert first == f"FAILED tavern/calm  packs/tavern/pack.yaml:10:13: PC0920 {SAID}"
+    assert [others[0], others[1], others[23]] == [f"    {one}" for one in OTHER]
+    assert others[24:] == ["1 passed, 24 failed"]
+
+
+def test_an_annotation_stands_at_the_edit_and_names_all_its_cases(many, run):
+    (line,) = _list_lines(many, run, "github").out.splitlines()
+    head, *others = line.split("%0A")
+    assert head == f"::error file=packs/tavern/pack.yaml,line=10,col=13,title=promptc PC0920::{SAID}"
+    assert len(others) == 24 and [others[0], others[1], others[23]] == OTHER
+
+
+def test_sarif_has_one_result_at_the_edit_and_every_golden_beside_it(many, run):
+    (result,) = Sarif.model_validate_json(_list_lines(many, run, "sarif").out).runs[0].results
+    assert result.message.text.splitlines()[:2] == [SAID, OTHER[0]]
+    place = result.locations[0].physical_location
+    assert (place.artifact_location.uri, place.region.start_line, place.region.start_column) == ("packs/tavern/pack.yaml", 10, 13)
+    goldens = [one.physical_location.artifact_location.uri for one in result.related_locations]
+    assert len(goldens) == 24 and goldens[1] == "fixtures/tavern/more_00/golden.txt"
+    assert [one.id for one in result.related_locations] == list(range(1, 25))
+
+
+def test_junit_tells_the_cause_in_every_case_it_moved(many, run):
+    done = _list_lines(many, run, "junit")
+    cases = [case for suite in JUnitXml.fromroot(JUnitXml.fromstring(done.out.encode())._elem) for case in suite]
+    assert len(cases) == 25 and [case.name for case in cases if not case.result] == ["fog"]
+    for case in (case for case in cases if case.result):
+        (failure,) = case.result
+        cause = "differs (text), cause: packs/tavern/pack.yaml:10:13 sections.seen.budget: 9 → 40"
+        assert failure.message == f"1 golden of `tavern/{case.name}` {cause}" and failure.type == "PC0920"
+        assert "\nwith the same cause: tavern/" in failure.text and failure.text.endswith(", 19 more\n")
+        assert "tokens 12 → 20 (+8)" in failure.text and "gained `gulls` · `a ladder`" in failure.text
+
+
+@pytest.mark.parametrize("kind", ["concise", "github", "sarif", "junit"])
+def test_a_strangers_words_stay_in_the_line_of_the_cause(many, run, kind):
+    """An edit of a stranger is quoted where others act upon lines: none of it begins one, and none of it is a command."""
+    change_pack(many, "You stand in", "::error::%0A \u202e postgres://u:secret@h You stand in")
+    out = run("test", "--ci", "--format", kind).out
+    assert "25 goldens of 25 cases" in out or kind == "junit"
+    assert "\u202e" not in out and "secret" not in out
+    if kind == "github":
+        (line,) = out.splitlines()
+        assert line.startswith("::error file=packs/tavern/pack.yaml,") and "%250A" in line
+    elif kind != "concise":
+        assert not any(line.lstrip().startswith("::") for line in out.splitlines())
+
+
+def test_claims_that_one_edit_broke_are_told_beside_it(many, run):
+    """The golden that differs is told with the others; the claim, which accepting does not mend, at its own line."""
+    make_case(many, "claimed", "expect: {contains: [stand]}\n", golden=GOLDEN)
+    commit(many)
     change_pack(many, "You stand in", "You are in")
-    monkeypatch.setattr(cause.CauseFinder, "explain", lambda *_: pytest.fail("it was"))
-    assert run("test", "--ci", "--format", "concise").out.count("FAILED") == 25
+    lines = run("test", "--ci", "--format", "concise").out.splitlines()
+    said = "26 goldens of 26 cases differ, cause: sections.place.text: stand… → are…"
+    assert [line for line in lines if line.startswith("FAILED")] == [
+        f"FAILED tavern/calm  packs/tavern/pack.yaml:7:28: PC0920 {said}",
+        "FAILED tavern/claimed  fixtures/tavern/claimed/case.yaml:3:21: PC0924 the prompt lacks `stand`",
+    ]
     assert "stand" in PACK

@@ -479,12 +479,14 @@ def test_a_full_disk(elsewhere):
             subprocess.run(["umount", str(small)], check=True)
 
 
-def test_concise_is_a_line_for_each_finding(there, run):
+def test_concise_tells_each_failure_without_a_cause_by_itself(there, run):
     change_pack(there, "You stand in", "You are in")
     done = run("test", "--ci", "--format", "concise")
     assert done.out == (
-        "FAILED tavern/calm  fixtures/tavern/calm/golden.txt:1:1: PC0920 the golden of text is not what comes out\n"
-        "FAILED tavern/fog  fixtures/tavern/fog/golden.txt:1:1: PC0920 the golden of text is not what comes out\n"
+        "FAILED tavern/calm  fixtures/tavern/calm/golden.txt:1:1: PC0920 1 golden of `tavern/calm` differs (text)\n"
+        "    tokens 20\n"
+        "FAILED tavern/fog  fixtures/tavern/fog/golden.txt:1:1: PC0920 1 golden of `tavern/fog` differs (text)\n"
+        "    tokens 12\n"
         "0 passed, 2 failed\n"
     )
 

@@ -12,10 +12,10 @@ from urllib.parse import quote
 from xml.sax.saxutils import escape, quoteattr
 
 from promptc.cli.findings import describe_diagnostic, hide_secrets, render_diagnostics
-from promptc.cli.terminal import PLAIN, show_json
+from promptc.cli.terminal import PLAIN, escape_controls, hide_passwords, show_json
 from promptc.cli.views.drawing import show_plural
-from promptc.cli.views.verdict import count_lacking, group_moved, render_moved, show_lacking
-from promptc.diag.findings import Diagnostic, Level, find_code
+from promptc.cli.views.verdict import count_lacking, group_moved, list_told, render_moved, say_moved, show_lacking, show_reason
+from promptc.diag.findings import Diagnostic, Level, Span, find_code
 from promptc.diag.frozen import as_plain
 from promptc.diag.typed import Any
 from promptc.golden.cases.case import Figures
@@ -48,6 +48,9 @@ MOST_CHARACTERS = 60_000
 _ACTIVE = re.compile(r"([\\`*_{}\[\]<>#|~@])")
 _FENCE = "```"
 _SHOWN_IDS = 4
+_MOST_RELATED = 100
+"""Code scanning shows so many places of a result."""
+
 Explain = Callable[[Sequence[Verdict]], str]
 
 
@@ -59,9 +62,10 @@ def render_report(kind: str, verdicts: Sequence[Verdict], counts: Mapping[str, i
         case "junit":
             return render_junit(verdicts, is_ci=is_ci)
         case "sarif":
-            return render_sarif(_list_findings(verdicts))
+            told = list_told(verdicts)
+            return render_sarif((one.found for one in told), [one.goldens for one in told])
         case "github":
-            return render_github(_list_findings(verdicts), "the step's summary")
+            return render_github((one.found for one in list_told(verdicts)), "the step's summary")
         case _:
             return render_markdown(verdicts, counts, _explain)
 
@@ -70,10 +74,6 @@ def render_summary(verdicts: Sequence[Verdict], counts: Mapping[str, int]) -> st
     """What GitHub shows below a run: the Markdown, as long as a step's summary may be."""
 
     return render_markdown(verdicts, counts, _explain, _MOST_OF_SUMMARY)
-
-
-def _list_findings(verdicts: Sequence[Verdict]) -> list[Diagnostic]:
-    return [found for one in verdicts for found in one.findings]
 
 
 def _explain(group: Sequence[Verdict]) -> str:
@@ -89,7 +89,7 @@ def render_json(verdicts: Sequence[Verdict], counts: Mapping[str, int]) -> str:
 
 def _describe_cause(group: Sequence[Verdict]) -> dict[str, Any]:
     goldens = [one.path for verdict in group for one in verdict.differences]
-    return {"cause": list(group[0].cause), "cases": [one.name for one in group], "goldens": goldens}
+    return {"cause": list(map(show_reason, group[0].cause)), "cases": [one.name for one in group], "goldens": goldens}
 
 
 def _describe_verdict(verdict: Verdict) -> dict[str, Any]:
@@ -103,7 +103,7 @@ def _describe_verdict(verdict: Verdict) -> dict[str, Any]:
         "differences": [{"kind": one.kind, "golden": one.path, "pending": one.pending or None} for one in verdict.differences],
         "before": as_plain(verdict.before),
         "after": as_plain(verdict.after),
-        "cause": list(verdict.cause),
+        "cause": list(map(show_reason, verdict.cause)),
         "lacking": list(verdict.lacking),
     }
 
@@ -115,12 +115,13 @@ def render_junit(verdicts: Sequence[Verdict], *, is_ci: bool) -> str:
     suites: dict[str, list[Verdict]] = {}
     for one in verdicts:
         suites.setdefault(one.name.partition("/")[0], []).append(one)
-    inner = "".join(_render_suite(name, some, is_ci) for name, some in suites.items())
+    alike = {id(one): group for group in group_moved(verdicts) for one in group}
+    inner = "".join(_render_suite(name, some, is_ci, alike) for name, some in suites.items())
     return f'<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="promptc" {_count_verdicts(verdicts, is_ci)}>\n{inner}</testsuites>\n'
 
 
-def _render_suite(name: str, verdicts: Sequence[Verdict], is_ci: bool) -> str:
-    inner = "".join(_render_case(one, is_ci) for one in verdicts)
+def _render_suite(name: str, verdicts: Sequence[Verdict], is_ci: bool, alike: Mapping[int, Sequence[Verdict]]) -> str:
+    inner = "".join(_render_case(one, is_ci, alike[id(one)]) for one in verdicts)
     return f"  <testsuite name={_quote(name)} {_count_verdicts(verdicts, is_ci)}>\n{inner}  </testsuite>\n"
 
 
@@ -144,20 +145,28 @@ def _choose_tag(verdict: Verdict, is_ci: bool) -> str:
     return "failure" if verdict.status == "failed" or (is_ci and verdict.status != "skipped") else "skipped"
 
 
-def _render_case(verdict: Verdict, is_ci: bool) -> str:
+def _render_case(verdict: Verdict, is_ci: bool, alike: Sequence[Verdict]) -> str:
+    """`alike` are those with the same cause, this one among them."""
     suite, _, name = verdict.name.partition("/")
     head = f"    <testcase classname={_quote(suite)} name={_quote(name or suite)} file={_quote(verdict.file)}"
     head += f' time="{_show_time(verdict.microseconds)}"'
     tag = _choose_tag(verdict, is_ci)
     if not tag:
         return f"{head}/>\n"
-    first = verdict.findings[0].message.partition("\n")[0] if verdict.findings else verdict.status
-    kind = verdict.findings[0].code if verdict.findings else verdict.status
     if verdict.status == "skipped":
         return f"{head}>\n      <skipped message={_quote(_explain_skip(verdict))}/>\n    </testcase>\n"
-    type = f" type={_quote(kind)}" if tag != "skipped" else ""
-    text = escape(_escape_unfit(render_diagnostics(verdict.findings)))
-    return f"{head}>\n      <{tag} message={_quote(first)}{type}>{text}</{tag}>\n    </testcase>\n"
+    told = list_told([verdict])
+    said = "; ".join(say_moved([verdict]) if one.is_moved else one.found.message.partition("\n")[0] for one in told) or verdict.status
+    type = f" type={_quote(told[0].found.code if told else verdict.status)}" if tag != "skipped" else ""
+    shown = render_diagnostics([*(one.found for one in told), *(golden for one in told for golden in one.goldens)])
+    text = escape(_escape_unfit(shown + _name_alike(verdict, alike)))
+    return f"{head}>\n      <{tag} message={_quote(hide_passwords(said))}{type}>{text}</{tag}>\n    </testcase>\n"
+
+
+def _name_alike(verdict: Verdict, alike: Sequence[Verdict]) -> str:
+    others = [escape_controls(one.name) for one in alike if one is not verdict]
+    more = [f"{len(others) - _SHOWN_IDS:,} more"] if len(others) > _SHOWN_IDS else []
+    return f"with the same cause: {', '.join([*others[:_SHOWN_IDS], *more])}\n" if others else ""
 
 
 def _explain_skip(verdict: Verdict) -> str:
@@ -178,16 +187,20 @@ def _escape_unfit(text: str) -> str:
     return _UNFIT.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
-def render_sarif(found: Iterable[Diagnostic]) -> str:
+def render_sarif(found: Iterable[Diagnostic], goldens: Sequence[Sequence[Diagnostic]] = ()) -> str:
     """One run with a result for each finding, in the given order, and a rule for each code that occurs. Files are relative to the folder
-    that promptc was run in, columns are counted in code points.
+    that promptc was run in, columns are counted in code points. `goldens` are, for each finding, those on goldens that it stands for.
     """
     results = [hide_secrets(one) for one in found]
     codes = sorted({one.code for one in results})
+    described = [_describe_result(one, codes) for one in results]
+    for result, related in zip(described, goldens, strict=False):
+        if related:
+            result["relatedLocations"] = [_describe_related(number, one) for number, one in enumerate(related[:_MOST_RELATED], 1)]
     run = {
         "tool": {"driver": {"name": "promptc", "version": VERSION, "rules": [_describe_rule(code) for code in codes]}},
         "columnKind": "unicodeCodePoints",
-        "results": [_describe_result(one, codes) for one in results],
+        "results": described,
     }
     return show_json({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]})
 
@@ -215,10 +228,20 @@ def _describe_result(one: Diagnostic, codes: Sequence[str]) -> dict[str, Any]:
         "partialFingerprints": {"promptc/v1": _digest(one)},
     }
     if one.span is not None and one.span.file:
-        place = {"artifactLocation": {"uri": quote(one.span.file.replace("\\", "/").encode("utf-8", "surrogatepass")), "uriBaseId": _ROOT}}
-        region = {"startLine": max(one.span.line, 1), "startColumn": max(one.span.column, 1)}
-        result["locations"] = [{"physicalLocation": {**place, "region": region}}]
+        result["locations"] = [_describe_place(one.span)]
     return result
+
+
+def _describe_place(span: Span) -> dict[str, Any]:
+    place = {"uri": quote(span.file.replace("\\", "/").encode("utf-8", "surrogatepass")), "uriBaseId": _ROOT}
+    region = {"startLine": max(span.line, 1), "startColumn": max(span.column, 1)}
+    return {"physicalLocation": {"artifactLocation": place, "region": region}}
+
+
+def _describe_related(number: int, one: Diagnostic) -> dict[str, Any]:
+    """A golden that an edit moved, and where it differs."""
+    place = _describe_place(one.span) if one.span is not None and one.span.file else {}
+    return {"id": number, **place, "message": {"text": hide_secrets(one).message}}
 
 
 def _digest(one: Diagnostic) -> str:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from promptc.api import Pack
 from promptc.cache import Cache
-from promptc.diag.findings import PromptcError
+from promptc.diag.findings import PromptcError, Span
 from promptc.diag.frozen import field, frozen, replace
 from promptc.diag.typed import Any, Self
 from promptc.files.reading import read_file
@@ -30,7 +30,7 @@ from promptc.golden.running.environment import add_case
 from promptc.golden.running.resources import SuiteResources, work_in
 from promptc.golden.running.run import Shell, run_case
 from promptc.golden.verdicts.expect import check_expect
-from promptc.golden.verdicts.verdict import Verdict, compare_goldens, render_goldens
+from promptc.golden.verdicts.verdict import Mover, Verdict, compare_goldens, render_goldens
 
 _MOST = 60
 """Runs of the case for one account of what its inputs were."""
@@ -87,19 +87,19 @@ class CauseFinder:
         self._shell = shell
         self._resources = SuiteResources(cache)
         self._left = _MOST_SEARCHES
-        self._known: list[tuple[KnownCause, tuple[str, ...]]] = []
+        self._known: list[tuple[KnownCause, tuple[Mover, ...]]] = []
 
     def __enter__(self) -> Self:
         self._resources.__enter__()
         return self
 
     def __exit__(self, *_: object) -> None:
-        for known, _lines in self._known:
+        for known, _reasons in self._known:
             known.close()
         self._resources.__exit__()
 
     def explain(self, verdict: Verdict) -> Verdict:
-        """The verdict with its cause (a line for each edit; more than one did it together), or why that was not looked for."""
+        """The verdict with its cause (a reason for each edit; more than one did it together), or why that was not looked for."""
         if verdict.status != "failed" or all(one.code == _PENDING for one in verdict.findings):
             return verdict
         try:
@@ -111,20 +111,20 @@ class CauseFinder:
 
     def _explain(self, verdict: Verdict, case: Case) -> Verdict:
         pack = self._find_pack(case)
-        for at, (known, lines) in enumerate(self._known):
+        for at, (known, reasons) in enumerate(self._known):
             if known.explains(case, pack):
                 self._known.insert(0, self._known.pop(at))  # what stands beside it was moved by the same, mostly
-                return replace(verdict, cause=lines, moved_by=_name_mover(case, lines))
+                return replace(verdict, cause=reasons, moved_by=_name_mover(case, reasons))
         if not self._left:
-            return replace(verdict, cause=(_NOT_LOOKED_FOR,))
+            return replace(verdict, cause=(Mover(_NOT_LOOKED_FOR),))
         self._left -= 1
         cause = find_cause(case, pack, self._shell)
         if cause is None:
             return verdict
-        lines = _describe(cause)
+        reasons = _describe(cause)
         if 0 < len(cause.changes) <= _SHOWN:
-            self._known.insert(0, (KnownCause(cause, case.root, self._shell), lines))
-        return replace(verdict, cause=lines, moved_by=_name_mover(case, lines))
+            self._known.insert(0, (KnownCause(cause, case.root, self._shell), reasons))
+        return replace(verdict, cause=reasons, moved_by=_name_mover(case, reasons))
 
     def _find_pack(self, case: Case) -> Pack | None:
         try:
@@ -133,15 +133,15 @@ class CauseFinder:
             return None
 
 
-def _name_mover(case: Case, lines: tuple[str, ...]) -> str:
+def _name_mover(case: Case, reasons: tuple[Mover, ...]) -> str:
     """What moved it, told apart from what moved cases of another root."""
-    return "\n".join((case.root, *lines))
+    return "\n".join((case.root, *map(str, reasons)))
 
 
-def _describe(cause: Cause) -> tuple[str, ...]:
-    lines = [f"{one.path}:{one.line}:{one.column} {one.what}" for one in cause.changes]
-    more = [f"and {len(lines) - _SHOWN} more edits"] if len(lines) > _SHOWN else []
-    return (*lines[:_SHOWN], *more, *([cause.what] if cause.what else []))
+def _describe(cause: Cause) -> tuple[Mover, ...]:
+    edits = [Mover(one.what, Span(one.path, one.line, one.column)) for one in cause.changes]
+    more = [Mover(f"and {len(edits) - _SHOWN} more edits")] if len(edits) > _SHOWN else []
+    return (*edits[:_SHOWN], *more, *([Mover(cause.what)] if cause.what else []))
 
 
 def find_cause(case: Case, pack: Pack | None, shell: Shell) -> Cause | None:

@@ -12,7 +12,7 @@ from sarif_pydantic import Sarif
 
 from promptc.cli.reports import MARK, MOST_ANNOTATIONS, render_github, render_json, render_junit, render_markdown, render_sarif
 from promptc.diag.findings import Diagnostic, Level, Span
-from promptc.golden.verdicts.verdict import Figures, GoldenDifference, Status, Verdict
+from promptc.golden.verdicts.verdict import Figures, GoldenDifference, Mover, Status, Verdict
 
 _LEVELS: tuple[Level, ...] = ("error", "warn", "note")
 _STATUSES: tuple[Status, ...] = ("passed", "failed", "new", "obsolete", "broken")
@@ -42,10 +42,9 @@ _VERDICTS = st.builds(
     st.just(()),
     _FIGURES,
     _FIGURES,
-    st.lists(_TEXTS, max_size=2).map(tuple),
-    st.booleans(),
-    st.booleans(),
-    st.integers(0, 10**9),
+    st.lists(st.builds(Mover, _TEXTS, _SPANS), max_size=2).map(tuple),
+    st.sampled_from(["", "an edit", "another"]),
+    microseconds=st.integers(0, 10**9),
 )
 
 

@@ -21,14 +21,14 @@ from promptc.cli.shell import CaseShell
 from promptc.cli.terminal import read_width, write_stdout
 from promptc.cli.views.drawing import show_plural
 from promptc.cli.views.verdict import SHAPES, count_lacking, group_moved, lighten, render_moved, show_lacking
-from promptc.diag.findings import Diagnostic, UsageError, join_names
+from promptc.diag.findings import Diagnostic, Span, UsageError, join_names
 from promptc.diag.frozen import field, frozen, replace
 from promptc.files.atomic import write_file
 from promptc.golden.cases.discover import CaseFolders, check_met, choose_places, match_names
 from promptc.golden.cause import CauseFinder
 from promptc.golden.inputs import load_touched
 from promptc.golden.verdicts.suite import JudgedCases, Suite, run_suite
-from promptc.golden.verdicts.verdict import GoldenDifference, Verdict
+from promptc.golden.verdicts.verdict import GoldenDifference, Mover, Verdict
 
 _DIFFERS = 1
 _DISK = 4
@@ -36,7 +36,6 @@ _SUMMARY = "GITHUB_STEP_SUMMARY"
 FORMATS = (*SHAPES, *KINDS)
 _COUNTED = ("failed", "new", "obsolete", "broken", "skipped")
 
-_PLACE = re.compile(r"(.+?)(:\d+:\d+ .*)", re.DOTALL)
 _QUOTED = re.compile("`([^`\n]+)`")
 
 
@@ -45,7 +44,7 @@ _QUOTED = re.compile("`([^`\n]+)`")
     cls=Command,
     examples=[
         ("all cases of this repository", "promptc test"),
-        ("those of one pack, one line for each finding", "promptc test packs/sentinel --format concise"),
+        ("those of one pack, without the differences", "promptc test packs/sentinel --format concise"),
         ("some by name", "promptc test -k 'strain and not messages'"),
         ("only what has changed since it last passed", "promptc test --changed"),
         ("only what a branch touches, as CI would", "promptc test --since origin/main --ci"),
@@ -116,8 +115,8 @@ def test_command(
 
 
 class _Telling:
-    """How verdicts are told: printed in a `shape` of that name, and `kept` for reports. In full, failures with the same cause wait for each
-    other, to be told as one at the end, or where the run is cut off; what has no known cause is printed as it comes.
+    """How verdicts are told: printed in a `shape` of that name, and `kept` for reports. Failures with the same cause wait for each other
+    and are told as one at the end, or where the run is cut off; what has no known cause is printed as it comes.
     """
 
     def __init__(self, reporter: Reporter, shape: str, kept: list[Verdict] | None) -> None:
@@ -127,11 +126,6 @@ class _Telling:
         self._waiting: list[Verdict] = []
         self._known: set[str] = set()
 
-    @property
-    def shows_causes(self) -> bool:
-        """Whether they have to be looked for."""
-        return self._shape == "full" or self._kept is not None
-
     def tell(self, verdicts: Sequence[Verdict], progress: Progress) -> None:
         """Each now or at the end."""
         if self._kept is not None:
@@ -140,7 +134,7 @@ class _Telling:
             return
         quiet = ("passed", "skipped") if self._shape == "full" else ("passed",)
         for one in verdicts:
-            if one.moved_by and self._shape == "full":
+            if one.moved_by:
                 self._waiting.append(lighten(one) if one.moved_by in self._known else one)
                 self._known.add(one.moved_by)
             elif one.status not in quiet:
@@ -242,8 +236,7 @@ def _run(reporter: Reporter, found: CaseFolders, suite: Suite, jobs: int, tellin
         with end_in_order(), CauseFinder(CaseShell(), suite.cache) as causes:
             for judged in run_suite(found.places, suite, jobs=jobs):
                 tally, done = tally.add(judged), done + judged.places
-                explained = map(causes.explain, judged.verdicts) if telling.shows_causes else judged.verdicts
-                telling.tell([rebase_verdict(one, here) for one in explained], progress)
+                telling.tell([rebase_verdict(causes.explain(one), here) for one in judged.verdicts], progress)
                 progress.note(done, len(found.places))
     finally:
         telling.end(progress)
@@ -285,7 +278,7 @@ def rebase_verdict(verdict: Verdict, folder: str) -> Verdict:
         findings=tuple(map(rebase.finding, verdict.findings)),
         differences=tuple(map(rebase.difference, verdict.differences)),
         found=tuple(map(rebase.finding, verdict.found)),
-        cause=tuple(map(rebase.line, verdict.cause)),
+        cause=tuple(map(rebase.reason, verdict.cause)),
     )
 
 
@@ -302,15 +295,16 @@ class _Rebase:
         return os.path.relpath(Path(self._root, path), self._folder).replace(os.sep, "/")
 
     def finding(self, found: Diagnostic) -> Diagnostic:
-        span = replace(found.span, file=self.path(found.span.file)) if found.span is not None else None
-        return replace(found, message=_QUOTED.sub(self._quoted, found.message), span=span)
+        return replace(found, message=_QUOTED.sub(self._quoted, found.message), span=self._span(found.span))
 
     def difference(self, one: GoldenDifference) -> GoldenDifference:
         return replace(one, path=self.path(one.path), pending=self.path(one.pending))
 
-    def line(self, line: str) -> str:
-        place = _PLACE.fullmatch(line)
-        return f"{self.path(place[1])}{place[2]}" if place is not None else line
+    def reason(self, one: Mover) -> Mover:
+        return replace(one, span=self._span(one.span))
+
+    def _span(self, span: Span | None) -> Span | None:
+        return replace(span, file=self.path(span.file)) if span is not None else None
 
     def _quoted(self, quoted: re.Match[str]) -> str:
         text = quoted[1]

@@ -6,16 +6,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from promptc.cli.terminal import Paint, Style, clip_cells, escape_controls
+from promptc.cli.terminal import Paint, Style, clip_cells, escape_controls, hide_passwords
 from promptc.cli.views.difference import DifferenceStyle, render_difference, render_sections
 from promptc.cli.views.drawing import fold_lines, show_count, show_ids, show_percent, show_plural, wrap
 from promptc.compare import Difference
-from promptc.diag.findings import Diagnostic
+from promptc.diag.findings import Diagnostic, Span
 from promptc.diag.frozen import frozen, replace
 from promptc.golden.cases.case import Figures
 from promptc.golden.running.environment import EXTRAS, render_install
 from promptc.golden.verdicts.pending import PendingGolden, Seen
-from promptc.golden.verdicts.verdict import GoldenDifference, Verdict, compare_verdict
+from promptc.golden.verdicts.verdict import GoldenDifference, Mover, Verdict, compare_verdict
 
 _MOST = 40
 """Lines of cases; a report in JSON has all."""
@@ -34,7 +34,9 @@ _WORDS: dict[str, tuple[str, Style]] = {
 _SHOWN = 40
 """Lines of a difference; `promptc review` shows all."""
 
-DIFFERS = ("PC0920", "PC0921")
+_MOVED = "PC0920"
+_BROKEN_CLAIM = "PC0924"
+DIFFERS = (_MOVED, "PC0921")
 """Findings that are no more than a golden that differs, or is missing."""
 
 _INDENT = "  "
@@ -97,9 +99,11 @@ def lighten(verdict: Verdict) -> Verdict:
 
 
 def render_moved(group: Sequence[Verdict], shape: str, paint: Paint, print_found: Print, width: int = 80) -> str:
-    """The first as `render_verdict` has it, with the others under it."""
+    """`full`: the first as `render_verdict` has it, with the others under it. `concise`: a line for each thing that `list_told` tells."""
+    if shape == "concise":
+        return _join(_render_concise(group, paint))
     first, *others = group
-    text = render_verdict(first, shape, paint, print_found, width)
+    text = render_verdict(first, paint, print_found, width)
     if not others:
         return text
     goldens = show_plural(sum(len(one.differences) for one in group), "golden")
@@ -107,7 +111,11 @@ def render_moved(group: Sequence[Verdict], shape: str, paint: Paint, print_found
     lines = [head, *(line for one in others[:_MOST] for line in _render_other(one, _measure(others[:_MOST]), paint))]
     if len(others) > _MOST:
         lines.append(f"    … and {len(others) - _MOST:,} more; `promptc pending` lists what can be reviewed")
-    return text.rstrip("\n") + "\n" + "".join(f"{line}\n" for line in (*lines, ""))
+    return text.rstrip("\n") + "\n" + _join((*lines, ""))
+
+
+def _join(lines: Iterable[str]) -> str:
+    return "".join(f"{line}\n" for line in lines)
 
 
 def _measure(some: Sequence[Verdict]) -> int:
@@ -116,12 +124,16 @@ def _measure(some: Sequence[Verdict]) -> int:
 
 def _render_other(verdict: Verdict, length: int, paint: Paint) -> Iterator[str]:
     """Its name, which goldens, and what its prompt comes to where that is another; then each claim that does not hold."""
-    kinds = ", ".join(dict.fromkeys(one.kind for one in verdict.differences))
-    told = [escape_controls(verdict.name).ljust(length), kinds, *_iter_figures(verdict.before, verdict.after)]
-    yield f"    {'  '.join(told)}".rstrip()
+    yield f"    {_show_other(verdict, length)}"
     for one in verdict.findings:
         if one.code not in DIFFERS:
             yield f"      {paint.apply(one.code, 'red')} {escape_controls(one.message.partition(chr(10))[0])}"
+
+
+def _show_other(verdict: Verdict, length: int) -> str:
+    kinds = ", ".join(dict.fromkeys(one.kind for one in verdict.differences))
+    told = [escape_controls(verdict.name).ljust(length), kinds, *_iter_figures(verdict.before, verdict.after)]
+    return "  ".join(told).rstrip()
 
 
 def _iter_figures(before: Figures | None, after: Figures | None) -> Iterator[str]:
@@ -131,29 +143,89 @@ def _iter_figures(before: Figures | None, after: Figures | None) -> Iterator[str
         yield f"{before.tokens:,} → {after.tokens:,} tokens"
     if before.tier != after.tier and after.tier:
         yield f"tier {escape_controls(before.tier or 'none')} → {escape_controls(after.tier)}"
-    had = [(name, item) for name, items in before.items.items() for item in items]
-    has = [(name, item) for name, items in after.items.items() for item in items]
-    for what, count in (("dropped", len(set(had) - set(has))), ("gained", len(set(has) - set(had)))):
-        if count:
-            yield f"{what} {count:,}"
+    for name in dict.fromkeys((*before.items, *after.items)):
+        had, has = set(before.items.get(name, ())), set(after.items.get(name, ()))
+        told = [f"{what} {count:,}" for what, count in (("dropped", len(had - has)), ("gained", len(has - had))) if count]
+        if told:
+            yield f"{escape_controls(name)} {' and '.join(told)}"
 
 
-def render_verdict(verdict: Verdict, shape: str, paint: Paint, print_found: Print, width: int = 80) -> str:
-    """`full`: a head, what changed in figures, every finding, each golden's difference by section and word, and the cause, where it is
-    known. `concise`: a line for each finding.
+def render_verdict(verdict: Verdict, paint: Paint, print_found: Print, width: int = 80) -> str:
+    """A head, what changed in figures, every finding, each golden's difference by section and word, and the cause, where it is known.
 
     `print_found` is asked to print whatever is told, findings that a difference stands for apart.
     """
-    lines = _render_full(verdict, paint, print_found, width) if shape == "full" else _render_concise(verdict, paint, print_found)
-    return "".join(f"{line}\n" for line in lines)
+    return _join(_render_full(verdict, paint, print_found, width))
 
 
-def _render_concise(verdict: Verdict, paint: Paint, print_found: Print) -> Iterator[str]:
-    print_found(verdict.findings)
-    for one in verdict.findings:
-        first = one.message.partition("\n")[0]
-        place = f"{one.span}: " if one.span is not None else ""
-        yield f"{_head(verdict, paint)}  {escape_controls(f'{place}{one.code} {first}')}"
+def _render_concise(group: Sequence[Verdict], paint: Paint) -> Iterator[str]:
+    for told in list_told(group):
+        first, *more = told.found.message.split("\n")
+        place = f"{told.found.span}: " if told.found.span is not None else ""
+        yield f"{_head(told.verdict, paint)}  {escape_controls(f'{place}{told.found.code} {first}')}"
+        yield from (f"    {escape_controls(line)}" for line in more if told.is_moved)
+
+
+@frozen
+class Told:
+    """What is told where there is no room for differences: a finding on a case. One that tells what moved goldens (`is_moved`) stands for
+    the findings on these `goldens`.
+    """
+
+    verdict: Verdict
+    found: Diagnostic
+    is_moved: bool = False
+    goldens: tuple[Diagnostic, ...] = ()
+
+
+def list_told(verdicts: Iterable[Verdict]) -> list[Told]:
+    """What moved goldens, once for all that it moved, at the place of the edit; then every finding but those on goldens that differ."""
+    groups = group_moved(verdicts)
+    moved = (_tell_moved(group) for group in groups if group[0].cause or _list_moved(group))
+    others = (Told(one, found) for group in groups for one in group for found in one.findings if found.code != _MOVED)
+    return [*moved, *others]
+
+
+def _list_moved(group: Sequence[Verdict]) -> tuple[Diagnostic, ...]:
+    return tuple(found for one in group for found in one.findings if found.code == _MOVED)
+
+
+def _tell_moved(group: Sequence[Verdict]) -> Told:
+    """How many goldens of which cases, what moved them, and what their prompts came to and come to."""
+    first, goldens = group[0], _list_moved(group)
+    spans = (*(one.span for one in first.cause), *(one.span for one in goldens))
+    span = next((one for one in spans if one is not None), None)
+    message = "\n".join((say_moved(group, span), *(escape_controls(line) for line in _iter_moved(group))))
+    return Told(first, Diagnostic(_MOVED if goldens else _BROKEN_CLAIM, message, span), is_moved=True, goldens=goldens)
+
+
+def say_moved(group: Sequence[Verdict], at: Span | None = None) -> str:
+    """In a line: how many goldens of which cases differ, and the cause. The place of an edit is left out where that is `at`."""
+    count = len(_list_moved(group))
+    whose, kinds = f"{len(group):,} cases", ""
+    if not group[1:]:
+        whose = f"`{group[0].name}`"
+        kinds = f" ({', '.join(dict.fromkeys(one.kind for one in group[0].differences if one.old is not None))})"
+    differs = f"{show_plural(count, 'golden')} of {whose} {'differs' if count == 1 else 'differ'}{kinds}"
+    fails = f"{whose} {'fail' if group[1:] else 'fails'}"
+    reasons = "; ".join(show_reason(one, at) for one in group[0].cause)
+    return f"{escape_controls(differs if count else fails)}{f', {_CAUSE}{reasons}' if reasons else ''}"
+
+
+def show_reason(one: Mover, at: Span | None = None) -> str:
+    """In a line, without the place where that is `at`."""
+    return escape_controls(hide_passwords(one.what if one.span is not None and one.span == at else str(one)))
+
+
+def _iter_moved(group: Sequence[Verdict]) -> Iterator[str]:
+    """Of one case all figures, of several a line for each."""
+    if not group[1:]:
+        yield from _render_figures(group[0])
+        return
+    length = _measure(group[:_MOST])
+    yield from (_show_other(one, length) for one in group[:_MOST])
+    if len(group) > _MOST:
+        yield f"… and {len(group) - _MOST:,} more"
 
 
 def _head(verdict: Verdict, paint: Paint) -> str:
@@ -193,10 +265,10 @@ def _render_difference(one: GoldenDifference, found: Difference, paint: Paint, w
 
 
 def _render_cause(verdict: Verdict, paint: Paint, width: int) -> Iterator[str]:
-    for line in verdict.cause:
-        first, *more = wrap(escape_controls(line), width - len(_CAUSE), 0)
+    for one in verdict.cause:
+        first, *more = wrap(show_reason(one), width - len(_CAUSE), 0)
         yield paint.apply(_CAUSE, "cyan") + first
-        yield from (" " * len(_CAUSE) + one for one in more)
+        yield from (" " * len(_CAUSE) + line for line in more)
 
 
 def _render_figures(verdict: Verdict) -> Iterator[str]:

@@ -84,6 +84,17 @@ class GoldenDifference:
     ranges: tuple[tuple[str, int, int], ...] = ()
 
 
+@frozen
+class Mover:
+    """What brought a difference about, in a line: an edit, with the place in the file that was edited, or what else explains it."""
+
+    what: str
+    span: Span | None = None
+
+    def __str__(self) -> str:
+        return f"{self.span} {self.what}" if self.span is not None else self.what
+
+
 @frozen(eq=False)
 class Verdict:
     """What came of one case, or of one golden that no case asks for (`obsolete`; its `name` is that of the folder it lies in).
@@ -93,7 +104,7 @@ class Verdict:
     `found` are the findings of the render itself, where it was not to have any that it had. `before` is None where no golden tells.
     `is_known` tells that nothing was run: all inputs are those of a run that passed; `is_unwritten` that a pending golden could not be
     written. `lacking` are the extras for want of which it is not run. `made` is what came out, by the names of the goldens asked for; no
-    worker hands it over. `cause` tells in lines what brought a difference about, where that was looked for and found;
+    worker hands it over. `cause` tells what brought a difference about, where that was looked for and found (all of it together);
     `moved_by` is equal for verdicts that have the same cause, and empty for those without. Pickles.
     """
 
@@ -109,7 +120,7 @@ class Verdict:
     found: tuple[Diagnostic, ...] = ()
     before: Figures | None = None
     after: Figures | None = None
-    cause: tuple[str, ...] = ()
+    cause: tuple[Mover, ...] = ()
     moved_by: str = ""
     is_known: bool = False
     is_unwritten: bool = False
