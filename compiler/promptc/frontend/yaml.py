@@ -316,7 +316,7 @@ def _kind(value: object) -> str:
 
 def _mend_key(node: Node, braces: bool) -> str:
     if isinstance(node.value, dict) and braces:
-        return 'quote a template: `"{{ … }}"`'
+        return 'quote a template: `text: "{{ state.name }}"`; an expression needs no braces: `when: state.on`'
     return f'quote it: `"{node.raw}"`' if node.raw and not isinstance(node.value, (dict, tuple)) else ""
 
 
@@ -354,7 +354,7 @@ def _is_end(mark: Any, lines: list[str]) -> bool:
 
 def _suggest_mend(problem: str, excerpt: str, column: int) -> str:
     if _TEMPLATE.search(excerpt):
-        return 'quote a template: `"{{ … }}"`'
+        return 'quote a template: `text: "{{ state.name }}"`; an expression needs no braces: `when: state.on`'
     if excerpt[column : column + 1] == "\t":
         return "indent with spaces, not tabs"
     if problem == "did not find expected key" and excerpt[:column].rstrip().endswith(("'", '"', "]", "}")):

@@ -95,5 +95,19 @@ WHY_NOT = {
     "format_map": "use `~`, or the filter `format` with `%s`",
     "sameas": "use `==`, `is none`, `is true` or `is false`",
     "escaped": "nothing is escaped by itself: leave it out",
+    "len": "write `state.facts | length`",
+    "str": "write `state.score | string`, or join with `~`",
+    "sorted": "write `state.facts | sort(attribute='name')`",
+    "enumerate": "inside a `for`, `loop.index` counts from 1",
+    "any": "write `state.facts | selectattr('known') | list`: a list that holds anything is true",
+    "toUpperCase": "write `state.name | upper`",
+    "toLowerCase": "write `state.name | lower`",
+    "includes": "write `'x' in state.names`",
+    "startsWith": "write `state.name.startswith('x')`",
+    "endsWith": "write `state.name.endswith('x')`",
+    "push": "nothing changes the state: join lists with `+`",
+    "append": "nothing changes the state: join lists with `+`",
+    "toString": "write `state.score | string`, or join with `~`",
+    "stringify": "write `state.facts | tojson`",
 }
-"""What to use instead of what Jinja has and a pack has not."""
+"""What to use instead of what Jinja, Python or JavaScript has and a pack has not."""

@@ -86,7 +86,7 @@ def parse(
         help = "print less by hand: loop, or raise `limits.parts`"
         raise PromptcError([Diagnostic("PC0403", wrong.message or "", place.make_span(name, text, wrong.lineno), help)]) from None
     except TemplateSyntaxError as wrong:
-        raise PromptcError([wrong_syntax(wrong.message, name, text, wrong.lineno, place)]) from None
+        raise PromptcError([wrong_syntax(wrong.message, name, text, wrong.lineno, place, tokens, expression=expression)]) from None
 
 
 def verbatim(text: str) -> nodes.Template:
@@ -99,8 +99,17 @@ def iter_tokens(text: str) -> Iterator[Token]:
     return _iter_placed(text, None)
 
 
-def wrong_syntax(why: str | None, name: str, text: str, at: int, place: Place) -> Diagnostic:
-    """The finding for what Jinja's grammar does not know."""
+def wrong_syntax(
+    why: str | None, name: str, text: str, at: int, place: Place, tokens: Sequence[Token] = (), *, expression: bool = False
+) -> Diagnostic:
+    """The finding for what Jinja's grammar does not know. `tokens`: those of a template that were read before it."""
+    from promptc.template.advice import advise, list_tags
+
+    span = place.span
+    before = span.excerpt[: max(span.column - 1 - span.skipped, 0)] if expression else None
+    found = advise(why or "", text, at - 1, before=before, tags=list_tags(tokens))
+    if found is not None:
+        return Diagnostic("PC0401", found.message, place.make_span(name, text, found.at + 1), found.help)
     message = reword(why or "wrong syntax")[0]
     if message.startswith("unexpected char "):
         message = message.rpartition(" at ")[0]  # Jinja's count of characters, of a text that the author does not see

@@ -161,7 +161,10 @@ def test_bad_syntax_says_what_would_mend_it(text, line, help):
 
 def test_an_unquoted_template_is_one_finding():
     found = only("text: {{ x }} and more\n")
-    assert (found.code, found.help) == ("PC0112", 'quote a template: `"{{ … }}"`')
+    assert (found.code, found.help) == (
+        "PC0112",
+        'quote a template: `text: "{{ state.name }}"`; an expression needs no braces: `when: state.on`',
+    )
 
 
 def test_all_findings_come_at_once():

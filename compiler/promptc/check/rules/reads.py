@@ -56,6 +56,19 @@ _QUESTIONS: dict[type[Type], str] = {
     MappingType: "is not mapping",
     ListType: "is string",
 }
+_ELSEWHERE = {
+    **dict.fromkeys(("null", "undefined", "nil", "NULL", "Null"), "write `none`, or ask with `is defined`"),
+    **dict.fromkeys(("yes", "on", "Yes", "On", "YES", "ON"), "write `true`"),
+    **dict.fromkeys(("no", "off", "No", "Off", "NO", "OFF"), "write `false`"),
+    **dict.fromkeys(("TRUE", "FALSE"), "write `true` or `false`"),
+    "else": "`else` is a tag: write `{% else %}`",
+    "elif": "`elif` is a tag: write `{% elif … %}`",
+    "endif": "`endif` is a tag: write `{% endif %}`",
+    "endfor": "`endfor` is a tag: write `{% endfor %}`",
+    "index": "inside a `for`, `loop.index` counts from 1",
+}
+"""What is meant by names of other languages, which are names of nothing here."""
+
 _WHERE = {
     "item": "it is there in the items of a section and in steps",
     "this": "it is there in the items of a section and in steps",
@@ -213,6 +226,8 @@ def _suggest_name(name: str, known: Names, pack: PackModel) -> str:
     properties = pack.schema.get("properties", {}) if pack.schema is not None else {}
     if isinstance(properties, dict) and name in properties:
         return f"did you mean `state.{name}`?"
+    if name in _ELSEWHERE:
+        return _ELSEWHERE[name]
     near = suggest(name, (*known, *(one.name for one in pack.definitions)))
     return near if near.startswith("did you mean") else f"known here: {', '.join(f'`{one}`' for one in known)}"
 
