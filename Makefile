@@ -13,7 +13,7 @@ export PIP_NO_INPUT := 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint types tests drift cases wheel parts site bench prove accept codes format lock clean
+.PHONY: help demo test check lint types tests drift cases wheel parts site prose bench prove accept codes format lock clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*##  *\(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -60,6 +60,9 @@ site: $(VENV)/docs.stamp  ## build the documents as a site in build/site, withou
 	NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --strict
 	$(PY) tools/check_site.py build/site
 
+prose: $(VENV)/docs.stamp  ## how hard the guides are to read: Flesch's reading ease, and the longest sentence of each
+	$(PY) tools/measure_prose.py docs/index.md docs/tutorial.md
+
 bench: $(VENV)/bench.stamp  ## what is measured against whom; prints ratios
 	$(PY) -m benchmarks
 
@@ -69,7 +72,7 @@ prove: $(VENV)/dev.stamp  ## the properties at full size, and mutated inputs (SE
 
 accept: $(VENV)/dev.stamp  ## write all goldens from what the compiler makes now; read the diff before you commit it
 	$(PY) tools/accept_goldens.py
-	$(PY) -m pytest -q --accept tests/cli tests/contract/test_readme.py
+	$(PY) -m pytest -q --accept tests/cli tests/contract/test_readme.py tests/contract/test_guides.py
 
 codes: $(VENV)/dev.stamp  ## write docs/codes.md from the table of codes
 	$(PY) tools/make_codes_doc.py
