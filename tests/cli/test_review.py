@@ -1,9 +1,11 @@
 """What a review shows is what is there, and what is accepted is what it showed."""
 
+import itertools
 import json
 import os
 import re
 import signal
+import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -15,6 +17,7 @@ from promptc.cli.commands.review import Review
 from promptc.cli.terminal import PLAIN
 from promptc.golden.verdicts.pending import list_pending
 from tests.cli.conftest import ROOT, command, environment
+from tests.cli.test_test import PACK, STATE, change_pack, make_case
 
 CASE = "title: x\nstate: s.json\ngolden: [text, report]\n"
 
@@ -297,3 +300,95 @@ def test_a_review_warns_of_what_is_stale(there, monkeypatch, pack):
     assert "made of lighthouse/templates/rules.md.j2 as it was: run `promptc test`" in shown[0]
     assert "or accept it alone" in shown[1]
     assert "sentences" in (there / "lighthouse/cases/first/golden.txt").read_text(encoding="utf-8")
+
+
+# --- what moved it ---
+
+
+@pytest.fixture
+def moved(there, run):
+    """Two cases of a pack without a report golden; their goldens were accepted, committed, and moved by one edit of a budget."""
+    (there / "packs/tavern").mkdir()
+    (there / "fixtures/tavern").mkdir(parents=True)
+    (there / "packs/tavern/pack.yaml").write_text(PACK, encoding="utf-8")
+    (there / "fixtures/tavern/state.json").write_text(json.dumps(STATE), encoding="utf-8")
+    for name in ("calm", "fog"):
+        make_case(there, name)
+    assert run("test").code == 0 and run("accept", "--all").code == 0
+    for line in ("init -q", "add packs fixtures", "-c user.name=a -c user.email=a@b.c commit -q -m x"):
+        subprocess.run(["git", *line.split()], check=True)
+    change_pack(there, "budget: 40\n", "budget: 9\n")
+    assert run("test").code == 1
+    return there
+
+
+def test_a_review_tells_the_cause_and_the_figures_without_a_report(moved, monkeypatch):
+    assert not list(moved.rglob("golden.report.json*"))
+    lines = _walk(iter(""), monkeypatch)[0].split("\n")
+    assert lines[2:6] == [
+        "cause: packs/tavern/pack.yaml:10:13 sections.seen.budget: 40 → 9",
+        "with the same cause: tavern/fog",
+        "tokens 20 → 12 (-8)",
+        "seen  14 → 6  dropped `gulls` · `a ladder`",
+    ]
+
+
+def test_the_place_of_the_cause_is_told_from_where_the_work_is_done(moved, monkeypatch):
+    monkeypatch.chdir(moved / "fixtures")
+    assert "cause: ../packs/tavern/pack.yaml:10:13 sections.seen" in _walk(iter(""), monkeypatch)[0]
+
+
+def test_what_one_edit_moved_stands_together(moved, monkeypatch):
+    """A case between them that waits for another reason, and has no cause, comes after."""
+    _make(moved, "tavern/dusk", txt="one\n", txt_new="two\n")
+    pages = _walk(iter("ss"), monkeypatch)
+    assert [page.split()[1] for page in pages] == ["tavern/calm", "tavern/fog", "tavern/dusk"]
+    assert "cause" not in pages[2]
+
+
+def test_the_cause_of_a_difference_is_not_kept_with_the_golden(moved, run):
+    """It is what the difference was about; the note that stays tells of the golden."""
+    pending = json.loads((moved / "fixtures/tavern/calm/golden.inputs.json.new").read_text(encoding="utf-8"))
+    assert [one["what"] for one in pending.pop("cause")] == ["sections.seen.budget: 40 → 9"]
+    assert run("accept", "--all").code == 0
+    text = (moved / "fixtures/tavern/calm/golden.inputs.json").read_text(encoding="utf-8")
+    assert text == json.dumps(pending, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
+
+
+def _write_cause(moved: Path, cause: object) -> None:
+    note = moved / "fixtures/tavern/calm/golden.inputs.json.new"
+    note.write_text(json.dumps(json.loads(note.read_text(encoding="utf-8")) | {"cause": cause}), encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    "cause",
+    [
+        "x",
+        [1],
+        [{"what": 1, "span": None}],
+        [{"what": "x", "span": {"file": 1, "line": 1, "column": 1}}],
+        [{"what": "x", "span": None}] * 10,
+    ],
+)
+def test_a_cause_that_is_none_is_not_shown(moved, monkeypatch, cause):
+    _write_cause(moved, cause)
+    page = _walk(iter(""), monkeypatch)[0]
+    assert "cause" not in page and "tokens 20 → 12" in page
+
+
+def test_a_cause_that_somebody_wrote_cannot_move_the_cursor(moved, monkeypatch):
+    place = {"file": "\x1b[31m", "line": 1, "column": 1}
+    _write_cause(moved, [{"what": "\x1b[2J\nyou\u202e http://u:secret@h", "span": place}])
+    page = _walk(iter(""), monkeypatch)[0]
+    assert "\\x1b[31m:1:1 \\x1b[2J\\nyou\\u202e http://u:*" in page and "secret" not in page
+
+
+@pytest.mark.parametrize("width", [80, 40, 24])
+def test_lines_are_broken_between_words_and_as_far_in_as_they_begin(there, monkeypatch, width):
+    words = "the lamp is lit at dusk and the horn is sounded in fog whatever the town says of it".split()
+    _make(there, "tavern/first", txt="", txt_new=" ".join(words) + "\n")
+    lines = _walk(iter("ddd"), monkeypatch, (width, 24))[3].split("\n")
+    shown = [line for line in lines if line.startswith("    ")]
+    assert " ".join(shown).split() == words and len(shown) > 1
+    assert all(len(line) <= width and not line.startswith("     ") for line in shown)
+    assert all(len(line) + 1 + len(after.split()[0]) > width for line, after in itertools.pairwise(shown))

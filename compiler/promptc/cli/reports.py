@@ -12,9 +12,9 @@ from urllib.parse import quote
 from xml.sax.saxutils import escape, quoteattr
 
 from promptc.cli.findings import describe_diagnostic, hide_secrets, render_diagnostics
-from promptc.cli.terminal import PLAIN, escape_controls, hide_passwords, show_json
+from promptc.cli.terminal import PLAIN, hide_passwords, show_json
 from promptc.cli.views.drawing import show_plural
-from promptc.cli.views.verdict import count_lacking, group_moved, list_told, render_moved, say_moved, show_lacking, show_reason
+from promptc.cli.views.verdict import count_lacking, group_moved, list_told, name_alike, render_moved, say_moved, show_lacking, show_reason
 from promptc.diag.findings import Diagnostic, Level, Span, find_code
 from promptc.diag.frozen import as_plain
 from promptc.diag.typed import Any
@@ -159,14 +159,9 @@ def _render_case(verdict: Verdict, is_ci: bool, alike: Sequence[Verdict]) -> str
     said = "; ".join(say_moved([verdict]) if one.is_moved else one.found.message.partition("\n")[0] for one in told) or verdict.status
     type = f" type={_quote(told[0].found.code if told else verdict.status)}" if tag != "skipped" else ""
     shown = render_diagnostics([*(one.found for one in told), *(golden for one in told for golden in one.goldens)])
-    text = escape(_escape_unfit(shown + _name_alike(verdict, alike)))
+    others = name_alike([one.name for one in alike if one is not verdict])
+    text = escape(_escape_unfit(shown + (f"{others}\n" if others else "")))
     return f"{head}>\n      <{tag} message={_quote(hide_passwords(said))}{type}>{text}</{tag}>\n    </testcase>\n"
-
-
-def _name_alike(verdict: Verdict, alike: Sequence[Verdict]) -> str:
-    others = [escape_controls(one.name) for one in alike if one is not verdict]
-    more = [f"{len(others) - _SHOWN_IDS:,} more"] if len(others) > _SHOWN_IDS else []
-    return f"with the same cause: {', '.join([*others[:_SHOWN_IDS], *more])}\n" if others else ""
 
 
 def _explain_skip(verdict: Verdict) -> str:

@@ -179,7 +179,11 @@ def identify_file(path: str) -> str | None:
 
 def render_inputs(inputs: Mapping[str, Any], figures: Figures | None) -> bytes:
     """The bytes of `golden.inputs.json`: the inputs, and what the prompt came to."""
-    noted = {**inputs, **({"figures": as_plain(figures)} if figures is not None else {})}
+    return render_note({**inputs, **({"figures": as_plain(figures)} if figures is not None else {})})
+
+
+def render_note(noted: Mapping[str, Any]) -> bytes:
+    """The bytes of a note beside goldens."""
     return (json.dumps(noted, ensure_ascii=False, indent=1, sort_keys=True) + "\n").encode()
 
 

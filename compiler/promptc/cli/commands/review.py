@@ -7,7 +7,7 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 import click
@@ -19,11 +19,21 @@ from promptc.cli.interaction import leave_interrupts, open_keys
 from promptc.cli.terminal import Paint, write_stdout
 from promptc.cli.views.difference import STYLES
 from promptc.cli.views.drawing import show_plural
-from promptc.cli.views.verdict import HELP, ReviewPlace, Screen, lay_out, render_page
+from promptc.cli.views.verdict import HELP, ReviewPlace, Screen, lay_out, name_alike, render_page
 from promptc.diag.findings import Diagnostic, DiskError, UsageError
 from promptc.diag.frozen import replace
 from promptc.golden.cases.case import PENDING
-from promptc.golden.verdicts.pending import PendingGolden, Seen, SettledGolden, accept_golden, read_pending, reject_golden, undo_settled
+from promptc.golden.verdicts.pending import (
+    PendingGolden,
+    Seen,
+    SettledGolden,
+    accept_golden,
+    read_cause,
+    read_pending,
+    reject_golden,
+    undo_settled,
+)
+from promptc.golden.verdicts.verdict import Mover
 
 _ENTER, _LEAVE = b"\x1b[?1049h", b"\x1b[?1049l"
 _TWINS = "without one: `promptc pending` lists them, `promptc accept PATTERN` and `promptc reject PATTERN` settle them"
@@ -80,7 +90,8 @@ class Review:
     """Walks through pending goldens. Nothing is accepted by any key but `a`, and by `g` once it is confirmed; each can be taken back."""
 
     def __init__(self, pending: Sequence[PendingGolden], read_key: Callable[[], str], paint: Paint) -> None:
-        self._pending = list(pending)
+        self._causes = {one: read_cause(one) for one in pending}
+        self._pending = _group(pending, self._causes)
         self._read_key = read_key
         self._paint = paint
         self._settled: list[list[SettledGolden]] = []
@@ -139,7 +150,13 @@ class Review:
         return key
 
     def _draw(self) -> None:
+        self._place = replace(self._place, alike=self._name_alike())
         write_stdout(render_page(self._now, self._show(), self._place, self._screen()).encode("utf-8", "backslashreplace"))
+
+    def _name_alike(self) -> str:
+        cause = self._causes[self._now]
+        others = dict.fromkeys(one.case for one, other in self._causes.items() if cause and other == cause)
+        return name_alike([one for one in others if one != self._now.case])
 
     def _show(self) -> Seen | str:
         """What is shown of this one, or why it cannot be."""
@@ -264,6 +281,15 @@ class Review:
         except (OSError, ValueError) as wrong:
             self._say(f"cannot run the editor `{editor}`: {wrong}; VISUAL or EDITOR names another")
         self._seen.pop(self._now, None)
+
+
+def _group(pending: Sequence[PendingGolden], causes: Mapping[PendingGolden, tuple[Mover, ...]]) -> list[PendingGolden]:
+    """What one edit moved stands together, in the order of the first of each."""
+    first: dict[tuple[Mover, ...], int] = {}
+    for at, one in enumerate(pending):
+        first.setdefault(causes[one], at)
+    places = {one: first[causes[one]] if causes[one] else at for at, one in enumerate(pending)}
+    return sorted(pending, key=lambda one: places[one])
 
 
 def _name_file(pending: PendingGolden) -> Path:

@@ -27,6 +27,7 @@ from promptc.files.atomic import write_file
 from promptc.golden.cases.discover import CaseFolders, check_met, choose_places, match_names
 from promptc.golden.cause import CauseFinder
 from promptc.golden.inputs import load_touched
+from promptc.golden.verdicts.pending import note_cause
 from promptc.golden.verdicts.suite import JudgedCases, Suite, run_suite
 from promptc.golden.verdicts.verdict import GoldenDifference, Mover, Verdict
 
@@ -236,7 +237,10 @@ def _run(reporter: Reporter, found: CaseFolders, suite: Suite, jobs: int, tellin
         with end_in_order(), CauseFinder(CaseShell(), suite.cache) as causes:
             for judged in run_suite(found.places, suite, jobs=jobs):
                 tally, done = tally.add(judged), done + judged.places
-                telling.tell([rebase_verdict(causes.explain(one), here) for one in judged.verdicts], progress)
+                explained = [causes.explain(one) for one in judged.verdicts]
+                for one in explained:
+                    note_cause(one)
+                telling.tell([rebase_verdict(one, here) for one in explained], progress)
                 progress.note(done, len(found.places))
     finally:
         telling.end(progress)

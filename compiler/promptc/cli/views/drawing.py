@@ -95,24 +95,43 @@ def show_left_out(count: int, stage: str) -> str:
 
 
 def fold_lines(text: str, width: int) -> list[str]:
-    """The lines of `text`, none wider than `width` cells. A colour that runs over a fold is ended there and goes on behind it."""
+    """The lines of `text`, none wider than `width` cells: broken between words, where a word alone is not wider, and as far in as they
+    begin. A colour that runs over a fold is ended there and goes on behind it.
+    """
     return [part for line in text.removesuffix("\n").split("\n") for part in _fold(line, width)]
 
 
 def _fold(line: str, width: int) -> list[str]:
+    pieces = _PIECE.findall(line)
+    plain = "".join(piece for piece in pieces if piece[0] != "\x1b")
+    hang = " " * (len(plain) - len(plain.lstrip(" ")))
+    lead = hang if len(hang) <= width // 2 else ""
     folded: list[str] = []
-    part, cells, style = "", 0, ""
-    for piece in _PIECE.findall(line):
-        if piece[0] == "\x1b":
-            style = "" if piece == _END else piece
-            part += piece
+    row: list[str] = []
+    cells, style = 0, ""
+    for piece in pieces:
+        row.append(piece)
+        cells += count_cells(piece) if piece[0] != "\x1b" else 0
+        if cells <= width:
             continue
-        wide = count_cells(piece)
-        if cells + wide > width:
-            folded.append(part + (_END if style else ""))
-            part, cells = style, 0
-        part, cells = part + piece, cells + wide
-    return [*folded, part]
+        at = _count_fitting(row)
+        kept, row = row[:at], row[at:]
+        style = next((one for one in reversed(kept) if one[0] == "\x1b"), style).replace(_END, "")
+        folded.append("".join(kept) + (_END if style else ""))
+        rest = row[1:] if row[:1] == [" "] else row
+        row = [*([style] if style else []), *lead, *rest]
+        cells = sum(count_cells(one) for one in row if one[0] != "\x1b")
+    return [*folded, "".join(row)]
+
+
+def _count_fitting(row: Sequence[str]) -> int:
+    """How many pieces stay in a row whose last one is too much: up to a space that follows a word, else all but the last."""
+    last = len(row) - 1
+    if row[last] == " ":
+        return last
+    words = [at for at, one in enumerate(row) if one[0] not in " \x1b"]
+    space = next((at for at in range(last - 1, 0, -1) if row[at] == " "), 0)
+    return space + 1 if words and words[0] < space else last
 
 
 _View = TypeVar("_View")

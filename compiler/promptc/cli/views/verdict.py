@@ -46,6 +46,9 @@ _KEYS = "a accept  r reject  s skip  u undo  d {style}  g alike  e edit  ? help 
 _LEAST = 5
 """Lines of a difference beside which there is room for empty lines."""
 
+_NAMED = 4
+"""Names of cases that the same edit moved, in one line."""
+
 _MOST_HEAD = 2
 _SHARE = 5
 """One line of so many at most is for the keys; `?` tells all of them."""
@@ -220,7 +223,7 @@ def show_reason(one: Mover, at: Span | None = None) -> str:
 def _iter_moved(group: Sequence[Verdict]) -> Iterator[str]:
     """Of one case all figures, of several a line for each."""
     if not group[1:]:
-        yield from _render_figures(group[0])
+        yield from _render_figures(group[0].before, group[0].after)
         return
     length = _measure(group[:_MOST])
     yield from (_show_other(one, length) for one in group[:_MOST])
@@ -235,7 +238,7 @@ def _head(verdict: Verdict, paint: Paint) -> str:
 
 def _render_full(verdict: Verdict, paint: Paint, print_found: Print, width: int) -> Iterator[str]:
     yield _head(verdict, paint) + (f"  {escape_controls(verdict.title)}" if verdict.title else "")
-    yield from (f"  {line}" for line in _render_figures(verdict))
+    yield from (f"  {line}" for line in _render_figures(verdict.before, verdict.after))
     shown = print_found(verdict.findings) if verdict.status != "failed" else print_found(_leave_out(verdict))
     yield from _indent(shown)
     if verdict.found and verdict.status == "failed":
@@ -243,7 +246,7 @@ def _render_full(verdict: Verdict, paint: Paint, print_found: Print, width: int)
         yield from _indent(print_found(verdict.found))
     for one, found in compare_verdict(verdict) if verdict.status == "failed" else ():
         yield from (f"{_INDENT}{line}".rstrip() for line in _render_difference(one, found, paint, width - len(_INDENT)))
-    yield from (f"{_INDENT}{line}" for line in _render_cause(verdict, paint, width - len(_INDENT)))
+    yield from (f"{_INDENT}{line}" for line in _render_cause(verdict.cause, paint, width - len(_INDENT)))
     yield ""
 
 
@@ -264,16 +267,15 @@ def _render_difference(one: GoldenDifference, found: Difference, paint: Paint, w
         yield f"… {show_count(len(lines) - _SHOWN)} more lines; `promptc review` shows all"
 
 
-def _render_cause(verdict: Verdict, paint: Paint, width: int) -> Iterator[str]:
-    for one in verdict.cause:
+def _render_cause(cause: Sequence[Mover], paint: Paint, width: int) -> Iterator[str]:
+    for one in cause:
         first, *more = wrap(show_reason(one), width - len(_CAUSE), 0)
         yield paint.apply(_CAUSE, "cyan") + first
         yield from (" " * len(_CAUSE) + line for line in more)
 
 
-def _render_figures(verdict: Verdict) -> Iterator[str]:
+def _render_figures(before: Figures | None, after: Figures | None) -> Iterator[str]:
     """Tokens, tier, pressure, choices and reuse, then each section whose items or tokens are others."""
-    before, after = verdict.before, verdict.after
     if after is None:
         return
     told = [_show_change("tokens", _show_tokens(before), _show_tokens(after)) + _show_step(before, after)]
@@ -341,13 +343,16 @@ class Screen:
 
 @frozen
 class ReviewPlace:
-    """Where the review is: `at` of `count` (from 1), which style, the first line shown, and what to say."""
+    """Where the review is: `at` of `count` (from 1), which style, the first line shown, what to say, and which other cases the same edit
+    moved (`alike`, in a line).
+    """
 
     at: int
     count: int
     style: DifferenceStyle = "words"
     line: int = 0
     said: str = ""
+    alike: str = ""
 
 
 @frozen
@@ -387,8 +392,22 @@ def lay_out(pending: PendingGolden, shown: Seen | str, place: ReviewPlace, scree
     said = _cut_middle(said, max(1, screen.height - len(top) - len(keys)))
     spare = max(0, screen.height - len(top) - len(said) - len(keys))
     gap = [""] if spare >= _LEAST + 2 else []
-    text = shown if isinstance(shown, str) else render_difference(shown.found, width, paint, place.style)
+    text = shown if isinstance(shown, str) else _render_seen(shown, place, screen)
     return VerdictLayout((*top, *gap), tuple(fold_lines(text, width)), (*gap, *said, *keys), spare - 2 * len(gap), place.line)
+
+
+def _render_seen(shown: Seen, place: ReviewPlace, screen: Screen) -> str:
+    """The cause and what else it moved, the figures where the difference itself has none, and the difference."""
+    lines = [*_render_cause(shown.cause, screen.paint, screen.width), *([place.alike] if place.alike else [])]
+    lines += [] if shown.found.facts else _render_figures(shown.before, shown.after)
+    return _join((*lines, *([""] if lines else []))) + render_difference(shown.found, screen.width, screen.paint, place.style)
+
+
+def name_alike(names: Sequence[str]) -> str:
+    """In a line: the other cases that the same edit moved; empty where there are none."""
+    shown = [escape_controls(one) for one in names[:_NAMED]]
+    more = [f"{len(names) - _NAMED:,} more"] if len(names) > _NAMED else []
+    return f"with the same cause: {', '.join([*shown, *more])}" if names else ""
 
 
 def _warn(shown: Seen | str, screen: Screen) -> list[str]:

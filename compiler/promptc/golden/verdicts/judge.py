@@ -136,7 +136,7 @@ def _explain(case: Case, ran: CaseRun, verdict: Verdict) -> Verdict:
     """With the figures of its last turn, before and after."""
     turn = len(ran.turns) if case.kind == "session" else 0
     reuse = min(ran.reuse, default=None)
-    before = find_figures(case, turn)
+    before = find_figures(case.folder, turn)
     return replace(verdict, before=before, after=describe_figures(ran.turns[-1].read_report(), reuse))
 
 

@@ -10,17 +10,26 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from promptc.compare import Difference
-from promptc.diag.findings import Diagnostic, DiskError
-from promptc.diag.frozen import field, frozen, replace
-from promptc.diag.typed import Literal
+from promptc.compare import Difference, has, is_count, is_list, is_text, or_none, read_json
+from promptc.diag.findings import Diagnostic, DiskError, Span
+from promptc.diag.frozen import as_plain, field, frozen, replace
+from promptc.diag.typed import Any, Literal
 from promptc.files.atomic import replace_file, replace_remade
 from promptc.files.reading import IrregularError, LinkError, read_file
-from promptc.golden.cases.case import GOLDENS, INPUTS, MAX_PLAIN_BYTES, PENDING, Case, is_pending, name_golden, read_golden_name
+from promptc.golden.cases.case import GOLDENS, INPUTS, MAX_PLAIN_BYTES, PENDING, Case, Figures, is_pending, name_golden, read_golden_name
 from promptc.golden.cases.confine import choose_fence, choose_root, find_fault, name_case, show_path
 from promptc.golden.cases.discover import iter_cases
-from promptc.golden.inputs import identify_file, read_inputs
-from promptc.golden.verdicts.verdict import PROMPTS, GoldenDifference, GoldenOutput, compare_outputs
+from promptc.golden.inputs import identify_file, read_inputs, render_note
+from promptc.golden.verdicts.verdict import (
+    PROMPTS,
+    GoldenDifference,
+    GoldenOutput,
+    Mover,
+    Verdict,
+    compare_outputs,
+    find_figures,
+    read_figures,
+)
 
 _HELP = "`promptc test` writes what differs now"
 _WRITE_HELP = "the report shows what it would hold"
@@ -34,17 +43,24 @@ Contents = Mapping[str, bytes | None]
 
 PendingStatus = Literal["new", "changed"]
 
+_CAUSE = "cause"
+_are_movers = is_list(has({"what": is_text, "span": or_none(has({"file": is_text, "line": is_count, "column": is_count}))}), most=9)
+
 
 @frozen(eq=False)
 class Seen:
-    """What is shown of a pending golden: `found`, from the bytes `old` (None: no golden yet, or no file) and `new`; and the files it was
-    made of that are others now (`stale`).
+    """What is shown of a pending golden: `found`, from the bytes `old` (None: no golden yet, or no file) and `new`; the files it was made
+    of that are others now (`stale`); and what the run that wrote it noted: what its case's prompt came to when its goldens were accepted
+    (`before`) and came to then (`after`), and the `cause`, with paths from the working folder.
     """
 
     found: Difference
     old: bytes | None = field(repr=False)
     new: bytes = field(repr=False)
     stale: tuple[str, ...] = ()
+    before: Figures | None = None
+    after: Figures | None = None
+    cause: tuple[Mover, ...] = ()
 
     def is_as(self, other: Seen) -> bool:
         """Whether the same would be accepted in place of the same."""
@@ -146,7 +162,9 @@ def read_pending(pending: PendingGolden) -> Seen:
         golden = _read(pending, name)
         reports = (golden, _read(pending, name + PENDING) or golden)
     found = compare_outputs(kind, GoldenOutput(old or b"", reports[0] if old is not None else None), GoldenOutput(new, reports[1]))
-    return Seen(found, old, new, list_stale(pending))
+    noted = read_inputs(os.path.join(pending.folder, INPUTS + PENDING)) or {}
+    after = read_figures(noted.get("figures"))
+    return Seen(found, old, new, list_stale(pending), find_figures(pending.folder, turn), after, read_cause(pending))
 
 
 def _read(pending: PendingGolden, name: str) -> bytes | None:
@@ -170,6 +188,29 @@ def list_stale(pending: PendingGolden) -> tuple[str, ...]:
     fence = choose_fence(pending.folder)
     paths = {os.path.join(root, path): identity for path, identity in noted["files"].items() if not find_fault(path, root, fence)}
     return tuple(sorted(show_path(path, here) for path, identity in paths.items() if identify_file(path) != identity))
+
+
+def note_cause(verdict: Verdict) -> None:
+    """Writes the cause into the note beside the goldens that are pending of this verdict, for `read_cause`. Where it cannot be written,
+    none is known.
+    """
+    path = os.path.join(verdict.folder, INPUTS + PENDING)
+    noted = read_inputs(path) if verdict.cause and any(one.pending for one in verdict.differences) else None
+    if noted is not None:
+        with contextlib.suppress(OSError):
+            replace_remade(path, render_note({**noted, _CAUSE: as_plain(verdict.cause)}))
+
+
+def read_cause(pending: PendingGolden) -> tuple[Mover, ...]:
+    """What moved it, as the run noted that wrote it, with paths from the working folder; nothing where that is not known. Never raises."""
+    noted: Any = (read_inputs(os.path.join(pending.folder, INPUTS + PENDING)) or {}).get(_CAUSE)
+    root, here = choose_root(pending.folder), os.path.realpath(os.getcwd())
+    return tuple(_read_mover(one, root, here) for one in noted) if _are_movers(noted) else ()
+
+
+def _read_mover(one: Mapping[str, Any], root: str, here: str) -> Mover:
+    span = one["span"]
+    return Mover(one["what"], Span(show_path(os.path.join(root, span["file"]), here), span["line"], span["column"]) if span else None)
 
 
 def accept_golden(pending: PendingGolden, expected: bytes | None = None) -> SettledGolden:
@@ -240,9 +281,14 @@ def _drop(pending: PendingGolden, content: bytes) -> None:
 
 
 def _note(path: Path, old: bytes | None, new: bytes | None) -> bytes | None:
-    """What is noted from now on. Where the new inputs cannot be written, nothing: the old ones would tell a wrong cause."""
+    """What is noted from now on, less the cause, which was that of one difference. Where the new inputs cannot be written, nothing: the old
+    ones would tell a wrong cause.
+    """
     if new is None:
         return old
+    noted = read_json(new)
+    if isinstance(noted, dict) and _CAUSE in noted:
+        new = render_note({key: value for key, value in noted.items() if key != _CAUSE})
     try:
         _write(path, new)
     except OSError:

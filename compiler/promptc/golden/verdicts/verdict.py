@@ -264,19 +264,21 @@ def describe_figures(report: Mapping[str, Any] | None, reuse: int | None = None)
     )
 
 
-def find_figures(case: Case, turn: int = 0) -> Figures | None:
-    """Those its goldens were accepted with: of the golden of the report, else as they were noted then. None where neither tells."""
-    report = read_report(_read_figures(case, name_golden("report", turn)))
+def find_figures(folder: str, turn: int = 0) -> Figures | None:
+    """Those the goldens of the case in that folder were accepted with: of the golden of the report, else as they were noted then. None
+    where neither tells.
+    """
+    report = read_report(_read_figures(folder, name_golden("report", turn)))
     if report is not None:
         return describe_figures(report)
-    noted = read_json(_read_figures(case, INPUTS))
+    noted = read_json(_read_figures(folder, INPUTS))
     return read_figures(noted.get("figures")) if isinstance(noted, dict) else None
 
 
-def _read_figures(case: Case, name: str) -> bytes | None:
+def _read_figures(folder: str, name: str) -> bytes | None:
     """What stands beside the case; None where nothing does that can be read."""
     try:
-        return _read_golden(os.path.join(case.folder, name), name)
+        return _read_golden(os.path.join(folder, name), name)
     except PromptcError:
         return None
 
