@@ -1,5 +1,5 @@
 """Hold the built site to what it promises: every link and anchor leads somewhere, no page asks another host for anything, and each page has
-the headings, list items, rows, blocks of code and links that its document has when CommonMark reads it.
+the headings, list items, rows, links and pieces of code that its document has when CommonMark reads it.
 """
 
 import re
@@ -13,9 +13,10 @@ from urllib.parse import unquote, urljoin, urlsplit
 from markdown_it import MarkdownIt
 
 ROOT = Path(__file__).resolve().parents[1]
-COUNTED = frozenset("h1 h2 h3 h4 li tr pre code a".split())
+COUNTED = frozenset("h1 h2 h3 h4 li tr pre a".split())
 _OWN_LINKS = ("headerlink", "md-content__button")
 _REMOTE = re.compile(r"(?:url\(\s*['\"]?|@import\s+['\"]?)(?:https?:)?//[^)'\"]+")
+_BLANKS = re.compile(r"[ \n]+")  # a tab is none: it parts the columns of a file
 _HOST = "http://site"
 
 
@@ -29,6 +30,7 @@ class PageParser(HTMLParser):
         self.asked: list[str] = []
         self.held: Counter[str] = Counter()
         self._article = 0
+        self._code: list[str] | None = None
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         values = {name: value or "" for name, value in attrs}
@@ -41,10 +43,19 @@ class PageParser(HTMLParser):
         self._article += tag == "article"
         own = any(name in values.get("class", "") for name in _OWN_LINKS) or values.get("id", "").startswith("__")
         if self._article and tag in COUNTED and not own:
-            self.held[tag] += 1
+            self.held[f"<{tag}>"] += 1
+        if self._article and tag == "code":
+            self._code = []
+
+    def handle_data(self, data: str) -> None:
+        if self._code is not None:
+            self._code.append(data)
 
     def handle_endtag(self, tag: str) -> None:
         self._article -= tag == "article"
+        if tag == "code" and self._code is not None:
+            self.held[_BLANKS.sub(" ", "".join(self._code)).strip()] += 1
+            self._code = None
 
 
 def main(arguments: list[str]) -> int:
@@ -96,9 +107,9 @@ def _iter_lost(pages: dict[str, PageParser]) -> Iterator[str]:
         if name not in pages:
             yield f"{name}: there is no such page"
             continue
-        for tag in sorted(COUNTED):
-            if read.held[tag] != pages[name].held[tag]:
-                yield f"{name}: {pages[name].held[tag]} <{tag}>, but {read.held[tag]} in the document"
+        for held in sorted(read.held | pages[name].held):
+            if read.held[held] != pages[name].held[held]:
+                yield f"{name}: {pages[name].held[held]} times {held!r}, but {read.held[held]} in the document"
 
 
 if __name__ == "__main__":

@@ -15,11 +15,14 @@ from mkdocs.structure.pages import Page
 ROOT = Path(__file__).resolve().parents[1]
 OUTSIDE = ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")
 """Documents at the top of the repository that are pages, too."""
+ASIDE = ("decisions/", "architecture", "benchmarks", "systems")
+"""What is for those who change promptc: the search gives it after the guides and the reference. So it does with `OUTSIDE`."""
 SHOWN = ("schemas",)
 """Folders whose files the site holds as they are."""
 
 _LINK = re.compile(r"(\]\()(?!\w+:|#)([^)#\s]+)")
 _FENCE = re.compile(r" *(```|~~~)")
+_CODE = re.compile(r"`[^`]+`")
 _ITEM = re.compile(r"( *)(?:[-*]|\d+\.) +")
 
 
@@ -34,6 +37,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     """The page's text with links as the site has them, and lists as Python-Markdown reads them."""
     name = page.file.src_uri
+    if name in OUTSIDE or name.startswith(ASIDE):
+        page.meta["search"] = {"boost": 0.2}
     folder = posixpath.dirname(name if name in OUTSIDE else f"docs/{name}")
     return _LINK.sub(lambda found: found[1] + _lead(found[2], folder, posixpath.dirname(name)), "\n".join(_iter_lines(markdown)))
 
@@ -46,7 +51,7 @@ def _lead(link: str, folder: str, here: str) -> str:
 
 def _iter_lines(markdown: str) -> Iterator[str]:
     """Lines with what CommonMark can do without and Python-Markdown cannot: a blank line before a list, and after paragraphs in an item;
-    and all that an item holds indented by four.
+    all that an item holds indented by four; and code in a table without a backslash before a bar.
     """
     is_code, is_loose, before = False, False, ""
     missing: int | None = None
@@ -61,5 +66,7 @@ def _iter_lines(markdown: str) -> Iterator[str]:
         is_loose = is_loose or not line
         if _FENCE.match(line):
             is_code = not is_code
+        elif not is_code and line.startswith("|"):
+            line = _CODE.sub(lambda code: code[0].replace("\\|", "|"), line)
         before = line
         yield line if line[:1].strip() or not line else " " * (missing or 0) + line

@@ -4,6 +4,7 @@ run, in order, by a shell.
 A block with a `title` is a file, or as `diff` an edit of one. A block of `console` holds commands, each with what it prints.
 """
 
+import hashlib
 import os
 import re
 import subprocess
@@ -16,8 +17,9 @@ import yaml
 from tests.contract.sources import ROOT
 from tools.measure_prose import list_sentences
 
-GUIDES = ("docs/tutorial.md",)
+GUIDES = ("docs/tutorial.md", "docs/from-jinja.md")
 _BLOCK = re.compile(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$', re.MULTILINE | re.DOTALL)
+_RANKS = "https://openaipublic.blob.core.windows.net/encodings/o200k_base.tiktoken"
 _START = "import sys; from promptc.cli.main import main; sys.argv[0] = 'promptc'; sys.exit(main())"
 
 
@@ -32,6 +34,9 @@ class Shell:
         for name, arguments in {"promptc": f'-c "{_START}"', "python": ""}.items():
             (commands / name).write_text(f'#!/bin/sh\nexec "{sys.executable}" {arguments} "$@"\n', encoding="utf-8")
             (commands / name).chmod(0o755)
+        # tiktoken would download its ranks: here they are, under the name by which it keeps them.
+        ranks = hashlib.sha1(_RANKS.encode()).hexdigest()
+        (self._home / ranks).symlink_to(ROOT / "tools" / "ranks" / "o200k_base.tiktoken")
         self._environment = {
             **{name: os.environ[name] for name in ("PROMPTC_CACHE", "XDG_STATE_HOME")},
             **{f"GIT_{role}_{key}": f"ada@{key}.example" for role in ("AUTHOR", "COMMITTER") for key in ("NAME", "EMAIL")},
@@ -40,6 +45,7 @@ class Shell:
             "HOME": str(self._home),
             "PATH": f"{commands}{os.pathsep}{os.environ['PATH']}",
             "PYTHONPATH": str(ROOT / "compiler"),
+            "TIKTOKEN_CACHE_DIR": str(self._home),
             "COLUMNS": "80",
             "NO_COLOR": "1",
             "LC_ALL": "C.UTF-8",
