@@ -44,7 +44,9 @@ def _explain_path(folder: str | PathLike[str], relative: str, span: Span, wrong:
     if isinstance(wrong, IrregularError):
         return fail("PC0153", f"`{relative}` is not a regular file", span)
     if isinstance(wrong, (FileNotFoundError, NotADirectoryError)):
-        return fail("PC0151", f"there is no file `{relative}` in the pack", span, help=suggest(relative, _iter_files(folder, relative)))
+        inline = "a file's name is due here; a template in the manifest itself stands under `text`" if "{{" in relative else ""
+        help = inline or suggest(relative, _iter_files(folder, relative))
+        return fail("PC0151", f"there is no file `{relative}` in the pack", span, help=help)
     reason = wrong.strerror or "it cannot be opened"
     return DiskError([Diagnostic("PC0154", f"`{relative}` cannot be read: {reason}", span)])
 

@@ -7,6 +7,7 @@ schema refuses. The faults themselves come from `schema.faults.iter_faults`; her
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
@@ -74,7 +75,71 @@ _EXAMPLES = {
     "tokenizer": "write `tokenizer: cl100k_base`, or `chars/4` where tokens need not be exact",
     "budget": "write `budget: 8000`, or `{context, reserve}`",
     "section": "outside a section's own `overflow`, a step names its `section`",
+    "sections": "write `sections: [{id: rules, text: Be brief.}]`",
 }
+
+_FILES = ("file", "path", "src", "filename", "template_file", "template_path", "include")
+_ALIASES = {
+    "when": ("where",),
+    **dict.fromkeys(("content", "body", "prompt", "value", "instructions", "instruction", "render", "string", "message"), ("text",)),
+    **dict.fromkeys(_FILES, ("template",)),
+    **dict.fromkeys(("max_tokens", "tokens", "token_budget", "token_limit", "max_length", "context_window", "size", "max"), ("budget",)),
+    **dict.fromkeys(("name", "key", "slug"), ("id",)),
+    **dict.fromkeys(("if", "enabled", "show_if", "only_if"), ("when", "where")),
+    **dict.fromkeys(("filter", "condition", "select"), ("where", "when")),
+    **dict.fromkeys(("order", "order_by", "sort_by", "sorted"), ("sort",)),
+    **dict.fromkeys(("source", "data", "list", "in", "each", "foreach", "for", "loop"), ("from",)),
+    **dict.fromkeys(("max_items", "count", "top", "take"), ("limit",)),
+    **dict.fromkeys(("truncation", "on_overflow", "overflow_strategy", "trim", "evict"), ("overflow",)),
+    **dict.fromkeys(("schema", "state_schema", "inputs", "input_schema"), ("state",)),
+    **dict.fromkeys(("variables", "vars", "locals", "constants"), ("let",)),
+    **dict.fromkeys(("encoding", "tokeniser", "counter"), ("tokenizer",)),
+    **dict.fromkeys(("join", "delimiter", "sep"), ("separator",)),
+    **dict.fromkeys(("heading", "label"), ("title",)),
+    **dict.fromkeys(("always", "locked", "sticky", "fixed"), ("pinned",)),
+    **dict.fromkeys(("comment", "description", "notes"), ("note",)),
+    **dict.fromkeys(("functions", "function"), ("tools",)),
+    **dict.fromkeys(("response_format", "output_schema", "json_schema", "response_schema"), ("response",)),
+    **dict.fromkeys(("macros",), ("define",)),
+    **dict.fromkeys(("moods", "modes", "profiles"), ("variants",)),
+    **dict.fromkeys(("assertions", "checks"), ("asserts",)),
+    **dict.fromkeys(("blocks", "parts", "chunks"), ("sections",)),
+}
+"""Keys of other tools, and what the language calls them: the first that is known where the key stands, else the first that is known above
+it or below it."""
+
+_KEYLESS = {
+    **dict.fromkeys(
+        ("priority", "weight", "importance", "rank"),
+        "no section has a priority: what gives way first stands first in `truncate`, such as `truncate: [history, facts]`",
+    ),
+    **dict.fromkeys(("system", "user", "assistant"), "a text of that role is a section: `- {id: rules, role: system, text: Be brief.}`"),
+    "model": "`tokenizer` says how tokens are counted; a model is named with `--model`, or so: `output: {models: {openai: gpt-5.6}}`",
+    **dict.fromkeys(
+        ("temperature", "top_p", "stop", "seed"), "a pack makes the prompt; how the model answers is set where the request is sent"
+    ),
+}
+"""Keys of other tools that have no counterpart of one name."""
+
+_SHORT_FORMS = {
+    "window": "last",
+    "state": "schema",
+    "group": "by",
+    "limit_per": "by",
+    "dedupe": "by",
+    "anchors": "where",
+    "output": "format",
+    "trim_each": "to",
+    "vectors": "encoder",
+    "engine": "url_env",
+}
+"""Keys that take a mapping, and the key in it that is meant where a single value is given."""
+
+_STEP_NAMES = ("trim", "evict", "shorten", "lower", "recap", "replace", "drop", "fail")
+_AMOUNT = re.compile(r"(\d[\d_, ]*(?:\.\d+)?) ?(k?)(?: ?(?:tokens?|tok|t))?", re.IGNORECASE)
+_ALIKE = 0.8
+_MOST_KEYS = 24
+"""Known keys that are listed."""
 
 
 def check_pack_shape(node: Node) -> list[Diagnostic]:
@@ -141,11 +206,25 @@ def _describe_pack_faults(node: Node, faults: Iterable[SchemaFault], whole: str)
     return list(sort_diagnostics(found))
 
 
-def _guess_key(fault: SchemaFault) -> str:
-    """The known key that an unknown one is nearest to, or `""`."""
+def _guess_key(fault: SchemaFault, cutoff: float = 0.6) -> str:
+    """The known key that an unknown one is meant to be, or `""`: it is written nearly so, or so in another tool."""
     known = fault.schema.get("properties", {}) if isinstance(fault.schema, dict) else {}
-    near = suggest(str(fault.path[-1]), known)
-    return near.split("`")[1] if near.startswith("did") else ""
+    key = str(fault.path[-1])
+    if _is_form(fault):
+        return "text"
+    if key.lower() in _ALIASES:
+        return next((meant for meant in _ALIASES[key.lower()] if meant in known), "")
+    return _read_near(suggest(key, known, cutoff=cutoff))
+
+
+def _is_form(fault: SchemaFault) -> bool:
+    """Whether a key is to say that a form is a file, which is written without a key."""
+    title = fault.schema.get("title") if isinstance(fault.schema, dict) else ""
+    return title == "an inline form {text}" and str(fault.path[-1]).lower() in ("template", *_FILES)
+
+
+def _read_near(help: str) -> str:
+    return help.split("`")[1] if help.startswith("did") else ""
 
 
 def _iter_missing(fault: SchemaFault) -> Iterable[str]:
@@ -158,10 +237,11 @@ def _iter_missing(fault: SchemaFault) -> Iterable[str]:
 def _describe(fault: SchemaFault, root: Node, whole: str) -> Diagnostic:
     match fault.keyword:
         case "additionalProperties":
-            return _describe_extra(fault, root)
+            return _describe_extra(fault, root, whole)
         case "required":
             around = _name_place(fault.path, root) or whole
             help = _EXAMPLES.get(fault.wanted, "") if (whole == _MANIFEST and not fault.path) or fault.wanted == "section" else ""
+            help = help or (_show_example((*fault.path, fault.wanted)) if whole == _MANIFEST else "")
             return Diagnostic("PC0202", f"{around} lacks the key `{fault.wanted}`", _find(root, fault.path).span, help)
         case "propertyNames":
             key = str(fault.path[-1])
@@ -173,17 +253,103 @@ def _describe(fault: SchemaFault, root: Node, whole: str) -> Diagnostic:
             return _describe_rule(fault, root, whole) if list_rule_keys(fault) else _describe_value(fault, root, whole)
 
 
-def _describe_extra(fault: SchemaFault, root: Node) -> Diagnostic:
+def _describe_extra(fault: SchemaFault, root: Node, whole: str) -> Diagnostic:
     *around, key = fault.path
     container = _find(root, tuple(around))
     schema = fault.schema if isinstance(fault.schema, dict) else {}
     known = schema.get("properties", {})
     place = _name_place(tuple(around), root)
-    meant = _guess_key(fault)
-    help = f"did you mean `{meant}`?" if meant else suggest(str(key), [name for name in known if name not in container.value])
+    code, what = "PC0201", f"unknown key `{shorten(str(key))}`"
     if schema.get("maxProperties") == 1 and _is_step(around):
-        return Diagnostic("PC0210", f"`{shorten(str(key))}` is no step{_inside(place)}", container.key_span(str(key)), help)
-    return Diagnostic("PC0201", f"unknown key `{shorten(str(key))}`{_inside(place)}", container.key_span(str(key)), help)
+        code, what = "PC0210", f"`{shorten(str(key))}` is no step"
+    help = _mend_key(str(key), fault, root, whole)
+    if not help:
+        left = [name for name in known if name not in container.value]
+        help = suggest(str(key), left)
+        if not help and 0 < len(left) <= _MOST_KEYS:
+            help = f"known here: {', '.join(f'`{name}`' for name in left)}"
+    return Diagnostic(code, f"{what}{_inside(place)}", container.key_span(str(key)), help)
+
+
+def _mend_key(key: str, fault: SchemaFault, root: Node, whole: str) -> str:
+    """What to write in place of an unknown key, where that is known: a key written nearly so, one of another name, or the place of a key
+    that belongs elsewhere.
+    """
+    around, near = fault.path[:-1], _guess_key(fault, _ALIKE)
+    container = _find(root, around)
+    if _is_form(fault):
+        return f"a form is the name of a file alone, `- {_spell(_find(root, fault.path)) or 'form.md.j2'}`, or `- {{text: …}}`"
+    if near and key.lower() in _ALIASES and near in _ALIASES[key.lower()]:
+        if near in container.value:
+            return f"promptc calls it `{near}`, which is here already: keep one of the two"
+        return f"promptc calls it `{near}`{_show_entry(near, _find(root, fault.path))}"
+    if near:
+        return f"did you mean `{near}`?"
+    if whole != _MANIFEST:
+        return ""
+    for name in (key, *_ALIASES.get(key.lower(), ())):
+        elsewhere = _locate_key(name, around, root)
+        if elsewhere:
+            called = "" if name == key else f"promptc calls it `{name}`: "
+            return f"{called}{elsewhere}"
+    return _KEYLESS.get(key.lower(), "")
+
+
+def _show_entry(key: str, node: Node) -> str:
+    """`: write …`, with the value that was given where it is short."""
+    return f": write `{key}: {_spell(node) or '…'}`"
+
+
+def _spell(node: Node) -> str:
+    """A short plain value as YAML reads it anywhere; empty for any other."""
+    if isinstance(node.value, dict | tuple) or not node.raw or len(node.raw) > 40 or not node.raw.isprintable():
+        return ""
+    is_plain = not isinstance(node.value, str) or re.fullmatch(r"[\w./-](?:[\w .,/()-]*[\w./()-])?", node.raw)
+    return node.raw if is_plain else json.dumps(node.raw, ensure_ascii=False)
+
+
+def _locate_key(key: str, around: Path, root: Node) -> str:
+    """Where a key belongs that is known some levels up or down of `around`; empty where it is known on neither."""
+    schemas = _load_schema("pack")
+    for stop in range(len(around) - 1, -1, -1):
+        if isinstance(_find(root, around[:stop]).value, dict) and key in _list_known(schemas, around[:stop]):
+            beside = around[stop]
+            return f"`{key}` belongs to {_name_place(around[:stop], root) or 'the manifest'}, beside `{shorten(str(beside))}`"
+    here = _list_known(schemas, around)
+    there = _find(root, around).value
+    for inner in sorted(here, key=lambda name: (name not in there, name not in ("sections", "items", "output"), name)):
+        if key in _list_known(schemas, (*around, inner)):
+            return f"`{key}` belongs under `{inner}`: `{inner}: {{{key}: …}}`"
+        if inner == "sections" and key in _list_known(schemas, (*around, inner, 0)):
+            return f"`{key}` belongs to a section: write it in an entry of `sections`, beside its `id`"
+    return ""
+
+
+def _list_known(verdicts: Verdicts, path: Path) -> dict[str, Any]:
+    """The keys that the manifest's schema knows at a path, each with its schema."""
+    schemas = list(_iter_forms(verdicts, verdicts.root["$defs"]["pack"]))
+    for step in path:
+        inner = [_step_into(schema, step) for schema in schemas]
+        schemas = [form for schema in inner if schema is not None for form in _iter_forms(verdicts, schema)]
+    return {key: value for schema in schemas for key, value in schema.get("properties", {}).items()}
+
+
+def _iter_forms(verdicts: Verdicts, schema: Any) -> Iterator[dict[str, Any]]:
+    """A schema and all it may refer to for the same value."""
+    if not isinstance(schema, dict):
+        return
+    yield schema
+    if "$ref" in schema:
+        yield from _iter_forms(verdicts, verdicts.references.find(schema["$ref"]))
+    for word in ("anyOf", "oneOf"):
+        for inner in schema.get(word, ()):
+            yield from _iter_forms(verdicts, inner)
+
+
+def _step_into(schema: dict[str, Any], step: str | int) -> Any:
+    if isinstance(step, int):
+        return schema.get("items")
+    return schema.get("properties", {}).get(step, schema.get("additionalProperties") or None)
 
 
 def _describe_rule(fault: SchemaFault, root: Node, whole: str) -> Diagnostic:
@@ -226,7 +392,29 @@ def _describe_value(fault: SchemaFault, root: Node, whole: str) -> Diagnostic:
         )
     if isinstance(fault.value, (dict, list)) and _takes_expression(fault):
         return Diagnostic("PC0208", message, node.span, 'quote a Jinja list or mapping: `"[…]"`, `"{…}"`')
-    return Diagnostic(_choose_code(fault), message, node.span, _mend(fault, node))
+    code = _choose_code(fault)
+    is_told = whole != _MANIFEST or code in ("PC0204", "PC0206")  # the message itself says which values there are
+    return Diagnostic(code, message, node.span, _mend(fault, node) or ("" if is_told else _show_example(fault.path)))
+
+
+def _show_example(path: Path) -> str:
+    """A right use of the key at a path, as the manifest's schema has it; empty where it has none, or none that is short."""
+    if not path or not isinstance(path[-1], str):
+        return ""
+    schema = _list_known(_load_schema("pack"), path[:-1]).get(path[-1], {})
+    shown = [_write_flow(example) for example in schema.get("examples", ())] if isinstance(schema, dict) else []
+    short = [one for one in shown if len(one) <= 60]
+    return f"write, for example, `{path[-1]}: {short[0]}`" if short else ""
+
+
+def _write_flow(value: Any) -> str:
+    """A value as YAML has it on one line."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key}: {_write_flow(inner)}" for key, inner in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_write_flow, value)) + "]"
+    is_plain = isinstance(value, str) and re.fullmatch(r"[A-Za-z][\w.%/ -]*[\w.%]|[A-Za-z]", value) and resolve_scalar(value) == value
+    return value if is_plain else json.dumps(value, ensure_ascii=False)
 
 
 def _takes_expression(fault: SchemaFault) -> bool:
@@ -251,20 +439,73 @@ def _mend(fault: SchemaFault, node: Node) -> str:
         return f"write `{node.value}: {{}}`"
     if wants == "boolean" and str(node.value).lower() in _OLD_BOOLEANS:
         return f"write `{_OLD_BOOLEANS[str(node.value).lower()]}`"
-    if fault.path == ("version",) and isinstance(node.value, float):
-        return f'quote it, with three numbers: `"{node.raw}.0"`'
+    if fault.path == ("version",) and isinstance(node.value, int | float):
+        return f'quote it, with three numbers: `"{node.raw}{".0" if isinstance(node.value, float) else ".0.0"}"`'
+    shorter = _mend_shape(fault, node)
+    if shorter:
+        return shorter
     if wants == "string" and node.raw and not isinstance(node.value, str) and "pattern" not in schema:
         return f'quote it: `"{node.raw}"`'
-    if wants in ("integer", "number") and isinstance(node.value, str) and isinstance(_resolve(node.value), (int, float)):
-        return f"write it without quotes: `{node.value}`"
-    return suggest_value(fault)
+    if fault.keyword == "pattern":
+        return _mend_id(str(node.value), str(schema.get("title", "")))
+    return _mend_amount(fault, node) or suggest_value(fault)
 
 
-def _resolve(text: str) -> Any:
-    try:
-        return resolve_scalar(text)
-    except ValueError:
-        return text
+def _mend_shape(fault: SchemaFault, node: Node) -> str:
+    """A single value where a mapping or a list is due, a mapping where a list is, a list where a text is."""
+    key, value = str(fault.path[-1]), node.value
+    is_plain = not isinstance(value, dict | tuple) and value is not None and len(node.raw) <= 40
+    if key in _SHORT_FORMS and is_plain:
+        return f"write `{key}: {{{_SHORT_FORMS[key]}: {node.raw}}}`"
+    if fault.keyword == "type" and fault.wanted == "array":
+        if key in _STEPS and isinstance(value, str) and (value in _STEP_NAMES or key != "truncate"):
+            return f"write a list of steps: `{key}: [{value if value in _STEP_NAMES else 'evict'}: {{}}]`"
+        if key in _STEPS and isinstance(value, dict) and set(value) <= set(_STEP_NAMES):
+            return f"write a list of steps, each with its own `-`: `- {next(iter(value), 'evict')}: {{…}}`"
+        if key == "sections":
+            return "write a list, each section with its `id`: `- {id: rules, text: Be brief.}`"
+        return f"write a list: `{key}: [{node.raw}]`" if is_plain else ""
+    if isinstance(value, tuple) and fault.keyword == "type" and fault.wanted == "string":
+        return f"write one text; one of several lines stands under `{key}: |`"
+    return ""
+
+
+def _mend_id(text: str, title: str) -> str:
+    """The nearest id: `Known-Facts` is `known_facts`."""
+    joint = {"an id": "_", "a pack": "-"}.get(title.partition(":")[0].partition("'")[0])
+    if joint is None:
+        return ""
+    made = re.sub(r"[^a-z0-9]+", joint, text.lower()).strip(joint)
+    return f"write `{made}`" if made and made[0].isalpha() and len(made) <= 60 else ""
+
+
+def _mend_amount(fault: SchemaFault, node: Node) -> str:
+    """A number with a unit, in quotes, or as a share, where a size or a number is due."""
+    kinds = {inner.wanted for inner in _iter_inner(fault) if inner.keyword == "type" and isinstance(inner.wanted, str)}
+    if isinstance(node.value, float) and 0 < node.value < 1 and any(_has_pattern(inner.schema) for inner in _iter_inner(fault)):
+        return f"a share of the total is written with `%`: `{fault.path[-1]}: {round(node.value * 100)}%`"
+    if not kinds & {"integer", "number"} or not isinstance(node.value, str):
+        return ""
+    found = _AMOUNT.fullmatch(node.value.strip()[:40])
+    if found is None:
+        return ""
+    plain = re.sub(r"[_, ]", "", found[1])
+    if not found[2] and "." in plain:
+        return f"write it without quotes: `{fault.path[-1]}: {plain}`" if "number" in kinds else ""
+    number = round(float(plain) * (1000 if found[2] else 1))
+    return f"write the number alone, without quotes: `{fault.path[-1]}: {number}`"
+
+
+def _has_pattern(schema: Any) -> bool:
+    return isinstance(schema, dict) and "pattern" in schema
+
+
+def _iter_inner(fault: SchemaFault) -> Iterator[SchemaFault]:
+    """A fault, and those of its alternatives."""
+    yield fault
+    for branch in fault.branches:
+        for inner in branch:
+            yield from _iter_inner(inner)
 
 
 def _find(root: Node, path: Path) -> Node:

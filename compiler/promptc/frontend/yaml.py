@@ -50,7 +50,7 @@ _HELP = (
     ("block sequence entries are not allowed", "quote a text that begins with `-`"),
     ("did not find expected key", "look for a wrong indent or an unquoted `,` `}` `]`"),
     ("did not find expected <block end>", "look for a wrong indent, or a quote that ends before its line does"),
-    ("did not find expected '-' indicator", "entries of a list stand under each other, each with its `-`"),
+    ("did not find expected '-' indicator", "indent a key as far as the other keys of its entry; a new entry begins with `-`"),
     ("did not find expected ',' or", "a bracket is not closed, or a `,` is missing"),
     ("unexpected end of stream", "a quote or bracket is not closed"),
     ("unknown escape character", "in double quotes, write a backslash as `\\\\`"),
@@ -246,7 +246,7 @@ class _YamlReader:
             first = into.keys[node.value]
             where = f"line {first.line}, column {first.column}"
             message = f"the key `{node.value[:80]}` is here a second time; the first is at {where}"
-            self._note("PC0106", message, node.span, "keep one of the two")
+            self._note("PC0106", message, node.span, "keep one of the two, or indent this one if it belongs under a key above it")
         else:
             into.key = node.value
             into.keys[node.value] = node.span

@@ -14,6 +14,7 @@ import pytest
 import promptc
 from promptc.diag.findings import PromptcError
 from promptc.files.paths import name_shipped
+from promptc.frontend import shape
 from promptc.frontend.manifest import apply_variation, index_sections
 from promptc.frontend.schema.check import Verdicts
 from promptc.frontend.schema.lint import iter_schemas, lint_schema
@@ -65,14 +66,14 @@ def with_key(lines):
             with_key("variants: {mood: {select: state.m, cases: {calm: {strain: {}}}}}"),
             "PC0201",
             "unknown key `strain` in case `calm` of axis `mood`",
-            "known: `budget`, `output`, `response`, `sections`, `tools`, `truncate`, `use`",
+            "`strain` belongs to the manifest, beside `variants`",
             (8, 51),
         ),
         (
             with_key("strain: {tiers: [{name: low, at: 0, budget: 3}]}"),
             "PC0201",
             "unknown key `budget` in tier `low`",
-            "known: `do`, `leave`, `output`, `response`, `sections`, `tools`, `truncate`, `use`, `variants`",
+            "`budget` belongs to the manifest, beside `strain`",
             (8, 37),
         ),
         (
@@ -89,8 +90,14 @@ def with_key(lines):
             "write `budget: 8000`, or `{context, reserve}`",
             (2, 1),
         ),
-        (in_section("items: {text: a}"), "PC0202", "`items` of section `main` lacks the key `from`", "", (8, 12)),
-        (LEAST.replace("id: input, ", ""), "PC0202", "section number 1 lacks the key `id`", "", (8, 5)),
+        (
+            in_section("items: {text: a}"),
+            "PC0202",
+            "`items` of section `main` lacks the key `from`",
+            "write, for example, `from: state.transcript`",
+            (8, 12),
+        ),
+        (LEAST.replace("id: input, ", ""), "PC0202", "section number 1 lacks the key `id`", "write, for example, `id: recent`", (8, 5)),
         (
             with_key("truncate: [{drop: {}}]"),
             "PC0202",
@@ -102,7 +109,7 @@ def with_key(lines):
             with_key("strain: {tiers: [{name: low, at: 0, do: [{trim: {section: input, at: word}}]}]}"),
             "PC0202",
             "`trim` of step 1 of `do` of tier `low` lacks the key `to`",
-            "",
+            "write, for example, `to: {chars: 800}`",
             (8, 49),
         ),
         (
@@ -130,28 +137,28 @@ def with_key(lines):
             in_section("text: x\n    header:"),
             "PC0203",
             "`header` of section `main` must be a text (an inline template), not null",
-            "",
+            'write, for example, `header: "So far in this scene:"`',
             (9, 12),
         ),
         (
             with_key('output: {warn: {chars: "20"}}'),
             "PC0203",
             '`chars` of `warn` of `output` must be a whole number from 1, not `"20"`',
-            "write it without quotes: `20`",
+            "write the number alone, without quotes: `chars: 20`",
             (8, 24),
         ),
         (
             in_section("text: x\n    budget: [1]"),
             "PC0203",
             "`budget` of section `main` must be a size, {from, max}, or {min, max, grow, over}, not a list",
-            "",
+            "write, for example, `budget: 3500`",
             (9, 13),
         ),
         (
             LEAST.replace("- {id: input", "input: {title: x"),
             "PC0203",
             "`sections` must be a list of sections (a mapping by id only with `extends`), not a mapping",
-            "",
+            "write a list, each section with its `id`: `- {id: rules, text: Be brief.}`",
             (8, 3),
         ),
         ("- a\n", "PC0203", "a manifest is a mapping of keys, not a list", "begin with `promptc: 1`", (1, 1)),
@@ -188,7 +195,7 @@ def with_key(lines):
             LEAST.replace("id: input", "id: Input-1"),
             "PC0205",
             "`id` of section `Input-1` must be an id: lower-case letters, digits and `_`, beginning with a letter, not `Input-1`",
-            "",
+            "write `input_1`",
             (8, 10),
         ),
         (
@@ -281,10 +288,16 @@ def with_key(lines):
             in_section("text: x\n    title: ''"),
             "PC0209",
             "`title` of section `main` must have at least 1 character, and has 0",
-            "",
+            "write, for example, `title: Recent blocks`",
             (9, 12),
         ),
-        (with_key("strain: {tiers: []}"), "PC0209", "`tiers` of `strain` must have at least 1 element, and has 0", "", (8, 17)),
+        (
+            with_key("strain: {tiers: []}"),
+            "PC0209",
+            "`tiers` of `strain` must have at least 1 element, and has 0",
+            "write, for example, `tiers: [{name: normal, at: 0}, {name: high, at: 0.85, leave: 0.8}]`",
+            (8, 17),
+        ),
         (
             in_section("text: x\n    overflow: [{evct: {}}]"),
             "PC0210",
@@ -484,3 +497,23 @@ def test_a_step_that_is_no_step_is_a_finding(tmp_path, step):
     with pytest.raises(PromptcError) as caught:
         promptc.load(tmp_path)
     assert all(found.span is not None for found in caught.value.diagnostics)
+
+
+@pytest.mark.parametrize(("key", "meant"), [(key, meant) for key, all_meant in shape._ALIASES.items() for meant in all_meant])
+def test_what_an_alias_stands_for_is_a_key_of_the_language(key, meant):
+    schema = json.loads(name_shipped("schemas", "pack.schema.json").read_text(encoding="utf-8"))["$defs"]
+    assert any(meant in schema[place]["properties"] and key not in schema[place]["properties"] for place in ("pack", "section", "items"))
+
+
+@pytest.mark.parametrize(("key", "inner"), shape._SHORT_FORMS.items())
+def test_a_short_form_names_a_key_of_its_mapping(key, inner):
+    schemas = shape._load_schema("pack")
+    places = [(), ("sections", 0), ("sections", 0, "items"), ("indexes", "x")]
+    assert any(key in shape._list_known(schemas, path) and inner in shape._list_known(schemas, (*path, key)) for path in places)
+
+
+@pytest.mark.parametrize("text", ["budget: 3k", "budget: 2_500", "budget: 1,200 tokens", 'budget: "300"'])
+def test_an_amount_is_written_as_a_number_that_is_taken(text):
+    found = found_in(LEAST.strip().replace("budget: 100", text) + "\n")
+    mended = found.help.split("`")[1]
+    assert check(LEAST.strip().replace("budget: 100", mended) + "\n") == []

@@ -149,7 +149,7 @@ def test_the_second_of_two_keys_names_the_first():
         ("when: 'x' == y\n", 1, "quote the whole"),
         ("when: [a] == y\n", 1, "quote the whole"),
         ("a: -\n", 1, "begins with `-`"),
-        ("a:\n - b\n c: 1\n", 3, "list"),
+        ("a:\n - b\n c: 1\n", 3, "begins with `-`"),
         ('a: "\\q"\n', 1, "backslash"),
     ],
 )

@@ -259,7 +259,7 @@ class _Fitting:
         fewer = "offer fewer tools, " if self._layout.tools else ""
         span = run.failed.span if run.failed is not None else self._strained.selection.plan.budget.span
         self._fail(
-            Diagnostic("PC0532", message, span, f"raise the budget, {fewer}shorten what is pinned, or let `truncate` go further"),
+            Diagnostic("PC0532", message, span, f"raise the budget, {fewer}{self._advise_on_total(holding)}"),
             section,
             missing,
         )
@@ -279,7 +279,16 @@ class _Fitting:
         if all(self._fits[name].section.pinned for name, _ in holding):
             return f"pinned content with {self._layout.offer} needs {needs}" if offered else f"pinned content alone needs {needs}"
         why = "`truncate` is spent" if run.failed is None else "a `fail` step was reached"
+        if not self._strained.selection.plan.truncate:
+            why = "without `truncate` nothing may be cut for the whole"
         return f"{why}, and what stays needs {needs}"
+
+    def _advise_on_total(self, holding: Sequence[tuple[str, int]]) -> str:
+        """What may be made smaller: what is pinned, or what `truncate` names."""
+        loose = [name for name, tokens in sorted(holding, key=lambda pair: (-pair[1], pair[0])) if not self._fits[name].section.pinned]
+        if self._strained.selection.plan.truncate or not loose:
+            return "shorten what is pinned, or let `truncate` go further"
+        return f"or say what may be cut, what gives way first in front: `truncate: [{', '.join(loose[:3])}]`"
 
 
 def name_source(budget: Budget) -> str:

@@ -47,10 +47,23 @@ def load_counter(
         return load_table_counter(name, os.fspath(vocabulary), span)
     if name.startswith("hf:"):
         return load_tokenizer_file(name, folder, span)
+    raise fail("PC0180", f"there is no tokenizer `{name}`", span, help=_suggest_counter(name))
+
+
+def _suggest_counter(name: str) -> str:
+    """The counter for a model's name, else the nearest counter, else all of them."""
     from promptc.diag.findings import suggest
 
-    known = [*VOCABULARIES, CharacterCounter.name, "hf:tokenizer.json"]
-    raise fail("PC0180", f"there is no counter `{name}`", span, help=suggest(name, known))
+    model = name.lower().rpartition("/")[2]
+    if model.startswith(("gpt-4o", "gpt-4.1", "gpt-4.5", "gpt-5", "chatgpt", "o1", "o3", "o4")):
+        return f"a tokenizer is due, not a model: `{model}` counts by `o200k_base`: write that"
+    if model.startswith(("gpt-4", "gpt-3.5", "text-embedding-")):
+        return f"a tokenizer is due, not a model: `{model}` counts by `cl100k_base`: write that"
+    if model.startswith(("claude", "gemini", "grok")):
+        return "that model's tokenizer is not public: write `chars/4`, which estimates its tokens"
+    if model.startswith(("llama", "mistral", "mixtral", "qwen", "deepseek", "gemma", "phi")):
+        return "put the model's `tokenizer.json` beside the manifest, and write `hf:tokenizer.json`"
+    return suggest(name, [*VOCABULARIES, CharacterCounter.name, "hf:tokenizer.json"])
 
 
 def load_table_counter(name: str, path: str = "", span: Span | None = None) -> TableCounter:

@@ -2,8 +2,9 @@ from itertools import accumulate
 
 import pytest
 
+from promptc.diag.findings import PromptcError
 from promptc.text.counters.bpe import vocabulary_path
-from promptc.text.counters.exact import TableCounter
+from promptc.text.counters.exact import TableCounter, load_counter
 from tests.cases.recount import load_encoding
 
 # Counts by the tokenizers' makers; tests/property holds them against tiktoken on drawn texts.
@@ -89,3 +90,13 @@ def test_a_long_text_is_split_as_a_short_one_is(exact):
     text = "Well, don't panic: 3 × 4 = 12 naïve cafés.\n" * 40
     assert exact.measure(text * 50) == exact.measure(text) * 50
     assert exact.iter_starts(text * 50)[: exact.measure(text)] == exact.iter_starts(text)
+
+
+@pytest.mark.parametrize(
+    "model", ["gpt-4o", "gpt-4o-mini", "gpt-4.1", "gpt-5", "o1", "o3", "gpt-4", "gpt-4-turbo", "gpt-3.5-turbo", "text-embedding-3-small"]
+)
+def test_a_model_in_place_of_a_tokenizer_is_told_which_counts_for_it(model):
+    tiktoken = pytest.importorskip("tiktoken")
+    with pytest.raises(PromptcError) as caught:
+        load_counter(model, folder=".")
+    assert f"`{tiktoken.encoding_name_for_model(model)}`" in caught.value.diagnostics[0].help
