@@ -172,7 +172,7 @@ def test_segments_and_chunks():
     assert (
         show_plain(_block(whispercross, "ruleset").source) == "store `main`, scope `ruleset`, ref `state.ruleset_id`; each as inline text"
     )
-    assert "of the source where `tier <= each.tier`" in _plain(_block(whispercross, "npc").data)
+    assert "of the source where `tier is number and tier <= each.tier`" in _plain(_block(whispercross, "npc").data)
     world = draw_map(promptc.load(ROOT / "packs" / "worldarchitect").model, {})
     assert show_plain(_block(world, "rules").source).startswith("index `archive`, query `query`, version `state.rules_version`")
     assert "top 6 of 12 candidates out of 50" in _plain(_block(world, "rules").caps)

@@ -44,7 +44,7 @@ escaped: "\\u0041 {{ state.nmae }}"
         ((3, 8), "a {{ state.nmae }} b", (3, 19)),
         ((4, 8), "one\n  two {{ state.nmae }}\n\nthree\n", (6, 18)),
         ((9, 9), "{{ state.nmae }}\n", (10, 12)),
-        ((11, 10), "A {{ state.nmae }}", (11, 10)),
+        ((11, 10), "A {{ state.nmae }}", (11, 27)),
     ],
 )
 def test_a_finding_of_an_inline_template_stands_where_its_text_is_written(at, text, found):
