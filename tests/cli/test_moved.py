@@ -34,7 +34,14 @@ def test_one_edit_is_told_once_with_all_its_cases(many, run):
     assert "not looked for" not in done.out
     told = done.out.partition("  24 more cases with the same cause, 25 goldens in all:\n")[2].splitlines()
     assert told[:24] == [f"    tavern/{name:<7}  text" for name in ("fog", *(f"more_{at:02}" for at in range(23)))]
-    assert told[24:] == ["", "0 passed, 25 failed"]
+    assert told[24:] == [
+        "",
+        "passed                  0",
+        "failed                 25",
+        "  goldens that differ  25  25 text",
+        "",
+        "0 passed, 25 failed",
+    ]
 
 
 @pytest.mark.parametrize("kind", ["json", "markdown"])

@@ -57,6 +57,23 @@ def test_a_case_that_would_fail_is_skipped_too(there, needy, run, jobs):  # noqa
     assert run("test", "--ci", "-j", jobs).code == 1
 
 
+def test_the_table_of_a_run_tells_why_cases_were_skipped(there, needy, run):  # noqa: F811
+    make_case(there, "both", "requires: [retrieval, hf]\n", golden="other")
+    change_pack(there, "You stand in", "You are in")
+    with without_extras(["retrieval", "hf"]):
+        table = run("test", "--ci").out.partition("\npassed ")[2].splitlines()
+    assert [" ".join(line.split()) for line in table] == [
+        "0",
+        "failed 2",
+        "goldens that differ 2 2 text",
+        "skipped 2",
+        "for want of hf 1",
+        "for want of retrieval 2",
+        "",
+        "0 passed, 2 failed, 2 skipped (1 hf, 2 retrieval: pip install 'promptc-compiler[hf,retrieval]')",
+    ]
+
+
 def test_with_no_skip_it_is_broken(needy, run):
     with without_extras(["retrieval"]):
         done = run("test", "--no-skip")

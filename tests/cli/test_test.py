@@ -96,6 +96,36 @@ def test_what_was_noted_tells_of_the_next_change(there, run):
     assert "seen  " in done.out and "dropped `gulls`" in done.out
 
 
+def test_a_run_ends_with_a_table_of_what_is_not_as_it_was(there, run):
+    """Goldens by kind in their order, claims apart from them, why cases were skipped; and no table where all is well."""
+    shutil.copytree(there / "fixtures/tavern/fog", there / "fixtures/tavern/told")
+    case = there / "fixtures/tavern/told/case.yaml"
+    case.write_text(case.read_text(encoding="utf-8").replace("[text]", "[report, text]"), encoding="utf-8")
+    assert run("test").code == 0 and run("accept", "--all").code == 0 and run("test").out == "3 passed (3 unchanged since)\n"
+    make_case(there, "claimed", "expect: {contains: [stand]}\n", golden=GOLDEN)
+    make_case(there, "unread")
+    (there / "fixtures/tavern/calm/golden.report.json").write_text("{}", encoding="utf-8")
+    (make_case(there, "wrong") / "case.yaml").write_text("title: 1\n", encoding="utf-8")
+    change_pack(there, "You stand in", "You are now in")
+    done = run("test", "--no-cache")
+    assert done.out.endswith("""\
+
+passed                     0
+failed                     4
+  goldens that differ      5  4 text, 1 report
+  claims that do not hold  1
+broken                     1
+new                        1
+  goldens not there yet    1  1 text
+obsolete                   1
+
+0 passed, 4 failed, 1 broken, 1 new, 1 obsolete
+""")
+    assert all(len(line) <= 80 for line in done.out.splitlines()[-11:])
+    for kind in ("concise", "json"):
+        assert "goldens that differ" not in run("test", "--format", kind).out
+
+
 def test_a_pending_golden_goes_when_all_is_well_again(there, run):
     change_pack(there, "You stand in", "You are in")
     run("test")

@@ -6,7 +6,7 @@ import contextlib
 import os
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import click
@@ -19,11 +19,12 @@ from promptc.cli.options import is_in_ci
 from promptc.cli.reports import KINDS, WHOLE
 from promptc.cli.shell import CaseShell
 from promptc.cli.terminal import read_width, write_stdout
-from promptc.cli.views.drawing import show_plural
+from promptc.cli.views.drawing import render_table, show_count, show_plural
 from promptc.cli.views.verdict import SHAPES, count_lacking, group_moved, lighten, render_moved, show_lacking
 from promptc.diag.findings import Diagnostic, Span, UsageError, join_names
 from promptc.diag.frozen import field, frozen, replace
 from promptc.files.atomic import write_file
+from promptc.golden.cases.case import GOLDENS
 from promptc.golden.cases.discover import CaseFolders, check_met, choose_places, match_names
 from promptc.golden.cause import CauseFinder
 from promptc.golden.inputs import load_touched
@@ -33,6 +34,10 @@ from promptc.golden.verdicts.verdict import GoldenDifference, Mover, Verdict
 
 _DIFFERS = 1
 _DISK = 4
+_CLAIM = "PC0924"
+_WIDEST = 48
+"""Cells of the widest column of the summary, so that it fits 80."""
+
 _SUMMARY = "GITHUB_STEP_SUMMARY"
 FORMATS = (*SHAPES, *KINDS)
 _COUNTED = ("failed", "new", "obsolete", "broken", "skipped")
@@ -108,7 +113,8 @@ def test_command(
     for kind, path in wanted:
         _report(kind, path, told, tally, is_ci=is_ci)
     if format in SHAPES:
-        write_stdout((_sum_up(tally) + "\n").encode())
+        table = _render_counts(tally) + "\n" if format == "full" and tally.is_odd else ""
+        write_stdout(f"{table}{_sum_up(tally)}\n".encode())
     else:
         reporter.say(_sum_up(tally) + "\n")
     _give_hints(reporter, tally)
@@ -198,6 +204,9 @@ class _Tally:
     lacking: Mapping[str, int] = field(default_factory=dict)
     packs: frozenset[str] = frozenset()
     pending: tuple[str, ...] = ()
+    differing: Mapping[str, int] = field(default_factory=dict)
+    missing: Mapping[str, int] = field(default_factory=dict)
+    claims: int = 0
 
     def add(self, judged: JudgedCases) -> _Tally:
         counts = {status: sum(one.status == status for one in judged.verdicts) for status in _COUNTED}
@@ -215,7 +224,15 @@ class _Tally:
             count_lacking(judged.verdicts, self.lacking),
             self.packs | judged.packs,
             (*self.pending, *pending)[:2],
+            _count_kinds(self.differing, (one for verdict in judged.verdicts for one in verdict.differences if one.old is not None)),
+            _count_kinds(self.missing, (one for verdict in judged.verdicts for one in verdict.differences if one.old is None)),
+            self.claims + sum(found.code == _CLAIM for one in judged.verdicts for found in one.findings),
         )
+
+    @property
+    def is_odd(self) -> bool:
+        """Whether a case is not as it was accepted, or cannot be told."""
+        return bool(self.failed or self.broken or self.new or self.obsolete)
 
     @property
     def counts(self) -> dict[str, int]:
@@ -246,6 +263,33 @@ def _run(reporter: Reporter, found: CaseFolders, suite: Suite, jobs: int, tellin
         telling.end(progress)
         progress.close()
     return tally
+
+
+def _count_kinds(before: Mapping[str, int], goldens: Iterable[GoldenDifference]) -> dict[str, int]:
+    """How many goldens of each kind, in the order in which they are compared; those that were counted `before` come on top."""
+    kinds = [one.kind for one in goldens]
+    counts = {kind: before.get(kind, 0) + kinds.count(kind) for kind in GOLDENS}
+    return {kind: count for kind, count in counts.items() if count}
+
+
+def _render_counts(tally: _Tally) -> str:
+    """A table of how many cases came to what; of those that failed which goldens differ, of those that were skipped why."""
+    differing, missing = (", ".join(f"{count:,} {kind}" for kind, count in kinds.items()) for kinds in (tally.differing, tally.missing))
+    rows = [
+        ("passed", tally.passed, ""),
+        ("failed", tally.failed, ""),
+        ("  goldens that differ", sum(tally.differing.values()), differing),
+        ("  claims that do not hold", tally.claims, ""),
+        ("broken", tally.broken, ""),
+        ("new", tally.new, ""),
+        ("  goldens not there yet", sum(tally.missing.values()), missing),
+        ("obsolete", tally.obsolete, ""),
+        ("skipped", tally.skipped, ""),
+        *((f"  for want of {name}", count, "") for name, count in tally.lacking.items()),
+        ("left out as unchanged", tally.unchanged, ""),
+    ]
+    shown = [[word, show_count(count), why] for word, count, why in rows if count or word == "passed"]
+    return render_table(shown, right=frozenset({1}), most=_WIDEST)
 
 
 def _sum_up(tally: _Tally) -> str:
