@@ -61,7 +61,7 @@ site: $(VENV)/docs.stamp  ## build the documents as a site in build/site, withou
 	$(PY) tools/check_site.py build/site
 
 prose: $(VENV)/docs.stamp  ## how hard the guides are to read: Flesch's reading ease, and the longest sentence of each
-	$(PY) tools/measure_prose.py docs/index.md docs/tutorial.md docs/from-jinja.md
+	$(PY) tools/measure_prose.py docs/index.md docs/tutorial.md docs/from-jinja.md docs/from-python.md
 
 bench: $(VENV)/bench.stamp  ## what is measured against whom; prints ratios
 	$(PY) -m benchmarks

@@ -17,7 +17,7 @@ import yaml
 from tests.contract.sources import ROOT
 from tools.measure_prose import list_sentences
 
-GUIDES = ("docs/tutorial.md", "docs/from-jinja.md")
+GUIDES = ("docs/tutorial.md", "docs/from-jinja.md", "docs/from-python.md")
 _BLOCK = re.compile(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$', re.MULTILINE | re.DOTALL)
 _RANKS = "https://openaipublic.blob.core.windows.net/encodings/o200k_base.tiktoken"
 _START = "import sys; from promptc.cli.main import main; sys.argv[0] = 'promptc'; sys.exit(main())"
