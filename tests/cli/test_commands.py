@@ -39,8 +39,11 @@ def test_a_clean_pack_has_nothing(run, tmp_path):
 
 def test_notes_are_no_failure(keep, run):
     done = run("check", "keep")
-    assert (done.code, done.err) == (0, "") and done.out.endswith("\n2 notes\n")
-    assert "PC0655 note: " in done.out and "PC0674 note: " in done.out
+    assert (done.code, done.err) == (0, "") and done.out.endswith("\n1 note; 1 more note with --verbose\n")
+    assert "PC0655" not in done.out and "PC0674 note: " in done.out
+    assert "PC0655" not in run("check", "keep", "--format", "json").out
+    everything = run("check", "keep", "--verbose").out
+    assert everything.endswith("\n2 notes\n") and "PC0655 note: " in everything
     assert run("check", "keep", "--quiet").out == ""
 
 
@@ -51,6 +54,16 @@ def test_findings_are_printed_and_counted(run, tmp_path):
     found = json.loads(run("check", str(tmp_path), "--format", "json").out)
     assert {one["level"] for one in found} >= {"error"}
     assert all(one["line"] and one["code"] in done.out for one in found if one["file"])
+
+
+def test_errors_stand_before_warnings_and_warnings_before_notes(run, tmp_path):
+    texts = "sections: [{id: a, text: '{state.x}'}, {id: b, text: '{{ nothing }}'}, {id: c, when: false, text: c}]\n"
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        _write(tmp_path / name, HEAD + texts)
+    found = json.loads(run("check", str(tmp_path), "--format", "json").out)
+    ranks = [["error", "warn", "note"].index(one["level"]) for one in found]
+    assert ranks == sorted(ranks) and {0, 1, 2} == set(ranks) and len(ranks) >= 6
 
 
 def test_notes_alone_are_no_findings_unless_strict(run, tmp_path):
@@ -133,7 +146,8 @@ def test_a_new_pack_renders_at_once_and_is_clean(run, tmp_path, monkeypatch):
     assert files == [".gitattributes", ".gitignore", *cases, *shown]
     done = run("render", ".", "state.json")
     assert (done.code, done.err) == (0, "") and done.out.startswith("You are Ilse")
-    assert "note: pinned content fits for every valid state" in run("check", ".").out and run("check", ".").out.endswith("\n1 note\n")
+    assert run("check", ".").out == "nothing found; 1 more note with --verbose\n"
+    assert "note: pinned content fits for every valid state" in run("check", ".", "--verbose").out
     assert "the-old-house 0.1.0" in run("explain", ".", "state.json").out
 
 

@@ -45,6 +45,7 @@ from promptc.check.rules.texts import (
     check_empty_texts,
     check_idle_roles,
     check_line_ends,
+    check_literal_names,
     check_text_offers,
     check_unused_tools,
 )
@@ -110,6 +111,7 @@ RULES: tuple[Rule, ...] = (
     check_limit_keys,
     check_long_lists,
     check_line_ends,
+    check_literal_names,
     check_moods,
     check_empty_texts,
     check_bands,

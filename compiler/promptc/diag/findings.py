@@ -15,6 +15,7 @@ from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any, ClassVar, Literal
 
 Level = Literal["error", "warn", "note"]
+_RANKS: dict[Level, int] = {"error": 0, "warn": 1, "note": 2}
 LONGEST = 60
 """Characters of a value that a message shows."""
 
@@ -72,13 +73,23 @@ class Diagnostic:
 
 
 def sort_diagnostics(found: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
-    """Sorts by file, line, column, code, message; those without a place come last. Equal ones are kept once."""
+    """Sorts errors before warnings before notes, each by file, line, column, code, message; those without a place come last there. Equal
+    ones are kept once.
+    """
     return tuple(sorted(dict.fromkeys(found), key=_place))
 
 
-def _place(found: Diagnostic) -> tuple[bool, str, int, int, str, str]:
+def _place(found: Diagnostic) -> tuple[int, bool, str, int, int, str, str]:
     span = found.span
-    return (span is None, span.file if span else "", span.line if span else 0, span.column if span else 0, found.code, found.message)
+    return (
+        _RANKS[found.level],
+        span is None,
+        span.file if span else "",
+        span.line if span else 0,
+        span.column if span else 0,
+        found.code,
+        found.message,
+    )
 
 
 @frozen

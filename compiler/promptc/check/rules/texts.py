@@ -1,4 +1,6 @@
-"""Rules on what is put out: line ends that tags take, empty templates, cache breakpoints, tools that nobody is offered."""
+"""Rules on what is put out: names that are printed as they stand, line ends that tags take, empty templates, cache breakpoints, tools that
+nobody is offered.
+"""
 
 from __future__ import annotations
 
@@ -25,6 +27,12 @@ _SILENT = re.compile(
 _OPENING = frozenset("if for macro call filter with block".split())
 _ELSEWHERE = frozenset("endmacro endset endblock endcall endfilter".split())
 _PUTS_OUT = frozenset("include endfor raw".split())
+
+_CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
+_BRACED = re.compile(r"(?<![\w{\\])\$?\{[ ]?([A-Za-z_]\w*(?:\.\w+)*)[ ]?\}(?!\})")
+_BARE = re.compile(r"\s*([A-Za-z_]\w*(?:\.\w+)+)\s*")
+
+_LONGEST_NAME = 200
 
 MOST = 4
 """Breakpoints in one request, of the provider that takes most."""
@@ -114,6 +122,38 @@ def check_line_ends(pack: PackModel, configuration: Configuration) -> Iterator[D
             message = f"the `{tag}` at the end of {where} takes the line end too: what follows is glued to it"
             help = f"write `{tag[:-2]}+{tag[-2:]}` to keep the line end, or `{tag[:-2]}-{tag[-2:]}` to say that it may go"
             yield Diagnostic("PC0641", message, template.place.make_span("", template.text, at), help, "warn")
+
+
+@for_each
+def check_literal_names(pack: PackModel, configuration: Configuration) -> Iterator[Diagnostic]:
+    """Names that a text prints as they stand: `{state.name}`, or an item's text that is `item.text`. A name without a dot is told in a
+    note, for a prompt may speak of `{name}`; what stands in code is left alone."""
+    properties = pack.schema.get("properties", {}) if pack.schema is not None else {}
+    values = {"state": "", **{let.name: "" for let in pack.lets}, **{name: "state." for name in properties if isinstance(properties, dict)}}
+    for text in configuration.iter_texts():
+        template = text.code
+        if not isinstance(template, Template) or not (template.place.inline or template.place.span.file.endswith(".j2")):
+            continue
+        for at, written, path in list_literal_names(template.text):
+            root, dot, _ = path.partition(".")
+            if (root not in text.names) if dot else (root not in values or root == "state"):
+                continue
+            meant = path if dot or root in text.names else f"{values[root]}{path}"
+            message = f"{text.what} prints `{written}` as it stands"
+            help = f"a value stands in two braces: `{{{{ {meant} }}}}`" + ("" if dot else "; if the text is meant to have it, leave it")
+            yield Diagnostic("PC0681", message, template.place.make_span("", template.text, at + 1), help, "warn" if dot else "note")
+
+
+@lru_cache(maxsize=256)
+def list_literal_names(text: str) -> tuple[tuple[int, str, str], ...]:
+    """What looks like a name that was to be printed, outside tags and code: its place (characters before it), as written, and the name."""
+    bare = _BARE.fullmatch(text) if len(text) < _LONGEST_NAME else None
+    if bare is not None:
+        return ((bare.start(1), bare[1], bare[1]),)
+    plain = text
+    for pattern in (_RAW, _TAG, _CODE):
+        plain = pattern.sub(lambda found: " " * len(found[0]), plain)
+    return tuple((found.start(), found[0], found[1]) for found in _BRACED.finditer(plain))
 
 
 def check_unused_tools(pack: PackModel, configurations: Configurations) -> Iterator[Diagnostic]:

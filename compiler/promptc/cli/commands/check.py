@@ -18,6 +18,9 @@ from promptc.diag.frozen import replace
 from promptc.model.pack import MANIFEST
 
 _FINDINGS = 1
+_VERBOSE = frozenset({"PC0654", "PC0655", "PC0656"})
+"""The codes of notes that are printed only on demand: they tell of a pack, and ask for nothing."""
+
 _SHAPES = ("sarif", "github")
 _NOUNS = (("error", "error", "errors"), ("warn", "warning", "warnings"), ("note", "note", "notes"))
 
@@ -39,8 +42,11 @@ _NOUNS = (("error", "error", "errors"), ("warn", "warning", "warnings"), ("note"
 @click.option("--sources", is_flag=True, help="Open the stores and indexes, too: are they there, and do chunks fit their sections?")
 @take(STORE)
 @click.option("--strict", is_flag=True, help="Let notes, too, end with exit code 1.")
+@click.option("--verbose", is_flag=True, help="Tell, too, what is proved of pinned content, and what of the state nothing reads.")
 @click.pass_obj
-def check_command(reporter: Reporter, packs: tuple[str, ...], format: str, sources: bool, store: tuple[str, ...], strict: bool) -> int:
+def check_command(
+    reporter: Reporter, packs: tuple[str, ...], format: str, sources: bool, store: tuple[str, ...], strict: bool, verbose: bool
+) -> int:
     """Look for what is wrong or doubtful in packs, without a state. A folder that is no pack stands for all packs in it.
 
     Exit code 0 where there is nothing but notes, 1 with errors or warnings, 3 where a pack cannot be loaded: its findings then go to
@@ -55,11 +61,13 @@ def check_command(reporter: Reporter, packs: tuple[str, ...], format: str, sourc
             found += _check(pack, stores, is_alone=len(packs) == 1)
         except PromptcError as error:
             failed.append(error)
+    left_out = [] if verbose else [one for one in found if one.code in _VERBOSE]
+    found = sorted((one for one in found if verbose or one.code not in _VERBOSE), key=_rank)
     refused = [one for error in failed for one in error.diagnostics]
     if refused:
         shape = "json" if format == "json" else reporter.settings.diagnostics
         Reporter(replace(reporter.settings, diagnostics=shape)).report(refused)
-    print_findings(reporter, found, refused, format)
+    print_findings(reporter, found, refused, format, len(left_out))
     if failed:
         return max(error.exit_code for error in failed)
     return _FINDINGS if any(strict or one.level != "note" for one in found) else 0
@@ -74,19 +82,23 @@ def _check(pack: str, stores: Mapping[str, str] | None, *, is_alone: bool) -> Se
     return loaded.check({name: url for name, url in stores.items() if name in names})
 
 
-def print_findings(reporter: Reporter, found: Sequence[Diagnostic], refused: Sequence[Diagnostic], format: str) -> None:
+def _rank(found: Diagnostic) -> int:
+    return [level for level, *_ in _NOUNS].index(found.level)
+
+
+def print_findings(reporter: Reporter, found: Sequence[Diagnostic], refused: Sequence[Diagnostic], format: str, left_out: int = 0) -> None:
     """Print what was `found` in a format; nothing where nothing could be checked (all is in `refused`), but for a service that shows
-    findings at their lines.
+    findings at their lines. Of `left_out` notes only the number is told.
     """
     shown = [one for one in found if one.level == "error" or not reporter.settings.is_quiet]
     if format in _SHAPES:
         text = _render(format, [*refused, *shown])
-    elif refused and not found:
+    elif refused and not found and not left_out:
         return
     elif format == "json":
         text = show_json([describe_diagnostic(one) for one in shown])
     else:
-        text = reporter.render(shown) + ("" if reporter.settings.is_quiet else _sum_up(found))
+        text = reporter.render(shown) + ("" if reporter.settings.is_quiet else _sum_up(found, left_out))
     write_stdout(text.encode("utf-8", "backslashreplace"))
 
 
@@ -101,9 +113,10 @@ def _render(format: str, found: Sequence[Diagnostic]) -> str:
     return render_github(found)
 
 
-def _sum_up(found: Sequence[Diagnostic]) -> str:
+def _sum_up(found: Sequence[Diagnostic], left_out: int) -> str:
     counts = [(sum(1 for one in found if one.level == level), noun, plural) for level, noun, plural in _NOUNS]
-    return (", ".join(show_plural(count, noun, plural) for count, noun, plural in counts if count) or "nothing found") + "\n"
+    text = ", ".join(show_plural(count, noun, plural) for count, noun, plural in counts if count) or "nothing found"
+    return f"{text}; {show_plural(left_out, 'more note', 'more notes')} with --verbose\n" if left_out else f"{text}\n"
 
 
 def list_packs(paths: Sequence[str]) -> list[str]:
