@@ -190,3 +190,16 @@ def test_claims_that_one_edit_broke_are_told_beside_it(many, run):
         "FAILED tavern/claimed  fixtures/tavern/claimed/case.yaml:3:21: PC0924 the prompt lacks `stand`",
     ]
     assert "stand" in PACK
+
+
+def test_an_edit_that_leaves_no_prompt_says_why_and_counts_no_golden(many, run):
+    make_case(many, "noted")
+    assert run("test").code == 0 and run("accept", "--all").code == 0
+    commit(many)
+    change_pack(many, "pinned: true", "pinned: true, budget: 1")
+    why = "the render said: packs/tavern/pack.yaml:7:80: PC0530 `place` is capped at 1 but needs 6 pinned tokens"
+    done = run("test", "--ci", "--format", "concise")
+    first, said, *others = done.out.splitlines()
+    assert first.startswith("FAILED tavern/calm  packs/tavern/pack.yaml:7:") and "PC0924 26 cases fail, cause: sections.place" in first
+    assert said == f"    {why}" and "    tavern/noted    no prompt" in others, others
+    assert "  25 more cases with the same cause:\n" in run("test", "--ci").out

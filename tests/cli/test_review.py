@@ -11,10 +11,13 @@ from pathlib import Path
 
 import pyte
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import promptc
 from promptc.cli.commands.review import Review
-from promptc.cli.terminal import PLAIN
+from promptc.cli.terminal import PLAIN, Paint, count_cells
+from promptc.cli.views.drawing import fold_lines
 from promptc.golden.verdicts.pending import list_pending
 from tests.cli.conftest import ROOT, command, environment
 from tests.cli.test_test import PACK, STATE, change_pack, make_case
@@ -392,3 +395,25 @@ def test_lines_are_broken_between_words_and_as_far_in_as_they_begin(there, monke
     assert " ".join(shown).split() == words and len(shown) > 1
     assert all(len(line) <= width and not line.startswith("     ") for line in shown)
     assert all(len(line) + 1 + len(after.split()[0]) > width for line, after in itertools.pairwise(shown))
+
+
+_TEXTS = st.text(st.sampled_from("ab  é火\u0301"), max_size=40)
+_LINES = st.lists(st.tuples(_TEXTS, st.sampled_from([None, "red", "dim"])), max_size=6)
+
+
+@given(_LINES, st.integers(4, 30))
+def test_a_folded_line_loses_no_word_fits_and_is_broken_where_it_may_be(pieces, width):
+    """Spaces at a fold go, and nothing else; colours end with their line and go on behind it."""
+    text = "".join(Paint(True).apply(word, style) if style else word for word, style in pieces)
+    lines = fold_lines(text, width)
+    plain = [re.sub("\x1b\\[[0-9;]*m", "", line) for line in lines]
+    assert "".join(plain).replace(" ", "") == "".join(word for word, _ in pieces).replace(" ", "")
+    assert all(count_cells(line) <= width for line in plain)
+    assert all(line.count("\x1b[0m") == len(re.findall("\x1b\\[[^0][0-9;]*m", line)) for line in lines)
+    whole = "".join(word for word, _ in pieces)
+    places = [at for at, one in enumerate(whole) if one != " "]
+    told = 0
+    for line in plain[:-1]:
+        told += len(line.replace(" ", ""))
+        if 0 < told < len(places) and places[told] == places[told - 1] + 1:
+            assert " " not in line.strip(" ")  # a word is cut only where it alone is too long

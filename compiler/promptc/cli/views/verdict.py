@@ -34,6 +34,9 @@ _WORDS: dict[str, tuple[str, Style]] = {
 _SHOWN = 40
 """Lines of a difference; `promptc review` shows all."""
 
+_MOST_SAID = 3
+"""Errors of a render that are told where there is no room for all."""
+
 _MOVED = "PC0920"
 _BROKEN_CLAIM = "PC0924"
 DIFFERS = (_MOVED, "PC0921")
@@ -109,9 +112,10 @@ def render_moved(group: Sequence[Verdict], shape: str, paint: Paint, print_found
     text = render_verdict(first, paint, print_found, width)
     if not others:
         return text
-    goldens = show_plural(sum(len(one.differences) for one in group), "golden")
-    head = f"  {show_plural(len(others), 'more case')} with the same cause, {goldens} in all:"
-    lines = [head, *(line for one in others[:_MOST] for line in _render_other(one, _measure(others[:_MOST]), paint))]
+    count = sum(len(one.differences) for one in group)
+    goldens = f", {show_plural(count, 'golden')} in all" if count else ""
+    head = f"  {show_plural(len(others), 'more case')} with the same cause{goldens}:"
+    lines = [head, *(line for one in others[:_MOST] for line in _render_other(one, _measure(others[:_MOST]), paint, width))]
     if len(others) > _MOST:
         lines.append(f"    … and {len(others) - _MOST:,} more; `promptc pending` lists what can be reviewed")
     return text.rstrip("\n") + "\n" + _join((*lines, ""))
@@ -125,9 +129,9 @@ def _measure(some: Sequence[Verdict]) -> int:
     return max(len(escape_controls(one.name)) for one in some)
 
 
-def _render_other(verdict: Verdict, length: int, paint: Paint) -> Iterator[str]:
+def _render_other(verdict: Verdict, length: int, paint: Paint, width: int) -> Iterator[str]:
     """Its name, which goldens, and what its prompt comes to where that is another; then each claim that does not hold."""
-    yield f"    {_show_other(verdict, length)}"
+    yield from wrap(_show_other(verdict, length), width, 2 * len(_INDENT))
     for one in verdict.findings:
         if one.code not in DIFFERS:
             yield f"      {paint.apply(one.code, 'red')} {escape_controls(one.message.partition(chr(10))[0])}"
@@ -135,14 +139,17 @@ def _render_other(verdict: Verdict, length: int, paint: Paint) -> Iterator[str]:
 
 def _show_other(verdict: Verdict, length: int) -> str:
     kinds = ", ".join(dict.fromkeys(one.kind for one in verdict.differences))
-    told = [escape_controls(verdict.name).ljust(length), kinds, *_iter_figures(verdict.before, verdict.after)]
+    told = [escape_controls(verdict.name).ljust(length), *([kinds] if kinds else []), *_iter_figures(verdict.before, verdict.after)]
     return "  ".join(told).rstrip()
 
 
 def _iter_figures(before: Figures | None, after: Figures | None) -> Iterator[str]:
     if before is None or after is None:
         return
-    if None not in (before.tokens, after.tokens) and before.tokens != after.tokens:
+    if after.tokens is None or before.tokens is None:
+        yield from ["no prompt"] if before.tokens is not None else []
+        return
+    if before.tokens != after.tokens:
         yield f"{before.tokens:,} → {after.tokens:,} tokens"
     if before.tier != after.tier and after.tier:
         yield f"tier {escape_controls(before.tier or 'none')} → {escape_controls(after.tier)}"
@@ -164,8 +171,7 @@ def render_verdict(verdict: Verdict, paint: Paint, print_found: Print, width: in
 def _render_concise(group: Sequence[Verdict], paint: Paint) -> Iterator[str]:
     for told in list_told(group):
         first, *more = told.found.message.split("\n")
-        place = f"{told.found.span}: " if told.found.span is not None else ""
-        yield f"{_head(told.verdict, paint)}  {escape_controls(f'{place}{told.found.code} {first}')}"
+        yield f"{_head(told.verdict, paint)}  {escape_controls(f'{_show_place(told.found)}{told.found.code} {first}')}"
         yield from (f"    {escape_controls(line)}" for line in more if told.is_moved)
 
 
@@ -198,8 +204,21 @@ def _tell_moved(group: Sequence[Verdict]) -> Told:
     first, goldens = group[0], _list_moved(group)
     spans = (*(one.span for one in first.cause), *(one.span for one in goldens))
     span = next((one for one in spans if one is not None), None)
-    message = "\n".join((say_moved(group, span), *(escape_controls(line) for line in _iter_moved(group))))
+    told = (say_moved(group, span), *_list_said(first), *_iter_moved(group))
+    message = "\n".join(escape_controls(line) for line in told)
     return Told(first, Diagnostic(_MOVED if goldens else _BROKEN_CLAIM, message, span), is_moved=True, goldens=goldens)
+
+
+def _show_place(found: Diagnostic) -> str:
+    return f"{found.span}: " if found.span is not None else ""
+
+
+def _list_said(verdict: Verdict) -> list[str]:
+    """Why there is no prompt, where there is none: the first errors of the render."""
+    errors = [one for one in verdict.found if one.level == "error"]
+    return [
+        hide_passwords(f"the render said: {_show_place(one)}{one.code} {one.message.partition(chr(10))[0]}") for one in errors[:_MOST_SAID]
+    ]
 
 
 def say_moved(group: Sequence[Verdict], at: Span | None = None) -> str:
@@ -238,7 +257,7 @@ def _head(verdict: Verdict, paint: Paint) -> str:
 
 def _render_full(verdict: Verdict, paint: Paint, print_found: Print, width: int) -> Iterator[str]:
     yield _head(verdict, paint) + (f"  {escape_controls(verdict.title)}" if verdict.title else "")
-    yield from (f"  {line}" for line in _render_figures(verdict.before, verdict.after))
+    yield from (part for line in _render_figures(verdict.before, verdict.after) for part in wrap(line, width, len(_INDENT)))
     shown = print_found(verdict.findings) if verdict.status != "failed" else print_found(_leave_out(verdict))
     yield from _indent(shown)
     if verdict.found and verdict.status == "failed":
@@ -290,7 +309,7 @@ def _render_figures(before: Figures | None, after: Figures | None) -> Iterator[s
     if after.reuse is not None:
         told.append(_show_change("reuse", _show_reuse(before), _show_reuse(after)))
     yield " · ".join(told)
-    if before is not None:
+    if before is not None and after.tokens is not None:
         yield from _render_sections(before, after)
 
 
