@@ -163,7 +163,9 @@ class Describer:
         if gap.reason == "unlike":
             held = f"`{owner}` is {gap.holder}" if owner else f"what it is read of is {gap.holder}"
             by = "by the schema " if owner.startswith(("state", "item")) else ""
-            return Diagnostic("PC0635", f"{reads}, and {by}{held}", span, "correct the path, or the schema")
+            is_size = bool(owner) and gap.part in ("length", "size", "len", "count")
+            help = f"write `{owner} | length`" if is_size else "correct the path, or the schema"
+            return Diagnostic("PC0635", f"{reads}, and {by}{held}", span, help)
         if not gap.at:
             return Diagnostic("PC0635", f"{reads}, which is not there", span, suggest(gap.part, gap.known))
         help = suggest(gap.part, gap.known) or (f"declare it under `{owner}` in the schema" if owner else "declare it in the schema")
