@@ -214,7 +214,9 @@ def _look_for_sign(code: str, plain: str) -> Advice | None:
         return None
     meant = _show(_translate(_strip_braces(code)))
     sign = _SIGNS[found[0]].strip()
-    return Advice(found.start(), f"`{found[0]}` is no operator here; write `{sign}`", f"write `{meant}`" if meant else "")
+    example = {"not": "not state.done", ".": "state.user.name"}.get(sign, f"state.done {sign} state.paid")
+    help = f"write `{meant}`" if meant else f"such as `{example}`"
+    return Advice(found.start(), f"`{found[0]}` is no operator here; write `{sign}`", help)
 
 
 def _look_for_rest(code: str, plain: str) -> Advice | None:
