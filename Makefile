@@ -61,7 +61,7 @@ site: $(VENV)/docs.stamp  ## build the documents as a site in build/site, withou
 	$(PY) tools/check_site.py build/site
 
 prose: $(VENV)/docs.stamp  ## how hard the guides are to read: Flesch's reading ease, and the longest sentence of each
-	$(PY) tools/measure_prose.py docs/index.md docs/tutorial.md docs/from-jinja.md docs/from-python.md
+	$(PY) tools/measure_prose.py docs/index.md docs/tutorial.md docs/language.md docs/guides/*.md docs/reference/*.md docs/explanation/*.md
 
 bench: $(VENV)/bench.stamp  ## what is measured against whom; prints ratios
 	$(PY) -m benchmarks
@@ -74,7 +74,7 @@ accept: $(VENV)/dev.stamp  ## write all goldens from what the compiler makes now
 	$(PY) tools/accept_goldens.py
 	$(PY) -m pytest -q --accept tests/cli tests/contract/test_readme.py tests/contract/test_guides.py
 
-codes: $(VENV)/dev.stamp  ## write docs/codes.md from the table of codes
+codes: $(VENV)/dev.stamp  ## write docs/reference/codes.md from the table of codes
 	$(PY) tools/make_codes_doc.py
 
 format: $(VENV)/dev.stamp  ## let ruff mend what it can

@@ -52,7 +52,7 @@ def bench_counting(scale: Scale) -> None:
 
 def _bench_start(name: str, rounds: int) -> None:
     """New processes that count a text of 48 KB, beyond what `import re` takes."""
-    path = _ROOT / "docs" / "language.md"
+    path = _ROOT / "docs" / "contract.md"
     ranks = _ROOT / "tools" / "ranks" / f"{name}.tiktoken"
     pattern = load_encoding(name)._pat_str
     works = {script: partial(_run, script, name, str(path), str(ranks), pattern) for script in (_PLAIN, _OURS, _THEIRS)}

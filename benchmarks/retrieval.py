@@ -105,7 +105,7 @@ def bench_retrieval(scale: Scale) -> None:
     print("Retrieval: an index over the documents of this project, by the clock")
     known = read_queries(_OWN.encode(), "own.tsv")
     with tempfile.TemporaryDirectory() as folder:
-        for path in sorted(_DOCS.glob(scale.choose("*.md", "retrieval.md"))):
+        for path in sorted(_DOCS.glob(scale.choose("**/*.md", "guides/retrieval.md"))):
             shutil.copy(path, folder)
         _measure_corpus(Path(folder), known, is_encoding=True)
 

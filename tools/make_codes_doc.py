@@ -1,11 +1,11 @@
-"""Write docs/codes.md from the table of diagnostic codes; with `--check`, fail if the file differs from it."""
+"""Write docs/reference/codes.md from the table of diagnostic codes; with `--check`, fail if the file differs from it."""
 
 import sys
 from pathlib import Path
 
 from promptc.diag.findings import Code, load_codes
 
-DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "codes.md"
+DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "reference" / "codes.md"
 
 _FAMILIES = {
     "PC01": "Reading files: bytes, YAML, JSON, paths, vocabularies",
@@ -32,7 +32,7 @@ def main(arguments: list[str]) -> int:
         DOCUMENT.write_text(text, encoding="utf-8", newline="\n")
         return 0
     if not DOCUMENT.exists() or DOCUMENT.read_text(encoding="utf-8") != text:
-        print("docs/codes.md differs from the table of codes; run `make codes`", file=sys.stderr)
+        print("docs/reference/codes.md differs from the table of codes; run `make codes`", file=sys.stderr)
         return 1
     return 0
 

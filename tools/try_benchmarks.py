@@ -1,4 +1,4 @@
-"""Run every part of `python -m benchmarks` at its smallest size, and hold what it prints to the run that docs/benchmarks.md shows."""
+"""Run every part of `python -m benchmarks` at its smallest size, and hold its lines to those of docs/explanation/benchmarks.md."""
 
 import re
 import subprocess
@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
+DOCUMENT = ROOT / "docs" / "explanation" / "benchmarks.md"
 _NAMED = ("Crashes:", "A crowd:")
 """What begins the parts that run only when they are named, which the document does not show."""
 
@@ -15,10 +16,13 @@ def main() -> int:
     if done.returncode:
         print(f"{done.stdout}{done.stderr}\npython -m benchmarks --small ended with {done.returncode}", file=sys.stderr)
         return 1
-    _, text = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8").split("```text\n")
+    _, text = DOCUMENT.read_text(encoding="utf-8").split("```text\n")
     shown, printed = _list_labels(text.split("```")[0]), _list_labels(done.stdout)
     for label in sorted(shown ^ printed):
-        print(f"docs/benchmarks.md {'shows a line that is not printed' if label in shown else 'lacks the line'}: {label}", file=sys.stderr)
+        print(
+            f"{DOCUMENT.relative_to(ROOT)} {'shows a line that is not printed' if label in shown else 'lacks the line'}: {label}",
+            file=sys.stderr,
+        )
     print(f"{len(printed)} kinds of lines printed by the benchmarks at their smallest size")
     return int(shown != printed)
 

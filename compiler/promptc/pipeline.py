@@ -71,7 +71,7 @@ class Outcome:
 
     @cached_property
     def report(self) -> dict[str, Any]:
-        """The report (language.md §13)."""
+        """The report (contract.md §13)."""
         from promptc.passes.report import build_report  # a render that asks for no report does not pay for it
 
         return build_report(self.fitted, self.emitted, self.tokens, self.warnings)
@@ -177,7 +177,7 @@ class Prompt:
 
     @property
     def report(self) -> dict[str, Any]:
-        """The report (language.md §13)."""
+        """The report (contract.md §13)."""
         return self._outcome.report
 
     @property

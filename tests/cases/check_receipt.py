@@ -1,4 +1,4 @@
-"""The account of a render, recounted: tiktoken's own count of what was emitted, and every sum a report promises (language.md §13)."""
+"""The account of a render, recounted: tiktoken's own count of what was emitted, and every sum a report promises (contract.md §13)."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any

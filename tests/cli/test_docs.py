@@ -1,4 +1,4 @@
-"""docs/commands.md shows what happens: its commands are run, in order and in one folder, and it names all there are."""
+"""docs/reference/commands.md shows what happens: its commands are run, in order and in one folder, and it names all there are."""
 
 import re
 import shlex
@@ -7,7 +7,7 @@ from pathlib import Path
 from promptc.cli.group import COMMANDS
 from tests.cli.conftest import ROOT
 
-DOCUMENT = ROOT / "docs" / "commands.md"
+DOCUMENT = ROOT / "docs" / "reference" / "commands.md"
 _BLOCK = re.compile(r"^```console\n\$ promptc ([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 

@@ -1,4 +1,4 @@
-"""docs/goldens.md shows what a failure says, as it is said."""
+"""docs/guides/goldens.md shows what a failure says, as it is said."""
 
 import subprocess
 
@@ -17,4 +17,4 @@ def test_the_failure_shown_is_the_one_that_is_printed(run, tmp_path, monkeypatch
     rules.write_text(rules.read_text(encoding="utf-8").replace("sentences", "words"), encoding="utf-8")
     done = run("test")
     assert done.code == 1
-    assert f"```\n{done.out}```\n" in (ROOT / "docs" / "goldens.md").read_text(encoding="utf-8")
+    assert f"```\n{done.out}```\n" in (ROOT / "docs" / "guides" / "goldens.md").read_text(encoding="utf-8")

@@ -10,7 +10,7 @@ from tests.contract.sources import ROOT
 
 def test_the_later_commands_are_those_the_language_names():
     named = re.search(
-        r"\*Not in this version yet:\* of the commands of §12 (.*)\.", (ROOT / "docs" / "language.md").read_text(encoding="utf-8")
+        r"\*Not in this version yet:\* of the commands of §12 (.*)\.", (ROOT / "docs" / "contract.md").read_text(encoding="utf-8")
     )
     assert named is not None
     assert set(re.findall(r"`(\w+)`", named[1])) == LATER

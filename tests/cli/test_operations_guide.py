@@ -1,4 +1,4 @@
-"""docs/operations.md shows what happens: its files are written, its commands run in order and in one folder."""
+"""docs/guides/operations.md shows what happens: its files are written, its commands run in order and in one folder."""
 
 import json
 import re
@@ -9,7 +9,7 @@ import promptc
 from tests.cli.conftest import ROOT
 from tests.cli.test_docs import _run
 
-DOCUMENT = ROOT / "docs" / "operations.md"
+DOCUMENT = ROOT / "docs" / "guides" / "operations.md"
 _FILE = re.compile(r"^`(\S+)`:\n\n```\w+\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _BLOCK = re.compile(r"^```console\n\$ promptc ([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 

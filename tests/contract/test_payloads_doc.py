@@ -1,4 +1,4 @@
-"""docs/payloads.md shows the facts of providers as the file of them has them."""
+"""docs/reference/payloads.md shows the facts of providers as the file of them has them."""
 
 import json
 
@@ -6,7 +6,7 @@ from promptc.frontend.output import load_provider
 from promptc.model.messages import PROVIDERS, Provider
 from tests.contract.sources import ROOT
 
-DOCUMENT = ROOT / "docs" / "payloads.md"
+DOCUMENT = ROOT / "docs" / "reference" / "payloads.md"
 _SYSTEM = {"messages": "among the messages", "first": "the first one in `instructions`, others among the messages", "apart": "all apart"}
 _COUNTS = ("message_tokens", "prompt_tokens", "tool_tokens", "tools_tokens", "response_tokens")
 
@@ -14,7 +14,7 @@ _COUNTS = ("message_tokens", "prompt_tokens", "tool_tokens", "tools_tokens", "re
 def test_the_tables_are_those_of_the_file():
     text = DOCUMENT.read_text(encoding="utf-8")
     for table in (_render_facts(), _render_counts(), _render_schemas()):
-        assert table in text, f"docs/payloads.md lacks this table:\n\n{table}"
+        assert table in text, f"docs/reference/payloads.md lacks this table:\n\n{table}"
 
 
 def test_the_day_is_that_of_the_file():

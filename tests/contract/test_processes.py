@@ -1,4 +1,4 @@
-"""Every place that starts a process, or could: docs/trust.md names them all, and there is no other."""
+"""Every place that starts a process, or could: docs/explanation/trust.md names them all, and there is no other."""
 
 import ast
 
@@ -69,6 +69,6 @@ def test_what_starts_processes_is_imported_there_alone():
 
 
 def test_every_program_is_in_the_contract():
-    said = (ROOT / "docs" / "trust.md").read_text(encoding="utf-8")
+    said = (ROOT / "docs" / "explanation" / "trust.md").read_text(encoding="utf-8")
     processes = said.partition("## Processes")[2].partition("\n## ")[0]
     assert processes.count("\n- ") == len(PLACES) and all(one in processes for one in ("`git`", "itself", "`$EDITOR`"))

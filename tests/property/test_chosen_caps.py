@@ -1,4 +1,4 @@
-"""What `check` says of caps that a state chooses holds for every value that the schema lets them have (language.md §5)."""
+"""What `check` says of caps that a state chooses holds for every value that the schema lets them have (contract.md §5)."""
 
 import json
 import tempfile

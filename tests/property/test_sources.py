@@ -1,4 +1,4 @@
-"""The guarantees hold for what sources give as for any list (language.md §11): drawn segments, notes, queries and budgets."""
+"""The guarantees hold for what sources give as for any list (contract.md §11): drawn segments, notes, queries and budgets."""
 
 import tempfile
 from functools import cache

@@ -1,4 +1,4 @@
-"""What `visible` hides is nowhere (language.md §11): the rest of a hidden element may be anything, or nothing, and no byte changes."""
+"""What `visible` hides is nowhere (contract.md §11): the rest of a hidden element may be anything, or nothing, and no byte changes."""
 
 import json
 from copy import deepcopy

@@ -1,4 +1,4 @@
-"""How much a section holds in any state: texts that read nothing are counted, others bounded by the schema (language.md §11, Pinned).
+"""How much a section holds in any state: texts that read nothing are counted, others bounded by the schema (contract.md §11, Pinned).
 
 `SettledTexts` knows what constant texts come to. `bound_section` tells at most how many tokens the part of a section takes that no step
 may touch, `make_cost` how a constant text is weighed for that, `count_offer` what tools and a response schema take.

@@ -1,4 +1,4 @@
-"""The rules of `promptc check`, and `check_pack`, which asks all of them (language.md §12).
+"""The rules of `promptc check`, and `check_pack`, which asks all of them (contract.md §12).
 
 A rule is a function of a pack and its configurations that finds one sort of fault:
 

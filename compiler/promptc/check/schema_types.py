@@ -1,4 +1,4 @@
-"""A state schema as types: what a template may find that reads a valid state, its defaults filled in (language.md §2).
+"""A state schema as types: what a template may find that reads a valid state, its defaults filled in (contract.md §2).
 
 `SchemaTypes` makes the type of a schema, `make_item_type` that of a row of a store or a chunk of an index. `follow_pointer` and
 `list_values` read a type, `drop_places` gives one that can be no part of this schema.

@@ -1,4 +1,4 @@
-"""Every expression and template of a plan: what names it may read, and what its key takes of it (language.md §3).
+"""Every expression and template of a plan: what names it may read, and what its key takes of it (contract.md §3).
 
 `iter_texts` lists those of a render, `iter_operation_texts` those of a run of operations, `iter_edit_values` those whose value is put into
 the state.

@@ -78,7 +78,7 @@ _ARGUMENTS = {
     "queries": "A TSV file: query, expected (FILE#HEADING, || between any of several).",
 }
 LATER = frozenset("batch cache doctor serve tune".split())
-"""Commands that docs/language.md names among those that are not there yet."""
+"""Commands that docs/contract.md names among those that are not there yet."""
 
 _ALIKE = 0.8
 """How alike a command must be to be meant: `tune` is not `prune`."""

@@ -1,6 +1,6 @@
 """What a case has the command line and the library do: `CaseShell` does it, and `CommandJudge` says what a command may do.
 
-A case looks (docs/trust.md, "Cases"): it writes no file, asks no server, and reads no variable but its own.
+A case looks (docs/explanation/trust.md, "Cases"): it writes no file, asks no server, and reads no variable but its own.
 """
 
 from __future__ import annotations

@@ -45,7 +45,7 @@ class UsageError(PromptcError):
 
 
 class FitError(PromptcError):
-    """The content cannot be brought within a budget. `report` tells what was tried (language.md §13, with `error`)."""
+    """The content cannot be brought within a budget. `report` tells what was tried (contract.md §13, with `error`)."""
 
     def __init__(self, diagnostics: Iterable[Diagnostic], report: dict[str, Any]) -> None:
         super().__init__(diagnostics)

@@ -1,4 +1,4 @@
-"""Manifests (language.md §6): read (`read_manifest`), laid over the one they extend, and varied (`apply_variation`); places are kept.
+"""Manifests (contract.md §6): read (`read_manifest`), laid over the one they extend, and varied (`apply_variation`); places are kept.
 
 The `sections` of a manifest are held as a mapping by id here, in output order (`index_sections`); what a variation does not touch stays the
 same Node, so that compiled sections can be kept by identity. `iter_keys` walks over every key.

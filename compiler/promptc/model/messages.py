@@ -1,5 +1,5 @@
-"""What a pack says to models and does to a state: the operations it declares, with their questions and edits (language.md §9), and the
-facts of each `Provider` that messages are made for (language.md §8).
+"""What a pack says to models and does to a state: the operations it declares, with their questions and edits (contract.md §9), and the
+facts of each `Provider` that messages are made for (contract.md §8).
 """
 
 from __future__ import annotations

@@ -144,7 +144,7 @@ class TrimEach:
 
 @frozen
 class Items:
-    """The item pipeline of a section, in its fixed order (language.md §4). `source` is an expression, or what another source is asked."""
+    """The item pipeline of a section, in its fixed order (contract.md §4). `source` is an expression, or what another source is asked."""
 
     span: Span
     source: Expression | Segments | Retrieve
@@ -232,7 +232,7 @@ class Boosting:
 
 @frozen
 class Retrieve:
-    """The best chunks of indexes for one query or several (language.md §4). `floor` is in millionths; None: that of each index."""
+    """The best chunks of indexes for one query or several (contract.md §4). `floor` is in millionths; None: that of each index."""
 
     span: Span
     indexes: tuple[str, ...]

@@ -25,7 +25,7 @@ SectionState = Literal["present", "empty", "off", "dropped"]
 class Bound:
     """A pack bound to a state: the values of `let`, the choice of variants and patches, the budget in tokens, sections left out.
 
-    `provider` is the one whose overheads messages are counted with (None: those of language.md §8), `due` the operations whose
+    `provider` is the one whose overheads messages are counted with (None: those of contract.md §8), `due` the operations whose
     `when` holds.
     """
 

@@ -1,4 +1,4 @@
-"""The one pass that asks sources outside the state: stores of segments, retrieval indexes (language.md §4).
+"""The one pass that asks sources outside the state: stores of segments, retrieval indexes (contract.md §4).
 
 It is asked section by section while they are selected, since what a section asks may depend on the strain tier and on what earlier ones
 selected. It reads nothing but through `Sources`.

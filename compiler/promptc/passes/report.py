@@ -1,4 +1,4 @@
-"""The report of a render (language.md §13): what was there, what was granted, what was cut and why, and what stands where.
+"""The report of a render (contract.md §13): what was there, what was granted, what was cut and why, and what stands where.
 
 Plain JSON data without times, paths of the machine or anything that varies between equal renders. Counts are in tokens.
 """

@@ -1,5 +1,5 @@
 """The strain pass: `strain` finds the tier. It measures the pressure of a first selection, applies the tier's variation and selects again
-(language.md §7). Judged once; nothing feeds back. `name_tier` tells what expressions see of it, `measure_after` the pressure after a tier's
+(contract.md §7). Judged once; nothing feeds back. `name_tier` tells what expressions see of it, `measure_after` the pressure after a tier's
 own steps.
 """
 

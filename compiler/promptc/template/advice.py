@@ -312,7 +312,7 @@ def _advise_blocks(why: str, text: str, at: int, tags: Sequence[tuple[int, str]]
     opened = _list_open(before)
     if name not in ("else", "elif") and not (name.startswith("end") and name[3:] in _BLOCKS):
         near = suggest(name, _KNOWN_TAGS)
-        help = near if near.startswith("did") else "see docs/templates.md"
+        help = near if near.startswith("did") else "see docs/reference/templates.md"
         return Advice(place, f"`{{% {_cut(name)} %}}` is no tag of Jinja", _TAG_FORMS.get(name, help))
     if not opened:
         block = name[3:] if name.startswith("end") else "if"

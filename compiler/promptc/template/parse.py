@@ -119,7 +119,7 @@ def wrong_syntax(
 def _advise(message: str) -> str:
     if message == "unexpected char '#'":
         return "an expression has no remarks, also over several lines: put it above the key, where YAML reads it"
-    return "something is left open before this place" if "end of" in message else "see docs/templates.md"
+    return "something is left open before this place" if "end of" in message else "see docs/reference/templates.md"
 
 
 def _iter_placed(source: str, state: str | None) -> Iterator[Token]:
@@ -322,7 +322,7 @@ def _iter_findings(tree: nodes.Template, bound: frozenset[str], definitions: Seq
             yield node.lineno or parent.lineno, "PC0405", f"{_PARTS[kind]} cannot stand here", _STANDS[kind]
             continue
         if kind not in NODES:
-            yield node.lineno, "PC0405", f"`{_CONSTRUCTS.get(kind, kind)}` is not in the subset", "see docs/templates.md"
+            yield node.lineno, "PC0405", f"`{_CONSTRUCTS.get(kind, kind)}` is not in the subset", "see docs/reference/templates.md"
         elif isinstance(node, nodes.Call):
             called.add(id(node.node))
             yield from _check_call(node, bound)
@@ -398,7 +398,7 @@ def _check_name(
         yield at, code, f"`{name}` is a definition of the pack and no {what}", f"it stands for its expression: write `{defined.signature}`"
         return
     message = f"there is no {what} `{name}`" + (" a pack may use" if name in WHY_NOT else "")
-    yield at, code, message, WHY_NOT.get(name) or suggest(name, known) or "see docs/templates.md"
+    yield at, code, message, WHY_NOT.get(name) or suggest(name, known) or "see docs/reference/templates.md"
 
 
 def _check_private(at: int, name: str) -> Iterator[Finding]:

@@ -1,6 +1,6 @@
 """Characters: white space in its one definition, normal forms of texts, and patterns that are compiled when they are first used.
 
-White space is that of blank texts, `\\s` in patterns, the ends and gaps of what is cut, and the filters that are ours (language.md §3).
+White space is that of blank texts, `\\s` in patterns, the ends and gaps of what is cut, and the filters that are ours (contract.md §3).
 Three definitions are in use outside: Unicode's White_Space; Python's, and so Jinja's `trim`, which has U+001C to U+001F as well;
 ECMA-262's `\\s`, which has U+FEFF and neither those nor U+0085. This is all of them together, so that a text which satisfies `\\S` holds
 a character that none of the three takes for white: nothing takes it for blank.

@@ -1,4 +1,4 @@
-"""Keeping content from being read as structure: fences, special tokens and invisible characters are defused, reversibly (language.md §10).
+"""Keeping content from being read as structure: fences, special tokens and invisible characters are defused, reversibly (contract.md §10).
 
 `Guard` does all of it for one render; `SpecialTokens` escapes tokens; the functions tell and escape invisible characters.
 """

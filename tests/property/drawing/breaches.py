@@ -1,4 +1,4 @@
-"""What voids that a larger total keeps what a smaller one holds: each breach breaks one condition of language.md §11."""
+"""What voids that a larger total keeps what a smaller one holds: each breach breaks one condition of contract.md §11."""
 
 from collections.abc import Callable
 from random import Random

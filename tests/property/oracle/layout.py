@@ -1,4 +1,4 @@
-"""The layout of a prompt (language.md §8, §10) and its counts, made whole each time."""
+"""The layout of a prompt (contract.md §8, §10) and its counts, made whole each time."""
 
 from collections.abc import Sequence
 from typing import Any

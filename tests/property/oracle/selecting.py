@@ -1,4 +1,4 @@
-"""Selection, read off language.md §4 and §10: every list whole, nothing lazy."""
+"""Selection, read off contract.md §4 and §10: every list whole, nothing lazy."""
 
 import json
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ from tests.property.oracle.layout import Layout
 from tests.property.oracle.parts import It, Sec
 
 WHITE = "".join(char for char in map(chr, range(0x110000)) if char.isspace()) + "\ufeff"
-"""White space, by language.md §3."""
+"""White space, by contract.md §3."""
 
 
 @cache

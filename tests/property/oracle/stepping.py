@@ -1,4 +1,4 @@
-"""Steps expanded to notches, read off language.md §5. A notch is a call that changes the section in place."""
+"""Steps expanded to notches, read off contract.md §5. A notch is a call that changes the section in place."""
 
 from __future__ import annotations
 

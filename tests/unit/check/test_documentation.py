@@ -1,4 +1,4 @@
-"""docs/check.md shows what happens."""
+"""docs/reference/check.md shows what happens."""
 
 import json
 import re
@@ -8,7 +8,7 @@ import pytest
 from tests.contract.sources import ROOT
 from tests.unit.check.types_schema import ask_text
 
-_TEXT = (ROOT / "docs" / "check.md").read_text(encoding="utf-8")
+_TEXT = (ROOT / "docs" / "reference" / "check.md").read_text(encoding="utf-8")
 _SCHEMA = json.loads(re.search(r"```json\n(.*?)```", _TEXT, re.DOTALL)[1])
 _EXAMPLES = [tuple(line.split("  →  ")) for block in re.findall(r"```jinja\n(.*?)```", _TEXT, re.DOTALL) for line in block.splitlines()]
 

@@ -268,7 +268,7 @@ def test_every_key_that_takes_an_expression_is_tried() -> None:
 
 
 def test_the_documentation_says_what_keys_take() -> None:
-    said = (ROOT / "docs/check.md").read_text(encoding="utf-8")
+    said = (ROOT / "docs/reference/check.md").read_text(encoding="utf-8")
     taken = {one.wants for one in vars(takes).values() if isinstance(one, takes.Takes)}
     assert not [one for one in taken if f" | {one} |" not in said]
 

@@ -172,9 +172,9 @@ def test_there_are_no_more_than_a_bound(tmp_path):
     assert len(find_faults(folder)) == 1
 
 
-# --- docs/language.md ---
+# --- docs/contract.md ---
 
-MANUAL = (ROOT / "docs" / "language.md").read_text(encoding="utf-8")
+MANUAL = (ROOT / "docs" / "contract.md").read_text(encoding="utf-8")
 ANNOTATED = re.search(r"\n## 2\. .*?```yaml\n(.*?)```", MANUAL, re.DOTALL)[1]
 
 

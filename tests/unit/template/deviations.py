@@ -1,4 +1,4 @@
-"""Where promptc differs from Jinja on purpose: the closed list of docs/templates.md, each with a rule that recognises it."""
+"""Where promptc differs from Jinja on purpose: the closed list of docs/reference/templates.md, each with a rule that recognises it."""
 
 import re
 from collections.abc import Callable, Mapping

@@ -42,7 +42,7 @@ def ask_jinja(
     keys_only: bool = False,
     is_folding: bool = True,
 ) -> Outcome:
-    """What Jinja makes of it, in the settings that docs/templates.md promises.
+    """What Jinja makes of it, in the settings that docs/reference/templates.md promises.
 
     `plain_escapes`: as if `escape` and `tojson` gave plain text. `keys_only`: as if `a['b']` of a mapping never were its method `b`.
     `is_folding`: whether constants are computed when the template is loaded, as Jinja does.
@@ -64,7 +64,7 @@ def ask_jinja(
 
 
 def build_jinja(files: Mapping[str, str]) -> ImmutableSandboxedEnvironment:
-    """Jinja's own sandbox, strict, with the settings of docs/templates.md."""
+    """Jinja's own sandbox, strict, with the settings of docs/reference/templates.md."""
     return ImmutableSandboxedEnvironment(
         undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True, loader=DictLoader(dict(files))
     )

@@ -1,4 +1,4 @@
-"""Every example of docs/templates.md is run, and everything that is allowed has one."""
+"""Every example of docs/reference/templates.md is run, and everything that is allowed has one."""
 
 import json
 import re
@@ -12,7 +12,7 @@ from promptc.template.runtime.run import Run
 from tests.unit.template.run import render
 from tests.unit.template.test_truncate_at import WordCounter
 
-PAGE = (Path(__file__).parents[3] / "docs" / "templates.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[3] / "docs" / "reference" / "templates.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", PAGE, re.M | re.S)
 STATE = json.loads(next(text for kind, text in BLOCKS if kind == "json"))
 FILES = dict(line.split(": ", 1) for line in next(text for kind, text in BLOCKS if kind == "files").splitlines())
@@ -29,7 +29,7 @@ def test_an_example_prints_what_it_says(template, shown):
 @pytest.mark.parametrize("name", sorted(allow.FILTERS))
 def test_every_filter_has_an_example(name):
     found = re.search(rf"\| {name}\b", WRITTEN) or re.search(rf"map\('{name}'", WRITTEN)
-    assert found, f"docs/templates.md, under Filters: add a line with `| {name}` to a block of examples, and what it prints"
+    assert found, f"docs/reference/templates.md, under Filters: add a line with `| {name}` to a block of examples, and what it prints"
 
 
 @pytest.mark.parametrize("name", sorted(allow.TESTS))

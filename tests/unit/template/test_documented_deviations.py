@@ -1,4 +1,4 @@
-"""docs/templates.md names every difference to Jinja, with examples that are run by both."""
+"""docs/reference/templates.md names every difference to Jinja, with examples that are run by both."""
 
 import json
 import re

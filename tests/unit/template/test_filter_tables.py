@@ -8,7 +8,7 @@ from promptc.template import allow, signatures
 from promptc.template.runtime.filters import table
 from promptc.template.types.filters import _RULES, _SAME
 
-PAGE = (Path(__file__).parents[3] / "docs" / "templates.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[3] / "docs" / "reference" / "templates.md").read_text(encoding="utf-8")
 WITHOUT_RULE = {"forceescape", "pprint", "safe", "urlize", "xmlattr"}
 """Filters of which `check` knows neither what they take nor what they give."""
 
@@ -60,10 +60,9 @@ def test_every_filter_has_a_rule_or_none_on_purpose():
 def test_the_page_tells_what_filters_of_promptc_give():
     rows = PAGE[PAGE.index("### Of promptc") :].split("\n\n")[1].splitlines()[2:]
     told = {name for row in rows for name in re.findall(r"`(\w+)[(`]", row.split(" | ")[0])}
-    _demand(allow.OWN_FILTERS, told, lambda name: f'docs/templates.md: add a row on `{name}` to the table under "Of promptc"')
-    _demand(
-        told, allow.OWN_FILTERS, lambda name: f'docs/templates.md, the table under "Of promptc": `{name}` is none of `allow.OWN_FILTERS`'
-    )
+    table = 'docs/reference/templates.md, the table under "Of promptc"'
+    _demand(allow.OWN_FILTERS, told, lambda name: f"{table}: add a row on `{name}`")
+    _demand(told, allow.OWN_FILTERS, lambda name: f"{table}: `{name}` is none of `allow.OWN_FILTERS`")
 
 
 def _demand(names, there, say):

@@ -16,7 +16,7 @@ from promptc.template.types.walk import Scope
 from tests.unit.template.run import INLINE, find_errors, render
 from tests.unit.template.signatures_run import judge, judge_all, judge_template, run
 
-PAGE = (Path(__file__).parents[3] / "docs" / "templates.md").read_text(encoding="utf-8")
+PAGE = (Path(__file__).parents[3] / "docs" / "reference" / "templates.md").read_text(encoding="utf-8")
 SHOWN = re.findall(r"^```signatures\n(.*?)^```$", PAGE, re.M | re.S)[0]
 HOLDERS = {
     **dict.fromkeys("dictsort items xmlattr".split(), "{'a': 1}"),
@@ -100,7 +100,7 @@ def test_a_filter_takes_what_its_signature_says(name):
 @pytest.mark.parametrize(("signature", "write"), CALLABLES)
 def test_the_page_shows_it(signature, write):
     call = signature.show()
-    assert f" {call}" in SHOWN, f"docs/templates.md, the block of signatures: add `{call}`, or correct what stands there"
+    assert f" {call}" in SHOWN, f"docs/reference/templates.md, the block of signatures: add `{call}`, or correct what stands there"
 
 
 @pytest.mark.parametrize(("signature", "write"), CALLABLES)

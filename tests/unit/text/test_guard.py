@@ -140,7 +140,7 @@ def test_hidden_text_is_replaced_and_told(text, shown, spelt):
     ],
 )
 def test_variation_sequences_stay(text, policy):
-    """A selector of a sequence chooses a form of its character. What is left of the channel that selectors are: docs/trust.md."""
+    """A selector of a sequence chooses a form of its character. What is left of the channel: docs/explanation/trust.md."""
     guarded, found = Guard(FENCES, invisible_policy=policy).guard(text)
     assert guarded == text and found == ()
 

@@ -1,4 +1,4 @@
-"""A case as its `case.yaml` tells it, what came of running it, and the names of the files beside it (language.md §14).
+"""A case as its `case.yaml` tells it, what came of running it, and the names of the files beside it (contract.md §14).
 
 `Case` is one folder, `CaseOutcome` what one turn of it gave, `Figures` what a prompt came to. `read_plain` reads whatever a case names.
 """

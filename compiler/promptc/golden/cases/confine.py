@@ -1,4 +1,4 @@
-"""Where a case lies, and which paths it may name: none that leads out of its fence (docs/trust.md, "Files").
+"""Where a case lies, and which paths it may name: none that leads out of its fence (docs/explanation/trust.md, "Files").
 
 `find_root` is the folder in which a case is run, `find_fence` the one it may not leave. `confine` holds one path against the fence,
 `confine_case` all that a case names.

@@ -155,7 +155,7 @@ def _show_path(path: str) -> str:
 
 
 def _refuse(asked: str) -> UsageError:
-    help = f"a case is a folder with a `{CASE}`, such as `fixtures/lighthouse/foggy`; docs/goldens.md has one to begin with"
+    help = f"a case is a folder with a `{CASE}`, such as `fixtures/lighthouse/foggy`; docs/guides/goldens.md has one to begin with"
     return UsageError([Diagnostic("PC0907", f"there is no case in {_show([asked])}", help=help)])
 
 

@@ -1,4 +1,4 @@
-"""The circumstances that a case is run in, made for its run and gone after it (language.md §14).
+"""The circumstances that a case is run in, made for its run and gone after it (contract.md §14).
 
 `prepare_case` makes what `given` asks for: stores, built indexes, files, variables, and what is missing. It copies the case first, wherever
 anything but stores is made. `list_lacking` and its like tell which extras an installation has.

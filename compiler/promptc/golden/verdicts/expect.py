@@ -1,4 +1,4 @@
-"""What a case claims under `expect`, held against what came of running it (language.md §14): `check_expect`."""
+"""What a case claims under `expect`, held against what came of running it (contract.md §14): `check_expect`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Grants: what each section's budget gives it in this render (language.md §5), by shares that are monotone in the total.
+"""Grants: what each section's budget gives it in this render (contract.md §5), by shares that are monotone in the total.
 
 Fixed content is taken from the total first; the rest goes to percentages, then to `grow`, max-min fair, in exact fractions that are
 rounded down at the end. (Largest remainder would let a grant fall as the total grows.)

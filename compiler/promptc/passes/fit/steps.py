@@ -1,4 +1,4 @@
-"""The notches of each step (language.md §5): an `iter_...` for each kind gives them lazily, in the order they are taken.
+"""The notches of each step (contract.md §5): an `iter_...` for each kind gives them lazily, in the order they are taken.
 
 A step goes through entries by predicate classes (`order`) or by a value (`by`), oldest first within one (`iter_classes`); `StepScope`
 holds the names its expressions see.

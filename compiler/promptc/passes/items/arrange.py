@@ -1,6 +1,6 @@
-"""The stages between reading items and rendering them (language.md §4): `arrange_items` drops doubles, sorts, limits and groups,
+"""The stages between reading items and rendering them (contract.md §4): `arrange_items` drops doubles, sorts, limits and groups,
 `name_items` gives each an id of its own. `join_units` then makes one unit of a tool's use and its results, for every step after it
-(language.md §8).
+(contract.md §8).
 """
 
 from __future__ import annotations

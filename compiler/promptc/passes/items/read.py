@@ -1,4 +1,4 @@
-"""Reading a list (language.md §4): `ItemReader` goes through `from`, `visible`, `where`, `window`, `anchors`, `keep`, from its newest end
+"""Reading a list (contract.md §4): `ItemReader` goes through `from`, `visible`, `where`, `window`, `anchors`, `keep`, from its newest end
 and only as far as the section looks, so that a window costs what it holds. `read_parts` reads the content of one message that is a list
 of parts.
 """

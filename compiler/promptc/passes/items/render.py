@@ -1,4 +1,4 @@
-"""Rendering what was read (language.md §4, §10): `ItemRenderer` makes items of it, `iter_cuts` and `find_cut` shorten a text at a
+"""Rendering what was read (contract.md §4, §10): `ItemRenderer` makes items of it, `iter_cuts` and `find_cut` shorten a text at a
 boundary, `guard_fence` and `guard_parts` keep data from being read as structure.
 """
 

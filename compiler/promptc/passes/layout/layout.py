@@ -1,4 +1,4 @@
-"""What stands around items: where a piece ends, which message it belongs to, what messages and tools cost (language.md §8, §10)."""
+"""What stands around items: where a piece ends, which message it belongs to, what messages and tools cost (contract.md §8, §10)."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -15,7 +15,7 @@ from promptc.text.json import render_canonical_json
 @frozen
 class Overhead:
     """What a provider adds, in tokens: to each message (and the name of its role), to the whole, to each tool, to any tools, to a response
-    schema. The defaults are those of language.md §8, for messages that are no provider's.
+    schema. The defaults are those of contract.md §8, for messages that are no provider's.
     """
 
     message: int = 3

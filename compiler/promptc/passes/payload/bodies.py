@@ -1,4 +1,4 @@
-"""What a request body is made of, and how each provider writes it (docs/payloads.md).
+"""What a request body is made of, and how each provider writes it (docs/reference/payloads.md).
 
 `read_messages` cuts a prompt into messages of blocks, `arrange` puts them in the order and the roles that a provider takes, and one
 `write_...` for each kind of API gives the body. That they hold is judged in `checks`.

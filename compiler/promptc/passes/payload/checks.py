@@ -83,7 +83,7 @@ def build_payload(
     model: str | None = None,
 ) -> Payload:
     """The body, a value of its own, its keys always in the same order. Texts and their order are those of the messages, but for folds that
-    docs/payloads.md names; of the parts of messages nothing passes but what their kinds have.
+    docs/reference/payloads.md names; of the parts of messages nothing passes but what their kinds have.
 
     Raises `PromptcError`: PC0560 where a message is missing that the provider needs, PC0562 for parts it cannot take, PC0570 for
     names of tools it refuses.

@@ -95,7 +95,7 @@ class Boost:
 
 @frozen
 class ChunkQuery:
-    """Queries with their filters and numbers (language.md §4, Retrieval). `floor` is in millionths, None: each index has its own. `version`
+    """Queries with their filters and numbers (contract.md §4, Retrieval). `floor` is in millionths, None: each index has its own. `version`
     None takes every version. `shows` is asked before `where`, and what it refuses is counted apart: nothing else is told of it. `lead` is
     in millionths, None: each index has its own; `NO_LEAD` asks whatever is idle.
     """

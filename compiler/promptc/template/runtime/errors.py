@@ -43,7 +43,7 @@ def explain_error(
         code, message, help = _explain_missing(error, known, *_read_written(text, at, sites))
     else:
         code, message, help = _explain(error)
-    return PromptcError([Diagnostic(code, message + inside, span, help or _HELP.get(code, "see docs/templates.md"))])
+    return PromptcError([Diagnostic(code, message + inside, span, help or _HELP.get(code, "see docs/reference/templates.md"))])
 
 
 def _read_place(trace: TracebackType | None) -> tuple[str, int]:
@@ -129,14 +129,14 @@ def _wrong_kind(due: str, kind: str) -> _Words:
 
 def _wrong_arguments(name: str, rest: str) -> _Words:
     name = _PREFIX.sub("", name)
-    return f"`{name}` {_INSIDE.sub('', rest)}", "see docs/templates.md for its arguments"
+    return f"`{name}` {_INSIDE.sub('', rest)}", "see docs/reference/templates.md for its arguments"
 
 
 def _too_many(name: str, most: str, given: str) -> _Words:
     """Python counts what every filter and method is given first: the run, and the value."""
     allowed = int(most) - 2
     takes = f"at most {allowed} argument{'s' if allowed > 1 else ''}" if allowed > 0 else "no argument"
-    return f"`{name}` takes {takes}, and was given {int(given) - 2}", "see docs/templates.md for its arguments"
+    return f"`{name}` takes {takes}, and was given {int(given) - 2}", "see docs/reference/templates.md for its arguments"
 
 
 def _unfilled(expected: str, got: str | None) -> _Words:

@@ -36,7 +36,7 @@ def load_filter(name: str) -> Filter:
     """The function `(run, value, *args, **kwargs)` behind a filter. Raises `Fault` (PC0406) for a name that is none."""
     if name not in _filters:
         if name not in _HOLDERS:
-            refuse("PC0406", f"there is no filter `{name}`", "see docs/templates.md")
+            refuse("PC0406", f"there is no filter `{name}`", "see docs/reference/templates.md")
         _filters.update(_name_all(_load(_HOLDERS[name]).FILTERS))
     return _filters[name]
 
@@ -46,7 +46,7 @@ def load_test(name: str) -> Test:
     if not _tests:
         _tests.update(_name_all(_load("lists").TESTS))
     if name not in _tests:
-        refuse("PC0407", f"there is no test `{name}`", "see docs/templates.md")
+        refuse("PC0407", f"there is no test `{name}`", "see docs/reference/templates.md")
     return _tests[name]
 
 
