@@ -3,26 +3,19 @@
 import sys
 from pathlib import Path
 
-from promptc.diag.findings import Code, load_codes
+from promptc.diag.findings import FAMILIES, Code, load_codes
 
 DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "reference" / "codes.md"
-
-_FAMILIES = {
-    "PC01": "Reading files: bytes, YAML, JSON, paths, vocabularies",
-    "PC02": "The manifest",
-    "PC03": "The state",
-    "PC04": "Templates and expressions",
-    "PC05": "Rendering and fitting",
-    "PC06": "Checks of a pack",
-    "PC07": "The command line and the library's calls",
-    "PC09": "Cases and goldens",
-}
 
 _HEAD = """\
 # Diagnostic codes
 
-Made by `make codes` from the table that `promptc rule CODE` prints; do not edit by hand.
-A code keeps its meaning for ever and is never used again for another. An *error* stops the render, a *warn* or *note* does not.
+Every finding has a code. `promptc rule PC0201` prints the entry of a code in the terminal. `promptc rule PC02` lists a family of codes.
+
+An *error* stops the command. A *warn* or a *note* does not. A code never changes its meaning, so you can link to it:
+the address of an entry ends with the code, as in `codes.html#pc0201`.
+
+`make codes` writes this page from `compiler/promptc/diag/codes.toml`. Edit that file instead of this page.
 """
 
 
@@ -39,7 +32,7 @@ def main(arguments: list[str]) -> int:
 
 def render_codes_doc() -> str:
     """The whole document: a table of contents, then the codes by family."""
-    families = [_render_family(prefix, title) for prefix, title in _FAMILIES.items()]
+    families = [_render_family(prefix, title) for prefix, title in FAMILIES.items()]
     return "\n".join([_HEAD, *(text for text in families if text)])
 
 
@@ -53,8 +46,13 @@ def _render_family(prefix: str, title: str) -> str:
 
 
 def _render_code(code: Code) -> str:
-    example = f"```\n{code.bad.strip()}\n```\n\n" if code.bad.strip() else ""
-    return f"### {code.name}\n\n**{code.summary}** ({code.level})\n\n{code.why.strip()}\n\n{example}{code.fix.strip()}\n"
+    good = f"\nWrite instead:\n\n{_fence(code.good)}\n" if code.good else ""
+    head = f"### {code.name}\n\n**{code.summary}** ({code.level})\n\n{code.why.strip()}"
+    return f"{head}\n\nExample:\n\n{_fence(code.bad)}\n\n{code.fix.strip()}\n{good}"
+
+
+def _fence(text: str) -> str:
+    return f"```\n{text.strip()}\n```"
 
 
 def _escape_cell(text: str) -> str:

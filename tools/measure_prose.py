@@ -1,10 +1,12 @@
 """Print how hard documents are to read: Flesch's reading ease by textstat (55 and more is plain) and the longest sentence.
 
-Only prose counts: no code, no tables, no headings. A piece of code inside a sentence counts as one word.
+Only prose counts: no code, no tables, no headings. A piece of code inside a sentence counts as one word. Of the table of codes the
+summaries, reasons and fixes count.
 """
 
 import re
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -22,11 +24,17 @@ def list_sentences(markdown: str) -> list[str]:
     return list(_iter_sentences(_CODE.sub("code", _LINK.sub(r"\1", _LEFT_OUT.sub("\n", markdown)))))
 
 
+def list_code_sentences(table: str) -> list[str]:
+    """The sentences of the table of codes, in its order."""
+    return [one for code in tomllib.loads(table).values() for key in ("summary", "why", "fix") for one in list_sentences(code[key])]
+
+
 def main(names: list[str]) -> int:
     from textstat import textstat
 
     for name in names:
-        sentences = list_sentences((ROOT / name).read_text(encoding="utf-8"))
+        text = (ROOT / name).read_text(encoding="utf-8")
+        sentences = list_code_sentences(text) if name.endswith("codes.toml") else list_sentences(text)
         ease = textstat.flesch_reading_ease("\n".join(f"{one.rstrip('.:;!?')}." for one in sentences))
         longest = max(sentences, key=lambda one: len(one.split()))
         print(f"{ease:5.1f}  longest {len(longest.split()):2}  {name}: {longest}")

@@ -95,10 +95,23 @@ def test_every_rule_is_listed(run):
     lines = run("rule", "--all").out.splitlines()
     assert [line.split()[0] for line in lines] == list(load_codes())
     assert [one["name"] for one in json.loads(run("rule", "--all", "--format", "json").out)] == list(load_codes())
-    assert json.loads(run("rule", "PC0101", "--format", "json").out)["name"] == "PC0101"
+    described = json.loads(run("rule", "PC0101", "--format", "json").out)
+    assert described["name"] == "PC0101" and described["url"].endswith("/reference/codes.html#pc0101")
 
 
-@pytest.mark.parametrize(("arguments", "code"), [(["PC9999"], "PC0728"), ([], "PC0720"), (["PC0101", "--all"], "PC0720")])
+def test_families_of_rules(run):
+    """Without a code the families are listed, and each lists its codes."""
+    counted = dict(re.findall(r"^  (PC\d\d) +(\d+) codes  \S", run("rule").out, re.MULTILINE))
+    listed = {family: run("rule", family).out.splitlines() for family in counted}
+    assert {family: str(len(lines)) for family, lines in listed.items()} == counted
+    assert [line.split()[0] for lines in listed.values() for line in lines] == list(load_codes())
+
+
+def test_a_rule_near_the_one_asked_for(run):
+    assert "did you mean `PC0201`?" in run("rule", "pc201").err
+
+
+@pytest.mark.parametrize(("arguments", "code"), [(["PC9999"], "PC0728"), (["endif"], "PC0728"), (["PC0101", "--all"], "PC0720")])
 def test_a_rule_nobody_knows(arguments, code, run):
     done = run("rule", *arguments)
     assert (done.code, done.out) == (2, "") and code in done.err

@@ -3,9 +3,12 @@
 import re
 import subprocess
 import sys
+import tomllib
 
-from promptc.diag.findings import find_code, load_codes
+from promptc.diag.findings import FAMILIES, find_code, load_codes
+from promptc.version import DOCUMENTATION
 from tests.contract.sources import PACKAGE, ROOT, load_modules
+from tools.measure_prose import list_code_sentences
 
 CODES = tuple(load_codes().values())
 TABLE = PACKAGE / "diag" / "codes.toml"
@@ -46,6 +49,24 @@ def _judge(code):
         "its summary is one line without a full stop": code.summary and not code.summary.endswith(".") and "\n" not in code.summary,
         "says why, shows what is bad, says what mends it": code.why.strip() and code.fix.strip() and code.bad.strip(),
     }
+
+
+def test_no_sentence_about_a_code_is_long():
+    sentences = list_code_sentences(TABLE.read_text(encoding="utf-8"))
+    assert not [one for one in sentences if len(one.split()) > 35]
+
+
+def test_a_code_belongs_to_a_family_of_the_documents():
+    assert {code.name[:4] for code in CODES} == set(FAMILIES)
+
+
+def test_the_address_of_a_code_is_in_the_documentation_that_the_wheel_names():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert project["urls"]["Documentation"] == DOCUMENTATION
+    for code in CODES:
+        page, _, anchor = code.url.removeprefix(f"{DOCUMENTATION}/").partition("#")
+        document = ROOT / "docs" / page.replace(".html", ".md")
+        assert f"\n### {anchor.upper()}\n" in document.read_text(encoding="utf-8")
 
 
 def test_used_and_declared_codes_are_the_same():

@@ -68,7 +68,7 @@ _ARGUMENTS = {
     "words": "What PACK can do (--list names it), then a JSON file or `-`.",
     "answered": "What PACK can do, if that asks; then the answer, or `-`.",
     "expression": "As in a pack, such as state.player.name.",
-    "code": "The code of a finding, such as PC0531.",
+    "code": "The code of a finding, such as PC0531, or the first digits of a family: PC05.",
     "kind": "pack, state (of PACK), report, segments or case.",
     "folder": "Where to make it; its name becomes the pack's.",
     "shell": "bash, zsh or fish.",

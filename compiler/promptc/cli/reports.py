@@ -208,7 +208,8 @@ def _describe_rule(name: str) -> dict[str, Any]:
         "id": name,
         "shortDescription": {"text": code.summary},
         "fullDescription": {"text": code.why},
-        "help": {"text": code.fix},
+        "helpUri": code.url,
+        "help": {"text": code.fix + (f"\nWrite instead:\n{code.good}" if code.good else "")},
         "defaultConfiguration": {"level": _LEVELS[code.level]},
     }
 

@@ -13,6 +13,7 @@ from functools import cache
 
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any, ClassVar, Literal
+from promptc.version import DOCUMENTATION
 
 Level = Literal["error", "warn", "note"]
 _RANKS: dict[Level, int] = {"error": 0, "warn": 1, "note": 2}
@@ -257,8 +258,8 @@ def name_type(kind: str) -> str:
 
 @frozen
 class Code:
-    """What is written down about a diagnostic code: its name, its usual level, a one-line summary, why it is a finding, a bad example, and
-    how to mend it.
+    """What is written down about a diagnostic code: its name, its usual level, a one-line summary, why it is a finding, an example that
+    causes it, how to mend it, and the example mended. `good` is empty where the mending is no edit.
     """
 
     name: str
@@ -267,6 +268,26 @@ class Code:
     why: str
     bad: str
     fix: str
+    good: str = ""
+
+    @property
+    def url(self) -> str:
+        """The code's page. The address stays the same for ever."""
+        return f"{DOCUMENTATION}/reference/codes.html#{self.name.lower()}"
+
+
+FAMILIES = {
+    "PC01": "Reading: files, YAML, JSON, paths, stores, counters, indexes",
+    "PC02": "The manifest",
+    "PC03": "The state and its schema",
+    "PC04": "Templates and expressions",
+    "PC05": "Rendering: choosing, fitting, cutting",
+    "PC06": "Advice of `promptc check`",
+    "PC07": "The command line and the Python API",
+    "PC08": "Operations on a state, and `promptc apply`",
+    "PC09": "Cases and goldens",
+}
+"""What the codes are about that begin so."""
 
 
 def find_code(name: str) -> Code | None:

@@ -16,7 +16,7 @@ from promptc.cli.findings import Reporter
 from promptc.cli.group import PACK, Command, group, take
 from promptc.cli.options import MOOD, PATCH, VARIANT, make_request
 from promptc.cli.terminal import show_json, write_stdout
-from promptc.diag.findings import Code, Diagnostic, DiskError, UsageError, find_code, load_codes
+from promptc.diag.findings import FAMILIES, Code, Diagnostic, DiskError, UsageError, find_code, load_codes, shorten, suggest
 from promptc.diag.frozen import as_plain
 from promptc.diag.typed import Any
 from promptc.files.atomic import write_file
@@ -236,33 +236,53 @@ def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
     "rule",
     cls=Command,
     examples=[
-        ("one code", "promptc rule PC0531"),
-        ("all of them, a line each", "promptc rule --all"),
-        ("all of them, for a program", "promptc rule --all --format json"),
+        ("what a code means", "promptc rule PC0531"),
+        ("the codes of a family, a line each", "promptc rule PC05"),
+        ("every code, for a program", "promptc rule --all --format json"),
     ],
 )
 @click.argument("code", required=False, shell_complete=_complete)
 @click.option("--all", "is_all", is_flag=True, help="List every code.")
 @click.option("--format", type=click.Choice(("text", "json")), default="text", help="How to print it. [text]")
 def rule_command(code: str | None, is_all: bool, format: str) -> int:
-    """Explain a diagnostic CODE: what it means, why it is said, an example, and what mends it."""
-    if is_all == (code is not None):
-        raise UsageError([Diagnostic("PC0720", "`promptc rule` takes one code, or --all", help="such as `promptc rule PC0531`")])
-    codes = tuple(load_codes().values()) if code is None else (_load_code(code),)
+    """Explain a diagnostic CODE: what is wrong, why, and what to write instead. Without CODE, list the families of codes."""
+    if is_all and code is not None:
+        raise UsageError([Diagnostic("PC0720", f"`--all` lists every code, and `{code}` names one", help="leave one of them out")])
+    if code is None and not is_all and format == "text":
+        write_stdout(_render_families().encode())
+        return 0
+    codes = _list_codes(code or "PC")
+    is_one = len(codes) == 1 and codes[0].name == (code or "").upper()
     if format == "json":
-        shown = [as_plain(one) for one in codes]
-        text = show_json(shown if is_all else shown[0])
+        shown = [{**as_plain(one), "url": one.url} for one in codes]
+        text = show_json(shown[0] if is_one else shown)
     else:
-        text = _render_list(codes) if is_all else _render_code(codes[0])
+        text = _render_code(codes[0]) if is_one else _render_list(codes)
     write_stdout(text.encode())
     return 0
 
 
-def _load_code(name: str) -> Code:
-    found = find_code(name.upper())
-    if found is None:
-        raise UsageError([Diagnostic("PC0728", f"there is no code `{name}`", help="`promptc rule --all` lists them")])
+def _list_codes(name: str) -> Sequence[Code]:
+    """The code of that name, or all whose names begin so."""
+    known = load_codes()
+    start = name.upper()
+    found = [code for code in known.values() if code.name.startswith(start)] if start.startswith("PC") else []
+    if not found:
+        help = f"{suggest(start, known, cutoff=0.8)} `promptc rule` lists the families of codes".lstrip()
+        raise UsageError([Diagnostic("PC0728", f"there is no code `{shorten(name)}`", help=help)])
     return found
+
+
+def _render_families() -> str:
+    names = list(load_codes())
+    rows = [f"  {prefix}  {sum(name.startswith(prefix) for name in names):3} codes  {title}\n" for prefix, title in FAMILIES.items()]
+    return (
+        "Every finding has a code. The first digits of a code say what it is about:\n\n"
+        f"{''.join(rows)}\n"
+        "promptc rule PC0531   what a code means, and what to write instead\n"
+        "promptc rule PC05     the codes of a family\n"
+        "promptc rule --all    every code\n"
+    )
 
 
 def _render_list(codes: Sequence[Code]) -> str:
@@ -270,8 +290,13 @@ def _render_list(codes: Sequence[Code]) -> str:
 
 
 def _render_code(code: Code) -> str:
-    example = textwrap.indent(code.bad.strip("\n"), "    ")
-    return f"{code.name} {_LEVELS[code.level]}: {code.summary}\n\n{_fill(code.why)}\n\n{example}\n\n{_fill(code.fix)}\n"
+    pieces = [f"{code.name} {_LEVELS[code.level]}: {code.summary}", _fill(code.why), "Example:", _indent(code.bad), _fill(code.fix)]
+    pieces += ["Write instead:", _indent(code.good)] if code.good else []
+    return "\n\n".join([*pieces, code.url]) + "\n"
+
+
+def _indent(example: str) -> str:
+    return textwrap.indent(example.strip("\n"), "    ")
 
 
 def _fill(text: str) -> str:
