@@ -85,7 +85,7 @@ def broken(monkeypatch):
     def fail(*_: object) -> None:
         raise ZeroDivisionError("by\x1bzero")
 
-    monkeypatch.setattr("promptc.cli.commands.pack_info.find_code", fail)
+    monkeypatch.setattr("promptc.cli.commands.pack_info.load_codes", fail)
 
 
 def test_a_bug_is_told_as_one(broken, run):

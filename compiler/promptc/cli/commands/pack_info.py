@@ -16,7 +16,7 @@ from promptc.cli.findings import Reporter
 from promptc.cli.group import PACK, Command, group, take
 from promptc.cli.options import MOOD, PATCH, VARIANT, make_request
 from promptc.cli.terminal import show_json, write_stdout
-from promptc.diag.findings import FAMILIES, Code, Diagnostic, DiskError, UsageError, find_code, load_codes, shorten, suggest
+from promptc.diag.findings import FAMILIES, Code, Diagnostic, DiskError, UsageError, load_codes, shorten, suggest
 from promptc.diag.frozen import as_plain
 from promptc.diag.typed import Any
 from promptc.files.atomic import write_file
