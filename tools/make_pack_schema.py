@@ -24,13 +24,13 @@ LISTED = frozenset(
 )
 """What varies by nature, or stands only in lists, which are replaced whole."""
 
-SECTION: Schema = {"description": "The section it is about.", "examples": ["retrieval"], "$ref": REF + "id"}
-USE: Schema = {"description": "A patch that is applied, and selects again.", "examples": ["short"], "$ref": REF + "id"}
+SECTION: Schema = {"description": "The section that the step works on.", "examples": ["retrieval"], "$ref": REF + "id"}
+USE: Schema = {"description": "A patch to apply. The sections are then selected again.", "examples": ["short"], "$ref": REF + "id"}
 
 
 def complete(schema: Schema) -> Schema:
     """The schema with its made definitions made afresh, after the written ones."""
-    written = {name: body for name, body in schema["$defs"].items() if not _is_made(name)}
+    written = {name: body for name, body in schema["$defs"].items() if not is_made(name)}
     made: dict[str, Schema] = {"extension": _make_extension(written)}
     for name in LADDER:
         made[f"truncate_{name}"] = _place(written[name])
@@ -46,7 +46,7 @@ def complete(schema: Schema) -> Schema:
     return {**schema, "$defs": {**written, **made}}
 
 
-def _is_made(name: str) -> bool:
+def is_made(name: str) -> bool:
     steps = {*(f"truncate_{step}" for step in LADDER), *(f"tier_{step}" for step in TIER), "truncate_step", "tier_step"}
     return name == "extension" or name.endswith("_part") or name in steps
 
@@ -98,11 +98,11 @@ def _make_extension(written: dict[str, Schema]) -> Schema:
     pack = written["pack"]
     properties = {key: value if key in SHARED else _loosen(value, written) for key, value in pack["properties"].items()}
     properties["sections"] = {
-        "description": "Changes of the base's sections, by id; a new id is a whole section with `before` or `after`.",
+        "description": "Changes of the sections of the base, by id. A new id is a whole section with `before` or `after`.",
         "examples": [{"rules": {"template": "rules.md.j2"}}],
         "$ref": REF + "section_parts",
     }
-    described = "A manifest that varies another: whatever it names is laid over its base."
+    described = "A manifest that varies another one. What it says is laid over its base."
     return {**pack, "title": "a pack that extends another", "description": described, "required": list(SHARED), "properties": properties}
 
 
