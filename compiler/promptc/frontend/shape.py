@@ -458,6 +458,11 @@ def _mend_shape(fault: SchemaFault, node: Node) -> str:
     if key in _SHORT_FORMS and is_plain:
         return f"write `{key}: {{{_SHORT_FORMS[key]}: {node.raw}}}`"
     if fault.keyword == "type" and fault.wanted == "array":
+        if key == "truncate" and " - " in node.raw:
+            return f"begin each entry with its own `- `, or write `truncate: [{', '.join(node.raw.split(' - '))}]`"
+        if key == "order" and fault.path[-2:-1] != ("expect",):
+            is_default = value in ("oldest", "oldest first")
+            return "leave `order` out: the oldest go first" if is_default else "write a list of conditions: `order: [item.kind == 'note']`"
         if key in _STEPS and isinstance(value, str) and (value in _STEP_NAMES or key != "truncate"):
             return f"write a list of steps: `{key}: [{value if value in _STEP_NAMES else 'evict'}: {{}}]`"
         if key in _STEPS and isinstance(value, dict) and set(value) <= set(_STEP_NAMES):

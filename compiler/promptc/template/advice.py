@@ -244,6 +244,7 @@ _REST = (
         "use a filter: `state.facts | selectattr('known')`",
     ),
     (re.compile(r"\b[fF](?=['\"])"), "a text with `f` before it is Python's", "join values with `~`: `'Hello ' ~ state.name`"),
+    (re.compile(r"[“”„‘’]"), "curly quotation marks quote nothing", "write straight ones: `'gold'`"),
     (re.compile(r"`"), "a text stands in `'…'` or `\"…\"`", "join values with `~`: `'Hello ' ~ state.name`"),
     (re.compile(r"\$\{"), "`${…}` is another language's", "write the name alone, and join values with `~`: `'Hello ' ~ state.name`"),
     (re.compile(r"\$\w"), "names begin with a letter, not with `$`", "write `state.name`"),

@@ -65,6 +65,8 @@ _ELSEWHERE = {
     "elif": "`elif` is a tag: write `{% elif … %}`",
     "endif": "`endif` is a tag: write `{% endif %}`",
     "endfor": "`endfor` is a tag: write `{% endfor %}`",
+    **dict.fromkeys(("newest", "latest", "desc", "descending"), "sort by a value: `sort: [{by: item.at, desc: true}]`"),
+    **dict.fromkeys(("oldest", "asc", "ascending"), "sort by a value: `sort: [item.at]`"),
     "index": "inside a `for`, `loop.index` counts from 1",
 }
 """What is meant by names of other languages, which are names of nothing here."""

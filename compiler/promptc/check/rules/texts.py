@@ -30,6 +30,7 @@ _PUTS_OUT = frozenset("include endfor raw".split())
 
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
 _BRACED = re.compile(r"(?<![\w{\\])\$?\{[ ]?([A-Za-z_]\w*(?:\.\w+)*)[ ]?\}(?!\})")
+_FILE_NAME = re.compile(r"\s*[\w-][\w./-]{0,200}\.(?:j2|jinja2?|md|txt)\s*")
 _BARE = re.compile(r"\s*([A-Za-z_]\w*(?:\.\w+)+)\s*")
 
 _LONGEST_NAME = 200
@@ -134,6 +135,10 @@ def check_literal_names(pack: PackModel, configuration: Configuration) -> Iterat
         template = text.code
         if not isinstance(template, Template) or not (template.place.inline or template.place.span.file.endswith(".j2")):
             continue
+        if template.place.inline and _FILE_NAME.fullmatch(template.text):
+            name = template.text.strip()
+            message = f"{text.what} prints `{name}` as it stands, and that reads like the name of a file"
+            yield Diagnostic("PC0681", message, template.place.make_span("", template.text, 1), f"write `template: {name}`", "warn")
         for at, written, path in list_literal_names(template.text):
             root, dot, _ = path.partition(".")
             if (root not in text.names) if dot else (root not in values or root == "state"):
