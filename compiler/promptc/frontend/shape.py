@@ -13,7 +13,7 @@ from contextlib import suppress
 from functools import cache
 from itertools import islice
 
-from promptc.diag.findings import Diagnostic, shorten, sort_diagnostics, suggest
+from promptc.diag.findings import Diagnostic, Span, shorten, sort_diagnostics, suggest
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any, Literal
 from promptc.files.paths import name_shipped
@@ -268,7 +268,33 @@ def _describe_extra(fault: SchemaFault, root: Node, whole: str) -> Diagnostic:
         help = suggest(str(key), left)
         if not help and 0 < len(left) <= _MOST_KEYS:
             help = f"known here: {', '.join(f'`{name}`' for name in left)}"
+    if whole == _MANIFEST:
+        help = _add_block(help, container.key_span(str(key)), root)
     return Diagnostic(code, f"{what}{_inside(place)}", container.key_span(str(key)), help)
+
+
+def _add_block(help: str, key: Span, root: Node) -> str:
+    """The help of an unknown key, with another where it follows a text behind `|`: perhaps its line is a line of that text."""
+    last = max(
+        (node.span for node in _iter_texts(root) if node.span.file == key.file and node.span.line < key.line), key=_place, default=None
+    )
+    if last is None or not re.search(r"(?:^|[:-] +)[|>][-+0-9]{0,2} *(?:#.*)?$", last.excerpt):
+        return help
+    more = f"indent the line further, if it belongs to the text that begins in line {last.line}"
+    return f"{help.rstrip('?')}? Or {more}" if help.endswith("?") else "; or ".join(filter(None, (help, more)))
+
+
+def _place(span: Span) -> tuple[int, int]:
+    return span.line, span.column
+
+
+def _iter_texts(node: Node) -> Iterator[Node]:
+    """The scalars of a value."""
+    if isinstance(node.value, dict | tuple):
+        for inner in node.value.values() if isinstance(node.value, dict) else node.value:
+            yield from _iter_texts(inner)
+    else:
+        yield node
 
 
 def _mend_key(key: str, fault: SchemaFault, root: Node, whole: str) -> str:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 
-from promptc.diag.findings import Diagnostic, PromptcError, Span, fail
+from promptc.diag.findings import Diagnostic, PromptcError, Span, fail, shorten
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
 from promptc.files.reading import decode_text
@@ -40,21 +40,6 @@ _TAKERS = {
     "AliasEvent": "_take_alias",
 }
 _TEMPLATE = re.compile(r"""(?:^|[:\-,\[{]\s+|\s-\s+)\{[{%]""")
-
-_UNCLOSED = ("end of stream", "did not find expected ',' or")
-
-_HELP = (
-    ("mapping values are not allowed", "quote a text that holds `: `"),
-    ("character that cannot start any token", "quote a text that begins with a sign such as `%`, `@` or a backquote"),
-    ("could not find expected ':'", "a key needs a `:` and a space after it"),
-    ("block sequence entries are not allowed", "quote a text that begins with `-`"),
-    ("did not find expected key", "look for a wrong indent or an unquoted `,` `}` `]`"),
-    ("did not find expected <block end>", "look for a wrong indent, or a quote that ends before its line does"),
-    ("did not find expected '-' indicator", "indent a key as far as the other keys of its entry; a new entry begins with `-`"),
-    ("did not find expected ',' or", "a bracket is not closed, or a `,` is missing"),
-    ("unexpected end of stream", "a quote or bracket is not closed"),
-    ("unknown escape character", "in double quotes, write a backslash as `\\\\`"),
-)
 
 _WORDS: dict[str, bool | None] = {
     **dict.fromkeys(("", "~", "null", "Null", "NULL"), None),
@@ -123,6 +108,7 @@ class _YamlReader:
         self._named = 0
         self._nodes = 0
         self._documents = 0
+        self._last: Any = None
 
     def read(self, text: str) -> None:
         """Sets `root`, or notes what is wrong."""
@@ -137,7 +123,7 @@ class _YamlReader:
             for event in _iter_events(text) if not self.found else ():
                 takers[type(event).__name__](event)
         except wrong_syntax as wrong:
-            found = explain_syntax(wrong, self._lines)
+            found = explain_syntax(wrong, self._lines, self._last)
             if all(earlier.span is None or earlier.span.line != found.line + 1 for earlier in self.found):
                 self._note("PC0110", found.message, self._span(found.line, found.column), found.help)
 
@@ -163,6 +149,7 @@ class _YamlReader:
         """Of a document's end, and of the stream's."""
 
     def _take_scalar(self, event: Any) -> None:
+        self._last = event
         raw: str = event.value
         value: Any = raw
         span = self._event_span(event)
@@ -255,7 +242,10 @@ class _YamlReader:
         return bool(self._open) and self._open[-1].mapping and self._open[-1].wants_key
 
     def _refuse_tag(self, event: Any, span: Span) -> None:
-        self._note("PC0113", f"the tag `{event.tag[:80]}`: a pack has no YAML tags", span, "quote a value to make it text")
+        negated = "; in an expression write `not`: `when: not state.on`" if event.tag[:1] == "!" and event.tag[1:2] not in ("", "!") else ""
+        self._note(
+            "PC0113", f"YAML reads `{event.tag[:80]}` as a tag, and a pack has none", span, f"quote a text that begins with `!`{negated}"
+        )
 
     def _name_anchor(self, anchor: str, node: Node, nodes: int, height: int, span: Span) -> None:
         self._count_name(span)
@@ -320,48 +310,6 @@ def _mend_key(node: Node, braces: bool) -> str:
     return f'quote it: `"{node.raw}"`' if node.raw and not isinstance(node.value, (dict, tuple)) else ""
 
 
-@frozen
-class SyntaxFinding:
-    """Line and column are counted from 0."""
-
-    message: str
-    line: int
-    column: int
-    help: str
-
-
-def explain_syntax(wrong: Any, lines: list[str]) -> SyntaxFinding:
-    """A parser's error with its place and what would mend it; `lines` are the file's."""
-    problem = getattr(wrong, "problem", None) or str(wrong).split("\n")[0]
-    context = getattr(wrong, "context", None)
-    mark = getattr(wrong, "problem_mark", None)
-    start = getattr(wrong, "context_mark", None)
-    if start is not None and (any(part in problem for part in _UNCLOSED) or _is_end(mark, lines)):
-        mark = start
-    message = f"{problem}, {context}" if context else problem
-    line, column = (mark.line, mark.column) if mark is not None else (0, 0)
-    excerpt = lines[line] if line < len(lines) else ""
-    return SyntaxFinding(f"YAML: {message}", line, column, _suggest_mend(problem, excerpt, column))
-
-
-def _is_end(mark: Any, lines: list[str]) -> bool:
-    """Whether nothing follows: what is wrong is then what was begun before."""
-    if mark is None:
-        return False
-    here = lines[mark.line][mark.column :] if mark.line < len(lines) else ""
-    return not here.strip() and not any(line.strip() for line in lines[mark.line + 1 :])
-
-
-def _suggest_mend(problem: str, excerpt: str, column: int) -> str:
-    if _TEMPLATE.search(excerpt):
-        return 'quote a template: `text: "{{ state.name }}"`; an expression needs no braces: `when: state.on`'
-    if excerpt[column : column + 1] == "\t":
-        return "indent with spaces, not tabs"
-    if problem == "did not find expected key" and excerpt[:column].rstrip().endswith(("'", '"', "]", "}")):
-        return "the value ends at its closing quote or bracket: quote the whole of it"
-    return next((mend for part, mend in _HELP if part in problem), "")
-
-
 def resolve_scalar(raw: str) -> str | int | float | bool | None:
     """The value of a plain scalar. `012` is 12, `1e3` is the integer 1000, `12:30`, `yes` and dates are text.
 
@@ -398,3 +346,394 @@ def _read_float(raw: str) -> int | float:
 
 def _shorten(raw: str) -> str:
     return raw if len(raw) <= _DIGITS else f"{raw[:12]}… of {len(raw)} characters"
+
+
+@frozen
+class SyntaxFinding:
+    """Line and column are counted from 0."""
+
+    message: str
+    line: int
+    column: int
+    help: str
+
+
+def explain_syntax(wrong: Any, lines: list[str], last: Any = None) -> SyntaxFinding:
+    """What the author of a file that YAML cannot read probably did, where, and what to write instead.
+
+    `wrong` is the parser's error, `lines` are the file's, `last` is the event of the last text that was read.
+    """
+    problem = getattr(wrong, "problem", None) or str(wrong).split("\n")[0]
+    mark = getattr(wrong, "problem_mark", None)
+    begun = getattr(wrong, "context_mark", None)
+    line, column = (mark.line, mark.column) if mark is not None else (0, 0)
+    if line >= len(lines):
+        line, column = len(lines) - 1, len(lines[-1])
+    start = (min(begun.line, len(lines) - 1), begun.column) if begun is not None else (line, column)
+    return _SyntaxFault(problem, line, column, start, lines, last).explain()
+
+
+_KEY = re.compile(r"""((?:- +)*)("[^"]*"|'[^']*'|[^\s#"'{}\[\],&*!|>%@`-][^:#]*?|-[^\s:#][^:#]*?) *:(?= |$)""")
+"""The start of a line `- key: value`: the dashes, and the key."""
+
+_BLOCK = re.compile(r"(?:^|[:-] +)[|>][-+0-9]{0,2} *(?:#.*)?$")
+_GLUED = re.compile(r"(?:- +)*([A-Za-z_][\w.-]*):(?=\S)(.*)$")
+_CHOICE = re.compile(r" \? .*: ")
+_JOINED = re.compile(r" *(?:[=!]=|[<>~|+*/-]|(?:in|is|and|or|not|if)\b)")
+_CHOICE_HELP = "write `if` and `else`: `'calm' if state.safe else 'tense'`"
+_TEMPLATE_HELP = 'quote a template: `text: "{{ state.name }}"`; an expression needs no braces: `when: state.on`'
+_LONGEST_QUOTE = 100
+
+
+class _SyntaxFault:
+    """A place where the parser stopped. All lines and columns are counted from 0."""
+
+    def __init__(self, problem: str, line: int, column: int, start: tuple[int, int], lines: list[str], last: Any) -> None:
+        self.problem = problem
+        self.line = line
+        self.column = column
+        self.start = start
+        self.lines = lines
+        self.last = last
+
+    def explain(self) -> SyntaxFinding:
+        for reading in (self._read_tab, self._read_block, self._read_quote, self._read_template, self._read_problem):
+            found = reading()
+            if found is not None:
+                return found
+        where = self.start if self._is_end() else (self.line, self.column)
+        help = "look here and in the line above for a wrong indent, a missing quote or a bracket that is not closed"
+        return SyntaxFinding(f"YAML cannot read this: {self.problem}", *where, help)
+
+    def _read_tab(self) -> SyntaxFinding | None:
+        text = self.lines[self.line]
+        before = text[: _indent(text, "\t ")]
+        if "\t" not in before or self.column > len(before):
+            return None
+        help = "indent with spaces; most editors can turn tabs into spaces for a whole file"
+        return SyntaxFinding("this line is indented with a tab, and YAML takes only spaces there", self.line, before.index("\t"), help)
+
+    def _read_block(self) -> SyntaxFinding | None:
+        """A line that leaves the text behind `|` or `>` by its indent."""
+        found = None
+        at = 0
+        while at < self.line:
+            if not _BLOCK.search(self.lines[at]):
+                at += 1
+                continue
+            end = self._end_block(at)
+            if end > self.line:
+                return found
+            found = self._judge_block(at, end)
+            at = end
+        return found
+
+    def _end_block(self, head: int) -> int:
+        """The first line that is no longer of the text that begins under line `head`."""
+        last = len(self.lines)
+        body = self._find_text(head + 1) or last
+        least = max(_indent(self.lines[body]) if body < last else 0, _column(self.lines[head]) + 1)
+        return next((at for at in range(body, last) if self.lines[at].strip() and _indent(self.lines[at]) < least), last)
+
+    def _judge_block(self, head: int, end: int) -> SyntaxFinding | None:
+        """Whether line `end` was meant to belong to the text, and what to say then."""
+        own, here = _column(self.lines[head]), _indent(self.lines[end])
+        body = self._find_text(head + 1) or end
+        least = max(_indent(self.lines[body]), own + 1)
+        text = self.lines[end].strip()
+        after = self._find_text(end + 1)
+        goes_on = after is not None and _indent(self.lines[after]) >= least and not _ends_open(text)
+        dash = text.startswith("- ") and (here < own or not _KEY.match(self.lines[head].strip()))
+        entry = dash or (_KEY.match(text) and not text.startswith("- ")) or text.startswith(("#", "---")) or text in ("-", "]", "}", "...")
+        later = (self.lines[at] for at in range(end + 1, self.line))
+        if (here <= own and entry and not goes_on) or any(_KEY.match(line.strip()) and _indent(line) <= own for line in later):
+            return None
+        name = _name_line(self.lines[head])
+        spaces = _count_spaces(least if end != body else own + 2)
+        if end == body:
+            message = f"the text of {name} (line {head + 1}) must be indented deeper than its key; this line has {_count_spaces(here)}"
+            return SyntaxFinding(message, end, here, f"indent each line of the text by {spaces}")
+        message = f"this line ends the text of {name} (line {head + 1}): it is indented by {_count_spaces(here)}, and the text by {least}"
+        return SyntaxFinding(message, end, here, f"indent the line by at least {spaces}, like the first line of the text")
+
+    def _find_text(self, line: int) -> int | None:
+        return next((at for at in range(line, len(self.lines)) if self.lines[at].strip()), None)
+
+    def _read_template(self) -> SyntaxFinding | None:
+        for line in dict.fromkeys((self.line, self.start[0])):
+            found = _TEMPLATE.search(self.lines[line])
+            if found is not None:
+                message = "this template has no quotes, and YAML reads its brace as the start of a mapping"
+                return SyntaxFinding(message, line, found.end() - 2, _TEMPLATE_HELP)
+        return None
+
+    def _read_quote(self) -> SyntaxFinding | None:
+        """A text in quotes, or a list in brackets, that ends too late, too early or not at all."""
+        line, column = self.start
+        if "unexpected end of stream" in self.problem:
+            quote = self.lines[line][column : column + 1]
+            help = f"write the second `{quote}` where the text ends: `{shorten(self.lines[line].strip())}{quote}`"
+            return SyntaxFinding(f"the quote `{quote}` that opens here is never closed", line, column, help)
+        if self.problem == "did not find expected key" and self.lines[self.line][: self.column].rstrip().endswith(("'", '"', "]", "}")):
+            return self._read_rest()
+        return None
+
+    def _read_rest(self) -> SyntaxFinding | None:
+        """Something follows the quote or bracket that ends a value."""
+        closing = self.lines[self.line][: self.column].rstrip()[-1]
+        opened = getattr(self.last, "start_mark", None) if closing in "'\"" else None
+        if opened is not None and opened.line < self.line:
+            message = f"the quote `{closing}` that opens here closes only in line {self.line + 1}, in the middle of another value"
+            return SyntaxFinding(message, opened.line, opened.column, f"write the second `{closing}` at the end of its own line")
+        key = _KEY.match(self.lines[self.line].strip())
+        if key is None:
+            return None
+        begin = _indent(self.lines[self.line]) + key.end() + 1
+        what = "quote" if closing in "'\"" else "bracket"
+        message = f"the value of `{key[2]}` ends at its closing {what} `{closing}`, and more follows"
+        return SyntaxFinding(message, self.line, self.column, f"quote the whole value: {self._quote_rest(key[2], begin)}")
+
+    def _read_problem(self) -> SyntaxFinding | None:
+        return next((read(self) for part, read in _PROBLEMS.items() if part in self.problem), None)
+
+    def _read_colon(self) -> SyntaxFinding | None:
+        """`mapping values are not allowed`: a colon in a text, or a key under something that is no mapping."""
+        text = self.lines[self.line]
+        key = _KEY.match(text.strip())
+        begin = _indent(text) + (key.end() + 1 if key else 0)
+        if key is not None and self.column >= begin:
+            value = text[begin:].strip()
+            if _CHOICE.search(f"{value} "):
+                return SyntaxFinding(f"the value of `{key[2]}` has a `? :`", self.line, self.column, _CHOICE_HELP)
+            message = f"the value of `{key[2]}` has a `: `, which YAML reads as the end of another key"
+            return SyntaxFinding(message, self.line, self.column, f"quote the whole value: {self._quote_rest(key[2], begin)}")
+        above = self._find_above(self.line)
+        if above is None:
+            return None
+        return self._read_above(above, _column(text), key[2] if key else text.strip())
+
+    def _read_above(self, above: int, here: int, name: str) -> SyntaxFinding | None:
+        """A key that stands deeper than line `above`, which has no place for it."""
+        text = self.lines[above].strip()
+        found = self._read_no_key(above)
+        if found is not None:
+            return found
+        upper = _KEY.match(text)
+        if upper is None:
+            return None
+        own = _column(self.lines[above])
+        message = f"`{name}` stands under `{upper[2]}`, which has a value already: `{shorten(text[upper.end() :].strip())}`"
+        move = f"indent `{name}` by {_count_spaces(own)}" if own else f"begin the line with `{name}`"
+        help = f"{move}, like `{upper[2]}`; or remove that value, if `{name}` belongs to `{upper[2]}`"
+        if self.lines[self.line].strip().startswith("-"):
+            help = f"remove that value, if the list belongs to `{upper[2]}`"
+        return SyntaxFinding(message, self.line, min(here, len(self.lines[self.line])), help)
+
+    def _read_no_key(self, line: int) -> SyntaxFinding | None:
+        """A line that was meant as `key: value` or `- entry`, and is none."""
+        text, indent = self.lines[line].strip(), _indent(self.lines[line])
+        glued = _GLUED.match(text)
+        if text.startswith("-") and text[1:2] not in ("", " ", "-"):
+            return SyntaxFinding("a `-` that begins an entry needs a space after it", line, indent, f"write `- {shorten(text[1:])}`")
+        if glued is not None and not _KEY.match(text):
+            at = indent + glued.start(2)
+            return SyntaxFinding("a `:` needs a space after it", line, at, f"write `{glued[1]}: {shorten(glued[2])}`")
+        if _KEY.match(text) or text.startswith(("- ", "#")):
+            return None
+        first, _, rest = text.partition(" ")
+        message = f"`{shorten(text)}` has no `:`, so it is no key with a value"
+        help = f"write `{first}: {shorten(rest)}`".rstrip(" `") + "`" if re.fullmatch(r"[A-Za-z_]\w*", first) else "write `key: value`"
+        above = self._find_above(line)
+        upper = _KEY.match(self.lines[above].strip()) if above is not None else None
+        if upper is not None and above is not None and self.lines[above].strip()[upper.end() :] and " " in rest:
+            help += f"; or, if the line belongs to `{upper[2]}`, write `{upper[2]}: |` and the whole text indented below it"
+        return SyntaxFinding(message, line, indent, help)
+
+    def _read_simple_key(self) -> SyntaxFinding | None:
+        """`could not find expected ':'`: what was begun is no key."""
+        return self._read_no_key(self.start[0])
+
+    def _read_indent(self) -> SyntaxFinding | None:
+        """A line whose indent is that of nothing above it, or a bracket too many."""
+        text, here = self.lines[self.line], _indent(self.lines[self.line])
+        sign = text[self.column : self.column + 1]
+        if sign in ("}", "]", ",") and self.column > here:
+            return SyntaxFinding(f"this `{sign}` closes nothing", self.line, self.column, "remove it, or write the bracket that it closes")
+        entry = text.strip().startswith("-")
+        near = [at for at in self._list_levels() if self.lines[at].strip().startswith("-") or not entry]
+        key = _KEY.match(text.strip())
+        what = "this entry" if entry else f"`{key[2]}`" if key else "this line"
+        if not near:
+            return None
+        places = [f"{column}, like {name} (line {line})" for column, (name, line) in self._list_places(near, entry, here).items()]
+        message = f"{what} is indented by {_count_spaces(here)}, which fits no {'entry' if entry else 'key'} above it"
+        help = f"indent it by {', or by '.join(places)}"
+        return SyntaxFinding(message, self.line, here, help if entry else f"{help}; a new entry of a list begins with `- `")
+
+    def _read_second(self) -> SyntaxFinding | None:
+        """A line further left than the first key, or behind a file that is no mapping of keys."""
+        first, here = self._find_text(0) or 0, _indent(self.lines[self.line])
+        if _indent(self.lines[first]) > here:
+            message = f"this line begins further left than {_name_line(self.lines[first])}, the first key (line {first + 1})"
+            return SyntaxFinding(message, self.line, here, f"begin both in the same column: remove the indent of line {first + 1}")
+        message = f"what begins in line {first + 1} ends before this line, so this line belongs to nothing"
+        return SyntaxFinding(message, self.line, here, "write a file of keys with their values, such as `promptc: 1` and `name: my-pack`")
+
+    def _list_places(self, near: list[int], entry: bool, here: int) -> dict[int, tuple[str, int]]:
+        """The nearest indents that would do, at most one on each side of `here`, with what has them."""
+        places = {
+            _indent(self.lines[at]) if entry else _column(self.lines[at]): (
+                "the entry" if entry else _name_line(self.lines[at]),
+                at + 1,
+            )
+            for at in reversed(near)
+        }
+        less = max((column for column in places if column < here), default=None)
+        more = min((column for column in places if column > here), default=None)
+        kept = [column for column in (more, less) if column is not None]
+        return {column: places[column] for column in (kept[:1] if entry else kept)} or places
+
+    def _list_levels(self) -> list[int]:
+        """The lines above that are still open, the nearest first: each stands less deep than those below it."""
+        found: list[int] = []
+        deepest = 10**6
+        for at in range(self.line - 1, -1, -1):
+            text = self.lines[at]
+            if not text.strip() or text.strip().startswith("#"):
+                continue
+            if _indent(text) < deepest:
+                deepest = _indent(text)
+                found.append(at)
+        return found
+
+    def _read_bracket(self) -> SyntaxFinding | None:
+        """A list or mapping in brackets that is not closed, or a sign in it that has no place."""
+        line, column = self.start
+        opening = self.lines[line][column : column + 1]
+        closing = "}" if opening == "{" else "]"
+        sign = self.lines[self.line][self.column : self.column + 1]
+        if not opening or opening not in "{[":
+            return None
+        if self.line > line or not sign:
+            message = f"the bracket `{opening}` that opens here is never closed"
+            return SyntaxFinding(message, line, column, f"write `{closing}` where it ends, and a `,` between the values in it")
+        if sign in ("}", "]"):
+            return SyntaxFinding(
+                f"`{sign}` does not close the `{opening}` before it", self.line, self.column, f"write `{closing}` in its place"
+            )
+        before, _, value = self.lines[line][column + 1 : self.column].rpartition(", ")[2].rpartition(": ")
+        value = (value or before).strip()
+        whole = f"{value}{re.split(r'[],}]', self.lines[line][self.column :])[0]}"
+        if _CHOICE.search(f"{whole} "):
+            return SyntaxFinding("this value has a `? :`", line, self.column, _CHOICE_HELP)
+        if sign == ":" and " " in value:
+            help = f'write `,` before `{value.rpartition(" ")[2]}`; or quote a text that holds `: `, such as `"Note: be brief"`'
+            return SyntaxFinding(f"a `,` is missing between two values of this `{opening}`", line, self.column, help)
+        if sign == ":" and '"' not in whole:
+            return SyntaxFinding(
+                f"in `{opening}{closing}`, a text that holds `: ` needs quotes", line, self.column, f'write `"{shorten(whole)}"`'
+            )
+        help = "quote a text that holds `: ` or any of `,[]{}`; and write a `,` between two values"
+        return SyntaxFinding(f"YAML cannot read this value inside `{opening}{closing}`", line, self.column, help)
+
+    def _read_sign(self) -> SyntaxFinding | None:
+        """A text that begins with a sign which means something else to YAML."""
+        text = self.lines[self.line]
+        key = _KEY.match(text.strip())
+        begin = _indent(text) + key.end() + 1 if key else self.column
+        sign = text[begin:].strip()[:1] or text[self.column : self.column + 1]
+        name = key[2] if key else ""
+        message = f"a text that begins with {'a backquote' if sign == '`' else f'`{sign}`'} needs quotes"
+        return SyntaxFinding(message, self.line, begin, f"quote it: {self._quote_rest(name, begin)}")
+
+    def _read_dash(self) -> SyntaxFinding | None:
+        found = self._read_sign()
+        if found is None:
+            return None
+        return SyntaxFinding(found.message, found.line, found.column, f"{found.help}; or begin a list in the next line")
+
+    def _read_block_head(self) -> SyntaxFinding | None:
+        """Text in the line of `|` or `>`."""
+        text = self.lines[self.line]
+        key = _KEY.match(text.strip())
+        sign = text[self.start[1] : self.start[1] + 1] if self.start[0] == self.line else "|"
+        rest = text[self.column :].strip()
+        name = f"{key[2]}: " if key else ""
+        message = f"`{sign}` begins a text that stands in the lines below it, and here more follows in the same line"
+        help = f"move the text to the next line and indent it; or leave `{sign}` out: `{name}{shorten(rest)}`"
+        if sign == ">" and key:
+            help = (
+                f"move the text to the next line and indent it; an expression that begins with `>` lacks its left side: `{name}state.n > 3`"
+            )
+        return SyntaxFinding(message, self.line, self.column, help)
+
+    def _read_escape(self) -> SyntaxFinding | None:
+        sign = self.lines[self.line][self.column : self.column + 2]
+        sign = sign if sign.startswith("\\") else self.lines[self.line][max(self.column - 1, 0) : self.column + 1]
+        message = f"in double quotes a backslash begins an escape, and `{sign}` is none"
+        return SyntaxFinding(message, self.line, self.column, "write the backslash twice, `\\\\`, or put the text into single quotes")
+
+    def _quote_rest(self, key: str, begin: int) -> str:
+        """How the value that begins at a column is written as one text in quotes."""
+        value = self.lines[self.line][begin:].strip()
+        if len(value) > 1 and value[0] == value[-1] and value[0] in "'\"" and not _JOINED.match(value[value.find(value[0], 1) + 1 :]):
+            value = value[1:-1]
+        name = f"{key}: " if key else ""
+        if len(value) > _LONGEST_QUOTE or "`" in value:
+            return f'`{name}"…"`'
+        if '"' not in value and "\\" not in value:
+            return f'`{name}"{value}"`'
+        return f"`{name}'{value}'`" if "'" not in value else "in single quotes, where `''` stands for one quote"
+
+    def _find_above(self, line: int) -> int | None:
+        """The last line before that has something other than a comment."""
+        above = (at for at in range(line - 1, -1, -1) if self.lines[at].strip() and not self.lines[at].strip().startswith("#"))
+        return next(above, None)
+
+    def _is_end(self) -> bool:
+        """Whether nothing follows: what is wrong is then what was begun before."""
+        here = self.lines[self.line][self.column :]
+        return not here.strip() and not any(line.strip() for line in self.lines[self.line + 1 :])
+
+
+_PROBLEMS = {
+    "mapping values are not allowed": _SyntaxFault._read_colon,
+    "could not find expected ':'": _SyntaxFault._read_simple_key,
+    "block sequence entries are not allowed": _SyntaxFault._read_dash,
+    "mapping keys are not allowed": _SyntaxFault._read_sign,
+    "character that cannot start any token": _SyntaxFault._read_sign,
+    "alphabetic or numeric character": _SyntaxFault._read_sign,
+    "expected comment or line break": _SyntaxFault._read_block_head,
+    "unknown escape character": _SyntaxFault._read_escape,
+    "did not find expected ',' or": _SyntaxFault._read_bracket,
+    "did not find expected node content": _SyntaxFault._read_bracket,
+    "found unexpected ':'": _SyntaxFault._read_bracket,
+    "did not find expected <document start>": _SyntaxFault._read_second,
+    "did not find expected '-' indicator": _SyntaxFault._read_indent,
+    "did not find expected key": _SyntaxFault._read_indent,
+    "did not find expected <block end>": _SyntaxFault._read_indent,
+}
+
+
+def _indent(text: str, signs: str = " ") -> int:
+    return len(text) - len(text.lstrip(signs))
+
+
+def _column(text: str) -> int:
+    """Where the key of a line begins, behind the dashes of its entry."""
+    key = _KEY.match(text.strip())
+    return _indent(text) + (len(key[1]) if key else 0)
+
+
+def _name_line(text: str) -> str:
+    key = _KEY.match(text.strip())
+    return f"`{key[2]}`" if key else "the entry"
+
+
+def _ends_open(text: str) -> bool:
+    """Whether what follows such a line, deeper, belongs to it: `key:`, `- `, or a text of several lines."""
+    return text.endswith(":") or text == "-" or _BLOCK.search(text) is not None or bool(re.match(r"- +[^:]*:", text))
+
+
+def _count_spaces(count: int) -> str:
+    return "1 space" if count == 1 else f"{count} spaces"
