@@ -417,14 +417,19 @@ class _SyntaxFault:
         """A line that leaves the text behind `|` or `>` by its indent."""
         found = None
         at = 0
-        while at < self.line:
+        stop = (
+            self.start[0]
+            if any(part in self.problem for part in ("unexpected end of stream", "did not find expected ',' or"))
+            else self.line
+        )
+        while at < stop:
             if not _BLOCK.search(self.lines[at]):
                 at += 1
                 continue
             end = self._end_block(at)
-            if end > self.line:
+            if end > stop:
                 return found
-            found = self._judge_block(at, end)
+            found = self._judge_block(at, end, stop)
             at = end
         return found
 
@@ -435,7 +440,7 @@ class _SyntaxFault:
         least = max(_indent(self.lines[body]) if body < last else 0, _column(self.lines[head]) + 1)
         return next((at for at in range(body, last) if self.lines[at].strip() and _indent(self.lines[at]) < least), last)
 
-    def _judge_block(self, head: int, end: int) -> SyntaxFinding | None:
+    def _judge_block(self, head: int, end: int, stop: int) -> SyntaxFinding | None:
         """Whether line `end` was meant to belong to the text, and what to say then."""
         own, here = _column(self.lines[head]), _indent(self.lines[end])
         body = self._find_text(head + 1) or end
@@ -445,7 +450,7 @@ class _SyntaxFault:
         goes_on = after is not None and _indent(self.lines[after]) >= least and not _ends_open(text)
         dash = text.startswith("- ") and (here < own or not _KEY.match(self.lines[head].strip()))
         entry = dash or (_KEY.match(text) and not text.startswith("- ")) or text.startswith(("#", "---")) or text in ("-", "]", "}", "...")
-        later = (self.lines[at] for at in range(end + 1, self.line))
+        later = (self.lines[at] for at in range(end + 1, stop))
         if (here <= own and entry and not goes_on) or any(_KEY.match(line.strip()) and _indent(line) <= own for line in later):
             return None
         name = _name_line(self.lines[head])

@@ -47,6 +47,13 @@ def with_key(lines):
     ("text", "code", "message", "help", "place"),
     [
         (with_key("outptu: {}"), "PC0201", "unknown key `outptu`", "did you mean `output`?", (8, 1)),
+        (
+            in_section("text: |\n      Rules:\n    Note: be brief"),
+            "PC0201",
+            "unknown key `Note` in section `main`",
+            "did you mean `note`? Or indent the line further, if it belongs to the text that begins in line 8",
+            (10, 5),
+        ),
         (in_section("budgt: 3\n    text: x"), "PC0201", "unknown key `budgt` in section `main`", "did you mean `budget`?", (8, 5)),
         (
             in_section("items: {from: state.x, text: a, window: {lats: 3}}"),

@@ -319,6 +319,24 @@ def test_the_second_of_two_keys_names_the_first():
             "indent the line by at least 6 spaces, like the first line of the text",
         ),
         (
+            "name: x\nsections:\n  - id: a\n    text: |\n      One line.\n    'Two'nd line.\n    role: user\n",
+            (6, 5),
+            "this line ends the text of `text` (line 4): it is indented by 4 spaces, and the text by 6",
+            "indent the line by at least 6 spaces, like the first line of the text",
+        ),
+        (
+            'name: x\nsections:\n  - id: a\n    text: |\n      One line.\n    "Two line.\n    role: user\n',
+            (6, 5),
+            "this line ends the text of `text` (line 4): it is indented by 4 spaces, and the text by 6",
+            "indent the line by at least 6 spaces, like the first line of the text",
+        ),
+        (
+            "name: x\nsections:\n  - id: a\n    text: |\n      One line.\n    {{ state.x\n    role: user\n",
+            (6, 5),
+            "this line ends the text of `text` (line 4): it is indented by 4 spaces, and the text by 6",
+            "indent the line by at least 6 spaces, like the first line of the text",
+        ),
+        (
             "name: x\nsections:\n  - id: a\n    text: |\n      List:\n    - one\n    - two\n  - id: b\n    text: x\n",
             (6, 5),
             "this line ends the text of `text` (line 4): it is indented by 4 spaces, and the text by 6",
