@@ -6,7 +6,7 @@ import shlex
 import click
 import pytest
 
-from promptc.cli.group import COMMANDS, Command, CommandGroup, group
+from promptc.cli.group import COMMANDS, LATER, MEANT, Command, CommandGroup, group
 
 _EXAMPLE = re.compile(r"^  ((?:jq \S+ \S+ \| )?promptc .*)$", re.MULTILINE)
 
@@ -33,13 +33,41 @@ def test_help_is_the_golden(command, run, golden):
 
 
 def test_no_command_shows_the_help(run):
-    assert run() == run("--help") == run("-h")
+    assert run() == run("--help") == run("-h") == run("help")
+
+
+@pytest.mark.parametrize("command", ALL)
+def test_help_of_a_command_is_its_help(command, run):
+    assert run("help", *command.split()) == run(*command.split(), "--help")
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        ("help rendr", ("`rendr`", "did you mean `render`?")),
+        ("help index biuld", ("`index biuld`", "did you mean `build`?")),
+        ("help render more", ("`render more`", "`promptc help` lists the commands")),
+        ("help tune", ("this version has no command `tune` yet",)),
+        ("lint", ("did you mean `check`?",)),
+        ("version", ("did you mean `promptc --version`?",)),
+        ("pc0531", ("`promptc rule PC0531` explains",)),
+    ],
+)
+def test_a_command_that_is_not_there(words, says, run):
+    done = run(*words.split())
+    assert done.code == 2 and not done.out
+    assert all(one in done.err for one in says), done.err
+
+
+def test_what_other_tools_say_names_our_commands():
+    assert {MEANT[word].split()[0] for word in MEANT} <= {*COMMANDS, "promptc"}
+    assert not set(MEANT) & {*COMMANDS, *LATER}
 
 
 @pytest.mark.parametrize("command", ALL)
 def test_the_examples_of_the_help_can_be_read(command, run):
     """Parsed, not run: every option and argument in them is known."""
-    lines = _EXAMPLE.findall(run(*command.split(), "--help").out)
+    lines = _EXAMPLE.findall(run(*command.split(), "--help").out.partition("\nExamples:\n")[2])
     assert lines
     for line in lines:
         found, context, rest = group, click.Context(group), _split(line)

@@ -20,11 +20,11 @@ def test_the_later_commands_are_those_the_language_names():
 @pytest.mark.parametrize(
     ("word", "says"),
     [
-        ("tune", "there is no command `tune` in this version yet"),
-        ("serve", "there is no command `serve` in this version yet"),
+        ("tune", "this version has no command `tune` yet"),
+        ("serve", "this version has no command `serve` yet"),
         ("rendr", "did you mean `render`?"),
         ("chck", "did you mean `check`?"),
-        ("frobnicate", "`promptc --help` lists those there are"),
+        ("frobnicate", "`promptc help` lists the commands"),
     ],
 )
 def test_what_is_said(run, word, says):

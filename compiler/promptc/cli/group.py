@@ -5,10 +5,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import wraps
 from importlib import import_module
 from pathlib import Path
+from types import MappingProxyType
 
 import click
 
@@ -21,32 +23,44 @@ from promptc.text.counters.bpe import VOCABULARIES, Vocabulary, vocabulary_path
 from promptc.text.json import render_digest
 from promptc.version import VERSION
 
-COMMANDS: dict[str, str] = {
-    "render": "Print the prompt that a pack makes of a state.",
-    "explain": "Show what the prompt holds, what was cut and why.",
-    "review": "Go through pending goldens, one by one.",
-    "pending": "List the goldens that wait for a review.",
-    "accept": "Accept pending goldens.",
-    "reject": "Reject pending goldens.",
-    "prune": "Remove the goldens that no case asks for.",
-    "diff": "Show what differs between two prompts.",
-    "check": "Look for what is wrong or doubtful in a pack.",
-    "test": "Run cases and compare what comes out with their goldens.",
-    "eval": "Evaluate an expression over a state.",
-    "answer": "Check what a model answered, by the pack's own checks.",
-    "apply": "Do an operation on a state: checkpoint, compress, clear ...",
-    "map": "Print the block map of a pack: what each section is made of.",
-    "rule": "Explain a diagnostic code.",
-    "schema": "Print a JSON Schema.",
-    "index": "Build, ask and judge the retrieval indexes of a pack.",
-    "segments": "Import, export, list and check stored segments.",
-    "init": "Make a new pack to start from.",
-    "completion": "Print the completion script of a shell.",
+GROUPS: dict[str, dict[str, str]] = {
+    "Write a pack": {
+        "init": "Create a new pack to start from.",
+        "render": "Print the prompt that a pack makes from a state.",
+        "explain": "Show what each section holds, what was cut and why.",
+        "check": "Find mistakes in a pack, for every possible state.",
+        "diff": "Compare two prompts.",
+        "map": "Print a table of the sections of a pack.",
+        "eval": "Evaluate an expression over a state.",
+    },
+    "Test it": {
+        "test": "Run cases, and compare each result with its golden.",
+        "review": "Step through changed goldens: accept or reject each.",
+        "pending": "List the goldens that wait for review.",
+        "accept": "Accept pending goldens.",
+        "reject": "Discard pending goldens.",
+        "prune": "Delete the goldens that no case uses any more.",
+    },
+    "Change a state": {
+        "apply": "Run an operation: checkpoint, compress, clear ...",
+        "answer": "Check a model's answer before your program uses it.",
+    },
+    "Manage stored texts": {
+        "index": "Build, query and measure retrieval indexes.",
+        "segments": "Import, export, list and check stored segments.",
+    },
+    "Get help": {
+        "help": "Show the help of a command.",
+        "rule": "Explain a diagnostic code, for example PC0531.",
+        "schema": "Print a JSON Schema.",
+        "completion": "Print the script that completes commands in a shell.",
+    },
 }
+COMMANDS: dict[str, str] = {name: what for commands in GROUPS.values() for name, what in commands.items()}
 _HOMES = {
     **dict.fromkeys(("explain", "eval"), "render"),
     **dict.fromkeys(("accept", "reject", "prune"), "pending"),
-    **dict.fromkeys(("init", "map", "rule", "schema", "completion"), "pack_info"),
+    **dict.fromkeys(("init", "map", "rule", "schema", "completion", "help"), "pack_info"),
 }
 """The modules of commands that stand in another's."""
 
@@ -55,30 +69,43 @@ JUDGE = "promptc.judge"
 
 _CONTEXT = {"terminal_width": 80, "max_content_width": 80}
 _HELP = ("-h", "--help")
-_OPTION_CELLS = 30
+_OPTION_CELLS = 24
+_COMMAND_CELLS = max(map(len, COMMANDS))
 
 _ARGUMENTS = {
-    "patterns": "Cases, such as tavern/*, or paths of goldens.",
+    "patterns": "A case such as tavern/*, or the path of a golden or a folder.",
     "old": "A pack, a state or a prompt.",
-    "new": "Another one.",
-    "cases": "Folders with cases, packs, or names of cases.",
-    "packs": "Packs: their files or folders, or a folder with packs in it.",
-    "pack": "A pack: its file, or a folder with a pack.yaml.",
-    "state": "A state: a JSON file, or `-` for standard input.",
-    "words": "What PACK can do (--list names it), then a JSON file or `-`.",
-    "answered": "What PACK can do, if that asks; then the answer, or `-`.",
-    "expression": "As in a pack, such as state.player.name.",
-    "code": "The code of a finding, such as PC0531, or the first digits of a family: PC05.",
-    "kind": "pack, state (of PACK), report, segments or case.",
-    "folder": "Where to make it; its name becomes the pack's.",
-    "shell": "bash, zsh or fish.",
-    "index": "An index that the pack declares.",
-    "query": "What is looked for.",
+    "new": "The one to compare it with.",
+    "cases": "A folder with cases, a pack, or the name of a case.",
+    "packs": "A pack, or a folder with packs in it.",
+    "pack": "The pack: a folder with a pack.yaml, or the YAML file itself.",
+    "state": "The state: a JSON file, or `-` for standard input.",
+    "words": "An operation of PACK (see --list), then the state or `-`.",
+    "answered": "The answer, or `-`. If an operation asked for it, name that first.",
+    "expression": "An expression as in a pack, for example state.player.name.",
+    "code": "A code such as PC0531, or the first digits of a family: PC05.",
+    "kind": "pack, state (needs PACK), report, segments or case.",
+    "folder": "The folder to create. The pack gets its name.",
+    "shell": "bash, zsh, fish or powershell.",
+    "index": "An index that PACK declares.",
+    "query": "The text to search for.",
     "source": "A YAML file with segments, or a folder of Markdown and YAML files.",
-    "queries": "A TSV file: query, expected (FILE#HEADING, || between any of several).",
+    "queries": "A TSV file with the columns query and expected. `expected` is FILE#HEADING, or several with `||` between them.",
+    "asked": "A command, for example render or index build.",
 }
 LATER = frozenset("batch cache doctor serve tune".split())
 """Commands that docs/contract.md names among those that are not there yet."""
+
+MEANT = {
+    **dict.fromkeys(("compile", "build", "prompt", "generate"), "render"),
+    **dict.fromkeys(("lint", "validate", "verify"), "check"),
+    **dict.fromkeys(("new", "create"), "init"),
+    **dict.fromkeys(("approve", "update"), "accept"),
+    "compare": "diff",
+    **dict.fromkeys(("why", "meter", "inspect"), "explain"),
+    "version": "promptc --version",
+}
+"""What other tools call our commands."""
 
 _ALIKE = 0.8
 """How alike a command must be to be meant: `tune` is not `prune`."""
@@ -156,7 +183,7 @@ class _Helping(click.Command):
 class Command(_Helping):
     """A command whose help ends in examples, and that takes the settings every command takes."""
 
-    def __init__(self, *arguments: Any, examples: Sequence[tuple[str, str]] = (), **named: Any) -> None:
+    def __init__(self, *arguments: Any, examples: Sequence[tuple[str | None, str]] = (), **named: Any) -> None:
         named.setdefault("context_settings", _CONTEXT)
         super().__init__(*arguments, **named)
         self._examples = examples
@@ -183,7 +210,7 @@ class Command(_Helping):
             with formatter.section("Arguments"):
                 formatter.write_dl(named)
         _write_options("Options", self.params, ctx, formatter)
-        _write_options("Everywhere", [one for one in self.get_params(ctx) if one not in self.params], ctx, formatter)
+        _point_to_settings(formatter)
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The examples, each under what it is for."""
@@ -196,7 +223,7 @@ class CommandGroup(_Helping, click.Group):
     """
 
     def __init__(
-        self, *, commands: Mapping[str, str], home: Callable[[str], str], examples: Sequence[tuple[str, str]] = (), **named: Any
+        self, *, commands: Mapping[str, str], home: Callable[[str], str], examples: Sequence[tuple[str | None, str]] = (), **named: Any
     ) -> None:
         named.setdefault("context_settings", _CONTEXT)
         super().__init__(**named)
@@ -219,7 +246,7 @@ class CommandGroup(_Helping, click.Group):
         """As the library does it, with our words for an unknown one."""
         if args and args[0] not in self._table and not args[0].startswith("-"):
             asked = f"{ctx.info_name} {args[0]}" if ctx.parent is not None else args[0]
-            raise UsageError([_refuse(asked, args[0], self._table)])
+            raise UsageError([refuse(asked, args[0], self._table)])
         return super().resolve_command(ctx, args)
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
@@ -227,10 +254,16 @@ class CommandGroup(_Helping, click.Group):
         own = super().get_params(ctx)
         return [*own[: len(self.params)], *_make_settings(), *own[len(self.params) :]]
 
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """From the table: nothing is loaded."""
-        with formatter.section("Commands"):
-            formatter.write_dl(list(self._table.items()))
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Its commands from the table, so nothing is loaded. Only the first group explains the options of every command."""
+        groups = GROUPS if self._table is COMMANDS else {"Commands": self._table}
+        for title, commands in groups.items():
+            with formatter.section(title):
+                formatter.write_dl(list(commands.items()), col_spacing=2 + _COMMAND_CELLS - max(map(len, commands)))
+        if ctx.parent is None:
+            _write_options("Options", self.get_params(ctx), ctx, formatter)
+        else:
+            _point_to_settings(formatter)
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The examples, each under what it is for."""
@@ -241,11 +274,16 @@ def _allow(_: click.Context) -> None:
     """For whoever types a command."""
 
 
-def _refuse(asked: str, word: str, known: Mapping[str, str]) -> Diagnostic:
-    """What is said of a command that is not there."""
-    there = "`promptc --help` lists those there are"
+def refuse(asked: str, word: str, known: Mapping[str, str] = MappingProxyType({})) -> Diagnostic:
+    """Makes the finding of a command that is not there. `word` is the part that is not among the `known` ones."""
+    there = "`promptc help` lists the commands"
     if asked in LATER:
-        return Diagnostic("PC0720", f"there is no command `{asked}` in this version yet", help=there)
+        return Diagnostic("PC0720", f"this version has no command `{asked}` yet", help=there)
+    meant = MEANT.get(asked, "")
+    if re.fullmatch(r"(?i)PC\d{4}", asked):
+        there = f"`promptc rule {asked.upper()}` explains that code"
+    elif meant:
+        there = f"did you mean `{meant}`?"
     return Diagnostic("PC0720", f"there is no command `{asked}`", help=suggest(word, known, cutoff=_ALIKE) or there)
 
 
@@ -257,11 +295,18 @@ def _write_options(title: str, params: Sequence[click.Parameter], ctx: click.Con
             formatter.write_dl(rows, col_max=_OPTION_CELLS)
 
 
-def _write_examples(examples: Sequence[tuple[str, str]], formatter: click.HelpFormatter) -> None:
+def _point_to_settings(formatter: click.HelpFormatter) -> None:
+    """The options of every command would drown those of this one: the help of promptc explains them."""
+    with formatter.section("Global options"):
+        names = ", ".join(option.name for option in SETTINGS)
+        formatter.write_text(f"{names}, --help: see `promptc help`.")
+
+
+def _write_examples(examples: Sequence[tuple[str | None, str]], formatter: click.HelpFormatter) -> None:
     if examples:
         with formatter.section("Examples"):
             for purpose, line in examples:
-                formatter.write(f"  # {purpose}\n  {line}\n")
+                formatter.write(f"  # {purpose}\n  {line}\n" if purpose else f"  {line}\n")
 
 
 def print_version(ctx: click.Context, param: click.Parameter, is_asked: bool) -> None:
@@ -278,13 +323,20 @@ group = CommandGroup(
     commands=COMMANDS,
     home=lambda name: f"promptc.cli.commands.{_HOMES.get(name, name)}",
     help="""\
-A compiler for prompts: of a pack (how a prompt is made) and a state (what is known now) it makes one prompt within its token budget.
+promptc makes a prompt from a pack and a state, and keeps it within a token budget.
 
-PACK is a file or a folder with a pack.yaml, STATE a JSON file or `-` for standard input. What was asked for goes to standard output,
-findings go to standard error.
+A pack is a folder with a pack.yaml: it says which sections a prompt has, and what to cut first. A state is a JSON file: it says what is
+known now. The prompt goes to standard output. Errors and warnings go to standard error.
 
-Exit codes: 0 done, 1 findings, 2 usage, 3 the pack, a template or the state is invalid or cannot fit, 4 disk, 70 a bug in promptc,
-130 interrupted.""",
+Exit codes: 0 done, 1 findings, 2 wrong usage, 3 the pack or state is invalid or does not fit, 4 a file cannot be read or written,
+70 a bug in promptc, 130 interrupted.""",
+    examples=[
+        ("Create a pack, and look at its first prompt", "promptc init my-pack"),
+        (None, "promptc render my-pack my-pack/state.json"),
+        (None, "promptc explain my-pack my-pack/state.json"),
+        ("Read more about a command, or about an error", "promptc help render"),
+        (None, "promptc rule PC0531"),
+    ],
     params=[
         click.Option(
             ["--version"],
@@ -292,7 +344,7 @@ Exit codes: 0 done, 1 findings, 2 usage, 3 the pack, a template or the state is 
             is_eager=True,
             expose_value=False,
             callback=print_version,
-            help="Print the version and the vocabularies' digests.",
+            help="Print the version, and the digests of the vocabularies.",
         )
     ],
 )

@@ -17,7 +17,7 @@ from promptc.diag.typed import Any, Literal
 from promptc.model.messages import FORMATS
 
 _MOOD = "mood"
-_MADE = "What to make, if not what the pack says"
+_MADE = "Override the output format of the pack"
 
 
 @frozen
@@ -50,35 +50,35 @@ class OptionSpec:
         return None if given is None else int(given[-1]) if self.type == "count" else given[-1]
 
 
-COLOR = OptionSpec("--color", "Colours; NO_COLOR turns them off. [auto]", choices=("auto", "always", "never"))
-DIAGNOSTICS = OptionSpec("--diagnostics", "The shape of findings. [text]", choices=("text", "json"))
-QUIET = OptionSpec("--quiet", "Print no warnings, only errors.", type="flag")
-TRACEBACK = OptionSpec("--traceback", "Show where a bug in promptc happened.", type="flag")
+COLOR = OptionSpec("--color", "When to use colours. NO_COLOR turns them off. [auto]", choices=("auto", "always", "never"))
+DIAGNOSTICS = OptionSpec("--diagnostics", "How to print findings. [text]", choices=("text", "json"))
+QUIET = OptionSpec("--quiet", "Print errors only, no warnings or notes.", type="flag")
+TRACEBACK = OptionSpec("--traceback", "If promptc itself fails, show where.", type="flag")
 SETTINGS = (COLOR, DIAGNOSTICS, QUIET, TRACEBACK)
 """What every command takes."""
 
-VARIANT = OptionSpec("--variant", "A case for a variant axis; for several, give it again.", "AXIS=CASE", is_multiple=True)
+VARIANT = OptionSpec("--variant", "Choose a case of a variant axis. Repeat it for more axes.", "AXIS=CASE", is_multiple=True)
 MOOD = OptionSpec("--mood", "Short for --variant mood=CASE.", "CASE")
-PATCH = OptionSpec("--patch", "A patch of the pack; several apply in the order given.", "NAME", is_multiple=True)
-STORE = OptionSpec("--store", "Where a store of segments is, in place of what the pack says.", "NAME=URL", is_multiple=True)
+PATCH = OptionSpec("--patch", "Apply a patch of the pack. Repeat it to apply several, in order.", "NAME", is_multiple=True)
+STORE = OptionSpec("--store", "Read a store of segments from this address instead.", "NAME=URL", is_multiple=True)
 REQUEST = (
-    OptionSpec("--budget", "The whole prompt's budget in tokens.", "N", "count"),
+    OptionSpec("--budget", "Override the token budget of the whole prompt.", "N", "count"),
     VARIANT,
     MOOD,
     PATCH,
     OptionSpec("--format", f"{_MADE}: {', '.join(FORMATS)}.", "FORMAT", choices=FORMATS),
-    OptionSpec("--set", "A value in place of the state's, such as /turn/number=3.", "POINTER=JSON", is_multiple=True),
+    OptionSpec("--set", "Change one value of the state, for example /turn/number=3.", "POINTER=JSON", is_multiple=True),
     STORE,
 )
 """What every command takes that renders: the fields of a `RenderRequest`."""
 
-NO_CACHE = OptionSpec("--no-cache", "Read the pack's files afresh, and keep nothing for the next time.", type="flag")
+NO_CACHE = OptionSpec("--no-cache", "Do not use the cache: read every file, and keep nothing.", type="flag")
 RENDER = (
-    OptionSpec("--model", "The model a provider's request names, with --format PROVIDER.", "NAME"),
-    OptionSpec("--only", "Print this section alone, of the whole render; may be given again.", "SECTION", is_multiple=True),
-    OptionSpec("--output", "Write the prompt to FILE, whole or not at all.", "FILE", "path", short="-o"),
-    OptionSpec("--report", "Write the report (JSON); also when the prompt does not fit.", "FILE", "path"),
-    OptionSpec("--kept", "In the report, also count what came from the cache.", type="flag"),
+    OptionSpec("--model", "The model to name in the request. Needs --format with a provider.", "NAME"),
+    OptionSpec("--only", "Print only this section of the prompt. Repeat it for more.", "SECTION", is_multiple=True),
+    OptionSpec("--output", "Write the prompt to FILE instead of standard output.", "FILE", "path", short="-o"),
+    OptionSpec("--report", "Write a JSON report to FILE, even if the prompt does not fit.", "FILE", "path"),
+    OptionSpec("--kept", "Add to the report what came from the cache.", type="flag"),
     NO_CACHE,
 )
 """What `promptc render` takes besides."""

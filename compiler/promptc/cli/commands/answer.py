@@ -68,31 +68,33 @@ class _TakenAnswer:
     "answer",
     cls=Command,
     examples=[
-        ("a model's answer to a prompt of the pack", "promptc answer packs/tidepool answer.json"),
-        ("by what another case asks for", "promptc answer packs/tidepool answer.json --mood action"),
-        ("an answer to what an operation asks", "promptc answer packs/sentinel checkpoint digest.json"),
-        ("with what its check says of the state", "promptc answer . checkpoint digest.json --state state.json"),
-        ("for a program", "promptc answer packs/tidepool answer.json --format json"),
+        ("Check the answer to a prompt", "promptc answer packs/tidepool answer.json"),
+        ("Check it as another mood wants it", "promptc answer packs/tidepool answer.json --mood action"),
+        ("Check the answer to an operation", "promptc answer packs/sentinel checkpoint digest.json"),
+        ("Check its claims about the state, too", "promptc answer . checkpoint digest.json --state state.json"),
+        ("Print findings for a program", "promptc answer packs/tidepool answer.json --format json"),
     ],
 )
 @PACK
 @click.argument("answered", nargs=-1, metavar="[OPERATION] FILE", type=_FILE)
-@click.option("--state", metavar="STATE", type=_FILE, help="The state it was asked about: for claims, and for the case that is in force.")
-@click.option("--ask", metavar="NAME", help="Which question of OPERATION it answers. [the first]")
-@click.option("--arg", "args", multiple=True, metavar="NAME=JSON", help="An argument of the operation, in place of its default.")
-@click.option(
-    "--answer", "answers", multiple=True, metavar="NAME=FILE", help="The answer to an earlier question, which claims may see. [its `else`]"
-)
-@click.option("--schema", metavar="FILE", type=_FILE, help="A JSON Schema to hold it to, in place of the pack's `response`.")
+@click.option("--state", metavar="STATE", type=_FILE, help="The state behind the question. Needed to check claims.")
+@click.option("--ask", metavar="NAME", help="The question of OPERATION that FILE answers. [the first]")
+@click.option("--arg", "args", multiple=True, metavar="NAME=JSON", help="An argument of the operation. Repeat it for more.")
+@click.option("--answer", "answers", multiple=True, metavar="NAME=FILE", help="The answer to an earlier question. [its `else`]")
+@click.option("--schema", metavar="FILE", type=_FILE, help="Check against this JSON Schema instead of the pack's `response`.")
 @take(VARIANT, MOOD, PATCH)
-@click.option("--format", type=click.Choice(("text", "json", "sarif", "github")), default="text", help="How to print the findings. [text]")
+@click.option("--format", type=click.Choice(("text", "json", "sarif", "github")), default="text", help="How to print findings. [text]")
 @click.pass_obj
 def answer_command(reporter: Reporter, /, pack: str, answered: tuple[str, ...], format: str, **given: Any) -> int:
-    """Check a model's answer, FILE or `-`, by the `response` of PACK, or by what OPERATION asks of one: its schema, headings and claims.
+    """Check a model's answer, before your program uses it.
 
-    It is the check of `promptc apply --answer`, which lets the pack's own `else` stand for what fails it. Here every finding is told, with
-    its line in the answer. The JSON may stand in one Markdown fence. With a STATE the operation is also done, in memory: an answer that it
-    cannot book is refused. Exit code 1 where the answer is refused.
+    Without OPERATION, promptc checks FILE against the `response` of PACK. With OPERATION, it checks FILE against the `check` of the
+    operation's question: schema, headings, length and claims. JSON may stand in a Markdown fence.
+
+    Each finding names its line in FILE. With `--state`, promptc also tries the operation in memory, and refuses an answer that the
+    operation cannot use.
+
+    Exit codes: 0 accepted, 1 refused.
     """
     asked = _read_asked(pack, answered, given)
     found = _check_response(asked) if asked.operation is None else _check_operation(asked)

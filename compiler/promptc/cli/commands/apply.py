@@ -66,45 +66,47 @@ def _read_seconds(ctx: click.Context, param: click.Parameter, given: str) -> flo
     "apply",
     cls=Command,
     examples=[
-        ("what there is, and what is due", "promptc apply packs/sentinel --list state.json"),
-        ("what it would ask a model", "promptc apply . checkpoint state.json > asked.json"),
-        ("the operation with the model's answer", "promptc apply . checkpoint state.json --answer digest=digest.md"),
-        ("asking a server", "promptc apply . compress s.json --endpoint http://localhost:1234 --model gemma"),
-        ("without a model; what would change", "promptc apply . checkpoint state.json --no-model --dry-run"),
-        ("everything that was archived, back where it was", "promptc apply . --restore state.json"),
+        ("List the operations, and which are due", "promptc apply packs/sentinel --list state.json"),
+        ("Print what to ask a model", "promptc apply . checkpoint state.json > asked.json"),
+        ("Run the operation with the model's answer", "promptc apply . checkpoint state.json --answer digest=digest.md"),
+        ("Let promptc ask a server", "promptc apply . compress s.json --endpoint http://localhost:1234 --model gemma"),
+        ("See what would change without a model", "promptc apply . checkpoint state.json --no-model --dry-run"),
+        ("Put back everything that was archived", "promptc apply . --restore state.json"),
     ],
 )
 @PACK
 @click.argument("words", nargs=-1, metavar="OPERATION STATE", type=_FILE)
-@click.option("--list", "is_list", is_flag=True, help="List the operations of PACK; with a STATE also which are due.")
-@click.option("--json", "is_json", is_flag=True, help="The list as JSON.")
-@click.option("--arg", "args", multiple=True, metavar="NAME=JSON", help="An argument of the operation, in place of its default.")
-@click.option("--answer", "answers", multiple=True, metavar="NAME=FILE", help="The answer to what it asks; `-` for standard input.")
-@click.option("--no-model", is_flag=True, help="Ask nothing: what is not answered takes its `else`.")
-@click.option("--requests", is_flag=True, help="Print what is still to be asked, even with answers; write nothing.")
-@click.option("--format", type=click.Choice(_REQUESTS), default="messages", metavar="FORMAT", help=f"Of requests: {', '.join(_REQUESTS)}.")
-@click.option("--endpoint", metavar="URL", help="Ask this OpenAI-compatible server (needs the extra llm).")
-@click.option("--model", metavar="NAME", help="The model to ask there, or that requests of a FORMAT name.")
-@click.option("--key-env", metavar="VARIABLE", help="Where the server's key is in the environment. [OPENAI_API_KEY]")
-@click.option("--timeout", callback=_read_seconds, default="60", metavar="SECONDS", help="How long a try may take. [60]")
-@click.option("--strict", is_flag=True, help="Fail where the server has no answer, in place of taking `else`.")
-@click.option("--archive", metavar="DIR", type=_FILE, help="Where archives are kept. [STATE.archive; with -o FILE.archive]")
-@click.option("--restore", is_flag=True, help="Put back what is archived: --restore STATE [ARCHIVE]...; all without ARCHIVE.")
-@click.option("--if-state", metavar="DIGEST", help="Only if the state still has this digest (sha256:...).")
+@click.option("--list", "is_list", is_flag=True, help="List the operations of PACK. With a STATE, mark those that are due.")
+@click.option("--json", "is_json", is_flag=True, help="Print the list as JSON.")
+@click.option("--arg", "args", multiple=True, metavar="NAME=JSON", help="An argument of the operation. Repeat it for more.")
+@click.option("--answer", "answers", multiple=True, metavar="NAME=FILE", help="The answer to a question. `-` reads standard input.")
+@click.option("--no-model", is_flag=True, help="Ask no model: each open question takes its `else`.")
+@click.option("--requests", is_flag=True, help="Print the open questions, and write nothing.")
 @click.option(
-    "--wait", callback=_read_seconds, default="30", metavar="SECONDS", help="How long to wait for another that changes STATE. [30]"
+    "--format", type=click.Choice(_REQUESTS), default="messages", metavar="FORMAT", help=f"The format of requests: {', '.join(_REQUESTS)}."
 )
-@click.option("--dry-run", is_flag=True, help="Show what would change; write nothing.")
-@click.option("-o", "--output", metavar="FILE", type=_FILE, help="Write the new state here, and leave STATE.")
+@click.option("--endpoint", metavar="URL", help="Ask this OpenAI-compatible server. Needs the extra `llm`.")
+@click.option("--model", metavar="NAME", help="The model to ask, or to name in requests.")
+@click.option("--key-env", metavar="VARIABLE", help="The environment variable with the key. [OPENAI_API_KEY]")
+@click.option("--timeout", callback=_read_seconds, default="60", metavar="SECONDS", help="The time limit of each try. [60]")
+@click.option("--strict", is_flag=True, help="Fail if the server gives no answer. Do not take `else`.")
+@click.option("--archive", metavar="DIR", type=_FILE, help="The folder for archives. [STATE.archive, with -o FILE.archive]")
+@click.option("--restore", is_flag=True, help="Put archives back: --restore STATE [ARCHIVE]... [all of them]")
+@click.option("--if-state", metavar="DIGEST", help="Run only if the state still has this digest (sha256:...).")
+@click.option("--wait", callback=_read_seconds, default="30", metavar="SECONDS", help="How long to wait for another process. [30]")
+@click.option("--dry-run", is_flag=True, help="Show what would change, and write nothing.")
+@click.option("-o", "--output", metavar="FILE", type=_FILE, help="Write the new state to FILE, and leave STATE as it is.")
 @click.pass_obj
 def apply_command(
     reporter: Reporter, /, pack: str, words: tuple[str, ...], is_list: bool, restore: bool, is_json: bool, **given: Any
 ) -> int:
-    """Do an operation that PACK declares on STATE: checkpoint, compress, clear ...
+    """Run an operation of PACK on STATE, for example checkpoint, compress or clear.
 
-    STATE is replaced whole or not at all, under a lock; `-` takes it from standard input and prints the new one. What leaves it is archived
-    first. An operation that asks a model prints its requests as JSON, unless it is given answers, an endpoint or --no-model. An answer that
-    fails its check is a warning, and the pack's own `else` stands for it.
+    promptc locks STATE, archives what leaves it, and replaces the file in one step. With `-`, it reads the state from standard input and
+    prints the new one.
+
+    Some operations ask a model. Then promptc prints the requests as JSON and changes nothing. Run the command again with an `--answer`, or
+    add `--endpoint` or `--no-model`. If an answer fails its check, promptc warns and takes the pack's `else`.
     """
     _check_modes(is_list, restore, is_json, given)
     if is_list:

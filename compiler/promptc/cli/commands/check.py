@@ -29,29 +29,30 @@ _NOUNS = (("error", "error", "errors"), ("warn", "warning", "warnings"), ("note"
     "check",
     cls=Command,
     examples=[
-        ("errors, warnings and notes, each with its place", "promptc check packs/sentinel"),
-        ("the stores and indexes as well", "promptc check packs/worldarchitect --sources"),
-        ("every pack of a repository", "promptc check packs"),
-        ("for a program", "promptc check packs/sentinel --format json"),
-        ("for code scanning", "promptc check packs/sentinel --format sarif > promptc.sarif"),
-        ("what one of them means", "promptc rule PC0610"),
+        ("Check one pack", "promptc check packs/sentinel"),
+        ("Open its stores and indexes, too", "promptc check packs/worldarchitect --sources"),
+        ("Check every pack in a folder", "promptc check packs"),
+        ("Print findings for a program", "promptc check packs/sentinel --format json"),
+        ("Print findings for code scanning", "promptc check packs/sentinel --format sarif > promptc.sarif"),
+        ("Read what a finding means", "promptc rule PC0610"),
     ],
 )
 @click.argument("packs", metavar="PACK...", nargs=-1, required=True, type=click.Path())
-@click.option("--format", type=click.Choice(("text", "json", "sarif", "github")), default="text", help="How to print the findings. [text]")
-@click.option("--sources", is_flag=True, help="Open the stores and indexes, too: are they there, and do chunks fit their sections?")
+@click.option("--format", type=click.Choice(("text", "json", "sarif", "github")), default="text", help="How to print findings. [text]")
+@click.option("--sources", is_flag=True, help="Open stores and indexes, too: do they exist, and do their chunks fit?")
 @take(STORE)
-@click.option("--strict", is_flag=True, help="Let notes, too, end with exit code 1.")
-@click.option("--verbose", is_flag=True, help="Tell, too, what is proved of pinned content, and what of the state nothing reads.")
+@click.option("--strict", is_flag=True, help="Exit with 1 for notes, too.")
+@click.option("--verbose", is_flag=True, help="Also tell what was proved, and which parts of the state nothing reads.")
 @click.pass_obj
 def check_command(
     reporter: Reporter, packs: tuple[str, ...], format: str, sources: bool, store: tuple[str, ...], strict: bool, verbose: bool
 ) -> int:
-    """Look for what is wrong or doubtful in packs, without a state. A folder that is no pack stands for all packs in it.
+    """Find mistakes in packs. No state is needed: check looks at every state that the schema allows.
 
-    Exit code 0 where there is nothing but notes, 1 with errors or warnings, 3 where a pack cannot be loaded: its findings then go to
-    standard error (with sarif and github to standard output, too). A store that is not there is a finding only when `--sources` asks
-    for it.
+    PACK can be a folder that holds several packs. A missing store or index is a finding only with `--sources`.
+
+    Exit codes: 0 notes at most, 1 errors or warnings, 3 a pack cannot be loaded. Findings of a pack that cannot be loaded go to standard
+    error.
     """
     stores = read_stores(store) if sources or store else None
     found: list[Diagnostic] = []

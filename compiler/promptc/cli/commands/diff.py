@@ -43,21 +43,21 @@ _LINK = "120000"
     "diff",
     cls=Command,
     examples=[
-        ("what an edit of a pack changes in a prompt", "promptc diff HEAD:packs/sentinel packs/sentinel --state state.json"),
-        ("a turn and the next one", "promptc diff turn1.json turn2.json --pack packs/sentinel"),
-        ("two budgets' prompts, written before", "promptc diff small.txt large.txt"),
-        ("a prompt, and what is made of it now", "promptc render packs/x state.json | promptc diff before.txt -"),
-        ("only the figures, for several states", "promptc diff HEAD~1:packs/x packs/x --state a.json --state b.json --stat"),
+        ("See what your edit of a pack changes", "promptc diff HEAD:packs/sentinel packs/sentinel --state state.json"),
+        ("Compare two turns", "promptc diff turn1.json turn2.json --pack packs/sentinel"),
+        ("Compare two prompts in files", "promptc diff small.txt large.txt"),
+        ("Compare an old prompt with the one of now", "promptc render packs/x state.json | promptc diff before.txt -"),
+        ("Print only the figures, for several states", "promptc diff HEAD~1:packs/x packs/x --state a.json --state b.json --stat"),
     ],
 )
 @click.argument("old", metavar="A")
 @click.argument("new", metavar="B")
-@click.option("--state", "states", multiple=True, metavar="STATE", help="The state that packs are compared with; may be given again.")
-@click.option("--pack", metavar="PACK", help="The pack that states are compared with.")
-@click.option("--stat", is_flag=True, help="The figures of each section, without the words.")
-@click.option("--style", type=click.Choice(STYLES), default="words", help="How changes are shown. [words]")
-@click.option("--json", "as_json", is_flag=True, help="Print the differences as JSON.")
-@click.option("--width", callback=read_count, metavar="N", help="Columns to use; the terminal's, else 80.")
+@click.option("--state", "states", multiple=True, metavar="STATE", help="The state for comparing two packs. Repeat it for more states.")
+@click.option("--pack", metavar="PACK", help="The pack for comparing two states.")
+@click.option("--stat", is_flag=True, help="Print only the figures of each section.")
+@click.option("--style", type=click.Choice(STYLES), default="words", help="How to show changes. [words]")
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+@click.option("--width", callback=read_count, metavar="N", help="The width in columns. [the terminal, else 80]")
 @take_request
 @click.pass_obj
 def diff_command(
@@ -72,12 +72,12 @@ def diff_command(
     as_json: bool,
     width: int | None,
 ) -> int:
-    """Show what differs between two prompts: sections, items, words.
+    """Compare two prompts: by section, by item and by word.
 
-    A and B are packs (compared with each --state), states (compared with --pack), or prompts: texts, or JSON files of messages.
-    REV:PATH is one of a git revision, its path from the root of the repository; `-` is a state or a prompt from standard input.
+    A and B are two packs (add `--state`), two states (add `--pack`), or two prompts in files. REV:PATH reads a path from a git revision,
+    for example HEAD:packs/tavern. `-` reads a state or a prompt from standard input.
 
-    Exit code 0 where they are the same, 1 where they differ, more for trouble, as of diff(1).
+    Exit codes: 0 equal, 1 different, 2 or more for an error.
     """
     page = Page(as_json, width or read_width(), reporter.choose_paint(sys.stdout))
     if [old, new, *states].count(STDIN) > 1:

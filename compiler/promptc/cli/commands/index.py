@@ -45,10 +45,10 @@ from promptc.template.runtime.run import RUN
 from promptc.text.counters.counter import Meter
 
 INDEX_COMMANDS: dict[str, str] = {
-    "build": "Build the indexes of a pack, or bring them up to date.",
+    "build": "Build the indexes of a pack, or update them.",
     "query": "Show what an index finds for a query, and why.",
-    "eval": "Measure an index with queries whose answers are known.",
-    "status": "Tell which indexes are built, stale or missing.",
+    "eval": "Measure an index with queries and known answers.",
+    "status": "Tell which indexes are ready, stale or missing.",
 }
 _UNREADY = 1
 _STATES = {"PC0190": "missing", "PC0192": "stale", "PC0193": "damaged", "PC0194": "another's"}
@@ -68,13 +68,13 @@ index_command = CommandGroup(
     commands=INDEX_COMMANDS,
     home=lambda _: __name__,
     help="""\
-Build, ask and judge the retrieval indexes of a pack: those its manifest declares under `indexes` over files.
+Build, query and measure the retrieval indexes of a pack. A pack declares them in its manifest, under `indexes`.
 
-Vectors need the extra: pip install 'promptc-compiler[retrieval]'. Without it an index is built and asked by words alone.""",
+Vectors need an extra: pip install 'promptc-compiler[retrieval]'. Without the extra, promptc searches by words alone.""",
     examples=[
-        ("what a render with a stale index asks for", "promptc index build packs/archive"),
-        ("in the words of a player", 'promptc index query packs/archive rules "who strikes first"'),
-        ("as a gate", "promptc index eval packs/archive rules queries.tsv --min-recall 0.93"),
+        ("Build every index that is missing or stale", "promptc index build packs/archive"),
+        ("Ask what a player would ask", 'promptc index query packs/archive rules "who strikes first"'),
+        ("Fail in CI if recall drops", "promptc index eval packs/archive rules queries.tsv --min-recall 0.93"),
     ],
 )
 
@@ -83,20 +83,20 @@ Vectors need the extra: pip install 'promptc-compiler[retrieval]'. Without it an
     "build",
     cls=Command,
     examples=[
-        ("all that are missing or stale", "promptc index build packs/archive"),
-        ("one of them", "promptc index build packs/archive rules"),
-        ("one version of the corpus", "promptc index build packs/archive rules --version 1.2.0"),
+        ("Build every index that is missing or stale", "promptc index build packs/archive"),
+        ("Build one index", "promptc index build packs/archive rules"),
+        ("Build one version of the corpus", "promptc index build packs/archive rules --version 1.2.0"),
     ],
 )
 @PACK
 @click.argument("index", nargs=-1)
-@click.option("--version", "wanted", metavar="VERSION", help="Only the index of this version, where each has its own.")
+@click.option("--version", "wanted", metavar="VERSION", help="Only this version of the corpus.")
 @click.pass_obj
 def build_command(reporter: Reporter, pack: str, index: tuple[str, ...], wanted: str | None) -> int:
-    """Build the indexes of PACK, or those named, where they are missing, stale or damaged.
+    """Build the indexes of PACK that are missing, stale or damaged.
 
-    Chunks whose text did not change are not encoded again. The same files give the same index, byte for byte. A build that is stopped
-    leaves the index that was there.
+    Chunks with the same text are not encoded again. The same files give the same index, byte for byte. If you stop a build, the old index
+    stays.
     """
     loaded = Pack.load(pack)
     meter, retriever = Meter(loaded.model.counting.counter), Retriever()
@@ -148,17 +148,17 @@ def _describe_sizes(part: CorpusPart, built: BuiltIndex) -> str:
     "status",
     cls=Command,
     examples=[
-        ("all of them", "promptc index status packs/archive"),
-        ("as a gate before a release", "promptc index status packs/archive rules"),
+        ("Look at every index", "promptc index status packs/archive"),
+        ("Look at one index, before a release", "promptc index status packs/archive rules"),
     ],
 )
 @PACK
 @click.argument("index", nargs=-1)
 @click.pass_obj
 def status_command(reporter: Reporter, pack: str, index: tuple[str, ...]) -> int:
-    """Tell of each index of PACK, or of those named, whether it is built and of the files and settings of now.
+    """Tell for each index of PACK whether it is ready: built from the files and settings of now.
 
-    Exit code 1 where one is not ready: missing, stale, damaged, or another's.
+    Exit codes: 0 all are ready, 1 an index is missing, stale, damaged, or belongs to another pack.
     """
     loaded = Pack.load(pack)
     paint = reporter.choose_paint(sys.stdout)
@@ -192,25 +192,25 @@ def _describe_status(part: CorpusPart, built: BuiltIndex) -> str:
     "eval",
     cls=Command,
     examples=[
-        ("what the index is worth", "promptc index eval packs/archive rules queries.tsv"),
-        ("as a gate", "promptc index eval packs/archive rules queries.tsv --min-recall 0.93"),
-        ("which floor parts answers from junk", "promptc index eval packs/archive rules queries.tsv --floors"),
-        ("which lead parts them from idle talk", "promptc index eval packs/archive rules queries.tsv --leads"),
-        ("with each query's place, for a program", "promptc index eval packs/archive rules queries.tsv --json"),
+        ("Measure an index", "promptc index eval packs/archive rules queries.tsv"),
+        ("Fail in CI if recall drops", "promptc index eval packs/archive rules queries.tsv --min-recall 0.93"),
+        ("Choose a floor that keeps junk out", "promptc index eval packs/archive rules queries.tsv --floors"),
+        ("Choose a lead that keeps idle talk out", "promptc index eval packs/archive rules queries.tsv --leads"),
+        ("Print every query with its rank, for a program", "promptc index eval packs/archive rules queries.tsv --json"),
     ],
 )
 @PACK
 @click.argument("index")
 @click.argument("queries", type=click.Path())
 @click.option("--version", "wanted", metavar="VERSION", help="Only chunks of this version.")
-@click.option("--section", metavar="ID", help="The section that is rendered. [the first that asks INDEX]")
-@click.option("--column", "columns", metavar="NAME=POINTER", multiple=True, help="Where in the state a column of QUERIES goes.")
-@click.option("--cap", callback=read_count, metavar="TOKENS", help="The budget where no section asks INDEX. [1000]")
-@click.option("--floor", metavar="SCORE", help="Another floor than that of the pack.")
-@click.option("--floors", is_flag=True, help="Recall and rejection by floor, and which to choose.")
-@click.option("--leads", is_flag=True, help="The same by `lead`: how much nearer than idle lines.")
-@click.option("--min-recall", metavar="SHARE", help="Exit code 1 if recall as rendered is less.")
-@click.option("--json", "as_json", is_flag=True, help="Figures and every query, as JSON.")
+@click.option("--section", metavar="ID", help="The section to render. [the first that uses INDEX]")
+@click.option("--column", "columns", metavar="NAME=POINTER", multiple=True, help="Put a column of QUERIES into the state, at this pointer.")
+@click.option("--cap", callback=read_count, metavar="TOKENS", help="The budget if no section uses INDEX. [1000]")
+@click.option("--floor", metavar="SCORE", help="Override the floor of the pack.")
+@click.option("--floors", is_flag=True, help="Compare floors by recall and rejection, and name the best.")
+@click.option("--leads", is_flag=True, help="Compare values of `lead` in the same way.")
+@click.option("--min-recall", metavar="SHARE", help="Exit with 1 if less than this share is found.")
+@click.option("--json", "as_json", is_flag=True, help="Print the figures and every query as JSON.")
 @click.pass_obj
 def eval_command(
     reporter: Reporter,
@@ -227,11 +227,13 @@ def eval_command(
     min_recall: str | None,
     as_json: bool,
 ) -> int:
-    """Ask INDEX of PACK every query in QUERIES and print how many of the known answers it finds.
+    """Run every query in QUERIES, and print how many of the known answers INDEX finds.
 
-    recall@n: the answer is among the best n of the index. As rendered: each query becomes a state, the pack renders it, and the answer
-    stands in the section, by its own floor, top, conditions and budgets; of each that is lost it is told where. Where no section asks
-    INDEX, the best 6 within --cap count instead. A query without an answer is rejected where nothing is found for it.
+    promptc measures twice. "recall@n" asks the index alone: is the answer among the best n chunks? "As rendered" renders the pack for
+    each query: is the answer in the section, after its floor, conditions and budgets? For each lost answer, it tells where it was lost. If
+    no section uses INDEX, the best 6 chunks within `--cap` count.
+
+    A query without an expected answer counts as rejected when nothing is found for it.
     """
     tries = "--floors" if floors else "--leads" if leads else ""
     other = next((name for name, given in (("--floor", floor), ("--min-recall", min_recall), ("--cap", cap)) if tries and given), None)
@@ -453,20 +455,22 @@ def _render_eval_json(verdict: IndexVerdict, rendered: tuple[str, RenderedVerdic
     "query",
     cls=Command,
     examples=[
-        ("what is found, with its scores", 'promptc index query packs/archive rules "who strikes first"'),
-        ("in an older version", 'promptc index query packs/archive rules "resting" --version 1.2.0'),
-        ("among the memories of a state", "promptc index query packs/companion memories tea --state state.json"),
-        ("all that is near, for a program", "promptc index query packs/archive rules rest --floor 0 --top 50 --json"),
+        ("See what a query finds, with scores", 'promptc index query packs/archive rules "who strikes first"'),
+        ("Search an older version", 'promptc index query packs/archive rules "resting" --version 1.2.0'),
+        ("Search a list in a state", "promptc index query packs/companion memories tea --state state.json"),
+        ("Print everything near, for a program", "promptc index query packs/archive rules rest --floor 0 --top 50 --json"),
     ],
 )
 @PACK
 @click.argument("index")
 @click.argument("query")
-@click.option("--state", metavar="STATE", type=click.Path(allow_dash=True), help="The state of an index over a list in it; `-`: stdin.")
+@click.option(
+    "--state", metavar="STATE", type=click.Path(allow_dash=True), help="The state, for an index over a list in it. `-` reads stdin."
+)
 @click.option("--version", "wanted", metavar="VERSION", help="Only chunks of this version.")
-@click.option("--top", callback=read_count, metavar="N", help="How many chunks at most. [6]")
-@click.option("--floor", metavar="SCORE", help="The least score, from 0 to 1. [0.25]")
-@click.option("--json", "as_json", is_flag=True, help="The whole chunks, as JSON.")
+@click.option("--top", callback=read_count, metavar="N", help="The largest number of chunks. [6]")
+@click.option("--floor", metavar="SCORE", help="The lowest score, from 0 to 1. [0.25]")
+@click.option("--json", "as_json", is_flag=True, help="Print the whole chunks as JSON.")
 @click.pass_obj
 def query_command(
     reporter: Reporter,
@@ -479,11 +483,12 @@ def query_command(
     floor: str | None,
     as_json: bool,
 ) -> int:
-    """Ask INDEX of PACK for QUERY as a render would, without boosts, and print what it finds, best first.
+    """Search INDEX of PACK for QUERY, and print the chunks it finds, best first.
 
-    A score is the weighted mean of `words`, the share of the query's words that is met, and `vectors`, how near the meaning is above what
-    lies behind every chunk. What is near and not found is told with its score, and why. An index over a list in the state needs --state.
-    Exit code 1 where nothing is found.
+    The search works as in a render, but without boosts. A score mixes two numbers. `words` is the share of the query's words in the chunk.
+    `vectors` is how near the meaning is, beyond what any chunk would reach. Chunks that miss the floor are listed too, with the reason.
+
+    Exit codes: 0 found something, 1 found nothing.
     """
     loaded, retriever = Pack.load(pack), Retriever()
     one, opened = _open(loaded, index, state, wanted, retriever)

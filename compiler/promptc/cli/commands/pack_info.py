@@ -1,4 +1,4 @@
-"""Commands that tell of packs and of promptc itself: `map`, `schema`, `rule`, `init`, `completion`."""
+"""Commands that tell of packs and of promptc itself: `map`, `schema`, `rule`, `init`, `completion`, `help`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from click.shell_completion import CompletionItem, get_completion_class
 
 from promptc.api import Pack
 from promptc.cli.findings import Reporter
-from promptc.cli.group import PACK, Command, group, take
+from promptc.cli.group import PACK, Command, group, refuse, take
 from promptc.cli.options import MOOD, PATCH, VARIANT, make_request
 from promptc.cli.terminal import show_json, write_stdout
 from promptc.diag.findings import FAMILIES, Code, Diagnostic, DiskError, UsageError, load_codes, shorten, suggest
@@ -47,8 +47,8 @@ _LEVELS = {"error": "error", "warn": "warning", "note": "note"}
     "completion",
     cls=Command,
     examples=[
-        ("for bash, from ~/.bashrc", 'eval "$(promptc completion bash)"'),
-        ("for fish", "promptc completion fish > ~/.config/fish/completions/promptc.fish"),
+        ("bash: add this line to ~/.bashrc", 'eval "$(promptc completion bash)"'),
+        ("fish: run this once", "promptc completion fish > ~/.config/fish/completions/promptc.fish"),
     ],
 )
 @click.argument("shell", metavar="SHELL", type=click.Choice(_SHELLS))
@@ -57,6 +57,34 @@ def completion_command(shell: str) -> int:
     found = get_completion_class(shell)
     assert found is not None
     write_stdout((found(group, {}, "promptc", _VARIABLE).source() + "\n").encode())
+    return 0
+
+
+@click.command(
+    "help",
+    cls=Command,
+    examples=[
+        ("List all commands", "promptc help"),
+        ("Read the help of one command", "promptc help render"),
+        ("Read the help of a command in a group", "promptc help index build"),
+    ],
+)
+@click.argument("asked", metavar="[COMMAND]...", nargs=-1)
+@click.pass_context
+def help_command(ctx: click.Context, asked: tuple[str, ...]) -> int:
+    """Show the help of COMMAND. Without a COMMAND, list all commands.
+
+    `promptc COMMAND --help` prints the same.
+    """
+    found: click.Command = group
+    context = ctx.find_root()
+    for at, word in enumerate(asked):
+        if not isinstance(found, click.Group):
+            raise UsageError([refuse(" ".join(asked[: at + 1]), word)])
+        name, inner, _ = found.resolve_command(context, [word])
+        assert inner is not None
+        found, context = inner, click.Context(inner, context, name, **inner.context_settings)
+    write_stdout(f"{found.get_help(context)}\n".encode())
     return 0
 
 
@@ -144,15 +172,19 @@ def _make_folder(folder: Path) -> None:
     "schema",
     cls=Command,
     examples=[
-        ("of manifests, for an editor", "promptc schema pack > pack.schema.json"),
-        ("of the states a pack takes", "promptc schema state packs/sentinel"),
-        ("of what `render --report` and `explain --json` write", "promptc schema report"),
+        ("Let an editor complete and check your manifest", "promptc schema pack > pack.schema.json"),
+        ("See which states a pack takes", "promptc schema state packs/sentinel"),
+        ("Read the output of `render --report` and `explain --json`", "promptc schema report"),
     ],
 )
 @click.argument("kind", metavar="KIND", type=click.Choice(("pack", _STATE, "report", "segments", "case")))
 @click.argument("pack", required=False, type=click.Path())
 def schema_command(kind: str, pack: str | None) -> int:
-    """Print the JSON Schema (2020-12) of manifests, of reports, of files of segments, of test cases, or of the states PACK takes."""
+    """Print a JSON Schema (2020-12).
+
+    KIND chooses the schema: of manifests (`pack`), of test cases (`case`), of reports (`report`), of files with segments (`segments`), or
+    of the states that PACK takes (`state`).
+    """
     if (kind == _STATE) != (pack is not None):
         found = "`promptc schema state` needs a pack" if pack is None else f"`promptc schema {kind}` takes no pack"
         raise UsageError([Diagnostic("PC0720", found, help="such as `promptc schema state packs/sentinel`")])
@@ -185,22 +217,22 @@ def _read_state_schema(pack: str) -> bytes:
     "map",
     cls=Command,
     examples=[
-        ("a table for a README or a review", "promptc map packs/companion"),
-        ("a page to read or print", "promptc map packs/companion --format html -o companion.html"),
-        ("with another case of an axis", "promptc map packs/companion --variant persona=juno"),
-        ("all caps, for a program", "promptc map packs/companion --format json | jq '.blocks[] | {id, caps}'"),
+        ("Print a table for a README or a review", "promptc map packs/companion"),
+        ("Write a page to read or print", "promptc map packs/companion --format html -o companion.html"),
+        ("See the pack with another case", "promptc map packs/companion --variant persona=juno"),
+        ("Read all caps in a program", "promptc map packs/companion --format json | jq '.blocks[] | {id, caps}'"),
     ],
 )
 @PACK
-@click.option("--format", type=click.Choice(("markdown", "html", "json")), default="markdown", help="How to show it. [markdown]")
-@click.option("--output", "-o", metavar="FILE", help="Write it there, whole or not at all.")
+@click.option("--format", type=click.Choice(("markdown", "html", "json")), default="markdown", help="How to print the map. [markdown]")
+@click.option("--output", "-o", metavar="FILE", help="Write the map to FILE instead of standard output.")
 @take(VARIANT, MOOD, PATCH)
 @click.pass_obj
 def map_command(reporter: Reporter, /, pack: str, format: str, output: str | None, **given: Any) -> int:
-    """Print the block map of PACK: what each section is made of, reads, may hold and leaves out.
+    """Print a table of the sections of PACK: where each comes from, what it reads, its caps, and how it gives way.
 
-    It is read off the pack itself, without a state: the plan of the default cases and the first tier, and what the other cases, the
-    tiers and the patches change of it.
+    The map needs no state. It shows the default cases and the first strain tier. Below the table stands what the other cases, tiers and
+    patches change.
     """
     request = make_request(given)
     text = _render(Pack.load(pack), format, request.variants, request.patches).encode("utf-8", "backslashreplace")
@@ -236,14 +268,14 @@ def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
     "rule",
     cls=Command,
     examples=[
-        ("what a code means", "promptc rule PC0531"),
-        ("the codes of a family, a line each", "promptc rule PC05"),
-        ("every code, for a program", "promptc rule --all --format json"),
+        ("Explain one code", "promptc rule PC0531"),
+        ("List the codes of a family", "promptc rule PC05"),
+        ("Print all codes for a program", "promptc rule --all --format json"),
     ],
 )
 @click.argument("code", required=False, shell_complete=_complete)
-@click.option("--all", "is_all", is_flag=True, help="List every code.")
-@click.option("--format", type=click.Choice(("text", "json")), default="text", help="How to print it. [text]")
+@click.option("--all", "is_all", is_flag=True, help="List all codes.")
+@click.option("--format", type=click.Choice(("text", "json")), default="text", help="How to print the explanation. [text]")
 def rule_command(code: str | None, is_all: bool, format: str) -> int:
     """Explain a diagnostic CODE: what is wrong, why, and what to write instead. Without CODE, list the families of codes."""
     if is_all and code is not None:

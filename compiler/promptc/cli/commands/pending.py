@@ -25,31 +25,32 @@ from promptc.golden.verdicts.pending import PendingGolden, SettledGolden, accept
 from promptc.golden.verdicts.verdict import Verdict
 
 PATTERNS = click.argument("patterns", metavar="[PATTERN]...", nargs=-1)
-ALL = click.option("--all", "is_all", is_flag=True, help="All pending goldens.")
-DIR = click.option("--dir", "folder", metavar="DIR", type=click.Path(), help="Where to look. [the working folder]")
+ALL = click.option("--all", "is_all", is_flag=True, help="Take all pending goldens.")
+DIR = click.option("--dir", "folder", metavar="DIR", type=click.Path(), help="The folder to look in. [the current folder]")
 _HERE = "."
 ONLY = ("new", "changed")
 _STALE = 1
-ONLY_OPTION = click.option("--only", type=click.Choice(ONLY), help="New goldens, or changed ones.")
+ONLY_OPTION = click.option("--only", type=click.Choice(ONLY), help="Take only new goldens, or only changed ones.")
 
 
 @click.command(
     "pending",
     cls=Command,
     examples=[
-        ("what waits for a review", "promptc pending"),
-        ("one family of cases, for a program", "promptc pending 'tavern/*' --format json"),
+        ("List all of them", "promptc pending"),
+        ("List those of some cases, for a program", "promptc pending 'tavern/*' --format json"),
     ],
 )
 @PATTERNS
 @ONLY_OPTION
 @DIR
-@click.option("--format", type=click.Choice(("text", "json")), default="text", help="How to print them. [text]")
+@click.option("--format", type=click.Choice(("text", "json")), default="text", help="How to print the list. [text]")
 @click.pass_obj
 def pending_command(reporter: Reporter, patterns: tuple[str, ...], only: str | None, folder: str | None, format: str) -> int:
-    """List the pending goldens: what cases gave that is not what their goldens say.
+    """List the goldens that wait for review.
 
-    They stand beside the goldens as `golden.….new`, written by `promptc test`.
+    When a result differs from its golden, `promptc test` writes the result beside it, for example `golden.txt.new`. That file is a pending
+    golden.
     """
     found = choose_pending(patterns, folder=folder, only=only)
     if format == "json":
@@ -87,23 +88,23 @@ def _measure(folder: str, name: str) -> int:
     "accept",
     cls=Command,
     examples=[
-        ("after reading it", "promptc accept tavern/dragon"),
-        ("a family of cases, and only what was never accepted before", "promptc accept 'tavern/*' --only new"),
+        ("Accept the changes of one case", "promptc accept tavern/dragon"),
+        ("Accept new goldens of some cases, but no changed ones", "promptc accept 'tavern/*' --only new"),
     ],
 )
 @PATTERNS
 @ALL
 @ONLY_OPTION
 @DIR
-@click.option("--stale", is_flag=True, help="Also such as were made of files that are others now.")
+@click.option("--stale", is_flag=True, help="Also accept goldens whose pack or state has changed since the test.")
 @click.pass_obj
 def accept_command(reporter: Reporter, patterns: tuple[str, ...], is_all: bool, only: str | None, folder: str | None, stale: bool) -> int:
-    """Accept pending goldens: from now on they are what the cases are held to.
+    """Accept pending goldens: the new result replaces the golden.
 
-    A PATTERN is a path (a folder: all under it), a case's name, or either with `*` and `?`. Each golden is replaced in one step; those
-    that could not be are named, and still pending. Refused where `CI` is set.
+    PATTERN is the name of a case, a file or a folder. `*` and `?` match any characters. promptc refuses to accept anything where the
+    variable `CI` is set.
 
-    Exit code 1 where one was made of files that are others now, 4 where one cannot be written.
+    Exit codes: 0 done, 1 a golden is older than its pack or state (see `--stale`), 4 a golden cannot be written.
     """
     refuse_in_ci()
     pending = choose_named(patterns, is_all=is_all, folder=folder, only=only)
@@ -123,17 +124,17 @@ def _accept_fresh(pending: PendingGolden) -> SettledGolden:
     "prune",
     cls=Command,
     examples=[
-        ("what would be removed", "promptc prune --dry-run"),
-        ("the goldens of one folder that no case asks for", "promptc prune fixtures/tavern"),
+        ("See what would be deleted", "promptc prune --dry-run"),
+        ("Delete the unused goldens of one folder", "promptc prune fixtures/tavern"),
     ],
 )
 @click.argument("cases", nargs=-1, type=click.Path())
-@click.option("--dry-run", is_flag=True, help="Only print what would be removed.")
+@click.option("--dry-run", is_flag=True, help="Print what would be deleted, and delete nothing.")
 @click.pass_obj
 def prune_command(reporter: Reporter, cases: tuple[str, ...], dry_run: bool) -> int:
-    """Remove the goldens that no case asks for, and print each.
+    """Delete the goldens that no case uses any more, and print each name.
 
-    Nothing is removed beside a case that cannot be read: what it asks for is not known. Exit code 3 where there is one.
+    promptc deletes nothing beside a case that it cannot read. It then exits with 3.
     """
     refuse_in_ci()
     found: list[Verdict] = []
@@ -185,8 +186,8 @@ def _remove(one: Verdict, refused: list[Diagnostic]) -> bool:
     "reject",
     cls=Command,
     examples=[
-        ("a change that was not meant", "promptc reject tavern/dragon"),
-        ("all of them", "promptc reject --all"),
+        ("Discard the changes of one case", "promptc reject tavern/dragon"),
+        ("Discard everything that is pending", "promptc reject --all"),
     ],
 )
 @PATTERNS
@@ -195,9 +196,9 @@ def _remove(one: Verdict, refused: list[Diagnostic]) -> bool:
 @DIR
 @click.pass_obj
 def reject_command(reporter: Reporter, patterns: tuple[str, ...], is_all: bool, only: str | None, folder: str | None) -> int:
-    """Reject pending goldens: they are removed, and the goldens stay as they are.
+    """Discard pending goldens: the new result is deleted, and the golden stays.
 
-    A PATTERN is a path (a folder: all under it), a case's name, or either with `*` and `?`.
+    PATTERN is the name of a case, a file or a folder. `*` and `?` match any characters.
     """
     return resolve_pending(reporter, choose_named(patterns, is_all=is_all, folder=folder, only=only), reject_golden, "rejected")
 

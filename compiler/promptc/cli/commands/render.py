@@ -48,11 +48,20 @@ _LATE = frozenset(("strain", "selected", "section", "item", "this", "group"))
     "render",
     cls=Command,
     examples=[
-        ("the prompt, as the pack says", "promptc render packs/sentinel state.json"),
-        ("as messages, with an account of every token", "promptc render . state.json --format messages --report report.json"),
-        ("the body of a request, ready to send", "promptc render . state.json --format anthropic --model claude-opus-5-5"),
-        ("a smaller budget, another mood, a state from a pipe", "jq .last log.json | promptc render . - --budget 4000 --mood action"),
-        ("one value of the state changed, into a file", "promptc render . state.json --set '/input=\"Why?\"' -o prompt.txt"),
+        ("Print the prompt", "promptc render packs/sentinel state.json"),
+        (
+            "Print messages, and write a report that accounts for every token",
+            "promptc render . state.json --format messages --report report.json",
+        ),
+        ("Print the body of a request to a provider", "promptc render . state.json --format anthropic --model claude-opus-5-5"),
+        (
+            "Read the state from a pipe, with a smaller budget and another mood",
+            "jq .last log.json | promptc render . - --budget 4000 --mood action",
+        ),
+        (
+            "Change one value of the state, and write the prompt to a file",
+            "promptc render . state.json --set '/input=\"Why?\"' -o prompt.txt",
+        ),
     ],
 )
 @PACK
@@ -60,10 +69,12 @@ _LATE = frozenset(("strain", "selected", "section", "item", "this", "group"))
 @take(*REQUEST, *RENDER)
 @click.pass_obj
 def render_command(reporter: Reporter, /, pack: str, state: str, **given: Any) -> int:
-    """Print the prompt that PACK makes of STATE.
+    """Print the prompt that PACK makes from STATE.
 
-    Text, a JSON array of messages, or the JSON body of a request to a provider. Nothing is printed when anything is wrong; when the
-    content does not fit, the context meter on standard error shows what takes the room.
+    The pack chooses the format: text or messages. `--format` overrides it. The name of a provider prints the JSON body of a request.
+
+    If something is wrong, render prints no prompt. If the content does not fit its budget, a meter on standard error shows which section
+    takes the room.
     """
     return run_render(reporter, make_render(pack, state, given))
 
@@ -82,24 +93,24 @@ class _Explain(Command):
     "explain",
     cls=_Explain,
     examples=[
-        ("the context meter: what each section holds, and every cut", "promptc explain packs/sentinel state.json"),
-        ("everything that happened to one item, or to one section", "promptc explain packs/sentinel state.json --why recent/b233"),
-        ("how a section came from its list to its items", "promptc explain packs/sentinel state.json --stages recent"),
-        ("which template line and which keys of the state made line 12", "promptc explain packs/sentinel state.json --source 12"),
-        ("which budget holds what", "promptc explain packs/sentinel state.json --sweep"),
-        ("what a section costs the others", "promptc explain packs/sentinel state.json --without injected"),
+        ("Show the context meter: what each section holds, and every cut", "promptc explain packs/sentinel state.json"),
+        ("Show everything that happened to one item", "promptc explain packs/sentinel state.json --why recent/b233"),
+        ("Follow a section from its list to the items in the prompt", "promptc explain packs/sentinel state.json --stages recent"),
+        ("Find the template and the state keys behind line 12", "promptc explain packs/sentinel state.json --source 12"),
+        ("Compare what fits at different budgets", "promptc explain packs/sentinel state.json --sweep"),
+        ("See what the other sections gain without this one", "promptc explain packs/sentinel state.json --without injected"),
     ],
 )
 @PACK
 @STATE
 @take_request
-@click.option("--why", metavar="SECTION/ITEM", help="The whole story of one item, or of a section.")
-@click.option("--stages", metavar="SECTION", help="Each stage of a section: what passed and what was left out.")
-@click.option("--source", metavar="[MESSAGE:]N[-M]", help="What made line N of the output: template lines and keys of the state.")
-@click.option("--sweep", metavar="[MIN:MAX:STEP]", help="What each section holds at each budget; all that tell something, or a range.")
-@click.option("--without", multiple=True, metavar="SECTION", help="The render with and without a section; may be given again.")
-@click.option("--json", "as_json", is_flag=True, help="Print the report, or what the other options ask for, as JSON.")
-@click.option("--width", callback=read_count, metavar="N", help="Columns to use; the terminal's, else 80.")
+@click.option("--why", metavar="SECTION/ITEM", help="Tell the whole story of one item or section.")
+@click.option("--stages", metavar="SECTION", help="Show each stage of a section: what passed, what was left out.")
+@click.option("--source", metavar="[MESSAGE:]N[-M]", help="Show which template and state keys made line N of the output.")
+@click.option("--sweep", metavar="[MIN:MAX:STEP]", help="Show what fits at different budgets, or at each budget of a range.")
+@click.option("--without", multiple=True, metavar="SECTION", help="Compare with a prompt that leaves this section out. Repeat it for more.")
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+@click.option("--width", callback=read_count, metavar="N", help="The width in columns. [the terminal, else 80]")
 @take(NO_CACHE)
 @click.pass_obj
 def explain_command(
@@ -116,9 +127,9 @@ def explain_command(
     width: int | None,
     no_cache: bool,
 ) -> int:
-    """Show what the prompt that PACK makes of STATE holds, what was cut and why.
+    """Show how PACK spends its tokens on STATE: what each section holds, what was cut, and why.
 
-    Also of a prompt that does not fit: then it shows what was tried, and how many tokens are missing.
+    It also explains a prompt that does not fit: what was tried, and how many tokens are missing.
     """
     _check_alone({"--why": why, "--stages": stages, "--source": source, "--sweep": sweep, "--without": without})
     with open_pack(pack, is_cached=not no_cache) as loaded:
@@ -261,22 +272,23 @@ def _read_range(given: str) -> list[int]:
     "eval",
     cls=Command,
     examples=[
-        ("a value of the state, defaults filled in", "promptc eval packs/sentinel state.json state.window"),
-        ("who spoke", "promptc eval . state.json 'state.turns | map(attribute=\"who\") | unique'"),
-        ("what a section's expressions see", "promptc eval . state.json '[strain.tier, selected]' --section input"),
-        ("what a predicate says of one item", "promptc eval . state.json 'this.tokens > 120' --item recent/b233"),
+        ("Print a value of the state, with defaults filled in", "promptc eval packs/sentinel state.json state.window"),
+        ("List who spoke", "promptc eval . state.json 'state.turns | map(attribute=\"who\") | unique'"),
+        ("Use the names that the expressions of a section see", "promptc eval . state.json '[strain.tier, selected]' --section input"),
+        ("Try a condition on one item", "promptc eval . state.json 'this.tokens > 120' --item recent/b233"),
     ],
 )
 @PACK
 @STATE
 @click.argument("expression")
 @take_request
-@click.option("--section", metavar="SECTION", help="See the names of this section, too: strain, selected, section.")
-@click.option("--item", metavar="SECTION/ITEM", help="See the names of this selected item, too: item, this, group.")
+@click.option("--section", metavar="SECTION", help="Add the names of this section: strain, selected, section.")
+@click.option("--item", metavar="SECTION/ITEM", help="Add the names of this item: item, this, group.")
 def eval_command(pack: str, state: str, expression: str, request: RenderRequest, section: str | None, item: str | None) -> int:
-    """Evaluate EXPRESSION over STATE as PACK's own expressions are, and print the value as JSON.
+    """Evaluate EXPRESSION over STATE, and print the value as JSON.
 
-    It sees state, what PACK declares under define and let, variant, and strain as it was measured.
+    The expression can use the same names as an expression in PACK: `state`, what the pack declares under `define` and `let`, `variant`,
+    and `strain`.
     """
     loaded = Pack.load(pack)
     loaded_state = load_state_file(loaded, state, request)

@@ -48,8 +48,8 @@ _STALE = "it is made of files as they were: run `promptc test`, or accept it alo
     "review",
     cls=Command,
     examples=[
-        ("after `promptc test`", "promptc review"),
-        ("one family of cases", "promptc review 'tavern/*'"),
+        ("Review everything that `promptc test` found different", "promptc review"),
+        ("Review some cases", "promptc review 'tavern/*'"),
     ],
 )
 @PATTERNS
@@ -57,10 +57,10 @@ _STALE = "it is made of files as they were: run `promptc test`, or accept it alo
 @DIR
 @click.pass_obj
 def review_command(reporter: Reporter, patterns: tuple[str, ...], only: str | None, folder: str | None) -> int:
-    """Go through pending goldens, one by one, each with what differs.
+    """Step through the pending goldens. Each screen shows what changed; you accept or reject it.
 
-    Keys: a accept, r reject, s or Enter skip, b back, u undo, d words or lines, g all with the same change, e editor, space scroll,
-    ? help, q quit. Enter never accepts.
+    Keys: a accept, r reject, s or Enter skip, g accept every golden with the same change, u undo, b back, d words or lines, e open an
+    editor, space scroll, ? help, q quit. Enter never accepts.
     """
     refuse_in_ci()
     if not all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout)):

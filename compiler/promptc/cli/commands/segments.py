@@ -31,10 +31,10 @@ from promptc.sources.segment_store import SegmentStore
 from promptc.sources.segments import Stored, describe_malformed, iter_twins
 
 SEGMENTS_COMMANDS: dict[str, str] = {
-    "import": "Bring the segments of files into a store.",
-    "export": "Write the segments of a store as files.",
+    "import": "Copy segments from files into a store.",
+    "export": "Write the segments of a store to files.",
     "list": "List the segments of a store.",
-    "check": "Look for damage and malformed rows in a store.",
+    "check": "Find damaged and malformed rows in a store.",
 }
 _FINDINGS = 1
 _HEADS = ("id", "scope", "ref_id", "locale", "version", "chars", "")
@@ -43,9 +43,9 @@ _CHARS = 5
 
 _OPTIONS = (
     click.option("--pack", type=click.Path(), help="The pack that declares the store. [.]"),
-    click.option("--store", metavar="NAME", help="Which of the pack's stores, if it has several."),
-    click.option("--url", metavar="URL", help="Where the store is: sqlite:PATH or postgresql://…"),
-    click.option("--table", metavar="NAME", help="The table, if not what the pack says."),
+    click.option("--store", metavar="NAME", help="The name of the store, if the pack has several."),
+    click.option("--url", metavar="URL", help="The address of the store: sqlite:PATH or postgresql://…"),
+    click.option("--table", metavar="NAME", help="Override the table that the pack names."),
 )
 
 segments_command = CommandGroup(
@@ -53,14 +53,16 @@ segments_command = CommandGroup(
     commands=SEGMENTS_COMMANDS,
     home=lambda _: __name__,
     help="""\
-Import, export, list and check segments: the texts that a pack takes from a table in SQLite or PostgreSQL.
+Import, export, list and check segments: texts that a pack reads from a table in SQLite or PostgreSQL.
 
-The store is one that the pack declares under `stores` (--pack, else the folder you are in), or the one at --url. A password in a URL is
-never printed. PostgreSQL needs the extra: pip install 'promptc-compiler[postgres]'.""",
+The manifest of the pack names its stores. promptc uses the pack in the current folder, or the one that you name with `--pack`. `--url`
+works without a pack. promptc never prints the password in a URL.
+
+PostgreSQL needs an extra: pip install 'promptc-compiler[postgres]'.""",
     examples=[
-        ("from the pack's own folder", "promptc segments import segments"),
-        ("into a database of its own", "promptc segments import segments --url sqlite:segments.db"),
-        ("what is wrong with it", "promptc segments check --pack packs/whispercross"),
+        ("Import a folder into the store of the current pack", "promptc segments import segments"),
+        ("Import it into another database", "promptc segments import segments --url sqlite:segments.db"),
+        ("Check the store of a pack", "promptc segments check --pack packs/whispercross"),
     ],
 )
 
@@ -81,20 +83,20 @@ def takes_store(function: Callable[..., Any]) -> Callable[..., Any]:
     "export",
     cls=Command,
     examples=[
-        ("into a folder, a file a segment", "promptc segments export --output segments"),
-        ("the NPCs, as one YAML file", "promptc segments export --scope npc --output npc.yaml"),
-        ("from one database into another", "promptc segments export --url sqlite:old.db --output moved"),
+        ("Write one file for each segment", "promptc segments export --output segments"),
+        ("Write the segments of one scope to a YAML file", "promptc segments export --scope npc --output npc.yaml"),
+        ("Export from a database without a pack", "promptc segments export --url sqlite:old.db --output moved"),
     ],
 )
 @takes_store
-@click.option("--scope", metavar="SCOPE", help="Only the segments of this scope.")
-@click.option("-o", "--output", type=click.Path(), help="A new folder, or a file that ends in .yaml. [standard output]")
-@click.option("--force", is_flag=True, help="Write into a folder that is not empty, and replace files.")
+@click.option("--scope", metavar="SCOPE", help="Only segments of this scope.")
+@click.option("-o", "--output", type=click.Path(), help="A new folder, or a .yaml file. [standard output]")
+@click.option("--force", is_flag=True, help="Write into a folder that is not empty, and replace its files.")
 @click.pass_obj
 def export_command(reporter: Reporter, store: StoreAsked, scope: str | None, output: str | None, force: bool) -> int:
-    """Write the segments of a store as files that `promptc segments import` reads back, inactive ones among them.
+    """Write the segments of a store to files, inactive ones too. `promptc segments import` reads them back.
 
-    Equal stores give equal files. Malformed rows are left out; each is told, and the exit code is then 1.
+    Equal stores give equal files. promptc leaves out malformed rows, names each of them, and then exits with 1.
     """
     with open_asked(store) as opened:
         stored = opened.load_all(scope)
@@ -128,18 +130,18 @@ def _render_yaml(segments: tuple[Segment, ...]) -> bytes:
     "check",
     cls=Command,
     examples=[
-        ("the store of the pack you are in", "promptc segments check"),
-        ("any store", "promptc segments check --url sqlite:segments.db"),
-        ("for a program", "promptc segments check --format json"),
+        ("Check the store of the current pack", "promptc segments check"),
+        ("Check any store", "promptc segments check --url sqlite:segments.db"),
+        ("Print findings for a program", "promptc segments check --format json"),
     ],
 )
 @takes_store
-@click.option("--format", type=click.Choice(("text", "json")), default="text", help="How to print the findings. [text]")
+@click.option("--format", type=click.Choice(("text", "json")), default="text", help="How to print findings. [text]")
 @click.pass_obj
 def check_command(reporter: Reporter, store: StoreAsked, format: str) -> int:
-    """Look for damage, for rows that are no segments, and for segments that are one, in all of a store.
+    """Check every row of a store: is the database damaged, is a row malformed, do two rows say the same?
 
-    Exit code 0 where there is nothing, 1 with findings, 4 where the store cannot be read.
+    Exit codes: 0 no findings, 1 findings, 4 the store cannot be read.
     """
     with open_asked(store) as opened:
         opened.check()
@@ -162,20 +164,20 @@ def _sum_up_check(segments: int, found: int) -> str:
     "import",
     cls=Command,
     examples=[
-        ("a folder of Markdown and YAML files", "promptc segments import segments"),
-        ("one file, into a server", "promptc segments import all.yaml --url postgresql://me@db.example/prompts"),
-        ("so that the store holds these and no others", "promptc segments import segments --prune"),
+        ("Import a folder of Markdown and YAML files", "promptc segments import segments"),
+        ("Import one file into a server", "promptc segments import all.yaml --url postgresql://me@db.example/prompts"),
+        ("Replace the whole content of the store", "promptc segments import segments --prune"),
     ],
 )
 @click.argument("source", type=click.Path())
 @takes_store
-@click.option("--prune", is_flag=True, help="Remove the rows whose ids SOURCE does not have.")
+@click.option("--prune", is_flag=True, help="Delete rows whose ids are not in SOURCE.")
 @click.pass_obj
 def import_command(reporter: Reporter, source: str, store: StoreAsked, prune: bool) -> int:
-    """Bring the segments in SOURCE into a store: rows of new ids are added, those that differ are changed.
+    """Copy the segments in SOURCE into a store. New ids are added, and rows that differ are changed.
 
-    SOURCE is a YAML file, or a folder with files that end in .md, .yaml or .yml. Nothing is changed unless all of it is right. The store
-    and its table are made where they are not, and a table of an older promptc is brought up to date.
+    SOURCE is a YAML file, or a folder with .md, .yaml and .yml files. If any of it is wrong, promptc changes nothing. promptc creates a
+    missing store or table, and updates the table of an older version.
     """
     segments = load_segments(Path(follow_link(source)))
     with open_asked(store) as opened:
@@ -191,17 +193,17 @@ def import_command(reporter: Reporter, source: str, store: StoreAsked, prune: bo
     "list",
     cls=Command,
     examples=[
-        ("all of them", "promptc segments list"),
-        ("of one scope, in any store", "promptc segments list --scope npc --url sqlite:segments.db"),
-        ("for a program, with their contents", "promptc segments list --json"),
+        ("List all segments", "promptc segments list"),
+        ("List one scope of any store", "promptc segments list --scope npc --url sqlite:segments.db"),
+        ("Print all columns for a program", "promptc segments list --json"),
     ],
 )
 @takes_store
-@click.option("--scope", metavar="SCOPE", help="Only the segments of this scope.")
+@click.option("--scope", metavar="SCOPE", help="Only segments of this scope.")
 @click.option("--json", "as_json", is_flag=True, help="Print all columns as JSON.")
 @click.pass_obj
 def list_command(reporter: Reporter, store: StoreAsked, scope: str | None, as_json: bool) -> int:
-    """List the segments of a store by scope, ref_id and id. Inactive ones are marked off."""
+    """List the segments of a store, sorted by scope, ref_id and id. Inactive segments are marked `off`."""
     with open_asked(store) as opened:
         stored = opened.load_all(scope)
     text = _render_json(stored) if as_json else _render_table(stored, reporter.choose_paint(sys.stdout))

@@ -49,27 +49,31 @@ _QUOTED = re.compile("`([^`\n]+)`")
     "test",
     cls=Command,
     examples=[
-        ("all cases of this repository", "promptc test"),
-        ("those of one pack, without the differences", "promptc test packs/sentinel --format concise"),
-        ("some by name", "promptc test -k 'strain and not messages'"),
-        ("only what has changed since it last passed", "promptc test --changed"),
-        ("only what a branch touches, as CI would", "promptc test --since origin/main --ci"),
+        ("Run all cases", "promptc test"),
+        ("Run the cases of one pack, and print one line for each failure", "promptc test packs/sentinel --format concise"),
+        ("Run some cases by name", "promptc test -k 'strain and not messages'"),
+        ("Run only what has changed since it last passed", "promptc test --changed"),
+        ("Run only what a branch touches, as CI does", "promptc test --since origin/main --ci"),
         (
-            "in a pipeline, for its build server and for people",
+            "Report to GitHub, to a build server and to a pull request",
             "promptc test --format github --report junit=out.xml --report markdown=pr.md",
         ),
     ],
 )
 @click.argument("cases", nargs=-1, type=click.Path())
-@click.option("-k", "expression", metavar="EXPR", help="Only cases with such names: words, patterns, and, or, not, parentheses.")
-@click.option("-j", "--jobs", callback=read_count, metavar="N", help="How many processes; as many as there are processors by default.")
-@click.option("--changed", is_flag=True, help="Only cases that are not what they were when they last passed.")
-@click.option("--since", metavar="REV", help="Only cases made of files that differ from a git revision.")
-@click.option("--ci", is_flag=True, help="Write nothing; fail for what is new, pending or obsolete. So it is where CI is set.")
-@click.option("--no-skip", is_flag=True, help="Fail for what is skipped because an extra is not installed.")
-@click.option("--no-cache", is_flag=True, help="Run every case, whatever is known of it, and keep nothing for the next time.")
-@click.option("--format", type=click.Choice(FORMATS), default="full", help="How to print what came of them. [full]")
-@click.option("--report", "reports", multiple=True, metavar="KIND=FILE", help="Write it in another format, too; may be given again.")
+@click.option("-k", "expression", metavar="EXPR", help="Only cases whose name matches: words, *, and, or, not, ( ).")
+@click.option("-j", "--jobs", callback=read_count, metavar="N", help="The number of processes. [one for each processor]")
+@click.option("--changed", is_flag=True, help="Only cases that have changed since they last passed.")
+@click.option("--since", metavar="REV", help="Only cases whose files differ from this git revision.")
+@click.option(
+    "--ci", is_flag=True, help="Write nothing, and fail for new, pending or unused goldens. On by default where the variable CI is set."
+)
+@click.option("--no-skip", is_flag=True, help="Fail for cases that are skipped because an extra is missing.")
+@click.option("--no-cache", is_flag=True, help="Do not use the cache: run every case, and keep nothing.")
+@click.option("--format", type=click.Choice(FORMATS), default="full", help="How to print the results. [full]")
+@click.option(
+    "--report", "reports", multiple=True, metavar="KIND=FILE", help="Also write the results to a file, for example junit=out.xml."
+)
 @click.pass_obj
 def test_command(
     reporter: Reporter,
@@ -84,13 +88,14 @@ def test_command(
     format: str,
     reports: tuple[str, ...],
 ) -> int:
-    """Run cases and compare what comes out with their goldens.
+    """Run cases, and compare each result with its golden.
 
-    CASES are folders with cases, packs, or names of cases; by default `fixtures` and `packs`, else the working folder. What differs is
-    written beside its golden, to be reviewed; a golden itself is never touched. A case whose files and pack have not changed since it
-    passed is not run again.
+    Without CASES, promptc looks in the folders `fixtures` and `packs`, or else in the current folder. It skips a case that passed before
+    and has not changed since.
 
-    Exit code 0 if all pass or are skipped, 1 if one does not, 2 if there is none.
+    A result that differs is written beside its golden, for `promptc review`. The test never changes a golden.
+
+    Exit codes: 0 all cases pass or are skipped, 1 a case fails, 2 there is no case.
     """
     is_ci = ci or is_in_ci()
     wanted = [(format, ""), *_read_reports(reports)]
