@@ -4,7 +4,7 @@ import re
 import shlex
 from pathlib import Path
 
-from promptc.cli.group import COMMANDS
+from promptc.cli.group import COMMANDS, GROUPS
 from tests.cli.conftest import ROOT
 
 DOCUMENT = ROOT / "docs" / "reference" / "commands.md"
@@ -22,7 +22,10 @@ def test_the_outputs_shown_are_the_outputs(run, tmp_path, monkeypatch, accepting
 
 def test_every_command_is_documented():
     text = DOCUMENT.read_text(encoding="utf-8")
-    assert re.findall(r"^## (\w+)$", text, re.MULTILINE) == sorted(COMMANDS, key=lambda name: text.index(f"\n## {name}\n"))
+    found = re.findall(r"^(###?) (.*)$", text, re.MULTILINE)
+    groups = [title for level, title in found if level == "##"]
+    assert groups == ["Rules for all commands", *GROUPS]
+    assert [title for level, title in found if level == "###" and title in COMMANDS] == list(COMMANDS)
     assert all(f"$ promptc {name} --help\n" in text for name in COMMANDS)
 
 
