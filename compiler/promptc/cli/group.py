@@ -299,7 +299,7 @@ def _point_to_settings(formatter: click.HelpFormatter) -> None:
     """The options of every command would drown those of this one: the help of promptc explains them."""
     with formatter.section("Global options"):
         names = ", ".join(option.name for option in SETTINGS)
-        formatter.write_text(f"{names}, --help: see `promptc help`.")
+        formatter.write(f"  {names}, --help: see `promptc help`.\n")
 
 
 def _write_examples(examples: Sequence[tuple[str | None, str]], formatter: click.HelpFormatter) -> None:
