@@ -41,14 +41,14 @@ types: $(VENV)/dev.stamp  ## mypy --strict
 	$(BIN)/mypy
 
 tests: $(VENV)/dev.stamp
-	$(PY) tools/run_untouched.py fixtures docs packs schemas -- $(PY) -m pytest -q -n auto --dist loadfile
+	$(PY) tools/run_untouched.py fixtures docs packs schemas starters -- $(PY) -m pytest -q -n auto --dist loadfile
 
 drift: $(VENV)/dev.stamp  ## are the generated documents up to date?
 	$(PY) tools/make_codes_doc.py --check
 
 
-cases: $(VENV)/dev.stamp  ## promptc test, over the packs and fixtures of this repository
-	$(BIN)/promptc test --ci --no-cache --no-skip
+cases: $(VENV)/dev.stamp  ## promptc test, over the fixtures of this repository and the templates of `promptc init`
+	$(BIN)/promptc test --ci --no-cache --no-skip fixtures starters
 
 wheel: $(VENV)/dev.stamp  ## build the wheel and try it from / in a fresh environment
 	$(PY) tools/try_wheel.py

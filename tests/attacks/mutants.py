@@ -51,12 +51,12 @@ _IMPORT = "segments import fixtures/tale/base/segments.yaml --pack fixtures/tale
 SCENES: dict[str, Scene] = {
     "manifest": Scene(
         "manifest",
-        ("packs/starter",),
-        ("packs/starter/pack.yaml",),
+        ("starters/chat",),
+        ("starters/chat/pack.yaml",),
         (
-            "render packs/starter packs/starter/state.json",
-            "check packs/starter",
-            "explain packs/starter packs/starter/state.json --why recent",
+            "render starters/chat starters/chat/state.json",
+            "check starters/chat",
+            "explain starters/chat starters/chat/state.json --why recent",
         ),
     ),
     "manifest with tools": Scene(
@@ -85,9 +85,9 @@ SCENES: dict[str, Scene] = {
     ),
     "template": Scene(
         "template",
-        ("packs/starter",),
-        ("packs/starter/templates/rules.md.j2",),
-        ("render packs/starter packs/starter/state.json", "check packs/starter"),
+        ("starters/chat",),
+        ("starters/chat/templates/rules.md.j2",),
+        ("render starters/chat starters/chat/state.json", "check starters/chat"),
     ),
     "template of an item": Scene(
         "template",
@@ -105,9 +105,9 @@ SCENES: dict[str, Scene] = {
     ),
     "state": Scene(
         "state",
-        ("packs/starter",),
-        ("packs/starter/state.json",),
-        ("render packs/starter {mutant}", "explain packs/starter {mutant} --why recent"),
+        ("starters/chat",),
+        ("starters/chat/state.json",),
+        ("render starters/chat {mutant}", "explain starters/chat {mutant} --why recent"),
     ),
     "state of a game": Scene(
         "state",
@@ -139,9 +139,9 @@ SCENES: dict[str, Scene] = {
     ),
     "schema": Scene(
         "schema",
-        ("packs/starter",),
-        ("packs/starter/state.schema.json",),
-        ("render packs/starter packs/starter/state.json", "check packs/starter"),
+        ("starters/chat",),
+        ("starters/chat/state.schema.json",),
+        ("render starters/chat starters/chat/state.json", "check starters/chat"),
     ),
     "schema of a system": Scene(
         "schema",
@@ -158,8 +158,8 @@ SCENES: dict[str, Scene] = {
     ),
     "golden": Scene(
         "golden",
-        (*_SENTINEL, "fixtures/sentinel/strain_1", "fixtures/sentinel/checkpoint", "packs/starter"),
-        ("fixtures/sentinel/*/golden.*", "packs/starter/cases/first/golden.txt"),
+        (*_SENTINEL, "fixtures/sentinel/strain_1", "fixtures/sentinel/checkpoint", "starters/chat"),
+        ("fixtures/sentinel/*/golden.*", "starters/chat/cases/first/golden.txt"),
         (
             "test --no-cache -j 1 {folder}",
             "diff {mutant} {mutant}",

@@ -16,10 +16,14 @@ OWN = ROOT / "tests" / "fixtures"
 """Cases that `promptc test` cannot run: their circumstances are made by the tests alone (given.py)."""
 
 
+STARTERS = ROOT / "starters"
+"""The templates of `promptc init`, with their cases."""
+
+
 @cache
 def load_cases() -> tuple[Case, ...]:
-    """Every case under both folders, by folder."""
-    return tuple(load_case(place.folder) for place in iter_cases([str(FIXTURES), str(OWN)]) if place.is_case)
+    """Every case under these folders, by folder."""
+    return tuple(load_case(place.folder) for place in iter_cases([str(FIXTURES), str(OWN), str(STARTERS)]) if place.is_case)
 
 
 def list_covered(pack: str) -> set[str]:

@@ -5,7 +5,7 @@ import shutil
 
 from tests.cli.conftest import ROOT
 
-STARTER = "packs/starter"
+STARTER = "starters/chat"
 BROKEN = "fixtures/bad/PC0201"
 
 

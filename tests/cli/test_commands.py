@@ -6,6 +6,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+import yaml
 
 from promptc.cli.commands import pack_info
 from promptc.diag.findings import load_codes
@@ -148,54 +149,121 @@ def test_a_schema_that_is_not_there(arguments, code, run, tmp_path, monkeypatch)
 
 # --- init ---
 
+TEMPLATES = sorted(path.parent.name for path in (ROOT / "starters").glob("*/pack.yaml"))
+_MODELINE = re.compile(r"# yaml-language-server: \$schema=(.*)")
 
-def test_a_new_pack_renders_at_once_and_is_clean(run, tmp_path, monkeypatch):
+
+@pytest.fixture
+def made(run, tmp_path, monkeypatch):
+    """Makes a pack of a template in an empty folder, and goes there: what was printed."""
     monkeypatch.chdir(tmp_path)
-    assert run("init", "The Old House!").code == 0
-    monkeypatch.chdir(tmp_path / "The Old House!")
-    files = sorted(path.relative_to(tmp_path / "The Old House!").as_posix() for path in tmp_path.rglob("*") if path.is_file())
-    cases = [f"cases/first/{name}" for name in ("case.yaml", "golden.inputs.json", "golden.txt")]
-    shown = ["pack.schema.json", "pack.yaml", "state.json", "state.schema.json", "templates/rules.md.j2"]
-    assert files == [".gitattributes", ".gitignore", *cases, *shown]
-    done = run("render", ".", "state.json")
-    assert (done.code, done.err) == (0, "") and done.out.startswith("You are Ilse")
-    assert run("check", ".").out == "nothing found; 1 more note with --verbose\n"
-    assert "note: pinned content fits for every valid state" in run("check", ".", "--verbose").out
-    assert "the-old-house 0.1.0" in run("explain", ".", "state.json").out
-
-
-def test_the_first_failure_of_a_new_pack_shows_figures(run, tmp_path, monkeypatch):
-    """What is noted beside its golden is what `promptc accept` would note."""
     monkeypatch.delenv("CI", raising=False)
-    monkeypatch.chdir(tmp_path)
-    run("init", "inn")
-    folder = tmp_path / "inn" / "cases" / "first"
-    noted = (folder / "golden.inputs.json").read_bytes()
-    assert run("test", "inn", "--no-cache").code == 0
-    rules = tmp_path / "inn" / "templates" / "rules.md.j2"
-    was = rules.read_bytes()
-    rules.write_bytes(was + b"One more rule.\n")
-    done = run("test", "inn", "--no-cache")
+
+    def make(name, *arguments):
+        done = run("init", name, *arguments)
+        assert (done.code, done.out) == (0, "")
+        monkeypatch.chdir(tmp_path / name)
+        return done.err
+
+    return make
+
+
+def _list_files(folder="."):
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in Path(folder).rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("template", TEMPLATES)
+def test_a_new_pack_works_at_once(template, made, run, golden):
+    golden(f"init_{template}.txt", made("harbour", "--template", template))
+    count = len(list(Path("cases").iterdir()))
+    assert run("check", ".", "--strict").out.startswith("nothing found")
+    done = run("test", "--no-cache")
+    assert (done.code, done.out) == (0, f"{count} passed\n")
+    for state in Path().glob("*.json"):
+        if not state.name.endswith(".schema.json"):
+            done = run("render", ".", state.name)
+            assert (done.code, done.err) == (0, "") and done.out, state
+            assert run("explain", ".", state.name).out.startswith("harbour 0.1.0 ")
+
+
+@pytest.mark.parametrize("template", TEMPLATES)
+def test_a_new_pack_has_the_files_of_its_template(template, made):
+    made("harbour", "--template", template)
+    files = _list_files()
+    cases = [path for path in files if path.endswith("/case.yaml")]
+    folders = [ROOT / "starters" / name for name in ("common", template)]
+    noted = {f"{path.rpartition('/')[0]}/golden.inputs.json" for path in cases if b"\ngolden: " in files[path]}
+    assert files.keys() == {*_list_files(folders[0]), *_list_files(folders[1]), *noted, "pack.schema.json", "case.schema.json"}
+    assert files.pop("pack.yaml") == (folders[1] / "pack.yaml").read_bytes().replace(f"name: {template}".encode(), b"name: harbour")
+    assert all(files[path] == content for folder in folders for path, content in _list_files(folder).items() if path != "pack.yaml")
+    assert all(files[f"{kind}.schema.json"] == (ROOT / "schemas" / f"{kind}.schema.json").read_bytes() for kind in ("pack", "case"))
+    assert {".gitattributes", ".gitignore", "README.md", "state.schema.json", "state.json"} <= files.keys() and 2 <= len(cases) <= 5
+    assert max(len(line) for path in files for line in files[path].decode().splitlines() if path.endswith((".yaml", ".yml"))) <= 150
+
+
+@pytest.mark.parametrize("template", TEMPLATES)
+def test_the_schemas_a_new_pack_names_lie_where_it_says(template, made):
+    made("harbour", "--template", template)
+    for path in (Path("pack.yaml"), *Path("cases").glob("*/case.yaml")):
+        named = _MODELINE.match(path.read_text(encoding="utf-8"))
+        assert named, path
+        assert (path.parent / named[1]).resolve() == Path(f"{path.stem}.schema.json").resolve()
+
+
+@pytest.mark.parametrize("template", TEMPLATES)
+def test_what_a_new_pack_notes_beside_its_goldens_is_what_accept_would_note(template, made, run):
+    made("harbour", "--template", template)
+    before = _list_files("cases")
+    for path in before:
+        if "/golden." in path:
+            Path("cases", path).unlink()
+    run("test", "--no-cache")
+    assert run("accept", "--all").code == 0
+    assert _list_files("cases") == before
+
+
+@pytest.mark.parametrize("template", TEMPLATES)
+def test_a_new_pack_may_lie_in_a_repository_of_packs(template, made, run, monkeypatch):
+    """There its cases have another root."""
+    made("packs/harbour", "--template", template)
+    monkeypatch.chdir("../..")
+    assert run("test", "packs/harbour", "--no-cache").code == 0
+
+
+def test_help_and_completion_name_every_template(run):
+    said = run("init", "--help").out
+    assert sorted(re.findall(r"^ {4}(\w+) {2,}\w", said, re.MULTILINE)) == TEMPLATES
+    done = run("init", "x", "--template", "poem")
+    assert (done.code, done.out) == (2, "") and all(f"'{name}'" in done.err for name in TEMPLATES)
+
+
+def test_the_workflow_of_a_new_pack_uses_the_action_as_it_is():
+    workflow = yaml.safe_load((ROOT / "starters/common/.github/workflows/promptc.yml").read_text(encoding="utf-8"))
+    action = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
+    (used,) = [step for job in workflow["jobs"].values() for step in job["steps"] if step["uses"].startswith("OWNER/promptc@")]
+    assert set(used["with"]) <= set(action["inputs"])
+
+
+def test_without_a_template_it_is_a_chat_and_takes_the_name_of_its_folder(made, run):
+    made("The Old House!")
+    assert "the-old-house 0.1.0" in run("explain", ".", "state.json").out
+    assert run("render", ".", "state.json").out.startswith("You are Ilse")
+    assert "note: pinned content fits for every valid state" in run("check", ".", "--verbose").out
+
+
+def test_in_the_working_folder_nobody_is_told_to_go_there(run, tmp_path, monkeypatch):
+    (tmp_path / "inn").mkdir()
+    monkeypatch.chdir(tmp_path / "inn")
+    done = run("init", ".")
+    assert done.code == 0 and "made the pack `inn`" in done.err and "cd " not in done.err
+
+
+def test_the_first_failure_of_a_new_pack_shows_figures(made, run):
+    made("inn")
+    rules = Path("templates/rules.md.j2")
+    rules.write_bytes(rules.read_bytes() + b"One more rule.\n")
+    done = run("test", "--no-cache")
     assert done.code == 1 and "tokens 85 → 89 (+4)" in done.out
-    rules.write_bytes(was)
-    (folder / "golden.txt").unlink()
-    run("test", "inn", "--no-cache")
-    assert run("accept", "inn").code == 0
-    assert (folder / "golden.inputs.json").read_bytes() == noted
-
-
-def test_a_new_pack_names_the_schema_that_lies_beside_it(run, tmp_path):
-    run("init", str(tmp_path / "inn"))
-    manifest = (tmp_path / "inn" / "pack.yaml").read_text(encoding="utf-8")
-    assert manifest.startswith("# yaml-language-server: $schema=pack.schema.json\n") and "\nname: inn\n" in manifest
-    assert (tmp_path / "inn" / "pack.schema.json").read_bytes() == (ROOT / "schemas" / "pack.schema.json").read_bytes()
-    assert "starter" not in manifest and ".." not in manifest
-
-
-def test_the_least_state_renders(run, tmp_path):
-    """Everything but the input has a default."""
-    run("init", str(tmp_path / "inn"))
-    assert "ask." in run("render", str(tmp_path / "inn"), "-", stdin=b'{"input": "Hello?"}').out
 
 
 @pytest.mark.parametrize("name", ["42", "...", "π"])
@@ -213,12 +281,12 @@ def test_nothing_is_overwritten(run, tmp_path):
     assert run("init", str(tmp_path / "file" / "inn")).code == 4
 
 
-@pytest.mark.parametrize("written", range(11))
+@pytest.mark.parametrize("written", [0, 1, 2, 12, 21, 22, 25, 26, 27])
 def test_an_init_that_was_stopped_is_ended_by_the_next(run, tmp_path, monkeypatch, written):
     monkeypatch.chdir(tmp_path)
     assert run("init", "whole/inn").code == 0
     whole = {path.relative_to("whole"): path.read_bytes() for path in Path("whole").rglob("*") if path.is_file()}
-    assert len(whole) == 10
+    assert len(whole) == 27
     rest = iter(range(written))
 
     def write(path, data):
@@ -227,7 +295,7 @@ def test_an_init_that_was_stopped_is_ended_by_the_next(run, tmp_path, monkeypatc
         write_file(path, data)
 
     monkeypatch.setattr(pack_info, "write_file", write)
-    assert run("init", "inn").code == (130 if written < 10 else 0)
+    assert run("init", "inn").code == (130 if written < 27 else 0)
     monkeypatch.setattr(pack_info, "write_file", write_file)
     assert run("init", "inn").code == 0
     assert {path: path.read_bytes() for path in Path("inn").rglob("*") if path.is_file()} == whole

@@ -14,8 +14,8 @@ STATE = "state.json"
 @pytest.fixture
 def there(tmp_path, monkeypatch):
     """A folder with a pack and its state."""
-    shutil.copytree(ROOT / "packs" / "starter", tmp_path / "starter")
-    shutil.copy(ROOT / "packs" / "starter" / STATE, tmp_path / STATE)
+    shutil.copytree(ROOT / "starters" / "chat", tmp_path / "starter")
+    shutil.copy(ROOT / "starters" / "chat" / STATE, tmp_path / STATE)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 

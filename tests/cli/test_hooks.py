@@ -24,7 +24,7 @@ CASE = "title: x\nstate: ../../packs/starter/state.json\npack: packs/starter\ngo
 @pytest.fixture
 def there(tmp_path: Path) -> Path:
     """A repository with a pack and a case that holds, and `promptc` on its path."""
-    shutil.copytree(ROOT / "packs" / "starter", tmp_path / "packs" / "starter")
+    shutil.copytree(ROOT / "starters" / "chat", tmp_path / "packs" / "starter")
     folder = tmp_path / "fixtures" / "first"
     folder.mkdir(parents=True)
     (folder / "case.yaml").write_text(CASE, encoding="utf-8")

@@ -216,7 +216,7 @@ def test_an_index_over_the_state_is_not_built(archive, run):
 
 
 def test_a_pack_without_indexes(run):
-    done = run("index", "build", "packs/starter")
+    done = run("index", "build", "starters/chat")
     assert done.code == 2 and "the pack has no index over files" in done.err
 
 

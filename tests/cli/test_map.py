@@ -6,34 +6,36 @@ import pytest
 
 from tests.cli.conftest import ROOT
 
-PACKS = sorted(folder.name for folder in (ROOT / "packs").iterdir() if (folder / "pack.yaml").is_file())
+PACKS = sorted(
+    path.parent.relative_to(ROOT).as_posix() for shipped in ("packs", "starters") for path in (ROOT / shipped).glob("*/pack.yaml")
+)
 
 
-@pytest.mark.parametrize("name", PACKS)
-def test_the_map_of_a_pack(name, run, golden, monkeypatch):
+@pytest.mark.parametrize("pack", PACKS)
+def test_the_map_of_a_pack(pack, run, golden, monkeypatch):
     monkeypatch.chdir(ROOT)
-    done = run("map", f"packs/{name}")
+    done = run("map", pack)
     assert (done.code, done.err) == (0, "")
-    golden(f"map_{name}.md", done.out)
+    golden(f"map_{pack.rpartition('/')[2]}.md", done.out)
 
 
 def test_a_page(run, golden, monkeypatch):
     monkeypatch.chdir(ROOT)
-    golden("map_starter.html", run("map", "packs/starter", "--format", "html").out)
+    golden("map_chat.html", run("map", "starters/chat", "--format", "html").out)
 
 
 def test_it_does_not_matter_how_the_pack_is_named(run, tmp_path, monkeypatch):
-    monkeypatch.chdir(ROOT / "packs" / "starter")
+    monkeypatch.chdir(ROOT / "starters" / "chat")
     near = run("map", "pack.yaml").out
     monkeypatch.chdir(tmp_path)
-    assert near == run("map", str(ROOT / "packs" / "starter")).out
+    assert near == run("map", str(ROOT / "starters" / "chat")).out
 
 
 def test_a_file_is_written_whole_or_not_at_all(run, tmp_path):
     target = tmp_path / "map.html"
-    done = run("map", str(ROOT / "packs" / "starter"), "--format", "html", "-o", str(target))
+    done = run("map", str(ROOT / "starters" / "chat"), "--format", "html", "-o", str(target))
     assert (done.code, done.out) == (0, "") and target.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
-    done = run("map", str(ROOT / "packs" / "starter"), "-o", str(tmp_path / "none" / "map.md"))
+    done = run("map", str(ROOT / "starters" / "chat"), "-o", str(tmp_path / "none" / "map.md"))
     assert done.code == 4 and "PC0725" in done.err
 
 

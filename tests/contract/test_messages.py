@@ -219,7 +219,7 @@ def test_what_a_state_breaks_of_its_schema(load):
 
 def test_what_stands_in_a_manifest(tmp_path):
     """Every value of a manifest, and each in its place."""
-    file = ROOT / "packs" / "starter"
+    file = ROOT / "starters" / "chat"
     (tmp_path / "templates").mkdir()
     (tmp_path / "templates" / "rules.md.j2").write_text("x")
     (tmp_path / "state.schema.json").write_bytes((file / "state.schema.json").read_bytes())

@@ -42,7 +42,7 @@ _BYTES = (
 
 def _make_cases(root: Path) -> Path:
     """A repository with a case of each kind, all passing."""
-    shutil.copytree(ROOT / "packs" / "starter", root / "packs" / "starter")
+    shutil.copytree(ROOT / "starters" / "chat", root / "packs" / "starter")
     log = root / "packs" / "log"
     log.mkdir()
     (log / "pack.yaml").write_text(

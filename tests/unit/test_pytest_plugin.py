@@ -20,7 +20,7 @@ def there(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, tmp_path_f
     monkeypatch.setenv("PYTEST_PLUGINS", "promptc.pytest_plugin,xdist.plugin")
     for name in ("HOME", "USERPROFILE"):
         monkeypatch.setenv(name, str(tmp_path_factory.mktemp("home")))
-    shutil.copytree(ROOT / "packs" / "starter", pytester.path / "packs" / "starter", ignore=shutil.ignore_patterns("cases"))
+    shutil.copytree(ROOT / "starters" / "chat", pytester.path / "packs" / "starter", ignore=shutil.ignore_patterns("cases"))
     for name in ("first", "second"):
         folder = pytester.path / "fixtures" / name
         folder.mkdir(parents=True)

@@ -14,7 +14,7 @@ from tests.contract.sources import ROOT
 SHOW = """\
 import sys
 from promptc.cli import main
-code = main._render(["render", "packs/starter", "packs/starter/state.json"])
+code = main._render(["render", "starters/chat", "starters/chat/state.json"])
 from promptc.passes import bind
 from promptc.cli.main import Image
 print(code, isinstance(bind.__spec__.loader, Image), bind.__file__, bind.__name__, bind.__package__, file=sys.stderr)

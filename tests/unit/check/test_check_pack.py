@@ -7,7 +7,7 @@ from promptc.check.configurations import list_configurations
 from promptc.check.registry import check_pack
 from tests.unit.check.lint import codes, lint, messages
 
-_PACKS = Path(__file__).resolve().parents[3] / "packs"
+_ROOT = Path(__file__).resolve().parents[3]
 _PIN = "{sections: {lore: {pinned: true}}}"
 _BAD = "{sections: {lore: {pinned: true, overflow: [{drop: {}}]}}}"
 
@@ -117,6 +117,6 @@ def test_a_pack_that_extends_another(tmp_path):
 
 def test_packs_that_are_shipped():
     """A list of facts that is read whole may be meant; nothing else is doubtful, and nothing wrong."""
-    for manifest in sorted(_PACKS.glob("*/pack.yaml")):
+    for manifest in sorted(_ROOT.glob("packs/*/pack.yaml")):
         found = check_pack(promptc.load(manifest.parent).model)
         assert not [str(one) for one in found if one.level != "note" and one.code != "PC0640"]

@@ -218,7 +218,7 @@ def test_segments_and_chunks(tmp_path):
 
 
 @pytest.mark.sampled
-@pytest.mark.parametrize("name", ["sentinel", "whispercross", "worldarchitect", "starter", "companion", "tidepool"])
+@pytest.mark.parametrize("name", ["sentinel", "whispercross", "worldarchitect", "companion", "tidepool"])
 def test_the_packs_that_are_shipped_say_nothing_twice(name):
     import promptc
     from promptc.check.registry import check_pack

@@ -51,7 +51,7 @@ def test_what_was_not_kept_is_asked_of_the_files(cache):
 def test_a_path_is_of_its_working_folder(cache, tmp_path):
     """The same words name another pack elsewhere, and another path is told in findings."""
     for name in ("a", "b"):
-        shutil.copytree(ROOT / "packs/starter", tmp_path / name / "pack")
+        shutil.copytree(ROOT / "starters/chat", tmp_path / name / "pack")
     with contextlib.chdir(tmp_path / "a"):
         _keep(cache, Path("pack"))
         assert find_kept(cache, "pack") is not None and find_kept(cache, "pack/pack.yaml") is not None

@@ -52,7 +52,7 @@ _CASE = "title: x\nstate: {base: state.json, set: {/input: 'Who are you?'}}\ngol
 def there(tmp_path: Path) -> Path:
     """A repository with a pack, a case and its goldens, committed."""
     pack = tmp_path / "packs" / "starter"
-    shutil.copytree(ROOT / "packs" / "starter", pack)
+    shutil.copytree(ROOT / "starters" / "chat", pack)
     folder = tmp_path / "fixtures" / "starter" / "plain"
     folder.mkdir(parents=True)
     state = json.loads((pack / "state.json").read_text(encoding="utf-8"))

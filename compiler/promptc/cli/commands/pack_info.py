@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import textwrap
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,6 +16,7 @@ from promptc.api import Pack
 from promptc.cli.findings import Reporter
 from promptc.cli.group import PACK, Command, group, refuse, take
 from promptc.cli.options import MOOD, PATCH, VARIANT, make_request
+from promptc.cli.shell import CaseShell
 from promptc.cli.terminal import show_json, write_stdout
 from promptc.diag.findings import FAMILIES, Code, Diagnostic, DiskError, UsageError, load_codes, shorten, suggest
 from promptc.diag.frozen import as_plain
@@ -22,20 +24,41 @@ from promptc.diag.typed import Any
 from promptc.files.atomic import write_file
 from promptc.files.paths import name_shipped, read_pack_file
 from promptc.files.reading import read_file
-from promptc.golden.cases.case import INPUTS
-from promptc.golden.cases.discover import load_case
-from promptc.golden.inputs import describe_inputs, render_inputs
-from promptc.golden.verdicts.verdict import describe_figures
+from promptc.golden.cases.case import INPUTS, is_pending
+from promptc.golden.cases.discover import CASE, load_case
+from promptc.golden.running.resources import SuiteResources
+from promptc.golden.verdicts.judge import note_case
+from promptc.model.pack import MANIFEST
 
 _VARIABLE = "_PROMPTC_COMPLETE"
 _SHELLS = ("bash", "zsh", "fish")
-_STARTER = "starter"
-_FILES = ("pack.yaml", "templates/rules.md.j2", "state.schema.json", "state.json", "cases/first/case.yaml", "cases/first/golden.txt")
-_IGNORED = b"# goldens that wait for `promptc review`\n*.new\n"
-_ATTRIBUTES = b"# goldens are compared byte for byte\ngolden.* -text\n"
-_CASE = "cases/first"
-_NOTED = f"{_CASE}/{INPUTS}"
-_SCHEMA = "pack.schema.json"
+_STARTERS = "starters"
+_TEMPLATES = ("chat",)
+_COMMON = "common"
+"""The folder with the files that every template has."""
+_REMARKS = {
+    "README.md": "what this pack does, and what to try",
+    "pack.yaml": "the manifest: what the prompt is made of",
+    "state.json": "an example state: what your program brings",
+    "templates": "the texts of the prompt",
+    "tools": "what the model may call",
+    "schemas": "the shape of its answer",
+    "pages": "what is looked up",
+    "data": "the index of the pages",
+    "cases": "what must come out, and what did",
+    ".github": "a workflow for CI",
+    ".gitattributes": "so that git leaves goldens as they are",
+    ".gitignore": "so that git leaves out goldens nobody has accepted",
+    "state.schema.json": "what a state may hold, and its defaults",
+    "case.schema.json": "for your editor",
+    "pack.schema.json": "for your editor",
+}
+"""What is said of each file and folder of a new pack, in this order. The others are example states."""
+_NEXT = """\
+    promptc render . state.json     the prompt
+    promptc explain . state.json    what it holds, and what was cut
+    promptc test                    its cases
+"""
 _NAME = "my-pack"
 _STATE = "state"
 _DECLARE = "name one in its manifest: `state: {schema: state.schema.json}`"
@@ -92,39 +115,52 @@ def help_command(ctx: click.Context, asked: tuple[str, ...]) -> int:
     "init",
     cls=Command,
     examples=[
-        (
-            "a new pack, and its first case",
-            "promptc init lighthouse && cd lighthouse && promptc test",
-        ),
+        ("a new pack, and its cases", "promptc init lighthouse && cd lighthouse && promptc test"),
     ],
 )
 @click.argument("folder", type=click.Path())
+@click.option("--template", type=click.Choice(_TEMPLATES), default=_TEMPLATES[0], help="The kind of pack to start from. [chat]")
 @click.pass_obj
-def init_command(reporter: Reporter, folder: str) -> int:
-    """Make a new pack in FOLDER: a manifest, a template, a state, a case with its golden, and the JSON Schemas by which an editor completes
-    and explains.
+def init_command(reporter: Reporter, folder: str, template: str) -> int:
+    """Make a new pack in FOLDER, from a template: a manifest, an example state, cases with their goldens, a workflow for CI, and the
+    JSON Schemas by which an editor completes and explains.
 
-    The folder is made if it is not there. Nothing that is there is ever overwritten; what a run that was stopped has made stays as it is,
-    and the rest is made.
+    \b
+    The templates:
+      chat    a conversation: rules, known facts, the newest turns
+
+    The folder is made if it is not there. A file that is there is never overwritten. If a run was stopped, the next one makes what is
+    missing.
     """
-    hidden = {".gitignore": _IGNORED, ".gitattributes": _ATTRIBUTES}
-    files = {_SCHEMA: read_shipped_schema("pack"), **hidden, **_read_starter(_name_pack(folder))}
+    name = _name_pack(folder)
+    files = _read_template(template, name)
+    notes = [f"{case.rpartition('/')[0]}/{INPUTS}" for case in files if case.endswith(f"/{CASE}")]
     target = Path(folder)
-    there = {name for name in (*files, _NOTED) if os.path.lexists(target / name)}
-    taken = sorted(name for name in there if (not there >= files.keys() if name == _NOTED else not _holds(target / name, files[name])))
+    there = {one for one in (*files, *notes) if os.path.lexists(target / one)}
+    taken = sorted(one for one in there if (not there >= files.keys() if one in notes else not _holds(target / one, files[one])))
     if taken:
         raise DiskError(
-            Diagnostic("PC0727", f"`{target / name}` is there already", help="name another folder; nothing was written") for name in taken
+            Diagnostic("PC0727", f"`{target / one}` is there already", help="name another folder; nothing was written") for one in taken
         )
-    for name in (name for name in files if name not in there):
-        _make_folder((target / name).parent)
-        write_file(str(target / name), files[name])
-    if _NOTED not in there:
-        write_file(str(target / _NOTED), _note_inputs(target))
-    listed = "".join(f"    {target / name}\n" for name in sorted((*files, _NOTED)))
-    tries = f"try `promptc render {folder} {target / 'state.json'}` and `promptc test {folder}`\n"
-    reporter.say(f"made the pack `{_name_pack(folder)}`:\n{listed}{tries}")
+    for one in (one for one in files if one not in there):
+        _make_folder((target / one).parent)
+        write_file(str(target / one), files[one])
+    with SuiteResources() as resources:
+        for one in (one for one in notes if one not in there):
+            case = load_case(str((target / one).resolve().parent))
+            if case.golden:
+                write_file(str(target / one), note_case(case, resources, CaseShell()))
+    reporter.say(_describe_made(folder, name, template, [one for one in (*files, *notes) if os.path.lexists(target / one)]))
     return 0
+
+
+def _describe_made(folder: str, name: str, template: str, made: Sequence[str]) -> str:
+    """What was made, a line for each file and folder beside the manifest, and the commands to try next."""
+    tops = {one.partition("/")[0] for one in made}
+    order = [*(one for one in _REMARKS if one in tops), *sorted(tops - _REMARKS.keys())]
+    listed = "".join(f"    {one if one in made else f'{one}/':<20} {_REMARKS.get(one, 'another example state')}\n" for one in order)
+    enter = "" if os.path.realpath(folder) == os.path.realpath(os.curdir) else f"    cd {shlex.quote(folder)}\n"
+    return f"made the pack `{name}` from the template `{template}`, {len(made)} files:\n{listed}next:\n{enter}{_NEXT}"
 
 
 def _holds(path: Path, data: bytes) -> bool:
@@ -141,23 +177,23 @@ def _name_pack(folder: str) -> str:
     return plain if re.fullmatch(r"[a-z][a-z0-9-]*", plain) else _NAME
 
 
-def _read_starter(name: str) -> dict[str, bytes]:
-    """The files of the pack that is shipped for this, under its new name and with the schema beside the manifest."""
+def _read_template(template: str, name: str) -> dict[str, bytes]:
+    """The files of a new pack: those every template has, those of this one under the pack's new name, and the schemas. The manifest comes
+    first, so that whoever was stopped goes on with the same template.
+    """
+    files: dict[str, bytes] = {}
     try:
-        files = {file: name_shipped("packs", _STARTER, *file.split("/")).read_bytes() for file in _FILES}
-    except OSError as wrong:
-        reason = wrong.strerror or str(wrong)
-        raise DiskError([Diagnostic("PC0724", f"cannot read the shipped starter: {reason}", help="install promptc anew")]) from wrong
-    manifest = files["pack.yaml"].replace(f"$schema=../../schemas/{_SCHEMA}".encode(), f"$schema={_SCHEMA}".encode())
-    return {**files, "pack.yaml": manifest.replace(f"\nname: {_STARTER}\n".encode(), f"\nname: {name}\n".encode())}
-
-
-def _note_inputs(target: Path) -> bytes:
-    """What `promptc accept` would note beside the first golden, so that its first failure can tell what changed."""
-    case = load_case(str(target.resolve() / _CASE))
-    with Pack.load(str(target.resolve())) as pack:
-        report = pack.render((target / "state.json").read_bytes()).report
-        return render_inputs(describe_inputs(case, pack), describe_figures(report))
+        for home in (name_shipped(_STARTERS, folder) for folder in (_COMMON, template)):
+            for path in sorted(home.rglob("*")):
+                if path.is_file() and path.name != INPUTS and not is_pending(path.name):
+                    files[path.relative_to(home).as_posix()] = path.read_bytes()
+        manifest = files.pop(MANIFEST).replace(f"\nname: {template}\n".encode(), f"\nname: {name}\n".encode())
+    except (OSError, KeyError) as wrong:
+        reason = f"{wrong.strerror or wrong}" if isinstance(wrong, OSError) else f"it has no {MANIFEST}"
+        help = "install promptc anew"
+        raise DiskError([Diagnostic("PC0724", f"cannot read the shipped template `{template}`: {reason}", help=help)]) from wrong
+    schemas = {f"{kind}.schema.json": read_shipped_schema(kind) for kind in ("pack", "case")}
+    return {MANIFEST: manifest, **files, **schemas}
 
 
 def _make_folder(folder: Path) -> None:

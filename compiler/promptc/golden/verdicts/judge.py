@@ -1,6 +1,7 @@
 """The verdict on a case: run, held against what it expects and against its goldens, and what differs written beside them.
 
 `judge_case` reads and judges one folder, `judge_loaded` a case that was read, unless `find_idle` tells that it would hold nothing.
+`note_case` gives what is noted beside its goldens.
 `refuse_skipped` is for runs that skip none. `describe_known` tells of a case that need not be run, `break_place`, `break_folder` and
 `break_unread` of folders that cannot be judged, and `list_obsolete` of goldens that no case asks for.
 """
@@ -135,9 +136,11 @@ def _judge(case: Case, ran: CaseRun, shell: Shell, broken: Sequence[Diagnostic])
 def _explain(case: Case, ran: CaseRun, verdict: Verdict) -> Verdict:
     """With the figures of its last turn, before and after."""
     turn = len(ran.turns) if case.kind == "session" else 0
-    reuse = min(ran.reuse, default=None)
-    before = find_figures(case.folder, turn)
-    return replace(verdict, before=before, after=describe_figures(ran.turns[-1].read_report(), reuse))
+    return replace(verdict, before=find_figures(case.folder, turn), after=_read_figures(ran))
+
+
+def _read_figures(ran: CaseRun) -> Figures | None:
+    return describe_figures(ran.turns[-1].read_report(), min(ran.reuse, default=None))
 
 
 def _hint_requires(case: Case, ran: CaseRun, verdict: Verdict) -> Verdict:
@@ -163,6 +166,13 @@ def _pend(case: Case, place: CaseFolder, verdict: Verdict, wanted: Sequence[Gold
     pended = write_pending(case, wanted, _note_inputs(case, verdict.after, resources))
     findings = (*verdict.findings, *pended.findings)
     return replace(verdict, differences=pended.differences, findings=findings, is_unwritten=bool(pended.findings))
+
+
+def note_case(case: Case, resources: SuiteResources, shell: Shell) -> bytes:
+    """What `promptc accept` would note beside the goldens of a case. The case is run: the note has the figures of its last turn."""
+    ran = run_case(case, resources, shell)
+    with work_in(case.root):
+        return _note_inputs(case, _read_figures(ran), resources)
 
 
 def _note_inputs(case: Case, figures: Figures | None, resources: SuiteResources) -> bytes:
