@@ -1,6 +1,6 @@
 """Build the wheel, install it with the locked dependencies into a fresh environment, and use it from `/`.
 
-What is tried: the version, a new pack rendered and checked, every shipped pack found beside the modules, one golden of each, and what two
+What is tried: the version, a new pack of each template checked and tested, every shipped pack found beside the modules, one golden of each, and what two
 type checkers make of a program that imports it.
 """
 
@@ -47,7 +47,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         wheel = _build_wheel(Path(folder, "wheel"))
         binaries = _install_wheel(wheel, Path(folder, "environment"))
-        _try_command_line(binaries, Path(folder, "pack"))
+        _expect("promptc 0.", _run(binaries / "promptc", "--version"))
+        _try_templates(binaries / "promptc", Path(folder))
         _try_shipped_packs(binaries)
         _try_types(binaries, Path(folder))
     print(f"{wheel.name}: built, installed and used from /")
@@ -69,13 +70,18 @@ def _install_wheel(wheel: Path, environment: Path) -> Path:
     return binaries
 
 
-def _try_command_line(binaries: Path, pack: Path) -> None:
-    promptc = binaries / "promptc"
-    _expect("promptc 0.", _run(promptc, "--version"))
-    _run(promptc, "init", str(pack))
-    _run(promptc, "check", str(pack))
-    if not _run(promptc, "render", str(pack), str(pack / "state.json")):
-        raise SystemExit("the new pack renders to nothing")
+def _try_templates(promptc: Path, folder: Path) -> None:
+    """A new pack has every file of its template, the hidden ones too, and passes."""
+    starters = ROOT / "starters"
+    for template in sorted(path.parent.name for path in starters.glob("*/pack.yaml")):
+        pack = folder / template
+        _run(promptc, "init", str(pack), "--template", template)
+        homes = (starters / "common", starters / template)
+        missing = [path for home in homes for path in home.rglob("*") if path.is_file() and not (pack / path.relative_to(home)).is_file()]
+        if missing:
+            raise SystemExit(f"the wheel lacks {', '.join(str(path.relative_to(ROOT)) for path in missing)}")
+        _run(promptc, "check", str(pack), "--strict")
+        _run(promptc, "test", str(pack), "--ci", "--no-cache")
 
 
 def _try_shipped_packs(binaries: Path) -> None:

@@ -21,8 +21,7 @@ READER = {
 }
 # --- what is promptc's own, or the user's ---
 SHIPPED = {
-    ("promptc.cli.commands.pack_info", "name_shipped('packs', _STARTER, *file.split('/')).read_bytes"): 1,
-    ("promptc.cli.commands.pack_info", "(target / 'state.json').read_bytes"): 1,  # which it has just written
+    ("promptc.cli.commands.pack_info", "path.read_bytes"): 1,  # of a template that is shipped
     ("promptc.cli.group", "Path(vocabulary_path(name)).read_bytes"): 1,
     ("promptc.cli.commands.pack_info", "name_shipped('schemas', name).read_bytes"): 1,
     ("promptc.diag.findings", "Path(__file__).with_name('codes.toml').read_text"): 1,

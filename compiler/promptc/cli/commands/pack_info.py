@@ -115,11 +115,11 @@ def help_command(ctx: click.Context, asked: tuple[str, ...]) -> int:
     "init",
     cls=Command,
     examples=[
-        ("a new pack, and its cases", "promptc init lighthouse && cd lighthouse && promptc test"),
+        ("Make a pack and run its cases", "promptc init lighthouse && cd lighthouse && promptc test"),
     ],
 )
 @click.argument("folder", type=click.Path())
-@click.option("--template", type=click.Choice(_TEMPLATES), default=_TEMPLATES[0], help="The kind of pack to start from. [chat]")
+@click.option("--template", type=click.Choice(_TEMPLATES), default=_TEMPLATES[0], help="What to start from. [chat]")
 @click.pass_obj
 def init_command(reporter: Reporter, folder: str, template: str) -> int:
     """Make a new pack in FOLDER, from a template: a manifest, an example state, cases with their goldens, a workflow for CI, and the
