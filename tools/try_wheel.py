@@ -1,7 +1,7 @@
 """Build the wheel, install it with the locked dependencies into a fresh environment, and use it from `/`.
 
-What is tried: the version, a new pack of each template checked and tested, every shipped pack found beside the modules, one golden of each, and what two
-type checkers make of a program that imports it.
+What is tried: the version, a new pack of each template checked and tested, every shipped pack found beside the modules, one golden of each,
+and what two type checkers make of a program that imports it.
 """
 
 import json
