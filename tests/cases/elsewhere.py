@@ -36,7 +36,7 @@ def is_rendered(case: Case) -> bool:
 
 def copy_with_crlf(root: Path) -> None:
     """Copies the packs and the cases to `root`, every text of a pack with CRLF."""
-    for folder in ("packs", "fixtures"):
+    for folder in ("packs", "fixtures", "starters"):
         shutil.copytree(ROOT / folder, root / folder)
     for pack in {case.pack for case in load_cases() if is_rendered(case)}:
         for path in (root / pack).rglob("*"):

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from promptc.golden.cases.case import GOLDENS, INPUTS
-from tests.cases.case import FIXTURES, OWN, ROOT, list_covered, load_cases
+from tests.cases.case import FIXTURES, OWN, ROOT, STARTERS, list_covered, load_cases
 from tests.cases.given import is_own
 
 CASES = load_cases()
@@ -14,7 +14,7 @@ ROWS = [("sentinel", "B", 15), ("tidepool", "D", 10), ("companion", "E", 10), ("
 
 
 def test_every_case_file_is_collected() -> None:
-    found = {str(path.parent) for folder in (FIXTURES, OWN) for path in folder.rglob("case.y*ml")}
+    found = {str(path.parent) for folder in (FIXTURES, OWN, STARTERS) for path in folder.rglob("case.y*ml")}
     assert found == {case.folder for case in CASES}
     assert len(CASES) >= 500
 
@@ -27,9 +27,8 @@ def test_cases_that_only_the_tests_can_run_stand_apart() -> None:
 def test_every_golden_belongs_to_a_case() -> None:
     asked = {Path(case.folder, name) for case in CASES for _, _, name in case.list_goldens()}
     noted = asked | {path.parent / INPUTS for path in asked}
-    orphans = [
-        path.relative_to(ROOT).as_posix() for path in sorted([*FIXTURES.rglob("golden.*"), *OWN.rglob("golden.*")]) if path not in noted
-    ]
+    found = sorted(path for folder in (FIXTURES, OWN, STARTERS) for path in folder.rglob("golden.*"))
+    orphans = [path.relative_to(ROOT).as_posix() for path in found if path not in noted]
     assert not orphans, f"no case asks for {', '.join(orphans)}"
 
 
