@@ -14,6 +14,8 @@ from promptc.api import Pack
 from promptc.diag.findings import Diagnostic, UsageError, join_names, suggest
 from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any, Literal
+from promptc.frontend.json import JsonDocument, load_json
+from promptc.frontend.state import set_values
 from promptc.model.pack import Choice, PackModel
 from promptc.model.section import Retrieve, Section
 from promptc.model.sources import Chunk
@@ -103,14 +105,17 @@ class RenderedRecall:
         version: str | None = None,
         columns: Mapping[str, str] | None = None,
         retriever: Retriever | None = None,
+        state: JsonDocument | None = None,
     ) -> None:
         """Without `section` it is the first of the manifest that asks the index. `columns` gives pointers by the names of columns; another
-        column goes where the section's request reads a key of its name. Raises `UsageError` (PC0732) for a section that does not ask it.
+        column goes where the section's request reads a key of its name. `state` is what every query is put into; without, `{}`. Raises
+        `UsageError` (PC0732) for a section that does not ask it.
         """
         self._pack = pack
         self._index = index
         self._version = version
         self._columns = dict(columns or {})
+        self._state = state or load_json(b"{}", "state")
         self._right: dict[tuple[Answer, ...], set[str]] = {}
         self._retriever = retriever or Retriever()
         self.section = _choose_section(pack.model, index, section)
@@ -142,7 +147,7 @@ class RenderedRecall:
         changes = [(pointer, json.dumps(given[name])) for name, pointer in places.items()]
         if self._version is not None:
             changes.append((self._locate_version(), json.dumps(self._version)))
-        outcome = self._pack.compile(self._pack.load_state(b"{}", "state", changes=changes), listen=asked.listen)
+        outcome = self._pack.compile(self._pack.load_document(set_values(self._state, changes)), listen=asked.listen)
         fit = outcome.fitted.sections.get(self.section.id) if outcome.emitted is not None else None
         held = {entry.item.value["id"]: entry.item.value["file"] for entry in fit.alive} if fit is not None else dict[str, str]()
         right = self._right[known.answers]

@@ -152,6 +152,21 @@ def test_eval(built, run, golden):
     golden("index_eval.txt", done.out)
 
 
+def test_eval_puts_every_query_into_a_state(built, run):
+    """A pack whose schema asks for more than a query is measured on a state that has it."""
+    found = '  - {id: found, items: {from: {retrieve: {index: rules, query: state.input}}, text: "{{ item.text }}"}}\n'
+    schema = {"type": "object", "required": ["input", "now"], "properties": {"input": {"type": "string"}, "now": {"type": "string"}}}
+    (built / "pack.yaml").write_text(PACK.replace("budget:", "state: {schema: s.json}\nbudget:") + found, encoding="utf-8")
+    (built / "s.json").write_text(json.dumps(schema), encoding="utf-8")
+    (built / "state.json").write_text('{"now": "noon"}', encoding="utf-8")
+    refused = run("index", "eval", ".", "rules", "queries.tsv")
+    assert refused.code == 3 and "PC0303 the state lacks the key `now`" in refused.err
+    done = run("index", "eval", ".", "rules", "queries.tsv", "--state", "state.json")
+    assert (done.code, done.err) == (0, "") and "recall as rendered by `found`" in done.out
+    missing = run("index", "eval", ".", "rules", "queries.tsv", "--state", "none.json")
+    assert missing.code == 4 and "cannot read the state none.json" in missing.err
+
+
 @pytest.mark.parametrize(("least", "code"), [("0.666", 0), ("0.667", 1), ("1", 1)])
 def test_eval_as_a_gate(least, code, built, run):
     assert run("index", "eval", ".", "rules", "queries.tsv", "--version", "2.0", "--min-recall", least).code == code

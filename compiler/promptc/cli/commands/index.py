@@ -22,6 +22,7 @@ from promptc.diag.typed import Any
 from promptc.explain.items import WHYS
 from promptc.files.reading import read_given
 from promptc.frontend.corpus import CorpusPart, IndexBuild, build_corpus, iter_parts, open_corpus, read_queries
+from promptc.frontend.json import load_json
 from promptc.model.section import MICRO, show_score
 from promptc.model.sources import CorpusIndex, StateIndex
 from promptc.passes.bind import bind_lets
@@ -205,6 +206,7 @@ def _describe_status(part: CorpusPart, built: BuiltIndex) -> str:
 @click.option("--version", "wanted", metavar="VERSION", help="Only chunks of this version.")
 @click.option("--section", metavar="ID", help="The section to render. [the first that uses INDEX]")
 @click.option("--column", "columns", metavar="NAME=POINTER", multiple=True, help="Put a column of QUERIES into the state, at this pointer.")
+@click.option("--state", metavar="STATE", type=click.Path(allow_dash=True), help="Put every query into this state. [{}]")
 @click.option("--cap", callback=read_count, metavar="TOKENS", help="The budget if no section uses INDEX. [1000]")
 @click.option("--floor", metavar="SCORE", help="Override the floor of the pack.")
 @click.option("--floors", is_flag=True, help="Compare floors by recall and rejection, and name the best.")
@@ -220,6 +222,7 @@ def eval_command(
     wanted: str | None,
     section: str | None,
     columns: tuple[str, ...],
+    state: str | None,
     cap: int | None,
     floor: str | None,
     floors: bool,
@@ -248,8 +251,9 @@ def eval_command(
     _check_answers(known, opened, queries)
     rendered = None
     setting = _choose_setting(one, opened, floors, leads)
-    if section or columns or setting or list_asking(loaded.model, index):
-        rendered = RenderedRecall(loaded, index, section or "", wanted, dict(map(_read_column, columns)))
+    if section or columns or state or setting or list_asking(loaded.model, index):
+        base = load_json(_read(state, "the state", "name a JSON file"), state) if state else None
+        rendered = RenderedRecall(loaded, index, section or "", wanted, dict(map(_read_column, columns)), state=base)
     if setting and rendered is not None:
         return _print_values(setting, rendered, known, opened, reporter, as_json)
     verdict, notes = _judge(one, known, opened, wanted, cap or _CAP, under)
@@ -351,12 +355,12 @@ def _count_known(verdict: RenderedVerdict) -> str:
     return f"{show_plural(answered, 'query', 'queries')} with an answer and {len(verdict.judged) - answered} without"
 
 
-def _read(name: str) -> bytes:
+def _read(name: str, what: str = "the queries", help: str = "name a TSV file") -> bytes:
     try:
         return read_given(name, _LONGEST)
     except (OSError, ValueError) as wrong:
         reason = getattr(wrong, "strerror", None) or str(wrong)
-        raise DiskError([Diagnostic("PC0724", f"cannot read the queries {name}: {reason}", help="name a TSV file")]) from wrong
+        raise DiskError([Diagnostic("PC0724", f"cannot read {what} {name}: {reason}", help=help)]) from wrong
 
 
 def _check_answers(known: Sequence[KnownAnswer], opened: Sequence[LoadedIndex], name: str) -> None:

@@ -164,13 +164,13 @@ def confine_case(case: Case) -> None:
 
 
 def _iter_states(case: Case) -> Iterator[tuple[str, Span]]:
-    nodes = {"render": ("state",), "session": ("states",), "apply": ("apply", "state")}.get(case.kind, ())
-    node = case.node
-    for key in nodes:
-        node = node.value[key]
-    for one in node.value if case.kind == "session" else (node,):
+    nodes = {"render": ("state",), "session": ("states",), "apply": ("apply", "state"), "recall": ("recall", "state")}
+    node: Node | None = case.node if case.kind in nodes else None
+    for key in nodes.get(case.kind, ()):
+        node = node.get(key) if node is not None else None
+    for one in () if node is None else node.value if case.kind == "session" else (node,):
         base = one.get("base") if isinstance(one.value, dict) else one
-        if nodes and base is not None:
+        if base is not None:
             yield str(base.value), base.span
 
 

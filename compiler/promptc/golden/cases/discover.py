@@ -269,8 +269,8 @@ def load_case(folder: str, top: str = "") -> Case:
 def _read_states(kind: CaseKind, plain: Mapping[str, Any], node: Node) -> tuple[GivenState, ...]:
     if kind == "render":
         return (_read_state(plain["state"]),)
-    if kind == "apply":
-        return (_read_state(plain["apply"]["state"]),)
+    if kind in ("apply", "recall"):
+        return tuple(_read_state(given) for given in [plain[kind].get("state")] if given is not None)
     states = tuple(map(_read_state, plain.get("states", ())))
     if states and states[0].base is None:
         first = node.value["states"].value[0]

@@ -100,7 +100,7 @@ def _apply(case: Case, environment: CaseEnvironment, shell: Shell) -> CaseRun:
 
 
 def _recall(case: Case, environment: CaseEnvironment, shell: Shell) -> CaseRun:
-    return CaseRun((_end(case, lambda: _ask_index(environment.resources.load_pack(environment.root, case.pack), case)),))
+    return CaseRun((_end(case, lambda: _ask_index(case, environment)),))
 
 
 def _check(case: Case, environment: CaseEnvironment, shell: Shell) -> CaseRun:
@@ -152,7 +152,7 @@ def read_state(case: Case, turn: int, environment: CaseEnvironment, before: Json
 
 def _load_state_node(case: Case, turn: int) -> Node:
     """Where the case names the state of a turn."""
-    node: Node = case.node.value["apply"] if case.kind == "apply" else case.node
+    node: Node = case.node.value[case.kind] if case.kind in ("apply", "recall") else case.node
     if case.kind == "session":
         found: Node = node.value["states"].value[turn]
         return found
@@ -233,7 +233,7 @@ def _count_same(before: str, after: str) -> int:
     return low
 
 
-def _ask_index(pack: Pack, case: Case) -> CaseOutcome:
+def _ask_index(case: Case, environment: CaseEnvironment) -> CaseOutcome:
     """Shares of queries in whole per cent: `recall` those whose answer is in the prompt (where no section asks the index: among its best
     six), `recall_in_cap` those whose answer is among the best six of the index and within the cap, `rejected` those without an answer for
     which nothing is in the prompt.
@@ -245,6 +245,7 @@ def _ask_index(pack: Pack, case: Case) -> CaseOutcome:
     from promptc.recall import RenderedRecall, list_asking
     from promptc.sources.retrieval.retrieve import ChunkQuery, Retriever, judge_index
 
+    pack = environment.resources.load_pack(environment.root, case.pack)
     name, version = case.asked["index"], case.asked.get("version")
     indexes = {one.name: one for one in pack.model.indexes if isinstance(one, CorpusIndex)}
     if name not in indexes:
@@ -261,7 +262,9 @@ def _ask_index(pack: Pack, case: Case) -> CaseOutcome:
     judged = judge_index(known, ask, floor=indexes[name].matching.floor, top=_TOP, cap=case.asked.get("cap", _CAP))
     figures = {"recall": judged.recall(_TOP) // _TENTHS, "recall_in_cap": judged.recall_in_cap // _TENTHS}
     if "section" in case.asked or list_asking(pack.model, name):
-        rendered = RenderedRecall(pack, name, case.asked.get("section", ""), version, case.asked.get("columns")).judge(known, opened)
+        state = read_state(case, 0, environment) if case.states else None
+        section, columns = case.asked.get("section", ""), case.asked.get("columns")
+        rendered = RenderedRecall(pack, name, section, version, columns, state=state).judge(known, opened)
         figures |= {"recall": rendered.recall // _TENTHS, "rejected": rendered.rejected // _TENTHS}
     return CaseOutcome(0, figures=figures)
 
