@@ -13,7 +13,7 @@ export PIP_NO_INPUT := 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint types tests drift cases wheel parts site prose bench prove accept codes format lock clean
+.PHONY: help demo test check lint types tests drift cases wheel parts site prose bench prove accept codes pictures format lock clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*##  *\(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -45,6 +45,7 @@ tests: $(VENV)/dev.stamp
 
 drift: $(VENV)/dev.stamp  ## are the generated documents up to date?
 	$(PY) tools/make_codes_doc.py --check
+	$(PY) tools/make_pictures.py --check
 
 
 cases: $(VENV)/dev.stamp  ## promptc test, over the fixtures of this repository and the templates of `promptc init`
@@ -77,6 +78,9 @@ accept: $(VENV)/dev.stamp  ## write all goldens from what the compiler makes now
 
 codes: $(VENV)/dev.stamp  ## write docs/reference/codes.md from the table of codes
 	$(PY) tools/make_codes_doc.py
+
+pictures: $(VENV)/dev.stamp  ## draw the pictures of docs/explanation from what their pages render
+	$(PY) tools/make_pictures.py
 
 format: $(VENV)/dev.stamp  ## let ruff mend what it can
 	$(BIN)/ruff check --fix .

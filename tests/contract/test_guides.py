@@ -15,6 +15,8 @@ import pytest
 import yaml
 
 from tests.contract.sources import ROOT
+from tools.make_pictures import BLOCK, DRAWN, make_picture
+from tools.make_pictures import PAGES as EXPLAINED
 from tools.measure_prose import list_sentences
 
 PAGES = tuple(
@@ -29,7 +31,6 @@ SHOWN = frozenset("guides/goldens guides/operations guides/retrieval guides/segm
 """Pages whose blocks are examples, held by tests of their own or by none, and whose sentences are not measured."""
 WRITTEN = tuple(name for name in PAGES if name.removeprefix("docs/").removesuffix(".md") not in SHOWN)
 GUIDES = tuple(name for name in WRITTEN if "\n```" in (ROOT / name).read_text(encoding="utf-8"))
-_BLOCK = re.compile(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$', re.MULTILINE | re.DOTALL)
 _RANKS = "https://openaipublic.blob.core.windows.net/encodings/o200k_base.tiktoken"
 _START = "import sys; from promptc.cli.main import main; sys.argv[0] = 'promptc'; sys.exit(main())"
 
@@ -76,7 +77,7 @@ def test_what_is_shown_is_what_happens(name, tmp_path, accepting):
     shell = Shell(tmp_path)
     document = ROOT / name
     text = document.read_text(encoding="utf-8")
-    made = _BLOCK.sub(lambda block: _do(block, shell), text)
+    made = BLOCK.sub(lambda block: _do(block, shell), text)
     if accepting:
         document.write_text(made, encoding="utf-8", newline="\n")
     assert made == document.read_text(encoding="utf-8"), "run `make accept` and read the difference"
@@ -86,8 +87,8 @@ def test_what_is_shown_is_what_happens(name, tmp_path, accepting):
 def test_every_block_is_done(name):
     """A block that is neither a file, nor an edit, nor commands would be shown and never tried."""
     text = (ROOT / name).read_text(encoding="utf-8")
-    assert text.count("\n```") == 2 * len(_BLOCK.findall(text))
-    assert not [block for block in _BLOCK.findall(text) if (block[0] == "console") == bool(block[1])]
+    assert text.count("\n```") == 2 * len(BLOCK.findall(text))
+    assert not [block for block in BLOCK.findall(text) if (block[0] == "console") == bool(block[1])]
 
 
 @pytest.mark.parametrize("name", WRITTEN)
@@ -96,9 +97,20 @@ def test_no_sentence_is_long(name):
     assert sentences and not [sentence for sentence in sentences if len(sentence.split()) > 35]
 
 
+@pytest.mark.parametrize("name", DRAWN)
+def test_a_picture_shows_what_its_page_renders(name):
+    assert (EXPLAINED / f"{name}.svg").read_text(encoding="utf-8") == make_picture(name), "run `make pictures`"
+
+
+def test_every_picture_is_drawn_and_shown():
+    text = "\n".join(page.read_text(encoding="utf-8") for page in EXPLAINED.glob("*.md"))
+    shown = re.findall(r"!\[[^\]]{40,}\]\((\w+)\.svg\)", text)
+    assert sorted(shown) == sorted(DRAWN) == sorted(path.stem for path in EXPLAINED.glob("*.svg"))
+
+
 def test_the_workflow_of_the_tutorial_uses_the_action_as_it_is():
     text = (ROOT / "docs/tutorial.md").read_text(encoding="utf-8")
-    (workflow,) = [yaml.safe_load(content) for _, title, content in _BLOCK.findall(text) if title.startswith(".github/workflows/")]
+    (workflow,) = [yaml.safe_load(content) for _, title, content in BLOCK.findall(text) if title.startswith(".github/workflows/")]
     (used,) = [step for job in workflow["jobs"].values() for step in job["steps"] if step["uses"].startswith("OWNER/promptc@")]
     action = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
     assert set(used["with"]) <= set(action["inputs"])
