@@ -13,7 +13,7 @@ export PIP_NO_INPUT := 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint types tests drift cases wheel parts site prose bench prove accept codes pictures format lock clean
+.PHONY: help demo test check lint types tests drift cases wheel parts site prose bench prove accept codes keys pictures format lock clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*##  *\(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -46,7 +46,7 @@ tests: $(VENV)/dev.stamp
 drift: $(VENV)/dev.stamp  ## are the generated documents up to date?
 	$(PY) tools/make_codes_doc.py --check
 	$(PY) tools/make_pictures.py --check
-
+	$(PY) -m tools.make_key_tables --check
 
 cases: $(VENV)/dev.stamp  ## promptc test, over the fixtures of this repository and the templates of `promptc init`
 	$(BIN)/promptc test --ci --no-cache --no-skip fixtures starters
@@ -62,8 +62,8 @@ site: $(VENV)/docs.stamp  ## build the documents as a site in build/site, withou
 	$(PY) tools/check_site.py build/site
 
 prose: $(VENV)/docs.stamp  ## how hard the guides and the codes are to read: Flesch's reading ease, and the longest sentence of each
-	$(PY) tools/measure_prose.py docs/index.md docs/tutorial.md docs/language.md docs/guides/*.md docs/reference/*.md docs/explanation/*.md \
-		compiler/promptc/diag/codes.toml
+	$(PY) tools/measure_prose.py docs/index.md docs/tutorial.md docs/language.md docs/guides/*.md docs/reference/*.md docs/reference/keys/*.md \
+		docs/explanation/*.md compiler/promptc/diag/codes.toml
 
 bench: $(VENV)/bench.stamp  ## what is measured against whom; prints ratios
 	$(PY) -m benchmarks
@@ -78,6 +78,9 @@ accept: $(VENV)/dev.stamp  ## write all goldens from what the compiler makes now
 
 codes: $(VENV)/dev.stamp  ## write docs/reference/codes.md from the table of codes
 	$(PY) tools/make_codes_doc.py
+
+keys: $(VENV)/dev.stamp  ## write the tables of docs/reference/keys from the schemas
+	$(PY) -m tools.make_key_tables
 
 pictures: $(VENV)/dev.stamp  ## draw the pictures of docs/explanation from what their pages render
 	$(PY) tools/make_pictures.py

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-_LEFT_OUT = re.compile(r"^ *```.*?^ *```$|^(?:#|\|)[^\n]*$", re.MULTILINE | re.DOTALL)
+_LEFT_OUT = re.compile(r"^ *```.*?^ *```$|^(?:#|\||<!--)[^\n]*$", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\[([^\]]*)\]\([^)]*\)")
 _CODE = re.compile(r"`[^`]+`")
 _PARAGRAPH = re.compile(r"\n\s*\n|\n(?= *(?:[-*]|\d+\.) )")

@@ -21,7 +21,7 @@ from tools.measure_prose import list_sentences
 
 PAGES = tuple(
     path.relative_to(ROOT).as_posix()
-    for pattern in ("index.md", "tutorial.md", "language.md", "guides/*.md", "reference/*.md", "explanation/*.md")
+    for pattern in ("index.md", "tutorial.md", "language.md", "guides/*.md", "reference/*.md", "reference/keys/*.md", "explanation/*.md")
     for path in sorted((ROOT / "docs").glob(pattern))
 )
 """What is written for authors."""
