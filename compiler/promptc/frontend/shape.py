@@ -496,6 +496,8 @@ def _mend_shape(fault: SchemaFault, node: Node) -> str:
         if key == "sections":
             return "write a list, each section with its `id`: `- {id: rules, text: Be brief.}`"
         return f"write a list: `{key}: [{node.raw}]`" if is_plain else ""
+    if key == "sections" and isinstance(value, tuple) and fault.wanted == "object":
+        return "write a mapping by id: `sections: {rules: {text: Be brief.}}`"
     if isinstance(value, tuple) and fault.keyword == "type" and fault.wanted == "string":
         return f"write one text; one of several lines stands under `{key}: |`"
     return ""
