@@ -130,7 +130,11 @@ def load_groups() -> dict[str, Group]:
     _walk({"properties": schemas[CASE]["properties"]}, "", schemas[CASE]["$defs"], named)
     for name, body in schemas[CASE]["$defs"].items():
         groups |= dict(_iter_mappings(body, f"{CASE}#{name}", tuple(named[name])))
-    return groups
+    return {name: _place_in_case(group) if name.startswith(CASE) else group for name, group in groups.items()}
+
+
+def _place_in_case(group: Group) -> Group:
+    return group._replace(places=tuple(f"{place} of `case.yaml`" if place.startswith("`") else place for place in group.places))
 
 
 def _load_schemas() -> dict[str, Schema]:
