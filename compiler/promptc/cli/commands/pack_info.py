@@ -33,7 +33,7 @@ from promptc.model.pack import MANIFEST
 _VARIABLE = "_PROMPTC_COMPLETE"
 _SHELLS = ("bash", "zsh", "fish")
 _STARTERS = "starters"
-_TEMPLATES = ("chat",)
+_TEMPLATES = ("chat", "rag", "agent", "review", "game")
 _COMMON = "common"
 """The folder with the files that every template has."""
 _REMARKS = {
@@ -44,6 +44,7 @@ _REMARKS = {
     "tools": "what the model may call",
     "schemas": "the shape of its answer",
     "pages": "what is looked up",
+    "synonyms.yaml": "words that mean the same",
     "data": "the index of the pages",
     "cases": "what must come out, and what did",
     ".github": "a workflow for CI",
@@ -116,6 +117,7 @@ def help_command(ctx: click.Context, asked: tuple[str, ...]) -> int:
     cls=Command,
     examples=[
         ("Make a pack and run its cases", "promptc init lighthouse && cd lighthouse && promptc test"),
+        ("Make a pack that answers from pages", "promptc init helpdesk --template rag"),
     ],
 )
 @click.argument("folder", type=click.Path())
@@ -128,6 +130,10 @@ def init_command(reporter: Reporter, folder: str, template: str) -> int:
     \b
     The templates:
       chat    a conversation: rules, known facts, the newest turns
+      rag     answers from pages, which are looked up by their words
+      agent   calls of tools and their results, as messages
+      review  a code review: ranked hunks, in shorter forms where room is short
+      game    a game master: other rules for each mood, tiers of strain
 
     The folder is made if it is not there. A file that is there is never overwritten. If a run was stopped, the next one makes what is
     missing.
