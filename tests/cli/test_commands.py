@@ -346,18 +346,3 @@ def test_a_vocabulary_that_is_missing_or_another_is_told(run, tmp_path, monkeypa
     monkeypatch.setattr("promptc.text.counters.bpe._FOLDER", tmp_path)
     (tmp_path / "o200k_base.tokens").write_bytes(b"x")
     assert [line.split(" ", 1)[1][-20:] for line in run("--version").out.splitlines()[1:]] == ["missing", "(another was shipped)"[-20:]]
-
-
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
-def test_a_shell_gets_its_script(shell, run):
-    assert "_PROMPTC_COMPLETE" in run("completion", shell).out
-
-
-@pytest.mark.parametrize(
-    ("words", "offers"), [("promptc ex", "explain"), ("promptc rule PC053", "PC0531"), ("promptc render --bud", "--budget")]
-)
-def test_a_shell_is_answered(words, offers, run, monkeypatch):
-    monkeypatch.setenv("_PROMPTC_COMPLETE", "bash_complete")
-    monkeypatch.setenv("COMP_WORDS", words)
-    monkeypatch.setenv("COMP_CWORD", str(words.count(" ")))
-    assert offers in run().out

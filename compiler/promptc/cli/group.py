@@ -110,6 +110,14 @@ MEANT = {
 _ALIKE = 0.8
 """How alike a command must be to be meant: `tune` is not `prune`."""
 
+
+def complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
+    """Completes what a pack, a state or a folder of cases may offer. It is loaded when a shell asks."""
+    from promptc.cli.completion import list_values
+
+    return list_values(ctx, param, incomplete)
+
+
 PACK = click.argument("pack", type=click.Path())
 STATE = click.argument("state", type=click.Path(allow_dash=True))
 
@@ -160,6 +168,8 @@ def _list_names(option: OptionSpec) -> list[str]:
 def _describe(option: OptionSpec) -> dict[str, Any]:
     """How click is told of it."""
     told: dict[str, Any] = {"help": option.help, "metavar": option.metavar, "multiple": option.is_multiple}
+    if option.is_declared:
+        told["shell_complete"] = complete
     if option.type == "flag":
         told["is_flag"] = True
     elif option.type == "count":
@@ -253,6 +263,14 @@ class CommandGroup(_Helping, click.Group):
         """Its own, the settings, then `--help`."""
         own = super().get_params(ctx)
         return [*own[: len(self.params)], *_make_settings(), *own[len(self.params) :]]
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[Any]:
+        """Its commands from the table, so nothing is loaded."""
+        from click.shell_completion import CompletionItem
+
+        if incomplete.startswith("-"):
+            return click.Command.shell_complete(self, ctx, incomplete)
+        return [CompletionItem(name, help=what) for name, what in self._table.items() if name.startswith(incomplete)]
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Its commands from the table, so nothing is loaded. Only the first group explains the options of every command."""

@@ -22,7 +22,9 @@ _MADE = "Override the output format of the pack"
 
 @frozen
 class OptionSpec:
-    """An option: its long name, its help, and what it takes: a value shown as `metavar`, or one of the `choices`."""
+    """An option: its long name, its help, and what it takes: a value shown as `metavar`, or one of the `choices`. `is_declared` where the
+    pack declares the values: a shell can complete them.
+    """
 
     name: str
     help: str
@@ -31,6 +33,7 @@ class OptionSpec:
     choices: tuple[str, ...] = ()
     is_multiple: bool = False
     short: str = ""
+    is_declared: bool = False
 
     @property
     def key(self) -> str:
@@ -57,17 +60,21 @@ TRACEBACK = OptionSpec("--traceback", "If promptc itself fails, show where.", ty
 SETTINGS = (COLOR, DIAGNOSTICS, QUIET, TRACEBACK)
 """What every command takes."""
 
-VARIANT = OptionSpec("--variant", "Choose a case of a variant axis. Repeat it for more axes.", "AXIS=CASE", is_multiple=True)
-MOOD = OptionSpec("--mood", "Short for --variant mood=CASE.", "CASE")
-PATCH = OptionSpec("--patch", "Apply a patch of the pack. Repeat it to apply several, in order.", "NAME", is_multiple=True)
-STORE = OptionSpec("--store", "Read a store of segments from this address instead.", "NAME=URL", is_multiple=True)
+VARIANT = OptionSpec(
+    "--variant", "Choose a case of a variant axis. Repeat it for more axes.", "AXIS=CASE", is_multiple=True, is_declared=True
+)
+MOOD = OptionSpec("--mood", "Short for --variant mood=CASE.", "CASE", is_declared=True)
+PATCH = OptionSpec(
+    "--patch", "Apply a patch of the pack. Repeat it to apply several, in order.", "NAME", is_multiple=True, is_declared=True
+)
+STORE = OptionSpec("--store", "Read a store of segments from this address instead.", "NAME=URL", is_multiple=True, is_declared=True)
 REQUEST = (
     OptionSpec("--budget", "Override the token budget of the whole prompt.", "N", "count"),
     VARIANT,
     MOOD,
     PATCH,
     OptionSpec("--format", f"{_MADE}: {', '.join(FORMATS)}.", "FORMAT", choices=FORMATS),
-    OptionSpec("--set", "Change one value of the state, for example /turn/number=3.", "POINTER=JSON", is_multiple=True),
+    OptionSpec("--set", "Change one value of the state, for example /turn/number=3.", "POINTER=JSON", is_multiple=True, is_declared=True),
     STORE,
 )
 """What every command takes that renders: the fields of a `RenderRequest`."""
@@ -75,7 +82,7 @@ REQUEST = (
 NO_CACHE = OptionSpec("--no-cache", "Do not use the cache: read every file, and keep nothing.", type="flag")
 RENDER = (
     OptionSpec("--model", "The model to name in the request. Needs --format with a provider.", "NAME"),
-    OptionSpec("--only", "Print only this section of the prompt. Repeat it for more.", "SECTION", is_multiple=True),
+    OptionSpec("--only", "Print only this section of the prompt. Repeat it for more.", "SECTION", is_multiple=True, is_declared=True),
     OptionSpec("--output", "Write the prompt to FILE instead of standard output.", "FILE", "path", short="-o"),
     OptionSpec("--report", "Write a JSON report to FILE, even if the prompt does not fit.", "FILE", "path"),
     OptionSpec("--kept", "Add to the report what came from the cache.", type="flag"),

@@ -71,9 +71,9 @@ def _run_any(given: Sequence[str], reporter: Reporter, judge: Any = None) -> int
     from promptc.cli.group import JUDGE, describe_usage, group
 
     if _COMPLETE in os.environ and judge is None:
-        from click.shell_completion import shell_complete
+        from promptc.cli.completion import answer_shell
 
-        return shell_complete(group, {}, "promptc", _COMPLETE, os.environ[_COMPLETE])
+        return answer_shell(group, os.environ[_COMPLETE])
     try:
         with group.make_context("promptc", list(given) or ["--help"], obj=reporter) as context:
             if judge is not None:

@@ -12,7 +12,7 @@ from promptc.blockmap import make_choice
 from promptc.cli.commands.apply_io import STDIN, read_answer_file, read_answer_files, read_answers, read_args
 from promptc.cli.commands.check import print_findings
 from promptc.cli.findings import Reporter
-from promptc.cli.group import PACK, Command, take
+from promptc.cli.group import PACK, Command, complete, take
 from promptc.cli.options import MOOD, PATCH, VARIANT, make_request
 from promptc.cli.request import read_bytes
 from promptc.diag.findings import Diagnostic, Span, UsageError, count_noun, join_names, suggest
@@ -76,11 +76,20 @@ class _TakenAnswer:
     ],
 )
 @PACK
-@click.argument("answered", nargs=-1, metavar="[OPERATION] FILE", type=_FILE)
+@click.argument("answered", shell_complete=complete, nargs=-1, metavar="[OPERATION] FILE", type=_FILE)
 @click.option("--state", metavar="STATE", type=_FILE, help="The state behind the question. Needed to check claims.")
-@click.option("--ask", metavar="NAME", help="The question of OPERATION that FILE answers. [the first]")
-@click.option("--arg", "args", multiple=True, metavar="NAME=JSON", help="An argument of the operation. Repeat it for more.")
-@click.option("--answer", "answers", multiple=True, metavar="NAME=FILE", help="The answer to an earlier question. [its `else`]")
+@click.option("--ask", shell_complete=complete, metavar="NAME", help="The question of OPERATION that FILE answers. [the first]")
+@click.option(
+    "--arg", "args", shell_complete=complete, multiple=True, metavar="NAME=JSON", help="An argument of the operation. Repeat it for more."
+)
+@click.option(
+    "--answer",
+    "answers",
+    shell_complete=complete,
+    multiple=True,
+    metavar="NAME=FILE",
+    help="The answer to an earlier question. [its `else`]",
+)
 @click.option("--schema", metavar="FILE", type=_FILE, help="Check against this JSON Schema instead of the pack's `response`.")
 @take(VARIANT, MOOD, PATCH)
 @click.option("--format", type=click.Choice(("text", "json", "sarif", "github")), default="text", help="How to print findings. [text]")

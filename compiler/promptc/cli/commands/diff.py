@@ -50,10 +50,17 @@ _LINK = "120000"
         ("Print only the figures, for several states", "promptc diff HEAD~1:packs/x packs/x --state a.json --state b.json --stat"),
     ],
 )
-@click.argument("old", metavar="A")
-@click.argument("new", metavar="B")
-@click.option("--state", "states", multiple=True, metavar="STATE", help="The state for comparing two packs. Repeat it for more states.")
-@click.option("--pack", metavar="PACK", help="The pack for comparing two states.")
+@click.argument("old", metavar="A", type=click.Path(allow_dash=True))
+@click.argument("new", metavar="B", type=click.Path(allow_dash=True))
+@click.option(
+    "--state",
+    "states",
+    multiple=True,
+    metavar="STATE",
+    type=click.Path(),
+    help="The state for comparing two packs. Repeat it for more states.",
+)
+@click.option("--pack", metavar="PACK", type=click.Path(), help="The pack for comparing two states.")
 @click.option("--stat", is_flag=True, help="Print only the figures of each section.")
 @click.option("--style", type=click.Choice(STYLES), default="words", help="How to show changes. [words]")
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")

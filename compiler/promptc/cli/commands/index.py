@@ -10,7 +10,7 @@ import click
 
 from promptc.api import Pack
 from promptc.cli.findings import Reporter
-from promptc.cli.group import PACK, Command, CommandGroup, read_count
+from promptc.cli.group import PACK, Command, CommandGroup, complete, read_count
 from promptc.cli.interaction import Progress
 from promptc.cli.options import RenderRequest
 from promptc.cli.request import load_state_file
@@ -90,7 +90,7 @@ Vectors need an extra: pip install 'promptc-compiler[retrieval]'. Without the ex
     ],
 )
 @PACK
-@click.argument("index", nargs=-1)
+@click.argument("index", shell_complete=complete, nargs=-1)
 @click.option("--version", "wanted", metavar="VERSION", help="Only this version of the corpus.")
 @click.pass_obj
 def build_command(reporter: Reporter, pack: str, index: tuple[str, ...], wanted: str | None) -> int:
@@ -154,7 +154,7 @@ def _describe_sizes(part: CorpusPart, built: BuiltIndex) -> str:
     ],
 )
 @PACK
-@click.argument("index", nargs=-1)
+@click.argument("index", shell_complete=complete, nargs=-1)
 @click.pass_obj
 def status_command(reporter: Reporter, pack: str, index: tuple[str, ...]) -> int:
     """Tell for each index of PACK whether it is ready: built from the files and settings of now.
@@ -201,10 +201,10 @@ def _describe_status(part: CorpusPart, built: BuiltIndex) -> str:
     ],
 )
 @PACK
-@click.argument("index")
+@click.argument("index", shell_complete=complete)
 @click.argument("queries", type=click.Path())
 @click.option("--version", "wanted", metavar="VERSION", help="Only chunks of this version.")
-@click.option("--section", metavar="ID", help="The section to render. [the first that uses INDEX]")
+@click.option("--section", shell_complete=complete, metavar="ID", help="The section to render. [the first that uses INDEX]")
 @click.option("--column", "columns", metavar="NAME=POINTER", multiple=True, help="Put a column of QUERIES into the state, at this pointer.")
 @click.option("--state", metavar="STATE", type=click.Path(allow_dash=True), help="Put every query into this state. [{}]")
 @click.option("--cap", callback=read_count, metavar="TOKENS", help="The budget if no section uses INDEX. [1000]")
@@ -466,7 +466,7 @@ def _render_eval_json(verdict: IndexVerdict, rendered: tuple[str, RenderedVerdic
     ],
 )
 @PACK
-@click.argument("index")
+@click.argument("index", shell_complete=complete)
 @click.argument("query")
 @click.option(
     "--state", metavar="STATE", type=click.Path(allow_dash=True), help="The state, for an index over a list in it. `-` reads stdin."

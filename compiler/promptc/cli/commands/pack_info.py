@@ -10,11 +10,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import click
-from click.shell_completion import CompletionItem, get_completion_class
 
 from promptc.api import Pack
 from promptc.cli.findings import Reporter
-from promptc.cli.group import PACK, Command, group, refuse, take
+from promptc.cli.group import PACK, Command, complete, group, refuse, take
 from promptc.cli.options import MOOD, PATCH, VARIANT, make_request
 from promptc.cli.shell import CaseShell
 from promptc.cli.terminal import show_json, write_stdout
@@ -30,8 +29,7 @@ from promptc.golden.running.resources import SuiteResources
 from promptc.golden.verdicts.judge import note_case
 from promptc.model.pack import MANIFEST
 
-_VARIABLE = "_PROMPTC_COMPLETE"
-_SHELLS = ("bash", "zsh", "fish")
+_SHELLS = ("bash", "zsh", "fish", "powershell")
 _STARTERS = "starters"
 _TEMPLATES = ("chat", "rag", "agent", "review", "game")
 _COMMON = "common"
@@ -72,15 +70,21 @@ _LEVELS = {"error": "error", "warn": "warning", "note": "note"}
     cls=Command,
     examples=[
         ("bash: add this line to ~/.bashrc", 'eval "$(promptc completion bash)"'),
+        ("zsh: add this line to ~/.zshrc, after compinit", 'eval "$(promptc completion zsh)"'),
         ("fish: run this once", "promptc completion fish > ~/.config/fish/completions/promptc.fish"),
+        ("PowerShell: add this line to the file that $PROFILE names", "promptc completion powershell | Out-String | Invoke-Expression"),
     ],
 )
 @click.argument("shell", metavar="SHELL", type=click.Choice(_SHELLS))
 def completion_command(shell: str) -> int:
-    """Print the script that makes SHELL complete commands, options, files and codes."""
-    found = get_completion_class(shell)
-    assert found is not None
-    write_stdout((found(group, {}, "promptc", _VARIABLE).source() + "\n").encode())
+    """Print a script for SHELL that completes promptc with the Tab key.
+
+    It completes commands, options and files, and what your pack declares: moods, variants, patches, sections, operations, indexes and keys
+    of the state. It also completes the names of cases, and codes.
+    """
+    from promptc.cli.completion import SCRIPTS
+
+    write_stdout(SCRIPTS[shell].encode())
     return 0
 
 
@@ -93,7 +97,7 @@ def completion_command(shell: str) -> int:
         ("Read the help of a command in a group", "promptc help index build"),
     ],
 )
-@click.argument("asked", metavar="[COMMAND]...", nargs=-1)
+@click.argument("asked", shell_complete=complete, metavar="[COMMAND]...", nargs=-1)
 @click.pass_context
 def help_command(ctx: click.Context, asked: tuple[str, ...]) -> int:
     """Show the help of COMMAND. Without a COMMAND, list all commands.
@@ -302,10 +306,6 @@ def _render(pack: Pack, format: str, variants: dict[str, str], patches: Sequence
     return render_markdown(drawn)
 
 
-def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    return [CompletionItem(code.name, help=code.summary) for code in load_codes().values() if code.name.startswith(incomplete.upper())]
-
-
 @click.command(
     "rule",
     cls=Command,
@@ -315,7 +315,7 @@ def _complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> li
         ("Print all codes for a program", "promptc rule --all --format json"),
     ],
 )
-@click.argument("code", required=False, shell_complete=_complete)
+@click.argument("code", required=False, shell_complete=complete)
 @click.option("--all", "is_all", is_flag=True, help="List all codes.")
 @click.option("--format", type=click.Choice(("text", "json")), default="text", help="How to print the explanation. [text]")
 def rule_command(code: str | None, is_all: bool, format: str) -> int:

@@ -11,7 +11,7 @@ from pathlib import Path
 import click
 
 from promptc.cli.findings import Reporter
-from promptc.cli.group import Command
+from promptc.cli.group import Command, complete
 from promptc.cli.interaction import hold_interrupts
 from promptc.cli.options import is_in_ci
 from promptc.cli.terminal import escape_controls, show_json, write_stdout
@@ -24,7 +24,7 @@ from promptc.golden.verdicts.judge import break_unread, find_idle, list_obsolete
 from promptc.golden.verdicts.pending import PendingGolden, SettledGolden, accept_golden, list_pending, list_stale, reject_golden
 from promptc.golden.verdicts.verdict import Verdict
 
-PATTERNS = click.argument("patterns", metavar="[PATTERN]...", nargs=-1)
+PATTERNS = click.argument("patterns", shell_complete=complete, metavar="[PATTERN]...", nargs=-1)
 ALL = click.option("--all", "is_all", is_flag=True, help="Take all pending goldens.")
 DIR = click.option("--dir", "folder", metavar="DIR", type=click.Path(), help="The folder to look in. [the current folder]")
 _HERE = "."
@@ -128,7 +128,7 @@ def _accept_fresh(pending: PendingGolden) -> SettledGolden:
         ("Delete the unused goldens of one folder", "promptc prune fixtures/tavern"),
     ],
 )
-@click.argument("cases", nargs=-1, type=click.Path())
+@click.argument("cases", shell_complete=complete, nargs=-1, type=click.Path())
 @click.option("--dry-run", is_flag=True, help="Print what would be deleted, and delete nothing.")
 @click.pass_obj
 def prune_command(reporter: Reporter, cases: tuple[str, ...], dry_run: bool) -> int:

@@ -14,7 +14,7 @@ import click
 
 from promptc.api import Pack, choose_format
 from promptc.cli.findings import Reporter
-from promptc.cli.group import PACK, STATE, Command, read_count, take, take_request
+from promptc.cli.group import PACK, STATE, Command, complete, read_count, take, take_request
 from promptc.cli.options import NO_CACHE, RENDER, REQUEST, RenderRequest, make_render
 from promptc.cli.request import DOES_NOT_FIT, compile_request, load_selected, load_state_file, open_pack, run_render
 from promptc.cli.terminal import read_width, show_json, write_stdout
@@ -104,11 +104,17 @@ class _Explain(Command):
 @PACK
 @STATE
 @take_request
-@click.option("--why", metavar="SECTION/ITEM", help="Tell the whole story of one item or section.")
-@click.option("--stages", metavar="SECTION", help="Show each stage of a section: what passed, what was left out.")
+@click.option("--why", shell_complete=complete, metavar="SECTION/ITEM", help="Tell the whole story of one item or section.")
+@click.option("--stages", shell_complete=complete, metavar="SECTION", help="Show each stage of a section: what passed, what was left out.")
 @click.option("--source", metavar="[MESSAGE:]N[-M]", help="Show which template and state keys made line N of the output.")
 @click.option("--sweep", metavar="[MIN:MAX:STEP]", help="Show what fits at different budgets, or at each budget of a range.")
-@click.option("--without", multiple=True, metavar="SECTION", help="Compare with a prompt that leaves this section out. Repeat it for more.")
+@click.option(
+    "--without",
+    shell_complete=complete,
+    multiple=True,
+    metavar="SECTION",
+    help="Compare with a prompt that leaves this section out. Repeat it for more.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @click.option("--width", callback=read_count, metavar="N", help="The width in columns. [the terminal, else 80]")
 @take(NO_CACHE)
@@ -282,8 +288,8 @@ def _read_range(given: str) -> list[int]:
 @STATE
 @click.argument("expression")
 @take_request
-@click.option("--section", metavar="SECTION", help="Add the names of this section: strain, selected, section.")
-@click.option("--item", metavar="SECTION/ITEM", help="Add the names of this item: item, this, group.")
+@click.option("--section", shell_complete=complete, metavar="SECTION", help="Add the names of this section: strain, selected, section.")
+@click.option("--item", shell_complete=complete, metavar="SECTION/ITEM", help="Add the names of this item: item, this, group.")
 def eval_command(pack: str, state: str, expression: str, request: RenderRequest, section: str | None, item: str | None) -> int:
     """Evaluate EXPRESSION over STATE, and print the value as JSON.
 

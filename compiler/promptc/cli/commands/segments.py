@@ -13,7 +13,7 @@ import click
 
 from promptc.api import Pack
 from promptc.cli.findings import Reporter, describe_diagnostic, render_diagnostics
-from promptc.cli.group import Command, CommandGroup
+from promptc.cli.group import Command, CommandGroup, complete
 from promptc.cli.terminal import Paint, clip_cells, show_json, write_stdout
 from promptc.cli.views.drawing import Cell, render_table, show_plural
 from promptc.diag.findings import Diagnostic, PromptcError, UsageError, fail, suggest
@@ -43,7 +43,7 @@ _CHARS = 5
 
 _OPTIONS = (
     click.option("--pack", type=click.Path(), help="The pack that declares the store. [.]"),
-    click.option("--store", metavar="NAME", help="The name of the store, if the pack has several."),
+    click.option("--store", shell_complete=complete, metavar="NAME", help="The name of the store, if the pack has several."),
     click.option("--url", metavar="URL", help="The address of the store: sqlite:PATH or postgresql://…"),
     click.option("--table", metavar="NAME", help="Override the table that the pack names."),
 )

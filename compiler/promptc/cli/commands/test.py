@@ -13,7 +13,7 @@ import click
 
 from promptc.cache import open_cache
 from promptc.cli.findings import Reporter
-from promptc.cli.group import Command, read_count
+from promptc.cli.group import Command, complete, read_count
 from promptc.cli.interaction import Progress, end_in_order
 from promptc.cli.options import is_in_ci
 from promptc.cli.reports import KINDS, WHOLE
@@ -60,8 +60,10 @@ _QUOTED = re.compile("`([^`\n]+)`")
         ),
     ],
 )
-@click.argument("cases", nargs=-1, type=click.Path())
-@click.option("-k", "expression", metavar="EXPR", help="Only cases whose name matches: words, *, and, or, not, ( ).")
+@click.argument("cases", shell_complete=complete, nargs=-1, type=click.Path())
+@click.option(
+    "-k", "expression", shell_complete=complete, metavar="EXPR", help="Only cases whose name matches: words, *, and, or, not, ( )."
+)
 @click.option("-j", "--jobs", callback=read_count, metavar="N", help="The number of processes. [one for each processor]")
 @click.option("--changed", is_flag=True, help="Only cases that have changed since they last passed.")
 @click.option("--since", metavar="REV", help="Only cases whose files differ from this git revision.")

@@ -1,0 +1,395 @@
+"""Completion with the Tab key: the scripts of four shells, what they ask, and the values that a pack, its state or its cases offer.
+
+A script runs `promptc` with `_PROMPTC_COMPLETE` set to its shell, and reads lines of `KIND<tab>VALUE<tab>HELP`. KIND is `plain`; `open`,
+where more follows at once; or `file` and `dir`, which the shell completes itself. Only files are read, and nothing of a pack is run. A pack
+with a mistake offers nothing: this is no place for messages.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+
+import click
+from click.shell_completion import CompletionItem, ShellComplete, split_arg_string
+
+from promptc.cli.terminal import escape_controls, write_stdout
+from promptc.diag.findings import FAMILIES, PromptcError, load_codes
+from promptc.diag.typed import Any
+from promptc.files.reading import read_given
+from promptc.frontend.json import load_json
+from promptc.frontend.manifest import manifest_path, read_manifest
+from promptc.frontend.texts import PackFiles
+from promptc.model.pack import MANIFEST
+from promptc.model.state import Node
+
+_VARIABLE = "_PROMPTC_COMPLETE"
+_LINE, _WORDS, _WORD = "_PROMPTC_LINE", "_PROMPTC_WORDS", "_PROMPTC_WORD"
+_SAFE = re.compile(r"[\w./=~+:@%-]+")
+"""No other value is offered: a name from a stranger's file must not mean anything to a shell."""
+
+_BREAKS = "=:"
+"""Where bash ends a word, and the others do not."""
+
+_MOST_STATE = 1_000_000
+_MOST = 500
+_MOST_HELP = 60
+_DEEPEST = 32
+_CASES = ("fixtures", "packs")
+
+Offer = tuple[str, str]
+"""A value, and what it is. A value that ends in `=` or `/` goes on."""
+
+
+# --- what a shell asks ---
+
+
+def answer_shell(group: click.Group, shell: str) -> int:
+    """Prints what the shell may offer for the words in its variables: nothing for a command line that nobody can read."""
+    words, word, current = _read_words(shell)
+    try:
+        items = _Completer(group, {"obj": words[1:]}, "promptc", _VARIABLE).get_completions(words[1:], word)
+    except (PromptcError, click.ClickException, click.exceptions.Exit, OSError, ValueError):
+        items = []
+    cut = len(word) - len(current) if word.endswith(current) else 0
+    write_stdout("".join(_render(item, cut) for item in items).encode())
+    return 0
+
+
+def _read_words(shell: str) -> tuple[list[str], str, str]:
+    """The words before the one to complete, that word, and how much of it the shell takes for the word."""
+    if shell != "bash":
+        word = os.environ.get(_WORD, "")
+        return os.environ.get(_WORDS, "").split("\n"), word, word
+    line = os.environ.get(_LINE, "")
+    words = split_arg_string(line)
+    word = words.pop() if words and not line[-1:].isspace() else ""
+    current = os.environ.get(_WORD, "")
+    return words, word, "" if current in _BREAKS else current
+
+
+class _Completer(ShellComplete):
+    """The values of `--name=value` are offered as the whole word, as shells have it."""
+
+    def get_completions(self, args: list[str], incomplete: str) -> list[CompletionItem]:
+        """As the library does it."""
+        name, equals, _ = incomplete.partition("=")
+        lead = f"{name}=" if equals and name.startswith("--") else ""
+        items = super().get_completions(args, incomplete)
+        return [CompletionItem(f"{lead}{one.value}", type=one.type, help=one.help) if _is_value(one) else one for one in items]
+
+
+def _is_value(item: CompletionItem) -> bool:
+    return item.type in ("plain", "open")
+
+
+def _render(item: CompletionItem, cut: int) -> str:
+    if not _is_value(item):
+        return f"{item.type}\t\t\n"
+    if not _SAFE.fullmatch(str(item.value)):
+        return ""
+    help = escape_controls(" ".join((item.help or "").split()))[:_MOST_HELP]
+    return f"{item.type}\t{str(item.value)[cut:]}\t{help}\n"
+
+
+# --- what is offered ---
+
+
+def list_values(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """The values that `param` may have, as far as the files that are named already tell; and files, where it may be one."""
+    try:
+        named = _parse_again(ctx) if isinstance(param, click.Option) else ctx
+        begun = incomplete.upper() if param.name == "code" else incomplete
+        offers = list(_iter_fitting(_OFFERS[str(param.name)](named), begun))
+    except (PromptcError, OSError, ValueError):
+        offers = []
+    items = [CompletionItem(value, type="open" if value[-1] in "=/" else "plain", help=what) for value, what in offers]
+    return [*items, CompletionItem("", type="file")] if param.name in _OR_FILES else items
+
+
+def _parse_again(ctx: click.Context) -> click.Context:
+    """The context without the option that has no value yet: the library reads no argument of a line that ends in one."""
+    words = list(ctx.obj)
+    for name in ctx.command_path.split()[1:]:
+        words = words[words.index(name) + 1 :]
+    own = words[:-1] if words and words[-1].startswith("-") else words
+    return ctx.command.make_context(ctx.info_name, own, parent=ctx.parent, resilient_parsing=True)
+
+
+def _iter_fitting(offers: Iterable[Offer], incomplete: str) -> Iterator[Offer]:
+    """Those that begin like that, up to their next `/`: the names of thousands of cases are offered folder by folder."""
+    met: set[str] = set()
+    for value, what in offers:
+        if not value.startswith(incomplete) or not _SAFE.fullmatch(value):
+            continue
+        inside, slash, rest = value[len(incomplete) :].partition("/")
+        shown = (incomplete + inside + slash, "" if rest else what)
+        if shown[0] not in met:
+            met.add(shown[0])
+            yield shown
+        if len(met) == _MOST:
+            return
+
+
+def _read_pack(ctx: click.Context) -> Node:
+    """The manifest of the pack that the command line names, else of the folder it is called in."""
+    return read_manifest(manifest_path(Path(ctx.params.get("pack") or ".")), PackFiles())
+
+
+def _iter_keys(ctx: click.Context, key: str, what: str) -> Iterator[Offer]:
+    node = _read_pack(ctx).get(key)
+    yield from ((name, what) for name, _ in node.items()) if node is not None else ()
+
+
+def _iter_sections(ctx: click.Context) -> Iterator[Offer]:
+    for name, section in _read_pack(ctx).value["sections"].items():
+        yield name, section.find_text("note") or "section"
+
+
+def _iter_cases(ctx: click.Context) -> Iterator[tuple[str, str]]:
+    variants = _read_pack(ctx).get("variants")
+    for axis, node in variants.items() if variants is not None else ():
+        yield from ((axis, case) for case in node.value["cases"].value)
+
+
+def _iter_indexes(ctx: click.Context) -> Iterator[Offer]:
+    given = ctx.params.get("index") or ()
+    yield from (one for one in _iter_keys(ctx, "indexes", "index") if one[0] not in given)
+
+
+def _iter_stores(ctx: click.Context) -> Iterator[Offer]:
+    """`--store NAME` of `promptc segments`, `--store NAME=URL` of a render."""
+    is_name = "url" in ctx.params
+    yield from ((name if is_name else f"{name}=", what) for name, what in _iter_keys(ctx, "stores", "store"))
+
+
+def _iter_operations(ctx: click.Context) -> Iterator[Offer]:
+    """Where none stands yet."""
+    if ctx.params.get("words") or ctx.params.get("answered") or ctx.params.get("is_list") or ctx.params.get("restore"):
+        return
+    operations = _read_pack(ctx).get("operations")
+    for name, node in operations.items() if operations is not None else ():
+        yield name, node.find_text("title") or "operation"
+
+
+def _iter_of_operation(ctx: click.Context, key: str, ending: str) -> Iterator[Offer]:
+    """The arguments or the questions of the operation that is named; of all, where none is."""
+    given = [*(ctx.params.get("words") or ()), *(ctx.params.get("answered") or ())][:1]
+    operations = _read_pack(ctx).get("operations")
+    for name, node in operations.items() if operations is not None else ():
+        found = node.get(key)
+        if found is not None and (not given or name == given[0]):
+            yield from ((f"{one}{ending}", f"of {name}") for one, _ in found.items())
+
+
+def _iter_case_names(_: click.Context) -> Iterator[Offer]:
+    """The names of cases in `fixtures` and `packs`, or of the pack in which one is."""
+    from promptc.golden.cases.confine import choose_root, name_case
+    from promptc.golden.cases.discover import iter_cases
+
+    for place in iter_cases(_list_places()):
+        if place.is_case:
+            yield name_case(place.folder, choose_root(place.folder)), "case"
+
+
+def _iter_pending(_: click.Context) -> Iterator[Offer]:
+    from promptc.golden.verdicts.pending import list_pending
+
+    yield from ((one.case, one.status) for one in list_pending(_list_places()))
+
+
+def _list_places() -> list[str]:
+    """Never all of a folder that may be a home: it would take too long."""
+    found = [name for name in _CASES if Path(name).is_dir()]
+    return found or (["."] if Path(MANIFEST).is_file() else [])
+
+
+def _iter_codes(_: click.Context) -> Iterator[Offer]:
+    yield from FAMILIES.items()
+    yield from ((code.name, code.summary) for code in load_codes().values())
+
+
+def _iter_commands(ctx: click.Context) -> Iterator[Offer]:
+    """Those of promptc, or of the group that is named."""
+    found: click.Command | None = ctx.find_root().command
+    for word in ctx.params.get("asked") or ():
+        found = found.get_command(ctx, word) if isinstance(found, click.Group) else None
+    if isinstance(found, click.Group):
+        yield from ((name, "") for name in found.list_commands(ctx))
+
+
+# --- paths in a state ---
+
+
+def _iter_pointers(ctx: click.Context) -> Iterator[Offer]:
+    """JSON pointers of what a state holds: by its schema, then by the state itself, where it is a small file."""
+    manifest = _read_pack(ctx)
+    state, met = manifest.get("state"), set[str]()
+    node = state.get("schema") if state is not None else None
+    paths: list[tuple[str, str]] = []
+    if node is not None:
+        schema = load_json(*PackFiles().read_named(node)).value
+        paths += _iter_schema(schema, schema, "", 0)
+    paths += _iter_state(_read_state(str(ctx.params.get("state") or "")), "", 0)
+    for pointer, what in paths:
+        if pointer not in met:
+            met.add(pointer)
+            yield f"{pointer}=", what
+
+
+def _iter_schema(schema: Any, whole: Any, pointer: str, depth: int) -> Iterator[Offer]:
+    found = _follow(schema, whole)
+    named = found.get("properties")
+    for name, one in named.items() if isinstance(named, Mapping) and depth < _DEEPEST else ():
+        inner, path = _follow(one, whole), f"{pointer}/{_escape(name)}"
+        kind = inner.get("type")
+        yield path, str(inner.get("description") or (kind if isinstance(kind, str) else ""))
+        yield from _iter_schema(inner, whole, path, depth + 1)
+
+
+def _follow(schema: Any, whole: Any) -> Mapping[str, Any]:
+    """A schema, or the one in the same file that it refers to."""
+    found = schema
+    for _ in range(_DEEPEST):
+        reference = found.get("$ref") if isinstance(found, Mapping) else None
+        if not isinstance(reference, str) or not reference.startswith("#/"):
+            break
+        found = whole
+        for step in reference[2:].split("/"):
+            found = found.get(step.replace("~1", "/").replace("~0", "~")) if isinstance(found, Mapping) else None
+    return found if isinstance(found, Mapping) else {}
+
+
+def _read_state(path: str) -> Any:
+    """None for a pipe, which can be read only once, and for what is too long or no JSON."""
+    try:
+        return load_json(read_given(path, _MOST_STATE), path).value if Path(path).is_file() else None
+    except (PromptcError, OSError, ValueError):
+        return None
+
+
+def _iter_state(value: Any, pointer: str, depth: int) -> Iterator[Offer]:
+    entries: Iterable[tuple[Any, Any]] = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for name, inner in entries if depth < _DEEPEST else ():
+        path = f"{pointer}/{_escape(str(name))}"
+        yield path, "" if isinstance(inner, dict | list) else str(inner)
+        yield from _iter_state(inner, path, depth + 1)
+
+
+def _escape(name: str) -> str:
+    return name.replace("~", "~0").replace("/", "~1")
+
+
+_OFFERS: Mapping[str, Callable[[click.Context], Iterable[Offer]]] = {
+    "variant": lambda ctx: ((f"{axis}={case}", "case") for axis, case in _iter_cases(ctx)),
+    "mood": lambda ctx: ((case, "mood") for axis, case in _iter_cases(ctx) if axis == "mood"),
+    "patch": lambda ctx: _iter_keys(ctx, "patches", "patch"),
+    **dict.fromkeys(("only", "why", "stages", "without", "section", "item"), _iter_sections),
+    "set": _iter_pointers,
+    "store": _iter_stores,
+    "index": _iter_indexes,
+    **dict.fromkeys(("words", "answered"), _iter_operations),
+    "args": lambda ctx: _iter_of_operation(ctx, "args", "="),
+    "answers": lambda ctx: _iter_of_operation(ctx, "asks", "="),
+    "ask": lambda ctx: _iter_of_operation(ctx, "asks", ""),
+    **dict.fromkeys(("cases", "expression"), _iter_case_names),
+    "patterns": _iter_pending,
+    "code": _iter_codes,
+    "asked": _iter_commands,
+}
+"""By click's names of options and arguments."""
+
+_OR_FILES = frozenset(("words", "answered", "cases", "patterns"))
+
+
+# --- the scripts ---
+
+_BASH = """\
+_promptc_complete() {
+    local kind value
+    COMPREPLY=()
+    while IFS=$'\\t' read -r kind value _; do
+        case $kind in
+            file) compopt -o default 2>/dev/null ;;
+            dir) compopt -o dirnames 2>/dev/null ;;
+            open) compopt -o nospace 2>/dev/null; COMPREPLY+=("$value") ;;
+            plain) COMPREPLY+=("$value") ;;
+        esac
+    done < <(_PROMPTC_COMPLETE=bash _PROMPTC_LINE="${COMP_LINE:0:COMP_POINT}" \\
+        _PROMPTC_WORD="${COMP_WORDS[COMP_CWORD]}" "$1" 2>/dev/null)
+}
+complete -o nosort -F _promptc_complete promptc 2>/dev/null || complete -F _promptc_complete promptc
+"""
+_ZSH = """\
+#compdef promptc
+_promptc() {
+    local line kind value help
+    local -a plain open
+    for line in "${(@f)$(_PROMPTC_COMPLETE=zsh _PROMPTC_WORDS="${(pj:\\n:)${(@Q)words[1,CURRENT-1]}}" \\
+        _PROMPTC_WORD="${(Q)PREFIX}" ${(Q)words[1]} 2>/dev/null)}"; do
+        kind=${line%%$'\\t'*} line=${line#*$'\\t'}
+        value=${line%%$'\\t'*} help=${line#*$'\\t'}
+        value=${value//:/\\\\:}${help:+:$help}
+        case $kind in
+            file) _files ;;
+            dir) _path_files -/ ;;
+            open) open+=("$value") ;;
+            plain) plain+=("$value") ;;
+        esac
+    done
+    (( $#plain )) && _describe -V promptc plain
+    (( $#open )) && _describe -V promptc open -S ''
+}
+if [[ $zsh_eval_context[-1] == loadautofunc ]]; then
+    _promptc "$@"
+else
+    compdef _promptc promptc
+fi
+"""
+_FISH = """\
+function _promptc_complete
+    set -l words (commandline -opc)
+    set -lx _PROMPTC_COMPLETE fish
+    set -lx _PROMPTC_WORDS (string join \\n -- $words | string collect)
+    set -lx _PROMPTC_WORD (commandline -ct)
+    for line in (command $words[1] 2>/dev/null)
+        set -l parts (string split \\t -- $line)
+        switch $parts[1]
+            case file
+                __fish_complete_path $_PROMPTC_WORD
+            case dir
+                __fish_complete_directories $_PROMPTC_WORD
+            case '*'
+                printf '%s\\t%s\\n' $parts[2] $parts[3]
+        end
+    end
+end
+complete --no-files --command promptc --arguments '(_promptc_complete)'
+"""
+_POWERSHELL = """\
+Register-ArgumentCompleter -Native -CommandName promptc -ScriptBlock {
+    param($wordToComplete, $commandAst, $cursorPosition)
+    $words = @($commandAst.CommandElements | Where-Object { $_.Extent.EndOffset -lt $cursorPosition } | ForEach-Object {
+        if ($_ -is [System.Management.Automation.Language.StringConstantExpressionAst]) { $_.Value } else { $_.Extent.Text }
+    })
+    $env:_PROMPTC_COMPLETE = 'powershell'
+    $env:_PROMPTC_WORDS = $words -join "`n"
+    $env:_PROMPTC_WORD = $wordToComplete
+    try {
+        $lines = @(& $commandAst.GetCommandName() 2>$null)
+    } finally {
+        Remove-Item Env:_PROMPTC_COMPLETE, Env:_PROMPTC_WORDS, Env:_PROMPTC_WORD -ErrorAction SilentlyContinue
+    }
+    foreach ($line in $lines) {
+        $kind, $value, $help = $line -split "`t", 3
+        if ($kind -eq 'plain' -or $kind -eq 'open') {
+            if (-not $help) { $help = $value }
+            [System.Management.Automation.CompletionResult]::new($value, $value, 'ParameterValue', $help)
+        }
+    }
+}
+"""
+SCRIPTS: Mapping[str, str] = {"bash": _BASH, "zsh": _ZSH, "fish": _FISH, "powershell": _POWERSHELL}
+"""PowerShell completes files itself, where it is offered nothing."""
