@@ -37,6 +37,7 @@ VALUES = {
     "promptc help seg": "segments",
     "promptc help segments exp": "export",
     "promptc schema seg": "segments",
+    "promptc init mine --template ch": "chat",
 }
 NOTHING = (
     "promptc frobnicate ",
