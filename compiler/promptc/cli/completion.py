@@ -18,10 +18,10 @@ from click.shell_completion import CompletionItem, ShellComplete, split_arg_stri
 from promptc.cli.terminal import escape_controls, write_stdout
 from promptc.diag.findings import FAMILIES, PromptcError, load_codes
 from promptc.diag.typed import Any
+from promptc.files.paths import read_pack_file
 from promptc.files.reading import read_given
 from promptc.frontend.json import load_json
-from promptc.frontend.manifest import manifest_path, read_manifest
-from promptc.frontend.texts import PackFiles
+from promptc.frontend.manifest import load_manifest
 from promptc.model.pack import MANIFEST
 from promptc.model.state import Node
 
@@ -135,7 +135,7 @@ def _iter_fitting(offers: Iterable[Offer], incomplete: str) -> Iterator[Offer]:
 
 def _read_pack(ctx: click.Context) -> Node:
     """The manifest of the pack that the command line names, else of the folder it is called in."""
-    return read_manifest(manifest_path(Path(ctx.params.get("pack") or ".")), PackFiles())
+    return load_manifest(Path(ctx.params.get("pack") or "."))
 
 
 def _iter_keys(ctx: click.Context, key: str, what: str) -> Iterator[Offer]:
@@ -230,7 +230,7 @@ def _iter_pointers(ctx: click.Context) -> Iterator[Offer]:
     node = state.get("schema") if state is not None else None
     paths: list[tuple[str, str]] = []
     if node is not None:
-        schema = load_json(*PackFiles().read_named(node)).value
+        schema = load_json(read_pack_file(node.folder, str(node.value), node.span), str(node.value)).value
         paths += _iter_schema(schema, schema, "", 0)
     paths += _iter_state(_read_state(str(ctx.params.get("state") or "")), "", 0)
     for pointer, what in paths:

@@ -62,6 +62,11 @@ def manifest_path(path: Path) -> Path:
     return path / MANIFEST if stat.S_ISDIR(read_mode(Path(follow_link(str(path))))) else path
 
 
+def load_manifest(path: Path) -> Node:
+    """The manifest of the pack at a path, as `read_manifest` gives it, where nothing else of the pack is needed."""
+    return read_manifest(manifest_path(path), PackFiles())
+
+
 def read_manifest(file: Path, files: PackFiles, below: tuple[Path, ...] = ()) -> Node:
     """The manifest at `file`, valid in shape, with what it extends merged in and its sections by id.
 
