@@ -13,7 +13,7 @@ export PIP_NO_INPUT := 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint types tests drift cases wheel parts site prose bench prove accept codes keys pictures format lock clean
+.PHONY: help demo test check lint types tests drift cases wheel parts site prose bench prove accept codes api keys pictures format lock clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*##  *\(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -47,6 +47,7 @@ drift: $(VENV)/dev.stamp  ## are the generated documents up to date?
 	$(PY) tools/make_codes_doc.py --check
 	$(PY) tools/make_pictures.py --check
 	$(PY) -m tools.make_key_tables --check
+	$(PY) -m tools.make_api_page --check
 
 cases: $(VENV)/dev.stamp  ## promptc test, over the fixtures of this repository and the templates of `promptc init`
 	$(BIN)/promptc test --ci --no-cache --no-skip fixtures starters
@@ -78,6 +79,9 @@ accept: $(VENV)/dev.stamp  ## write all goldens from what the compiler makes now
 
 codes: $(VENV)/dev.stamp  ## write docs/reference/codes.md from the table of codes
 	$(PY) tools/make_codes_doc.py
+
+api: $(VENV)/dev.stamp  ## write the calls in docs/reference/python.md from signatures and docstrings
+	$(PY) -m tools.make_api_page
 
 keys: $(VENV)/dev.stamp  ## write the tables of docs/reference/keys from the schemas
 	$(PY) -m tools.make_key_tables

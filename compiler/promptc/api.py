@@ -25,26 +25,31 @@ from promptc.text.counters.counter import Counter
 
 
 def load(path: str | PathLike[str]) -> Pack:
-    """Loads the pack at `path`, a file or a folder with `pack.yaml`. Raises `PromptcError` with every finding of the stage that fails."""
+    """Loads a pack. `path` is its folder or its manifest.
+
+    Do it once, when your program starts. Raises `PromptcError` with every finding if the pack is not valid, and `DiskError` if a file
+    cannot be read.
+    """
     return Pack.load(path)
 
 
 class Pack:
-    """A loaded pack. May be used from several threads; rendering changes nothing but a memory of counts."""
+    """A loaded pack. Several threads may use it at once: rendering changes nothing in it."""
 
     def __init__(self, kept: KeptPack, cache: Cache | None = None) -> None:
-        """`load` makes one of a path. What is read of stores and indexes is kept in the cache."""
+        """Use `load`, which makes one of a path. With a cache, what is read of stores and indexes is kept there."""
         self._kept = kept
         self._cache = cache
         self._sources: Any = None
 
     @classmethod
     def load(cls, path: str | PathLike[str], cache: Cache | None = None, *, keeps_counts: bool = True) -> Self:
-        """Loads the pack at `path`, a file or a folder with `pack.yaml`.
+        """Loads a pack as `promptc.load` does, and can keep it in a cache.
 
-        With a cache it is taken from there as long as none of its files has changed, and its counts are looked up there; at the end of
-        a `with` what is new is kept. Without `keeps_counts` counts of texts are left alone: for renders by the thousand, whose counts
-        would push out those of others. A pack with a cache is for one thread at a time.
+        With `cache`, the compiled pack is taken from there while none of its files has changed. Use it in a `with` block then: what is new
+        is kept at the end of the block. Such a pack is for one thread at a time.
+
+        `keeps_counts=False` keeps no counts of texts. Use it for renders by the thousand, whose counts would push out those of others.
         """
         file = fspath(path)
         return cls(KeptPack(file, lambda: _load_files(file), cache, keeps_counts=keeps_counts), cache if keeps_counts else None)
@@ -53,24 +58,24 @@ class Pack:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Keeps what was compiled and counted in the cache, if there is one, and gives connections back. Never fails for want of either."""
+        """Keeps in the cache what was compiled and counted, and gives connections back. Never fails for want of either."""
         if self._sources is not None:
             self._sources.close()
         self._kept.keep()
 
     @property
     def model(self) -> PackModel:
-        """The compiled pack, for tools that look into it."""
+        """The compiled pack."""
         return self._kept.load_whole().pack
 
     @property
     def name(self) -> str:
-        """The pack's name."""
+        """The name of the pack."""
         return self._kept.loaded.pack.name
 
     @property
     def counter(self) -> Counter:
-        """What counts its tokens here and now."""
+        """The counter of tokens that is in force on this machine."""
         return self._kept.loaded.pack.counting.counter
 
     @property
@@ -79,16 +84,18 @@ class Pack:
         return self._kept.loaded.inputs
 
     def asks_outside(self, given: Collection[str]) -> bool:
-        """Whether it has stores that are not among `given`, or an index in an engine: then what it makes of a state may change though no
-        file of it, and none of its indexes' (`digest_indexes`), does.
+        """Tells whether the pack asks what its files do not hold: a store that is not in `given`, or an index in a database.
+
+        What it makes of a state may then change although no file has changed.
         """
         pack = self._kept.loaded.pack
         in_engine = any(isinstance(one, CorpusIndex) and one.engine is not None for one in pack.indexes)
         return in_engine or any(one.name not in given for one in pack.stores)
 
     def digest_indexes(self) -> bytes | None:
-        """Digests what its indexes over files are now: their manifests, which hold their fingerprints, and the documents they must be up to
-        date with. None where any of it cannot be read.
+        """Digests the indexes over files: what they were built of, and the documents that they must agree with.
+
+        Gives None where any of it cannot be read.
         """
         pack = self._kept.loaded.pack
         corpora = [one for one in pack.indexes if isinstance(one, CorpusIndex)]
@@ -103,15 +110,18 @@ class Pack:
     def load_state(
         self, given: bytes | Mapping[str, Any] | State, name: str = "state.json", *, changes: Sequence[tuple[str, str]] = ()
     ) -> State:
-        """Loads a state from JSON bytes or a dict: parsed, validated, defaults filled, digested. This is linear in its size; rendering is
-        not.
+        """Loads a state from JSON bytes or a dict: reads it, holds it to the schema, and fills in defaults.
 
-        `changes` are made before it is validated: JSON pointers and the JSON texts to put there. A loaded state is given back as it is.
+        - `given`: JSON bytes, a dict, or a `State`, which is given back as it is.
+        - `name`: what findings call the state.
+        - `changes`: pairs of a JSON pointer and a JSON text, made before the schema is applied.
+
+        Raises `PromptcError` if the state is not valid.
         """
         return given if isinstance(given, State) else load_state(given, self._kept.loaded.schema, name, changes)
 
     def load_document(self, document: JsonDocument) -> State:
-        """Loads a state from a JSON text that was read already, as `load_state` does."""
+        """Loads a state from a JSON text that was read before, as `load_state` does."""
         return load_document(document, self._kept.loaded.schema)
 
     def render(
@@ -124,11 +134,17 @@ class Pack:
         format: str | None = None,
         stores: Mapping[str, str] | None = None,
     ) -> Prompt:
-        """Renders a state. `budget` in tokens, `variants`, `patches` and `format` take the place of the pack's own choice; `stores` are
-        URLs in place of those its stores have. A provider's name as `format` gives messages, counted with its overheads.
+        """Renders a state to a prompt.
 
-        Raises `PromptcError` with `.diagnostics` for an invalid state, `FitError` with `.report` when the content does not fit, `DiskError`
-        when a store or an index cannot be read.
+        - `state`: a `State`, or what `load_state` takes.
+        - `budget`: another total, in tokens.
+        - `variants`: a case for an axis, such as `{"mood": "calm"}`.
+        - `patches`: the names of patches, in order.
+        - `format`: `text`, `messages`, or the name of a provider. A provider gives messages, counted by its own rules.
+        - `stores`: another URL for a store, by its name.
+
+        Raises `PromptcError` for a state that is not valid, and `FitError` for a prompt that does not fit. Raises `DiskError` for a store
+        or an index that cannot be read, and `UsageError` for a name that the pack does not have.
         """
         outcome = self.compile(state, budget=budget, variants=variants, patches=patches, format=format, stores=stores)
         if outcome.emitted is None:
@@ -149,9 +165,12 @@ class Pack:
         memory: CostlyWork | None = None,
         listen: Callable[[Any], Any] | None = None,
     ) -> Outcome:
-        """Renders as `render` does, but content that does not fit gives an outcome with errors instead of raising. `given` are the values
-        of the names that the pack of a question sees besides the state. `memory` makes renders of states that share parts faster.
-        `listen` is given the render's sources and gives those that are asked in their place.
+        """Renders as `render` does. A prompt that does not fit is an outcome with errors, not an exception.
+
+        - `without`: sections to leave out.
+        - `given`: the values of names that the pack of a question sees besides the state.
+        - `memory`: one for several states, so that what they share is worked out once.
+        - `listen`: a call that is given the sources of the render, and gives those that are asked in their place.
         """
         shape, provider = choose_format(format)
         options = RenderOptions(budget, dict(variants or {}), tuple(patches), shape, tuple(without), given or {}, provider)
@@ -218,10 +237,9 @@ class Pack:
         return self._sources
 
     def check(self, sources: Mapping[str, str] | None = None) -> tuple[Diagnostic, ...]:
-        """Lists what is wrong or doubtful in the pack itself, sorted by place; never raises for it. Findings of rendering are not among
-        them.
+        """Lists what is wrong or doubtful in the pack itself, sorted by place. It raises nothing for it.
 
-        With `sources`, URLs by the names of stores (none: as the pack says), stores and indexes are opened and looked at as well.
+        - `sources`: a mapping of stores to URLs, which may be empty. With it, stores and indexes are opened and looked at, too.
         """
         from promptc.check.registry import check_pack
 
@@ -238,8 +256,9 @@ class Pack:
     # --- operations ---
 
     def list_operations(self, state: State | bytes | Mapping[str, Any] | None = None) -> tuple[Listed, ...]:
-        """Lists the operations of the pack in the manifest's order, and with a state which are due. Raises `PromptcError` for an invalid
-        one.
+        """Lists the operations of the pack, in the order of the manifest. With a state, each says whether it is due.
+
+        Raises `PromptcError` if the state is not valid.
         """
         from promptc.operations.run import list_operations
 
@@ -252,11 +271,14 @@ class Pack:
         args: Mapping[str, Any] | None = None,
         answers: Mapping[str, str] | None = None,
     ) -> tuple[Request, ...]:
-        """Asks: gives the questions of an operation that have no answer in `answers` yet, in the manifest's order, each as a prompt.
+        """Gives the questions of an operation that have no answer yet, each as a prompt.
 
-        `args` take the place of the operation's own. A question sees the answers that were given: where one reads an earlier answer, give
-        that in and ask again. Raises `UsageError` for an unknown operation, argument or answer, `PromptcError` for an invalid state or
-        pack of a question, `FitError` for a question that does not fit.
+        - `args`: arguments in place of the defaults.
+        - `answers`: the answers that you have, by the names of the questions. If a question reads an earlier answer, give that answer and
+          ask again.
+
+        Raises `UsageError` for a name that the operation does not have, `PromptcError` for a state or a question that is not valid, and
+        `FitError` for a question that does not fit.
         """
         from promptc.operations.run import ask
 
@@ -269,11 +291,14 @@ class Pack:
         args: Mapping[str, Any] | None = None,
         answers: Mapping[str, str] | None = None,
     ) -> OperationResult:
-        """Does an operation: gives the state after it, and what it took out. Nothing that is given is changed, and nothing is written.
+        """Does an operation. Gives the new state, and what went to archives. It writes nothing, and leaves the state that you gave as it
+        is.
 
-        `state` is the JSON as it was read, or a dict; `answers` are a model's texts by the names of the asks. Where one is missing or fails
-        its check, the ask's `else` stands for it, and `.fallbacks` and `.warnings` tell. Raises `UsageError` for an unknown operation,
-        argument or answer, and `PromptcError` where the state is invalid, an edit cannot be made, or the new state would be invalid.
+        - `args`: arguments in place of the defaults.
+        - `answers`: the texts of a model, by the names of the questions. If one is missing, or fails its check, its `else` takes its place.
+
+        Raises `UsageError` for a name that the operation does not have. Raises `PromptcError` if the state is not valid, if an edit cannot
+        be made, or if the new state would not be valid.
         """
         from promptc.operations.run import run_operation
 
@@ -290,12 +315,15 @@ class Pack:
         wait: float = 30,
         if_state: str | None = None,
     ) -> OperationResult:
-        """Does an operation as `apply` does, on the state in a file, which is replaced as `promptc apply` does: under its
-        lock, what was taken out archived first.
+        """Does an operation on the state in a file, as `promptc apply` does. The file is locked, archives are written first, and then the
+        file is replaced in one step.
 
-        `archive` is the folder of the archives (None: `<path>.archive`); `wait` is how many seconds it may take to get the lock. With
-        `if_state`, a digest as `state.digest` is, the file must still hold that state. Raises what `apply` raises, and `DiskError` for a
-        file that cannot be read, locked or written, or holds another state; it is then as it was.
+        - `archive`: the folder of the archives. Unless given, it is `<path>.archive`.
+        - `wait`: how many seconds it may wait for the lock.
+        - `if_state`: a digest such as `state.digest`. The file must still hold that state.
+
+        Raises what `apply` raises. Raises `DiskError` if the file cannot be read, locked or written, or holds another state. The file is
+        then as it was.
         """
         from pathlib import Path
 
@@ -305,7 +333,7 @@ class Pack:
         return apply_to_file(self, fspath(path), operation, args, answers, folder=folder, wait=wait, expected=if_state)
 
     def render_question(self, asking: PackModel, state: State, given: Mapping[str, Any]) -> Outcome:
-        """Renders the messages of a question that an operation asks. Its pack sees this pack's states, and `given` besides."""
+        """Renders the messages of a question. Its pack sees the state of this pack, and `given`."""
         loaded = self._kept.loaded
         opened = Pack(KeptPack(asking.file, lambda: LoadedPack(asking, loaded.schema, loaded.inputs, {})))
         return opened.compile(state, format="messages", given=given)
@@ -320,8 +348,9 @@ def _load_files(path: str) -> LoadedPack:
 
 
 def choose_format(name: str | None) -> tuple[Format | None, Provider | None]:
-    """Tells what a format that was asked for is: text or messages, and the provider they are for. `UsageError` (PC0706)
-    for an unknown one.
+    """Tells what a format is: text or messages, and the provider that they are for.
+
+    Raises `UsageError` (PC0706) for an unknown one.
     """
     if name is None or name == "text" or name == "messages":
         return name, None  # type: ignore[return-value]

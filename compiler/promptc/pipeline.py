@@ -85,7 +85,7 @@ class Outcome:
 
 
 class Prompt:
-    """A compiled prompt. Frozen; its report is built when first asked for."""
+    """A finished prompt. It never changes. `text` of a prompt in messages raises `UsageError`, and so does `messages` of a text."""
 
     def __init__(self, outcome: Outcome) -> None:
         self._outcome = outcome
@@ -97,46 +97,48 @@ class Prompt:
 
     @property
     def provider(self) -> str | None:
-        """The provider whose overheads were counted; None where none was asked for."""
+        """The provider by whose rules the tokens were counted, or None."""
         provider = self._outcome.fitted.strained.selection.bound.provider
         return provider.name if provider is not None else None
 
     @property
     def text(self) -> str:
-        """The prompt of a text render, ending in one newline (empty when no section is present)."""
+        """The prompt as text. It ends in one newline, and is empty if no section is present."""
         return self._emitted("text").text
 
     @property
     def messages(self) -> list[dict[str, Any]]:
-        """The messages of a messages render: `role` and `content`."""
+        """The messages: a list of dicts with `role` and `content`."""
         return [dict(message) for message in self._emitted("messages").messages]
 
     @property
     def tools(self) -> list[dict[str, Any]]:
-        """The tools of a messages render: `name`, `description` and `input_schema`. A text render has none."""
+        """The tools that go with the messages: dicts with `name`, `description` and `input_schema`. Text has none."""
         return [tool.counted for tool in self._outcome.fitted.layout.tools]
 
     @property
     def response(self) -> Mapping[str, Any] | None:
-        """The JSON Schema of the answer, in a messages render of a pack that has one: the whole of it, whatever of it a provider takes."""
+        """The whole JSON Schema of the answer, for messages of a pack that has one."""
         response = self._outcome.fitted.strained.selection.plan.response if self.format == "messages" else None
         return response.schema if response is not None else None
 
     def to(self, provider: str, model: str | None = None) -> dict[str, Any]:
-        """The body of a request to a provider: messages, tools, response schema, limits and cache breakpoints where it takes them.
+        """Gives the body of a request to a provider: messages, tools, the schema of the answer, limits and cache breakpoints.
 
-        `model` goes before the pack's own (`output.models`). The body is fitted to that provider's account: what
-        `render(..., format=provider)` with the same budget gives, to the byte. Where this prompt was counted otherwise, it is rendered once
-        more; its own `tokens` and `report` stay what they are.
+        - `provider`: its name, such as `openai`.
+        - `model`: the model to name, in place of the one under `output.models`.
 
-        Of a messages render. Raises `UsageError` for an unknown provider, `FitError` where the content does not fit with its overheads,
-        `PromptcError` for what it cannot take.
+        Each provider counts a few tokens of its own. If this prompt was counted otherwise, it is rendered once more, so that the body fits.
+        The `tokens` and the `report` of this prompt stay as they are.
+
+        Raises `UsageError` for an unknown provider or a text prompt, `FitError` if it no longer fits, and `PromptcError` for what the
+        provider cannot take.
         """
         body: dict[str, Any] = self.build_payload(provider, model).body
         return body
 
     def build_payload(self, provider: str, model: str | None = None) -> Any:
-        """Build the body as `to` does, with what was said while it was made: a `Payload`, warnings of the second render included."""
+        """Builds the body as `to` does, with the warnings that came up: a `Payload`."""
         from promptc.frontend.output import load_provider
         from promptc.passes.payload.bodies import ReplyLimits, read_messages
         from promptc.passes.payload.checks import build_payload
@@ -171,26 +173,26 @@ class Prompt:
 
     @property
     def tokens(self) -> int:
-        """The exact count of the output, message overhead included."""
+        """The exact number of tokens, with what messages take beside their contents."""
         assert self._outcome.tokens is not None
         return self._outcome.tokens
 
     @property
     def report(self) -> dict[str, Any]:
-        """The report (contract.md §13)."""
+        """The report of the render: what each section holds, what was cut, and why."""
         return self._outcome.report
 
     @property
     def warnings(self) -> tuple[Diagnostic, ...]:
-        """What was said while rendering."""
+        """The findings that stopped nothing."""
         return self._outcome.warnings
 
     def read_sections(self, *names: str) -> str:
-        """Give what these sections added to the output, fences included; empty when they are absent. `UsageError` for an unknown one."""
+        """Gives what these sections added to the text, with their fences. Raises `UsageError` for a section that the pack does not have."""
         return "".join(part.text for part in self._iter_parts(names))
 
     def list_messages(self, *names: str) -> list[dict[str, Any]]:
-        """List the messages of a messages render with nothing in them but these sections. `UsageError` for an unknown one."""
+        """Lists the messages with nothing in them but these sections. Raises `UsageError` for a section that the pack does not have."""
         messages = self._emitted("messages").messages
         texts: dict[int, str] = {}
         for part in self._iter_parts(names):

@@ -7,6 +7,7 @@ from importlib import import_module
 
 import promptc
 from tests.contract.sources import PACKAGE, ROOT
+from tools.make_api_page import PAGE, fill, list_members, list_parts
 
 
 def _find_typed() -> dict[str, str | None]:
@@ -34,3 +35,16 @@ def test_importing_it_loads_nothing():
     probe = "import sys; bare = set(sys.modules); import promptc; dir(promptc); print(*sorted(set(sys.modules) - bare))"
     done = subprocess.run([sys.executable, "-S", "-c", probe], env={"PYTHONPATH": str(ROOT / "compiler")}, capture_output=True, check=True)
     assert done.stdout.decode().split() == ["promptc", "promptc.version"]
+
+
+def test_the_page_of_the_api_has_every_name():
+    """One part of the page has the members that no other part lists, so none is left out."""
+    parts = list_parts(PAGE.read_text(encoding="utf-8"))
+    assert sorted(name for name, listed in parts if not listed) == sorted({*promptc.__all__} - {"__version__"})
+    for name, listed in parts:
+        assert not {*listed.split()} - {*list_members(getattr(promptc, name))} if listed else True
+
+
+def test_the_page_of_the_api_is_as_the_code_says():
+    text = PAGE.read_text(encoding="utf-8")
+    assert fill(text) == text, "run `make api`"

@@ -24,7 +24,10 @@ _EXCERPT = 400
 
 
 class PromptcError(Exception):
-    """The pack, a template or the state is invalid, cannot fit, or hits a limit. `diagnostics` holds every finding of the stage, sorted."""
+    """The pack, a template or the state is not valid, does not fit, or goes over a limit.
+
+    `diagnostics` holds every finding, errors first. `exit_code` is what the command line ends with.
+    """
 
     exit_code: ClassVar[int] = 3
 
@@ -34,19 +37,19 @@ class PromptcError(Exception):
 
 
 class DiskError(PromptcError):
-    """A file cannot be read or written."""
+    """A file, a store or an index cannot be read or written."""
 
     exit_code: ClassVar[int] = 4
 
 
 class UsageError(PromptcError):
-    """The call itself is wrong: an unknown variant, patch, section or format was asked for."""
+    """The call is wrong: it names a variant, patch, section, operation or format that is not there."""
 
     exit_code: ClassVar[int] = 2
 
 
 class FitError(PromptcError):
-    """The content cannot be brought within a budget. `report` tells what was tried (contract.md §13, with `error`)."""
+    """The prompt does not fit its budget. `report` says what was tried, and how many tokens are missing."""
 
     def __init__(self, diagnostics: Iterable[Diagnostic], report: dict[str, Any]) -> None:
         super().__init__(diagnostics)
@@ -60,7 +63,14 @@ def fail(code: str, message: str, span: Span | None = None, *, help: str = "", l
 
 @frozen
 class Diagnostic:
-    """One finding: its code (`PC0201`), what is wrong in one sentence, where, and what would mend it."""
+    """One finding. `str()` of it is one line.
+
+    - `code`: its code, such as `PC0201`.
+    - `message`: what is wrong.
+    - `span`: where, with `file`, `line`, `column` and `excerpt`. It is None where there is no place.
+    - `help`: what would mend it.
+    - `level`: `error`, `warn` or `note`.
+    """
 
     code: str
     message: str

@@ -36,9 +36,11 @@ class LazyDigest:
 
 @frozen(eq=False)
 class State:
-    """A state as templates see it: valid against the pack's schema, defaults filled in, mappings in code-point order of their keys.
+    """A valid state, as templates see it.
 
-    Nothing changes `value`.
+    - `value`: the data. Defaults are filled in, and mappings are sorted by key. Nothing changes it.
+    - `name`: what findings call the state.
+    - `warnings`: what was said while it was loaded.
     """
 
     value: Mapping[str, Any]
@@ -48,7 +50,7 @@ class State:
 
     @property
     def digest(self) -> str:
-        """The sha256 of the state's canonical JSON as it was given."""
+        """The sha256 of the state as it was given, in the form `sha256:...`."""
         return self.late_digest.find()
 
 

@@ -22,8 +22,13 @@ KEPT = 1000
 
 @frozen(eq=False)
 class Listed:
-    """One operation: its arguments with their defaults, the names of what it asks, and whether it is due (False without a state or a
-    condition).
+    """One operation of a pack.
+
+    - `name`: its name.
+    - `title`: what it does, in a few words.
+    - `args`: its arguments with their defaults.
+    - `asks`: the names of its questions.
+    - `is_due`: whether its `when` holds. False without a state, and for an operation without a condition.
     """
 
     name: str
@@ -35,8 +40,11 @@ class Listed:
 
 @frozen(eq=False)
 class Request:
-    """One question: the prompt of the pack that asks it, in messages (`prompt.tokens`, `.messages`, `.to(provider)`), and the sha256
-    (`sha256:…`) of the canonical JSON of its messages.
+    """One question to a model.
+
+    - `name`: the name of the question.
+    - `prompt`: its messages. Send `prompt.to(provider)`.
+    - `digest`: the sha256 of the messages.
     """
 
     name: str
@@ -46,12 +54,16 @@ class Request:
 
 @frozen(eq=False)
 class Archive:
-    """What one `keep` took out of a list: its elements as they were written, in order; or the one value that a `set` replaced.
+    """What one edit of an operation took away or added, so that it can be undone.
 
-    `pointer` is the list's, `length` how many elements it had, `places` the half-open ranges [start, stop) of those that went, rising and
-    apart. Putting the elements back at their places gives the list as it was. Of a value (`is_value`), `pointer` is its own; where there
-    was none before the `set`, there is no element. `appended` is what one `append` put behind the list, from which nothing went, and
-    `stood` what stood in it.
+    - `name`: the name of the archive.
+    - `pointer`: the list, or the value that was set.
+    - `length`: how many elements the list had.
+    - `places`: the ranges [start, stop) of the list where the elements stood.
+    - `elements`: those that `keep` took out, or the one value that `set` replaced. Empty if there was none.
+    - `is_value`: whether the edit was a `set`.
+    - `appended`: what `append` added.
+    - `stood`: what the list held before that.
     """
 
     name: str
@@ -66,12 +78,16 @@ class Archive:
 
 @frozen(eq=False)
 class OperationResult:
-    """The new state and all that goes with it.
+    """What an operation came to.
 
-    `value` is the state as written with the edits made: keys in the order of the file, new ones behind them, nothing filled in that was
-    not asked for. `before` is the digest (`sha256:…`) of the state it was made of. `archives` hold what went (none that is empty), in the
-    order of the edits. `said` is what the operation says (may be empty, ends without a newline). `fallbacks` name the asks whose `else`
-    stands.
+    - `operation`: its name.
+    - `value`: the new state. Keys keep their order, and no default is filled in.
+    - `before`: the digest of the state that it was made of.
+    - `is_changed`: whether the new state differs.
+    - `archives`: what went, in the order of the edits.
+    - `said`: the text of `say`.
+    - `fallbacks`: the questions whose `else` was used.
+    - `warnings`: what was said of answers.
     """
 
     operation: str
