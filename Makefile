@@ -3,8 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PY := $(BIN)/python
-PACK := packs/sentinel
-STATE := fixtures/sentinel/calm/state.json
+DEMO := fixtures/demo fixtures/demo/state.json
 SEED ?= $(shell $(PYTHON) -c 'import secrets; print(secrets.randbelow(2**32))')
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -18,9 +17,11 @@ unexport PYTHONDONTWRITEBYTECODE
 help:  ## list the targets
 	@sed -n 's/^\([a-z]*\):.*##  *\(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
 
-demo: $(VENV)/run.stamp  ## render packs/sentinel with a fixture, then its context meter
-	@$(BIN)/promptc render $(PACK) $(STATE)
-	@$(BIN)/promptc explain $(PACK) $(STATE)
+demo: $(VENV)/run.stamp  ## render a small pack, then print its context meter
+	@echo '$$ promptc render $(DEMO)'
+	@$(BIN)/promptc render $(DEMO)
+	@echo '$$ promptc explain $(DEMO)'
+	@$(BIN)/promptc explain $(DEMO)
 
 test: $(VENV)/dev.stamp  ## run the tests
 	$(PY) -m pytest -q -n auto --dist loadfile
