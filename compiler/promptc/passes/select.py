@@ -252,7 +252,7 @@ def _render_fences(section: Section, names: Mapping[str, Any], strain: Mapping[s
     if fence is None:
         return "", ""
     seen = section_names(names, section, strain, {})
-    return render_fence(fence.open.render(seen), section), render_fence(fence.close.render(seen), section)
+    return render_fence(fence.open.render(seen), fence, section), render_fence(fence.close.render(seen), fence, section)
 
 
 def _guard_fences(section: Section, fences: Mapping[str, tuple[str, str]], plan: Plan, bound: Bound) -> tuple[str, str]:

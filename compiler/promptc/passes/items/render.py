@@ -10,7 +10,7 @@ from functools import cached_property
 from promptc.diag.findings import fail, join_names, show_value
 from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any, Literal
-from promptc.model.section import Items, MessageForm, Section, Size, TrimEach, has_each
+from promptc.model.section import Fence, Items, MessageForm, Section, Size, TrimEach, has_each
 from promptc.model.stages import Item
 from promptc.passes.bind import pay_text
 from promptc.passes.items.read import Read
@@ -115,8 +115,8 @@ class ItemRenderer:
         fence = self._items.fence
         if fence is None:
             return "", "", ()
-        open, found = guard_fence(fence.open, render_fence(fence.open.render(self._names), self._section), self._guard)
-        close, more = guard_fence(fence.close, render_fence(fence.close.render(self._names), self._section), self._guard)
+        open, found = guard_fence(fence.open, render_fence(fence.open.render(self._names), fence, self._section), self._guard)
+        close, more = guard_fence(fence.close, render_fence(fence.close.render(self._names), fence, self._section), self._guard)
         return open, close, (*found, *more)
 
     def _trim(self, raw: str, text: str, trim: TrimEach) -> tuple[str, str]:
@@ -189,13 +189,12 @@ def split_literals(fence: Template) -> tuple[str, str]:
     return text[: min(begins)], text[max(map(text.rfind, ("}}", "%}", "#}"))) + 2 :]
 
 
-def render_fence(rendered: str, section: Section) -> str:
+def render_fence(rendered: str, fence: Fence, section: Section) -> str:
     """A fence line: exactly one line of text that is not white space."""
     line = rendered.strip()
     if not line or len(line.splitlines()) != 1:
-        span = section.fence.span if section.fence is not None else section.span
         what = f"a fence of `{section.id}` must be one line of text, not {show_value(line)}"
-        raise fail("PC0516", what, span, help="write one line, with text of your own in it: `<notes>`")
+        raise fail("PC0516", what, fence.span, help="write one line, with text of your own in it: `<notes>`")
     return line
 
 
