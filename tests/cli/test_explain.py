@@ -1,6 +1,8 @@
 """`promptc explain`: every view is a golden at 80 columns, and says the same as the report."""
 
 import json
+import re
+import xml.etree.ElementTree as ET
 
 import pytest
 
@@ -260,3 +262,59 @@ def test_definitions_are_told_under_their_names(tmp_path, run, monkeypatch):
     assert f"`where` is false for it: about('ada') ({meant})" in why
     source = run("explain", "pack.yaml", "state.json", "--source", "1").out
     assert "{{ shout(item.id) }}" in source and '/rows/0/id = "a"' in source
+
+
+# --- the picture ---
+
+
+def _draw(run, *arguments):
+    done = run("explain", *arguments, "--svg", "--quiet")
+    return done, ET.fromstring(done.out)
+
+
+def _list_texts(picture):
+    return [one.text for one in picture.iter("{http://www.w3.org/2000/svg}text")]
+
+
+def test_the_picture_says_what_the_meter_says(keep, run):
+    """Every word of the head, the table and the cuts; a bar is drawn."""
+    done, picture = _draw(run, "keep", STATE, "--budget", "150")
+    meter = run("explain", "keep", STATE, "--budget", "150", "--quiet").out
+    shown = set(" ".join(_list_texts(picture)).split())
+    table = re.sub("[▏▎▍▌▋▊▉█░▕]", " ", meter.partition(": not selected")[0].rpartition("\n")[0])
+    assert done.code == 0 and not set(table.split()) - shown
+    assert len(list(picture.iter("{http://www.w3.org/2000/svg}rect"))) > len(table.splitlines()) // 3
+
+
+def test_the_picture_stays_in_its_frame(keep, run):
+    _, picture = _draw(run, "keep", STATE, "--budget", "150")
+    width, height = int(picture.get("width")), int(picture.get("height"))
+    for one in picture.iter("{http://www.w3.org/2000/svg}rect"):
+        assert int(one.get("x")) + int(one.get("width")) <= width and int(one.get("y")) <= height
+    for one in picture.iter("{http://www.w3.org/2000/svg}text"):
+        run_off = 0 if "e" in (one.get("class") or "").split() else 8 * len(one.text)
+        assert int(one.get("x")) + run_off <= width and int(one.get("y")) < height
+
+
+def test_the_picture_of_what_does_not_fit(keep, run):
+    done, picture = _draw(run, "keep", STATE, "--budget", "20")
+    assert done.code == 3 and any("does not fit 20 tokens" in text for text in _list_texts(picture))
+
+
+def test_names_are_text_in_the_picture(run, tmp_path):
+    """Ids come from the state: none of them is a tag, or a character that XML cannot hold."""
+    text = "promptc: 1\nname: odd\nversion: 1.0.0\ntokenizer: chars/4\nbudget: 3\ntruncate: [log]\n"
+    text += 'sections: [{id: log, items: {from: state.log, id: item.id, text: "{{ item.text }}"}}]\n'
+    (tmp_path / "pack.yaml").write_text(text, encoding="utf-8")
+    for name, shown in {"<script>x</script>": "<script>x</script>", "a&b\x1b[31m": "a&b\\x1b[31m", "\ufffe\u202e": "\ufffd\\u202e"}.items():
+        state = {"log": [{"id": one, "text": "word word word"} for one in (name, "last")]}
+        (tmp_path / "state.json").write_text(json.dumps(state), encoding="utf-8")
+        done, picture = _draw(run, str(tmp_path), str(tmp_path / "state.json"))
+        assert "<script" not in done.out and "\x1b" not in done.out
+        assert any(f"`{shown}`" in text for text in _list_texts(picture))
+
+
+@pytest.mark.parametrize("other", [["--json"], ["--why", "lore"], ["--sweep"]])
+def test_a_picture_is_one_view(other, keep, run):
+    done = run("explain", "keep", STATE, "--svg", *other)
+    assert done.code == 2 and "`--svg`" in done.err

@@ -4,13 +4,15 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 
 import pytest
 
 from tests.contract.sources import ROOT, list_tracked
+from tools.measure_prose import list_sentences
 
 README = ROOT / "README.md"
-_FILE = re.compile(r"^`([\w.]+)`:[^\n]*\n\n```(?:yaml|json)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+_FILE = re.compile(r"`([\w.]+)`:[^\n]*\n\n```(?:yaml|json)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _RUN = re.compile(r"^```console\n\$ promptc ([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _COMMAND = "import sys; from promptc.cli.main import main; sys.argv[0] = 'promptc'; sys.exit(main())"
 _LINK = re.compile(r"\]\((?!https?:|#)([^)#\s]+)")
@@ -38,6 +40,37 @@ def test_the_output_shown_is_the_output(folder, accepting):
     if accepting:
         README.write_text(made, encoding="utf-8", newline="\n")
     assert made == README.read_text(encoding="utf-8"), "run `make accept` and read the difference"
+
+
+def test_the_picture_shown_is_the_picture(tmp_path, accepting):
+    """Of the command that the line below it names; it needs nothing but itself."""
+    (picture,) = re.findall(r"\]\((docs/\S+\.svg)\)", README.read_text(encoding="utf-8"))
+    (shown,) = re.findall(r"`promptc (explain [^`]* --svg)`", README.read_text(encoding="utf-8"))
+    made = _run_python(ROOT, "-c", _COMMAND, *shown.split(), "--quiet")
+    if accepting:
+        (ROOT / picture).write_text(made, encoding="utf-8", newline="\n")
+    assert made == (ROOT / picture).read_text(encoding="utf-8"), "run `make accept` and look at the picture"
+    assert not re.search(r"https?:(?!//www\.w3\.org/2000/svg)|url\(|@import|href|<script|<image", made)
+
+
+def test_the_name_of_the_package_is_the_one_to_install():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    for page in (README, ROOT / "docs" / "index.md"):
+        text = page.read_text(encoding="utf-8")
+        for line in ("pip install {}", "pipx install {}", "uvx --from {} promptc"):
+            assert line.format(project["name"]) in text, f"{page.name}: {line}"
+        assert "`promptc` on the package index is another project" in text
+        named = set(re.findall(r"`(?:promptc-compiler)?\[(\w+)\]`", text))
+        assert named <= set(project["optional-dependencies"])
+    assert list(project["scripts"]) == ["promptc"]
+
+
+def test_the_first_screen_is_short():
+    """What it is, before the first heading; no sentence of the page is long."""
+    text = README.read_text(encoding="utf-8")
+    first = re.sub(r"!\[.*?\]\(.*?\)", "", text.partition("\n## ")[0])
+    assert len(first.split()) < 100
+    assert not [sentence for sentence in list_sentences(text) if len(sentence.split()) > 35]
 
 
 def test_the_python_shown_runs(folder):

@@ -97,6 +97,7 @@ class _Explain(Command):
         ("Show everything that happened to one item", "promptc explain packs/sentinel state.json --why recent/b233"),
         ("Follow a section from its list to the items in the prompt", "promptc explain packs/sentinel state.json --stages recent"),
         ("Find the template and the state keys behind line 12", "promptc explain packs/sentinel state.json --source 12"),
+        ("Draw a picture for your documentation", "promptc explain packs/sentinel state.json --svg > meter.svg"),
         ("Compare what fits at different budgets", "promptc explain packs/sentinel state.json --sweep"),
         ("See what the other sections gain without this one", "promptc explain packs/sentinel state.json --without injected"),
     ],
@@ -116,6 +117,7 @@ class _Explain(Command):
     help="Compare with a prompt that leaves this section out. Repeat it for more.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+@click.option("--svg", "as_svg", is_flag=True, help="Print the meter as an SVG picture.")
 @click.option("--width", callback=read_count, metavar="N", help="The width in columns. [the terminal, else 80]")
 @take(NO_CACHE)
 @click.pass_obj
@@ -130,6 +132,7 @@ def explain_command(
     sweep: str | None,
     without: tuple[str, ...],
     as_json: bool,
+    as_svg: bool,
     width: int | None,
     no_cache: bool,
 ) -> int:
@@ -137,7 +140,9 @@ def explain_command(
 
     It also explains a prompt that does not fit: what was tried, and how many tokens are missing.
     """
-    _check_alone({"--why": why, "--stages": stages, "--source": source, "--sweep": sweep, "--without": without})
+    views = {"--why": why, "--stages": stages, "--source": source, "--sweep": sweep, "--without": without}
+    _check_alone({**views, "--svg": as_svg})
+    _check_alone({"--svg": as_svg, "--json": as_json})
     with open_pack(pack, is_cached=not no_cache) as loaded:
         loaded_state = load_state_file(loaded, state, request)
         page = Page(as_json, width or read_width(), reporter.choose_paint(sys.stdout))
@@ -154,7 +159,7 @@ def explain_command(
         elif without:
             outcome = _show_without(outcome, compile_request(loaded, loaded_state, request, without=without), without, page)
         else:
-            _show_meter(outcome, page)
+            _show_meter(outcome, page, as_svg)
             reporter.report(outcome.warnings)
     return 0 if outcome.emitted is not None else DOES_NOT_FIT
 
@@ -165,10 +170,12 @@ def _check_alone(views: Mapping[str, object]) -> None:
         raise UsageError([Diagnostic("PC0721", f"`{given[0]}` and `{given[1]}` show different things", help="ask for one at a time")])
 
 
-def _show_meter(outcome: Outcome, page: Page) -> None:
-    from promptc.cli.views.meter import render_meter
+def _show_meter(outcome: Outcome, page: Page, as_svg: bool) -> None:
+    from promptc.cli.views.meter import render_meter, render_svg
 
-    if page.as_json:
+    if as_svg:
+        write_stdout(render_svg(outcome).encode())
+    elif page.as_json:
         write_stdout(f"{render_canonical_json(outcome.report)}\n".encode())
     else:
         page.show(outcome, render_meter)

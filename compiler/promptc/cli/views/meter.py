@@ -1,4 +1,4 @@
-"""What each section holds of the budget: in one render (`render_meter`, with what made it so), at many budgets (`sweep_all`,
+"""What each section holds of the budget: in one render (`render_meter` with what made it so, `render_svg`), at many budgets (`sweep_all`,
 `render_sweep`), and without some sections (`compare`, `render_comparison`).
 """
 
@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from html import escape
 from itertools import groupby
 
 from promptc.cli.terminal import PLAIN, Paint, escape_controls
@@ -33,6 +34,21 @@ from promptc.pipeline import Outcome
 PLENTY = 10**9
 """A budget in tokens no content comes near."""
 
+_PICTURE, _MARGIN, _FONT, _LINE = 860, 22, 13, 19
+"""Of the picture, in its own units; a character is `_CELL` tenths of one wide."""
+
+_CELL = 78
+_CUT_WIDTH = 100
+_STYLE = """\
+<style>
+text { font: 13px ui-monospace, SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace; fill: #1f2328 }
+.b { font-weight: 600 } .d { fill: #59636e } .r { fill: #d1242f } .e { text-anchor: end }
+.card { fill: #ffffff; stroke: #d1d9e0 } .h { fill: #2da44e } .c { fill: #f0b37e } .t { fill: #eaeef2 }
+@media (prefers-color-scheme: dark) {
+text { fill: #f0f6fc } .d { fill: #9198a1 } .r { fill: #f85149 }
+.card { fill: #0d1117; stroke: #3d444d } .h { fill: #2ea043 } .c { fill: #9e6a03 } .t { fill: #262c36 }
+}
+</style>"""
 _COLUMNS = 7
 WIDTH = 80
 _NAME = 20
@@ -216,10 +232,14 @@ def _count_left(outcome: Outcome, held: int) -> int:
 
 
 def _render_bars(lines: list[_Line], width: int) -> list[str]:
-    """All on one scale: the longest is what a section holds, or three times that for what it wanted."""
+    scale = _choose_scale(lines)
+    return [render_bar(line.held, max(0, line.wanted - line.held), scale, width) for line in lines]
+
+
+def _choose_scale(lines: list[_Line]) -> int:
+    """All bars have one: the longest is what a section holds, or three times that for what it wanted."""
     most = max((line.held for line in lines), default=0)
-    scale = max((min(line.wanted, 3 * most) for line in lines), default=0)
-    return [render_bar(line.held, max(0, line.wanted - line.held), max(scale, most), width) for line in lines]
+    return max(max((min(line.wanted, 3 * most) for line in lines), default=0), most)
 
 
 def _iter_notes(outcome: Outcome) -> Iterator[str]:
@@ -268,6 +288,108 @@ def _iter_step_lines(cuts: Sequence[Applied], ladder: Ladder, outcome: Outcome, 
     yield f"{head}  {paint.apply(escape_controls(place), 'dim')}"
     for why, same in groupby(cuts, key=describe_reason):
         yield from wrap(f"{escape_controls(why)}: {show_ids(list_items(list(same)))}", width, 4)
+
+
+# --- the meter as a picture ---
+
+
+def render_svg(outcome: Outcome) -> str:
+    """The head, the table and the cuts of the meter as an SVG: whole numbers, text as text, colours for light and dark pages."""
+    title, summary, *rest = [line for line in _iter_head(outcome, WIDTH, PLAIN) if not line.startswith("▕")]
+    lines, drawn = list(_iter_lines(outcome)), _Drawing()
+    drawn.write(title, "b")
+    drawn.write(summary, "" if outcome.report["tokens"] is not None else "r")
+    tokens, budget = outcome.report["tokens"], outcome.report["budget"]
+    drawn.draw_bar(_MARGIN, _PICTURE - 2 * _MARGIN, 0, 1, 1, "t")
+    drawn.draw_bar(_MARGIN, _PICTURE - 2 * _MARGIN, tokens if tokens is not None else budget, 0, budget)
+    drawn.end_line()
+    for line in rest:
+        drawn.write(line, "d")
+    _draw_table(drawn, lines, list(_iter_totals(outcome, lines)))
+    for line in render_cuts(outcome, _CUT_WIDTH, PLAIN).splitlines():
+        drawn.write(line, "d" if line.startswith("  ") else "b")
+    return drawn.render(f"{title}: {summary}")
+
+
+def _draw_table(drawn: _Drawing, lines: list[_Line], feet: list[list[str]]) -> None:
+    head, body = ["section", "items", "tokens", "wanted", "cap", "used"], [_make_row(line) for line in lines]
+    cells = [max(min(_NAME, len(row[at])) for row in (head, *body, *feet)) + 2 for at in range(len(head))]
+    left = _MARGIN + sum(cells) * _CELL // 10
+    width = _PICTURE - _MARGIN - left - (max((len(line.state) for line in lines), default=0) + 2) * _CELL // 10
+    drawn.end_line()
+    drawn.write_row(head, cells, "d")
+    drawn.write_legend(left)
+    drawn.end_line()
+    for row, line in zip(body, lines, strict=True):
+        drawn.write_row(row, cells, "" if line.held else "d")
+        drawn.draw_bar(left, width, line.held, max(0, line.wanted - line.held), _choose_scale(lines))
+        drawn.put(_PICTURE - _MARGIN, line.state, "d e")
+        drawn.end_line()
+    for row in feet:
+        drawn.write_row(row, cells, "b")
+        drawn.end_line()
+
+
+class _Drawing:
+    """Lines of text and bars, from top to bottom."""
+
+    def __init__(self) -> None:
+        self._parts: list[str] = []
+        self._y = _MARGIN + _FONT
+
+    def put(self, x: int, text: str, style: str = "") -> None:
+        """Text at `x` of this line: from there, or with the style `e` up to there."""
+        if text:
+            self._parts.append(f'<text x="{x}" y="{self._y}"' + (f' class="{style}"' if style else "") + f">{_spell(text)}</text>")
+
+    def write(self, text: str, style: str = "") -> None:
+        """A line of text, as far in as it begins."""
+        plain = text.lstrip(" ")
+        self.put(_MARGIN + (len(text) - len(plain)) * _CELL // 10, plain, style)
+        self.end_line()
+
+    def write_row(self, row: Sequence[str], cells: Sequence[int], style: str) -> None:
+        """A name, and numbers that end where their columns end."""
+        x = _MARGIN
+        for at, (text, width) in enumerate(zip(row, cells, strict=True)):
+            x += width * _CELL // 10
+            shown = text if len(text) <= _NAME else f"{text[: _NAME - 1]}…"
+            self.put(x - 2 * _CELL // 10 if at else _MARGIN, shown, " ".join([style, *(["e"] if at else [])]).strip())
+
+    def write_legend(self, x: int) -> None:
+        """What the two colours mean."""
+        for style, text in (("h", "in the prompt"), ("c", "cut")):
+            self._draw(x, _FONT - 3, style)
+            self.put(x + _FONT + 3, text, "d")
+            x += (len(text) + 5) * _CELL // 10
+
+    def draw_bar(self, x: int, width: int, held: int, removed: int, scale: int, style: str = "c") -> None:
+        """A bar for `held` of `scale`, then one for `removed` in its style; what is there shows at least as a sliver."""
+        solid = max(min(held * width // max(scale, 1), width), 2 if held else 0)
+        end = min((held + removed) * width // max(scale, 1), width)
+        self._draw(x, solid, "h")
+        self._draw(x + solid, max(end - solid, 2) if removed else 0, style)
+
+    def end_line(self) -> None:
+        """Goes on below."""
+        self._y += _LINE
+
+    def render(self, label: str) -> str:
+        """The whole picture, with what a screen reader says of it."""
+        height = self._y - _LINE + _MARGIN
+        size = f'viewBox="0 0 {_PICTURE} {height}" width="{_PICTURE}" height="{height}"'
+        card = f'<rect x="1" y="1" width="{_PICTURE - 2}" height="{height - 2}" rx="8" class="card"/>'
+        parts = "\n".join([card, *self._parts])
+        return f'<svg xmlns="http://www.w3.org/2000/svg" {size} role="img">\n<title>{_spell(label)}</title>\n{_STYLE}\n{parts}\n</svg>\n'
+
+    def _draw(self, x: int, width: int, style: str) -> None:
+        if width > 0:
+            self._parts.append(f'<rect x="{x}" y="{self._y - _FONT + 3}" width="{width}" height="{_FONT - 3}" rx="1" class="{style}"/>')
+
+
+def _spell(text: str) -> str:
+    """As XML, without characters that it has no way to write."""
+    return escape("".join(one if one.isprintable() else "\ufffd" for one in escape_controls(text)))
 
 
 @frozen
