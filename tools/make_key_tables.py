@@ -105,6 +105,7 @@ class Tables:
 
     def _find_target(self, name: str, schema: str) -> str:
         """Where the table of a definition stands, or of the first that it leads to; empty where there is none."""
+        name = name.removesuffix("_part")
         group = name if schema == "pack" else f"{CASE}#{name}"
         if name in _STEPS or group in self._targets:
             return self._targets.get(_STEPS.get(name, group), "")
@@ -197,8 +198,10 @@ def _name_page(target: str) -> str:
 def _name_definition(name: str, body: Schema) -> str:
     if "enum" in body:
         return _name_plain(body)
+    if "properties" in body and not name.endswith("_step"):
+        return f"`{{{', '.join(body['properties'])}}}`" if len(body["properties"]) <= 5 else "a mapping"
     title = str(body.get("title", "a mapping"))
-    return title.split(": ")[0] if name in ("id", "size") else title
+    return title.split(": ")[0] if name in ("id", "size") or name.endswith("_step") else title
 
 
 _PLAIN = {"boolean": "true or false", "string": "a text", "object": "a mapping", "array": "a list"}
