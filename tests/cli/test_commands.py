@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 from pathlib import Path
 
 import jsonschema
@@ -227,6 +228,32 @@ def test_a_new_pack_may_lie_in_a_repository_of_packs(template, made, run, monkey
     made("packs/harbour", "--template", template)
     monkeypatch.chdir("../..")
     assert run("test", "packs/harbour", "--no-cache").code == 0
+
+
+@pytest.mark.parametrize("template", TEMPLATES)
+def test_what_the_readme_of_a_new_pack_says_to_run_runs(template, made, run):
+    made("harbour", "--template", template)
+    (block,) = re.findall(r"^```sh\n(.*?)^```$", Path("README.md").read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    lines = [shlex.split(line, comments=True) for line in block.splitlines()]
+    assert len(lines) >= 4
+    for program, *arguments in lines:
+        done = run(*arguments)
+        assert (program, done.code) == ("promptc", 0), f"{arguments}: {done.err}"
+
+
+def test_a_new_pack_may_be_the_home_folder(tmp_path, run, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("USERPROFILE", str(tmp_path))
+    assert run("init", str(tmp_path)).code == 0
+    assert (tmp_path / "cases/first/golden.inputs.json").is_file()
+
+
+def test_an_index_that_was_left_stale_does_not_keep_init_from_ending(made, run):
+    made("harbour", "--template", "rag")
+    Path("cases/first/golden.inputs.json").unlink()
+    Path("pages/bell.md").write_text("# Bell\n\nRing it.\n", encoding="utf-8")
+    assert run("init", ".", "--template", "rag").code == 0
+    assert Path("cases/first/golden.inputs.json").is_file()
 
 
 def test_help_and_completion_name_every_template(run):

@@ -52,7 +52,7 @@ _REMARKS = {
     "case.schema.json": "for your editor",
     "pack.schema.json": "for your editor",
 }
-"""What is said of each file and folder of a new pack, in this order. The others are example states."""
+"""What is said of each file and folder of a new pack, in this order. The others are example states, and come behind the first."""
 _NEXT = """\
     promptc render . state.json     the prompt
     promptc explain . state.json    what it holds, and what was cut
@@ -157,7 +157,7 @@ def init_command(reporter: Reporter, folder: str, template: str) -> int:
         write_file(str(target / one), files[one])
     with SuiteResources() as resources:
         for one in (one for one in notes if one not in there):
-            case = load_case(str((target / one).resolve().parent))
+            case = load_case(str((target / one).resolve().parent), str(target.resolve()))
             if case.golden:
                 write_file(str(target / one), note_case(case, resources, CaseShell()))
     reporter.say(_describe_made(folder, name, template, [one for one in (*files, *notes) if os.path.lexists(target / one)]))
@@ -167,7 +167,9 @@ def init_command(reporter: Reporter, folder: str, template: str) -> int:
 def _describe_made(folder: str, name: str, template: str, made: Sequence[str]) -> str:
     """What was made, a line for each file and folder beside the manifest, and the commands to try next."""
     tops = {one.partition("/")[0] for one in made}
-    order = [*(one for one in _REMARKS if one in tops), *sorted(tops - _REMARKS.keys())]
+    order = [one for one in _REMARKS if one in tops]
+    behind = order.index("state.json") + 1
+    order[behind:behind] = sorted(tops - _REMARKS.keys())
     listed = "".join(f"    {one if one in made else f'{one}/':<20} {_REMARKS.get(one, 'another example state')}\n" for one in order)
     enter = "" if os.path.realpath(folder) == os.path.realpath(os.curdir) else f"    cd {shlex.quote(folder)}\n"
     return f"made the pack `{name}` from the template `{template}`, {len(made)} files:\n{listed}next:\n{enter}{_NEXT}"
