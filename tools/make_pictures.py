@@ -270,10 +270,11 @@ def main(arguments: list[str]) -> int:
 
 
 def make_picture(name: str) -> str:
+    """A picture as it is now, of the files that its page shows, before any edit."""
     page, draw = DRAWN[name]
     with tempfile.TemporaryDirectory() as folder:
-        for _, title, content in BLOCK.findall((PAGES / f"{page}.md").read_text(encoding="utf-8")):
-            if title:
+        for language, title, content in BLOCK.findall((PAGES / f"{page}.md").read_text(encoding="utf-8")):
+            if title and language != "diff":
                 (Path(folder) / title).write_text(content, encoding="utf-8")
         return draw(Path(folder))
 
