@@ -1,7 +1,8 @@
-"""What the README shows is what happens: its pack is run, its Python is run, its links lead somewhere."""
+"""What the READMEs show is what happens: packs are run, Python is run, links lead somewhere."""
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tomllib
@@ -73,6 +74,17 @@ def test_the_first_screen_is_short():
     assert not [sentence for sentence in list_sentences(text) if len(sentence.split()) > 35]
 
 
+@pytest.mark.parametrize("name", ["helpdesk", "reviewer"])
+def test_a_pack_shows_what_its_commands_print(name, accepting):
+    document = ROOT / "packs" / name / "README.md"
+    text = document.read_text(encoding="utf-8")
+    assert _RUN.search(text)
+    made = _RUN.sub(lambda shown: f"```console\n$ promptc {shown[1]}\n{_run_promptc(ROOT, shown[1])}```", text)
+    if accepting:
+        document.write_text(made, encoding="utf-8", newline="\n")
+    assert made == document.read_text(encoding="utf-8"), "run `make accept` and read the difference"
+
+
 def test_the_python_shown_runs(folder):
     shown = re.search(r"^```python\n(.*?)^```$", README.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
     assert "You keep the Lantern Inn." in _run_python(folder, "-c", shown[1])
@@ -90,5 +102,5 @@ def test_links_lead_somewhere(name):
 
 
 def _run_promptc(folder, arguments: str) -> str:
-    lines = _run_python(folder, "-c", _COMMAND, *arguments.split()).splitlines()
+    lines = _run_python(folder, "-c", _COMMAND, *shlex.split(arguments)).splitlines()
     return "".join(f"{line.rstrip()}\n" for line in lines)
