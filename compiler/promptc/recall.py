@@ -171,7 +171,7 @@ class RenderedRecall:
         query = self._columns.get("query") or next(filter(None, (_find_named(name, left) for name in _QUERY)), None)
         if query is None and len(left) != 1:
             wrong = f"`{self.section.id}` asks by {join_names(left) or 'nothing of the state'}: which of it a query stands for is not said"
-            raise _refuse(wrong, "say it: --column query=/input, or `columns: {query: /input}` in a case")
+            raise _refuse(wrong, "write `--column query=/input`, or `columns: {query: /input}` in a case")
         return {**places, "query": query or left[0]}
 
     def _locate_version(self) -> str:

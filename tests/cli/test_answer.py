@@ -118,7 +118,7 @@ def test_claims_see_arguments_and_earlier_answers(folder, run):
     (folder / "own.md").write_text("# Points\nmine")
     alone = run(*asked, "--arg", "least=2")
     assert (
-        alone.code == 1 and "PC0815 the answer is refused: fewer than 2, after # Points\n" in alone.out
+        alone.code == 1 and "PC0815 the answer fails its check: fewer than 2, after # Points\n" in alone.out
     )  # the `else` of what is not given
     own = run(*asked, "--arg", "least=2", "--answer", "first=own.md")
     assert own.code == 1 and "fewer than 2, after # Points mine" in " ".join(own.out.split())
@@ -132,7 +132,7 @@ def test_an_answer_that_cannot_be_booked(folder, run):
     done = run("answer", ".", *asked)
     assert done.code == 1 and "PC0800 the answer to `points` is refused:" in done.out and "`else`" not in done.out
     left = run("answer", ".", *asked, "--arg", "asked=false", "--arg", "least=9")
-    assert left.code == 0 and "PC0809 warning: `points` is not asked: its answer is left aside" in left.out
+    assert left.code == 0 and "PC0809 warning: the operation does not ask `points` this time: promptc ignores the answer" in left.out
     assert (folder / "state.json").read_text() == "{}"
 
 

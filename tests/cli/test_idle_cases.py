@@ -49,7 +49,7 @@ def test_the_only_case_of_a_folder_was_renamed(there, lost, run):  # noqa: F811
 def test_goldens_beside_no_case_at_all_can_be_pruned(there, lost, run):  # noqa: F811
     (lost / "case.yml").unlink()
     done = run("test")
-    assert done.code == 1 and "write its `case.yaml`; `promptc prune` removes what no case asks for" in done.out
+    assert done.code == 1 and "write its `case.yaml`; run `promptc prune` to remove what no case asks for" in done.out
     assert run("prune").code == 0 and not list(lost.iterdir())
 
 

@@ -100,7 +100,7 @@ def test_a_golden_that_was_left_pending_is_told_all_the_same(needy, run):
 
 
 def test_every_report_tells_that_it_was_skipped_and_why(there, needy, run, tmp_path):  # noqa: F811
-    why = "the case is not run: it requires the extra `retrieval`, not installed here"
+    why = "the case is skipped: it requires the extra `retrieval`, which is not installed here"
     kinds = ("json", "junit", "sarif", "github", "markdown")
     with without_extras(["retrieval"]):
         done = run("test", "--format", "concise", *(f"--report={kind}={kind}.out" for kind in kinds))
@@ -133,7 +133,7 @@ def test_a_failure_for_want_of_an_extra_says_how_to_require_it(there, run, more)
     case.write_text(f"title: calm\nstate: ../state.json\nexpect: {{warnings: []}}\n{more}", encoding="utf-8")
     with without_extras(["retrieval"]):
         done = run("test", "tavern/calm")
-    hint = "fixtures/tavern/calm/case.yaml:1:8: PC0754 note: the case was run without the extra `retrieval`, not installed here"
+    hint = "fixtures/tavern/calm/case.yaml:1:8: PC0754 note: the case was run without the extra `retrieval`, which is not installed here"
     assert (
         done.code == 1
         and hint in done.out

@@ -33,10 +33,12 @@ def run_render(reporter: Reporter, given: RenderCommand) -> int:
     provider = given.request.format if given.request.format in PROVIDERS else None
     if provider is not None and given.only:
         help = "use `--format text` or `--format messages` with `--only`"
-        raise UsageError([Diagnostic("PC0708", f"`--only` prints sections, and `--format {provider}` a whole request body", help=help)])
+        raise UsageError(
+            [Diagnostic("PC0708", f"`--only` prints sections, but `--format {provider}` makes a whole request body", help=help)]
+        )
     if provider is None and given.model is not None:
         help = f"add `--format` with one of {join_names(PROVIDERS)}"
-        raise UsageError([Diagnostic("PC0709", "`--model` stands in a request body, and no provider is asked for", help=help)])
+        raise UsageError([Diagnostic("PC0709", "`--model` goes into the request body of a provider, and `--format` names none", help=help)])
     with open_pack(given.pack, is_cached=given.is_cached) as pack:
         outcome = compile_request(pack, load_state_file(pack, given.state, given.request), given.request)
         return _print(reporter, outcome, given)

@@ -97,7 +97,7 @@ _SEEN = frozenset(
 
 _FIRST = frozenset(one.partition(" ")[0] for one in _ALLOWED)
 _HELP = f"a case may call {', '.join(f'`{one}`' for one in _ALLOWED)}; an operation is a case of its own: `apply:`"
-_LOOKS = "a case looks: it writes no file, asks no server and reads no variable but its own"
+_LOOKS = "leave it out: a case writes no file, asks no server and reads only its own variables"
 
 
 class CaseShell:

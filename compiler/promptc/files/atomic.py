@@ -76,7 +76,7 @@ def write_file(name: str, data: bytes) -> None:
         replace_file(path, data, like=path if path.exists() else None)
     except (OSError, ValueError) as wrong:
         reason = getattr(wrong, "strerror", None) or str(wrong)
-        raise DiskError([Diagnostic("PC0725", f"cannot write `{name}`: {reason}", help="name a file in a folder that is there")]) from wrong
+        raise DiskError([Diagnostic("PC0725", f"cannot write `{name}`: {reason}", help="name a file in a folder that exists")]) from wrong
 
 
 def replace_file(path: AnyPath, data: bytes, *, like: AnyPath | None = None, check: Callable[[], None] = lambda: None) -> None:

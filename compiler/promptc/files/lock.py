@@ -80,8 +80,8 @@ def _wait(opened: int, shown: str, deadline: float, wait: float) -> None:
     while not _try(opened, shown):
         left = deadline - monotonic()
         if left <= 0:
-            held = f"`{shown}` is in use by {_read_holder(opened)}; waited {wait:g} seconds"
-            raise DiskError([Diagnostic("PC0820", held, help="try again when it is done, or wait longer: `--wait SECONDS`")])
+            held = f"{_read_holder(opened)} is using `{shown}`; promptc waited {wait:g} seconds"
+            raise DiskError([Diagnostic("PC0820", held, help="try again when it has finished, or wait longer: `--wait SECONDS`")])
         sleep(min(pause, left))
         pause = min(2 * pause, _LONGEST_PAUSE)
 

@@ -207,7 +207,7 @@ def load_stores(manifest: Node, compiler: TextCompiler) -> tuple[Store, ...]:
 def _load_store(name: str, node: Node, compiler: TextCompiler) -> Store:
     url = node.get("url")
     if url is not None and names_server(str(url.value)):
-        message = f"the manifest names the server of the store `{name}`; a pack names none, since it may come from anybody"
+        message = f"the manifest gives the address of a server for the store `{name}`; a pack may not, since it may come from anybody"
         help = f"write `url_env: PROMPTC_{name.upper()}`, and set that variable to the URL; or give `--store {name}=URL`"
         compiler.note("PC0948", message, url.span, help)
     return Store(

@@ -190,7 +190,7 @@ def _load_item_fence(node: Node | None, compiler: TextCompiler) -> Fence | None:
         for side in ("open", "close"):
             given = node.value[side]
             if str(given.value).lstrip().startswith(("{{", "{%", "{#")):
-                what = f"the fence of an item begins with a tag, so that no line of an item can be told from it: {show_value(given.value)}"
+                what = f"the fence of an item begins with a tag, so any line of an item could pose as the fence: {show_value(given.value)}"
                 help = "begin it with text of your own: `<note {{ item.id }}>`, not `{{ item.id }}>`"
                 compiler.note("PC0593", what, given.span, help)
     return fence

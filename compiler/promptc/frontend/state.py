@@ -226,7 +226,7 @@ def _read_place(value: list[Any], way: Sequence[str], depth: int, document: Json
         return int(part)
     above = join_pointer(way[:depth])
     last = f"; its elements are 0 to {len(value) - 1}" if len(value) > 1 else ""
-    message = f"the list `{above}` has {count_noun(len(value), 'element')} and none at `{part}`{last}"
+    message = f"the list `{above}` has {count_noun(len(value), 'element')}, and none at `{part}`{last}"
     raise _refuse(join_pointer(way), message, document.span(above), f"`{above}/-` appends")
 
 

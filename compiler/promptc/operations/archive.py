@@ -54,7 +54,9 @@ def write_archive(folder: Path, archived: Archived, *, like: Path | None, wait: 
             return _write(path, data, like)
     except OSError as wrong:
         message = f"cannot write the archive `{path}`: {wrong.strerror or wrong}"
-        raise DiskError([Diagnostic("PC0824", message, help="the state was not changed; name another folder: `--archive DIR`")]) from wrong
+        raise DiskError(
+            [Diagnostic("PC0824", message, help="name another folder with `--archive DIR`; the state was not changed")]
+        ) from wrong
 
 
 def name_archive(archived: Archived) -> str:
@@ -111,7 +113,7 @@ def _write(path: Path, data: bytes, like: Path | None) -> Written:
     except TooLongError:
         is_same = False
     if not is_same:
-        help = "move it away; it is not what it was when it was written"
+        help = "restore it from a backup, or move it away"
         raise DiskError([Diagnostic("PC0825", f"the archive `{path}` is damaged: its content is not what its name says", help=help)])
     replace_file(path, data, like=path)
     return Written(path, False)

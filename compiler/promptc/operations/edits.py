@@ -144,7 +144,7 @@ def _choose(edit: Keep, elements: Sequence[Any], names: Mapping[str, Any]) -> li
     last = find_whole(given)
     if last is None or last < 0:
         message = f"`last` of `{edit.pointer}` must be a whole number from 0, not {show_value(given)}"
-        raise fail("PC0808", message, edit.last.span, help="it is how many of the newest elements stay")
+        raise fail("PC0808", message, edit.last.span, help="write how many of the newest elements stay, such as `last: 12`")
     return [place >= len(elements) - last for place in range(len(elements))]
 
 
@@ -165,7 +165,12 @@ def _list_ranges(stays: Sequence[bool]) -> tuple[tuple[int, int], ...]:
 
 def _refuse(edit: StateEdit, why: str) -> PromptcError:
     kind = type(edit).__name__.lower()
-    return fail("PC0807", f"`{kind}: {edit.pointer}` cannot be made: {why}", edit.span, help="edit something else, or mend the state")
+    return fail(
+        "PC0807",
+        f"promptc cannot make the edit `{kind}: {edit.pointer}`: {why}",
+        edit.span,
+        help="correct the pointer, correct the state, or give the edit a `when`",
+    )
 
 
 def make_diff(pack: Opened, done: OperationResult, raw: bytes, *, file: str) -> StateDiff:

@@ -54,8 +54,8 @@ def ask_endpoint(endpoint: Endpoint, body: Mapping[str, Any], notice: Callable[[
     try:
         import httpx
     except ImportError:
-        help = "pip install 'promptc-compiler[llm]', or take answers from files: `--answer NAME=FILE`"
-        raise UsageError([Diagnostic("PC0830", "asking a model needs the package httpx", help=help)]) from None
+        help = "run `pip install 'promptc-compiler[llm]'`, or take answers from files: `--answer NAME=FILE`"
+        raise UsageError([Diagnostic("PC0830", "promptc needs the package httpx to ask a model", help=help)]) from None
     with httpx.Client(timeout=endpoint.timeout, follow_redirects=False) as client:
         for turn in range(TRIES):
             tried = _try(client, endpoint, {**body, "model": endpoint.model})
@@ -175,7 +175,7 @@ def _shorten(told: str, endpoint: Endpoint) -> str:
 
 _HELP = {
     "PC0831": "start the server, name its URL, or allow more time: `--timeout SECONDS`",
-    "PC0832": "see what it says: the key (`--key-env`), the model (`--model`), its limits",
+    "PC0832": "check the key (`--key-env`), the name of the model (`--model`) and your limits",
     "PC0833": "name the URL of an OpenAI-compatible API, which often ends in `/v1`",
 }
 

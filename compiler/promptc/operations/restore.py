@@ -224,7 +224,7 @@ def _load_list(value: Any, pointer: str, archive: Archived, name: str) -> list[A
 
 def _refuse(archive: Archived, name: str, what: str) -> PromptcError:
     message = f"{name} has {what} at `{archive.pointer}`, where the elements of the archive `{archive.name}` were"
-    return fail("PC0826", message, help="restore into the state they came from")
+    return fail("PC0826", message, help="restore the archive into the state that it came from")
 
 
 @frozen(eq=False)
@@ -452,7 +452,7 @@ def write_note(path: Path, pending: PendingNote) -> None:
         _write(path, both)
     except OSError as wrong:
         message = f"cannot write `{note_path(path)}`, which notes what is archived: {wrong.strerror or wrong}"
-        help = "the state was not changed; make room, or a folder that can be written to"
+        help = "make room, or name a folder that can be written to; the state was not changed"
         raise DiskError([Diagnostic("PC0824", message, help=help)]) from wrong
 
 

@@ -174,7 +174,11 @@ def _answer_all(begun: OperationRun, refused: Mapping[str, str]) -> _Answered:
         if not one.is_asked(begun.names):
             if one.name in begun.given:
                 span = one.when.span if one.when is not None else one.span
-                left.append(Diagnostic("PC0809", f"`{one.name}` is not asked: its answer is left aside", span, level="warn"))
+                left.append(
+                    Diagnostic(
+                        "PC0809", f"the operation does not ask `{one.name}` this time: promptc ignores the answer", span, level="warn"
+                    )
+                )
             continue
         answered = begun.answer(one.name, refused.get(one.name, ""))
         begun = begun.take(one.name, answered.value)
@@ -353,14 +357,15 @@ def answer_ask(ask: Ask, text: str | None, names: Mapping[str, Any], meter: Mete
     if text is None:
         help = f"give one with `--answer {ask.name}=FILE`"
         return Answered(
-            _stand_in(ask, names, meter), Diagnostic("PC0801", f"`{ask.name}` has no answer: its `else` stands", None, help, "note")
+            _stand_in(ask, names, meter),
+            Diagnostic("PC0801", f"`{ask.name}` has no answer: its `else` takes its place", None, help, "note"),
         )
     judged = judge_answer(text, ask.check, meter)
     broken = "" if judged.why else next((said for _, said in _iter_broken(ask, judged.value, names)), "")
     why = judged.why or broken or refusal
     if not why:
         return Answered(judged.value)
-    message = f"the answer to `{ask.name}` is refused, and its `else` stands: {why}"
+    message = f"the answer to `{ask.name}` fails its check, and its `else` takes its place: {why}"
     span = ask.check.span if ask.check is not None else ask.span
     return Answered(_stand_in(ask, names, meter), Diagnostic("PC0800", message, span, "ask again for a better one", "warn"))
 
@@ -381,9 +386,12 @@ def _stand_in(ask: Ask, names: Mapping[str, Any], meter: Meter) -> Any:
         return cut_answer(text, check.max, meter) if check is not None and check.max is not None else text
     judged = judge_json(text, check.schema)
     if judged.why:
-        message = f"what stands for an answer to `{ask.name}` fails the schema of its answers: {judged.why}"
+        message = f"the `else` of `{ask.name}` fails the schema of its answers: {judged.why}"
         raise fail(
-            "PC0805", message, ask.otherwise.place.span, help="mend the `else` of the ask, so that it is valid whatever the state is"
+            "PC0805",
+            message,
+            ask.otherwise.place.span,
+            help="correct the `else`, so that it is valid in every state; the filter `json` writes valid JSON",
         )
     return judged.value
 
@@ -422,7 +430,7 @@ def check_answer(text: str, check: AnswerCheck | None, meter: Meter, name: str) 
     judged = judge_answer(text, check, meter, name)
     if not judged.why or judged.found:
         return judged.value, judged.found
-    return None, (Diagnostic("PC0814", f"the answer is refused: {judged.why}", Span(name, 1, 1), "ask again for a better one"),)
+    return None, (Diagnostic("PC0814", f"the answer fails its check: {judged.why}", Span(name, 1, 1), "ask again for a better one"),)
 
 
 def check_claims(ask: Ask, value: Any, names: Mapping[str, Any]) -> tuple[Diagnostic, ...]:
@@ -439,7 +447,7 @@ def _iter_broken(ask: Ask, value: Any, names: Mapping[str, Any]) -> Iterator[tup
             if not claim.that.evaluate(seen):
                 yield claim, claim.otherwise.render(seen).strip() or f"`{claim.that.text.strip()}` does not hold"
         except PromptcError as error:
-            yield claim, f"`{claim.that.text.strip()}` cannot be judged: {error.diagnostics[0].message}"
+            yield claim, f"`{claim.that.text.strip()}` cannot be tested: {error.diagnostics[0].message}"
 
 
 def judge_answer(text: str, check: AnswerCheck | None, meter: Meter, name: str = ANSWER) -> JudgedAnswer:
@@ -463,7 +471,7 @@ def judge_answer(text: str, check: AnswerCheck | None, meter: Meter, name: str =
     bare = take_off_fence(plain) if check.schema is not None else plain
     tokens = meter.tokens(meter.count(bare.strip())) if check.max is not None else 0
     if check.max is not None and tokens > check.max:
-        return JudgedAnswer(None, f"it has {count_noun(tokens, 'token')}, over its `max` of {check.max}")
+        return JudgedAnswer(None, f"it has {count_noun(tokens, 'token')}, more than its `max` of {check.max}")
     if check.schema is not None:
         return judge_json(bare, check.schema, name)
     missing = _describe_missing(plain, check.headings)
@@ -495,7 +503,9 @@ def _describe_missing(text: str, headings: tuple[str, ...]) -> str:
         rest = lines[at:]
         if heading not in rest:
             return (
-                f"its heading `{heading}` stands before those it should follow" if heading in lines else f"it lacks the heading `{heading}`"
+                f"its heading `{heading}` comes too early: the check names others before it"
+                if heading in lines
+                else f"it lacks the heading `{heading}`"
             )
         at += rest.index(heading) + 1
     return ""
@@ -528,7 +538,9 @@ def check_asked(operation: Operation, answers: Collection[str]) -> None:
     known = [ask.name for ask in operation.asks]
     help = "it asks nothing" if not known else ""
     unknown = [
-        Diagnostic("PC0806", f"`{operation.name}` asks no `{one}`", help=help or suggest(one, known)) for one in answers if one not in known
+        Diagnostic("PC0806", f"`{operation.name}` has no ask `{one}`", help=help or suggest(one, known))
+        for one in answers
+        if one not in known
     ]
     if unknown:
         raise UsageError(unknown)
@@ -556,7 +568,7 @@ def _iter_wrong(operation: Operation, args: Mapping[str, Any]) -> Iterator[Diagn
         wanted = _name_kind(default)
         if default is not None and not _suits(value, wanted):
             message = f"the argument `{name}` of `{operation.name}` must be {wanted}, not {show_value(value)}"
-            yield Diagnostic("PC0804", message, help=f"its default is {show_value(default)}")
+            yield Diagnostic("PC0804", message, help=f"write a value such as its default, {show_value(default)}")
 
 
 def _name_kind(value: Any) -> str:

@@ -126,12 +126,12 @@ def write_state(path: Path, data: bytes, *, read: bytes, shown: str) -> None:
         replace_file(path, data, like=path, check=check)
     except OSError as wrong:
         message = f"cannot write the state `{shown}`: {wrong.strerror or wrong}"
-        help = "nothing is lost: make room, or a folder that can be written to, and repeat the operation"
+        help = "make room, or make the file and its folder writable, and repeat the operation; the old state is intact"
         raise DiskError([Diagnostic("PC0823", message, help=help)]) from wrong
 
 
 def _conflict(shown: str) -> DiskError:
-    message = f"`{shown}` was changed by something that takes no lock while the operation ran; it was not written"
+    message = f"a program without a lock changed `{shown}` while the operation ran; promptc did not write it"
     return DiskError([Diagnostic("PC0821", message, help="repeat the operation")])
 
 

@@ -15,14 +15,14 @@ from promptc.passes.fit.result import Applied, Fitted, LadderResult, Part
 from promptc.passes.items.render import iter_joined
 from promptc.passes.strain import iter_warnings
 
-_HALVES = "what stands around its items is half of one, and data completes it: give the section another `separator`"
-_PARTS = "the texts of its parts make it when they are joined: clean the state"
-_NEIGHBOURS = "a message and the next of its role make it when they are joined: end the message with other text, or clean the state"
+_HALVES = "give the section another `separator`: now the text around its items and the data form one together"
+_PARTS = "clean the state: the joined texts of its parts form one"
+_NEIGHBOURS = "end the message with other text, or clean the state: a message and the next of its role form one when joined"
 _PLACES = 6
 _HIDDEN = {
-    "replace_hidden": "each such text became one U+FFFD; clean the state, or refuse it: `output: {guard: {invisible: reject}}`",
-    "escape": "it was escaped, as `output.guard` asks, and can be read in the prompt now; clean the state",
-    "keep": "it was kept, and a model reads it; clean the state, or leave `output.guard.invisible` at its default",
+    "replace_hidden": "clean the state, or refuse such content: `output: {guard: {invisible: reject}}`; here each such text became one U+FFFD",
+    "escape": "clean the state; `output.guard` has made the text visible in the prompt",
+    "keep": "clean the state, or leave `output.guard.invisible` at its default; here the model reads the text",
 }
 
 
@@ -156,7 +156,7 @@ def _refuse(fitted: Fitted, parts: Sequence[Part], start: int, kind: str, text: 
         if at > start:
             section = next(one for one in fitted.layout.sections if one.id == part.section)
             noun = "a fence" if kind == "fence" else "a special token"
-            message = f"{noun} that the manifest does not write would stand in `{section.id}`: {show_value(text)}"
+            message = f"{noun} that the manifest does not write would appear in `{section.id}`: {show_value(text)}"
             raise fail("PC0591", message, section.span, help=help)
 
 
@@ -230,11 +230,23 @@ def _warn_schema(fitted: Fitted) -> Iterator[Diagnostic]:
         return
     sent = response.choose_sent(provider.name)
     if sent.schema is None:
-        what = f"the schema of the answer is not sent: {provider.title} cannot be told it, since {sent.why}"
-        yield Diagnostic("PC0583", what, response.span, "hold the answer against the schema, or write it in words it takes", "warn")
+        what = f"the schema of the answer is not sent: {provider.title} does not accept it, because {sent.why}"
+        yield Diagnostic(
+            "PC0583",
+            what,
+            response.span,
+            "check the answer against the schema yourself, or write a schema that the provider accepts",
+            "warn",
+        )
     elif sent.left_out:
-        what = f"of the schema of the answer {provider.title} takes no {_list_left_out(sent.left_out)}"
-        yield Diagnostic("PC0582", what, response.span, "they are left out: hold the answer against the whole schema", "warn")
+        what = f"{provider.title} does not know some keywords of the answer's schema: {_list_left_out(sent.left_out)}"
+        yield Diagnostic(
+            "PC0582",
+            what,
+            response.span,
+            "check the answer against the whole schema yourself; the request leaves these keywords out",
+            "warn",
+        )
 
 
 def _list_left_out(pointers: Sequence[str]) -> str:

@@ -56,7 +56,7 @@ _WHYS: Mapping[str, Callable[[Retrieve, int], str]] = {
 }
 
 _HELPS = {
-    "floor": "lower `floor` to {score}, or ask in fewer words: a word of the query that this chunk lacks and others have lowers its score",
+    "floor": "lower `floor` to {score}, or ask in fewer words: each word of the query that this chunk lacks lowers its score",
     "candidates": "raise `candidates`",
     "top": "raise `top`, or lower `sparse_below`",
 }
@@ -271,7 +271,7 @@ def _warn_segments(section: str, source: Segments, store: Store, answers: Sequen
     more = f"; and {len(malformed) - _NAMED} more" if len(malformed) > _NAMED else ""
     rows = count_noun(len(malformed), "malformed row")
     message = f"`{section}` leaves out {rows} of the store `{store.name}`, scope `{source.scope}`: {named}{more}"
-    return [Diagnostic("PC0553", message, source.span, "mend them; `promptc segments check` lists all", "warn")]
+    return [Diagnostic("PC0553", message, source.span, "correct them; `promptc segments check` lists all", "warn")]
 
 
 @frozen
@@ -316,8 +316,8 @@ def _report_missing(section: str, source: Segments, store: Store, missing: Seque
     assert source.ref is not None
     shown = "; ".join(one.show() for one in near)
     more = f"; and {len(missing) - _NAMED} more" if len(missing) > _NAMED else ""
-    message = f"`{section}` asks the store `{store.name}`, scope `{source.scope}`, for what no segment answers: {shown}{more}"
-    help = "correct the id, or import its segments; `missing: ignore` says that nothing is a good answer"
+    message = f"`{section}` asks the store `{store.name}`, scope `{source.scope}`, for ids that no segment has: {shown}{more}"
+    help = "correct the id, or import its segments; where an id may have none, write `missing: ignore`"
     return Diagnostic("PC0557", message, source.ref.span, help, "error" if source.missing == "error" else "warn")
 
 
@@ -372,7 +372,12 @@ def _read_refs(section: str, ref: Expression, names: Mapping[str, Any]) -> tuple
     given = [one if isinstance(one, str) else find_whole(one) for one in _list(value)]
     if None in given:
         what = f"`segments.ref` of `{section}` must be text or a list of texts, not {show_value(value)}"
-        raise fail("PC0551", what, ref.span, help="null asks for nothing; leave `ref` out to ask for the whole scope")
+        raise fail(
+            "PC0551",
+            what,
+            ref.span,
+            help="give the ids as texts, such as `state.npcs | map(attribute='id')`; leave `ref` out to ask for the whole scope",
+        )
     return tuple(dict.fromkeys(str(one) for one in given if one != ""))
 
 

@@ -78,8 +78,8 @@ def _read_server(url: str, span: Span | None) -> Address:
         raise _refuse(span)
     strange = sorted(set(parsed.query) - set(_USED))
     if strange:
-        message = f"the URL after `postgresql:` has the option `{strange[0][:40]}`, which is not used"
-        raise fail("PC0949", message, span, help=f"leave it out; these are used: {join_names(_USED)}")
+        message = f"the URL after `postgresql:` has the option `{strange[0][:40]}`, which promptc does not use"
+        raise fail("PC0949", message, span, help=f"remove it; promptc uses only {join_names(_USED)}")
     user = f"{parsed.username}@" if parsed.username else ""
     port = f":{parsed.port}" if parsed.port else ""
     return Address("postgresql", url, f"postgresql://{user}{parsed.host or ''}{port}/{parsed.database or ''}")

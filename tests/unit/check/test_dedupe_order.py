@@ -32,7 +32,8 @@ def test_the_best_of_two_may_go(tmp_path, items, help):
     (found,) = _look(tmp_path, items)
     assert (found.level, found.help) == ("note", help)
     assert (
-        found.message == "`dedupe` of `log` keeps the first of two doubles, before `sort`: the one that `sort` would put first may be gone"
+        found.message
+        == "`dedupe` of `log` runs before `sort` and keeps the first of two equal items: the one that `sort` would put first may go"
     )
 
 

@@ -42,6 +42,10 @@ def test_only_what_where_lets_pass_wants_a_cap(tmp_path, where, uncapped, never)
         f'      where: "{where}"\n      text: "{{{{ item.text }}}}"\n      limit_per: {{by: item.kind, caps: {{lore: 2}}}}\n'
     )
     found = lint(tmp_path, body, schema=SCHEMA)
-    wanted = [f"`limit_per` of `log` has no cap for {', '.join(f'`{one}`' for one in uncapped)}: these pass unlimited"] if uncapped else []
+    wanted = (
+        [f"`limit_per` of `log` has no cap for {', '.join(f'`{one}`' for one in uncapped)}: such items pass without a limit"]
+        if uncapped
+        else []
+    )
     assert messages(found, "PC0638") == wanted
     assert len(messages(found, "PC0637")) == len(never)

@@ -24,7 +24,7 @@ def _section(key: str, value: str) -> str:
         (_section("header", "{{ section.name }}"), "PC0632", "known: `id`, `role`, `title`"),
         (_section("when", "strain.tir == 'a'"), "PC0632", "did you mean `tier`?"),
         (_section("when", "selected.lroe > 0"), "PC0633", "did you mean `lore`?"),
-        (_section("when", "selected.lore > 0"), "PC0633", "move it behind that section"),
+        (_section("when", "selected.lore > 0"), "PC0633", "move it below that section"),
         ("let: {deep: strain.index}\nsections: [{id: lore, text: x}]", "PC0631", "`let`"),
         ("let: {mood: variant.mood}\nsections: [{id: lore, text: x}]", "PC0631", "after `let` and `asserts`"),
         ("let: {a: b, b: state.b}\nsections: [{id: lore, text: x}]", "PC0631", "a `let` sees those above it"),

@@ -12,7 +12,7 @@ def test_pressure_against_a_percentage(tmp_path):
         strain: {tiers: [{name: a, at: 0}, {name: b, at: 0.5}]}
         """
     found = lint(tmp_path, body)
-    assert [one.message for one in found] == ["`lore` counts for pressure with a cap in percent: a larger total may remove content"]
+    assert [one.message for one in found] == ["`strain` counts `lore`, whose cap is in percent: a larger total may remove content"]
     assert excerpts(found, "PC0617")[0].startswith('"20%"')
 
 
@@ -74,7 +74,9 @@ def test_what_stands_beside_shares(tmp_path):
         """
     found = lint(tmp_path, body)
     assert [one.code for one in found if one.code != "PC0643"] == ["PC0620", "PC0619", "PC0620"]
-    assert messages(found, "PC0620")[0] == "`lore` has no cap and is not pinned: it starves `log`, `tail`, which share what is left"
+    assert (
+        messages(found, "PC0620")[0] == "`lore` has no cap and is not pinned: it may leave nothing for `log`, `tail`, which share the rest"
+    )
 
 
 @pytest.mark.parametrize("budgets", [("20", "30"), ("20", "'30%'"), ("{grow: 1}", "{grow: 2, max: 9}"), ("{chars: 9}", "30")])

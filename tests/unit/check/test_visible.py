@@ -56,7 +56,7 @@ def test_that_all_may_be_seen_can_be_said(tmp_path):
 
 @pytest.mark.parametrize("visible", ["false", "state.turn > 3"])
 def test_a_visible_that_asks_nothing_of_items(tmp_path, visible):
-    assert messages(_look(tmp_path, visible, LOG), "PC0664") == ["`visible` asks nothing of `item`: it shows all items, or none"]
+    assert messages(_look(tmp_path, visible, LOG), "PC0664") == ["`visible` does not read `item`: it shows all items, or none"]
 
 
 @pytest.mark.parametrize(

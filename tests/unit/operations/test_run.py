@@ -373,7 +373,7 @@ def test_claims_see_arguments_and_the_first_that_breaks_is_told(tmp_path: Path) 
 def test_a_claim_that_cannot_be_judged_of_an_answer_refuses_it(tmp_path: Path) -> None:
     pack = _write(tmp_path, "{that: \"(answers.digest.points[0] | int('x')) + 1\", else: no}")
     why = _refusal(run_operation(pack, CLAIMS_STATE, "one", answers={"digest": '{"points": ["a"]}'}))
-    assert why.startswith("`(answers.digest.points[0] | int('x')) + 1` cannot be judged: ")
+    assert why.startswith("`(answers.digest.points[0] | int('x')) + 1` cannot be tested: ")
 
 
 def test_what_stands_for_an_answer_makes_no_claim(tmp_path: Path) -> None:

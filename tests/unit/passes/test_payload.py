@@ -429,4 +429,4 @@ def test_a_system_message_between_a_use_and_its_result_moves_where_system_text_s
 def test_many_of_one_kind_are_told_once():
     turns = [one for name in "abc" for one in (use(name), say("user", "Well?"))]
     [(_, message)] = _warn("openai", *turns)
-    assert message == "use a: the tool use `a` has no result, and other content follows (2 more like it); services refuse that"
+    assert message == "use a: the tool use `a` has no result, and other content follows (2 more like it); providers refuse that"

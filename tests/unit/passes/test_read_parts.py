@@ -95,7 +95,7 @@ def test_a_message_that_goes_whole_is_a_warning(tmp_path):
     assert section["left_out"] == {"empty": 2, "parts": 4}
     (found,) = prompt.warnings
     assert found.code == "PC0581"
-    assert "item `m0` of `log` goes whole (1 more like it): `parts` lets none of its parts pass: 2 `image`, `tool_use`" in found.message
+    assert "item `m0` of `log` is left out (1 more like it): `parts` lets none of its parts pass: 2 `image`, `tool_use`" in found.message
 
 
 def test_blank_texts_are_counted_without_a_warning(tmp_path):

@@ -80,7 +80,7 @@ def _report_open(pack: PackModel, section: Section, amount: Amount) -> Diagnosti
     place = pack.find_schema_place
     span = place(pointer) if place is not None and pointer else section.span
     why, help = _explain_open(section, pointer)
-    return Diagnostic("PC0655", f"that {what} of `{section.id}` always fits cannot be proved: {why}", span, help, "note")
+    return Diagnostic("PC0655", f"nothing proves that {what} of `{section.id}` always fits: {why}", span, help, "note")
 
 
 def _explain_open(section: Section, pointer: str) -> tuple[str, str]:
@@ -88,7 +88,7 @@ def _explain_open(section: Section, pointer: str) -> tuple[str, str]:
         help = "give it a `maxLength`, `maxItems`, `maximum` or `enum`, or cut it in the text with `truncate_at(..., chars=...)`"
         return f"nothing bounds `{_spell(pointer)}`", help
     if section.items is not None and isinstance(section.items.source, Segments):
-        help = "render with the longest segments it holds: what does not fit is an error, never shorter"
+        help = "render with the longest segments of the store: pinned text that does not fit is an error, and is never cut"
         return "a store may hold anything", help
     return "not all it prints has a bound", "cut it in the text with `truncate_at(..., chars=...)`, or bound the list it goes over"
 
@@ -114,14 +114,14 @@ def _report_bound(pack: PackModel, case: _Case) -> Diagnostic:
     over = [(section, tokens) for section, tokens in _iter_over(pack, case)]
     if over:
         section, tokens = over[0]
-        message = f"`{section.id}` is pinned and may be over its own cap: by the schema up to {count_noun(tokens, 'token')}"
+        message = f"`{section.id}` is pinned and may exceed its own cap: the schema allows up to {count_noun(tokens, 'token')}"
         return Diagnostic(
             "PC0657", message, section.span, "lower the bounds in the schema, cut it in the text, or raise its budget", "warn"
         )
     if most <= case.total:
         message = f"pinned content fits for every valid state: at most {most} of {count_noun(case.total, 'token')} ({shown}){added}"
         return Diagnostic("PC0656", message, case.span, "", "note")
-    message = f"pinned content may not fit: by the schema up to {count_noun(most, 'token')}, and the total is {case.total} ({shown})"
+    message = f"pinned content may not fit: the schema allows up to {count_noun(most, 'token')}, and the total is {case.total} ({shown})"
     return Diagnostic("PC0657", message, case.span, "lower the bounds in the schema, cut it in the text, or raise the total", "warn")
 
 
@@ -187,7 +187,7 @@ def _iter_budget(section: Section, total: int) -> Iterator[Diagnostic]:
     least, most = budget.min.tokens(total), budget.cap.tokens(total)
     if least > most:
         low, high = _show_bound(budget.min, least), _show_bound(budget.cap, most)
-        message = f"the budget of `{section.id}` has a `min` of {low} over its `max` of {high}"
+        message = f"the budget of `{section.id}` has a `min` of {low}, which is more than its `max` of {high}"
         yield Diagnostic("PC0606", message, budget.span, "lower `min`, or raise `max`")
 
 
@@ -196,15 +196,15 @@ def _show_bound(size: Size, tokens: int) -> str:
 
 
 def _iter_groups(section: Section, plan: Plan) -> Iterator[Diagnostic]:
-    items, help = section.items, "declare `group.by`, or leave `whole: group` out"
+    items, help = section.items, "add a `group`, such as `group: {by: item.turn}`, or leave `whole: group` out"
     if items is not None and items.group is not None:
         return
     if items is not None and items.window is not None and items.window.whole == "group":
-        message = f"the window of `{section.id}` counts groups, and its items have no `group`"
+        message = f"the window of `{section.id}` counts groups, but its `items` have no `group`"
         yield Diagnostic("PC0608", message, items.window.span, help)
     for step in (*section.overflow, *(one for one in plan.truncate if one.section == section.id)):
         if isinstance(step, Evict) and step.whole == "group":
-            message = f"`{step.label}` takes whole groups of `{section.id}`, which has no `group`: all of it is one"
+            message = f"`{step.label}` takes whole groups of `{section.id}`, which has no `group`: it would take all items at once"
             yield Diagnostic("PC0608", message, step.span, help, "warn")
 
 
@@ -255,8 +255,8 @@ def _iter_pressure(rules: Strain, plan: Plan) -> Iterator[Diagnostic]:
         cap = section.budget.cap if section.budget is not None else None
         counts = rules.count is None or section.id in rules.count or section.id in watched
         if counts and section.budget is not None and cap is not None and cap.unit == "share":
-            message = f"`{section.id}` counts for pressure with a cap in percent: {_LOST}"
-            yield Diagnostic("PC0617", message, section.budget.span, "count sections with a number as their cap", "warn")
+            message = f"`strain` counts `{section.id}`, whose cap is in percent: {_LOST}"
+            yield Diagnostic("PC0617", message, section.budget.span, "give the section a cap in tokens, such as `budget: 800`, or count other sections", "warn")
 
 
 def _iter_shares(configuration: Configuration) -> Iterator[Diagnostic]:
@@ -297,11 +297,11 @@ def _iter_beside(section: Section, shares: Sequence[Section]) -> Iterator[Diagno
     named = ", ".join(f"`{one.id}`" for one in shares[:3]) + (" and others" if len(shares) > 3 else "")
     verb = "shares" if len(shares) == 1 else "share"
     if budget is not None and budget.cap is not None and budget.cap.unit == "chars":
-        message = f"`{section.id}` is capped in characters beside {named}, which {verb} what is left: {_LOST}"
-        yield Diagnostic("PC0619", message, budget.span, f"cap `{section.id}` in tokens", "warn")
+        message = f"`{section.id}` has a cap in characters, beside {named}, which {verb} what is left: {_LOST}"
+        yield Diagnostic("PC0619", message, budget.span, f"give `{section.id}` a cap in tokens, such as `budget: 200`", "warn")
     elif not _has_cap(budget):
-        message = f"`{section.id}` has no cap and is not pinned: it starves {named}, which {verb} what is left"
-        yield Diagnostic("PC0620", message, section.span, f"give `{section.id}` a budget with a number, or pin it", "warn")
+        message = f"`{section.id}` has no cap and is not pinned: it may leave nothing for {named}, which {verb} the rest"
+        yield Diagnostic("PC0620", message, section.span, f"give `{section.id}` a cap, such as `budget: 800`, or pin it", "warn")
 
 
 def _has_cap(budget: Budget | None) -> bool:
@@ -321,8 +321,8 @@ def check_joints(pack: PackModel, configuration: Configuration) -> Iterator[Diag
         help = "count with cl100k_base or o200k_base, or use numbers as caps"
         yield Diagnostic("PC0621", message, pack.manifest.value["tokenizer"].span, help, "warn")
     elif not counter.is_safe("x\n" + separator, "x"):
-        message = f"sections share the total, and their separator does not end a line: {_LOST}"
-        yield Diagnostic("PC0621", message, plan.output.span, "let `output.separator` end in a line end", "warn")
+        message = f"sections share the total, but their separator does not end a line: {_LOST}"
+        yield Diagnostic("PC0621", message, plan.output.span, "end `output.separator` in a line end, such as `"\\n\\n"`", "warn")
     elif not counter.is_safe("x\n" + separator, "/x"):
         yield from _iter_openings(sections[1:], counter.name, settled)
 
@@ -416,6 +416,6 @@ def _iter_texts(section: Section, total: int, settled: SettledTexts) -> Iterator
     cap = budget.cap.tokens(total)
     spent, noun = (len(content), "characters") if budget.cap.unit == "chars" else (settled.count(content), "tokens")
     if spent > cap:
-        message = f"`{section.id}` is capped at {cap} {noun}, and its pinned content has {spent} without its frame"
-        help = f"raise its budget over {spent}, or shorten it"
+        message = f"`{section.id}` has a cap of {cap} {noun}, but its pinned content has {spent} without its frame"
+        help = f"raise its `budget` above {spent}, or shorten its text"
         yield Diagnostic("PC0610", message, budget.span, help, "warn" if budget.over == "warn" else "error")

@@ -143,7 +143,7 @@ def _judge_length(what: str, cap: int, made: Amount, subject: str, span: Span) -
 
 def _describe(idle: _Idle, section: Section) -> Diagnostic:
     message = f"{idle.what} of `{section.id}`, {idle.cap}, never binds: {idle.why}"
-    help = "it says what holds in any case: leave it, or take it out" if idle.is_exact else "lower it, or take it out"
+    help = "remove it, or leave it as a reminder: it changes nothing" if idle.is_exact else "lower it, or remove it"
     return Diagnostic("PC0672", message, idle.span, help, "note" if idle.is_exact else "warn")
 
 
@@ -184,9 +184,9 @@ def _judge_against(name: str, span: Span, section: Section, plan: Plan, earlier:
     if name not in earlier:
         back = other.items.dedupe.against if other.items is not None and other.items.dedupe is not None else ()
         circle = f", and `{name}` names `{section.id}`: a circle" if section.id in back else ""
-        return Diagnostic("PC0634", f"{what} names `{name}`, which is selected later{circle}", span, f"put `{section.id}` behind `{name}`")
+        return Diagnostic("PC0634", f"{what} names `{name}`, which is selected later{circle}", span, f"move `{section.id}` below `{name}`")
     if other.items is None:
-        return Diagnostic("PC0634", f"{what} names `{name}`, which is no list", span, "only sections with `items` can be compared")
+        return Diagnostic("PC0634", f"{what} names `{name}`, which is no list", span, "name a section that has `items`")
     return None
 
 
@@ -196,8 +196,8 @@ def check_missing(pack: PackModel, configuration: Configuration) -> Iterator[Dia
     for section in configuration.plan.sections:
         source = section.items.source if section.items is not None else None
         if isinstance(source, Segments) and source.ref is None and source.missing != "warn":
-            message = f"`missing: {source.missing}` of `{section.id}` decides nothing: without `ref` the whole scope is asked for"
-            help = "take it out; `required: true` on the section says that it must have content"
+            message = f"`missing: {source.missing}` of `{section.id}` has no effect: without `ref`, promptc reads the whole scope, and no id can be missing"
+            help = "remove it; to insist on content, write `required: true` on the section"
             yield Diagnostic("PC0679", message, source.span, help, "warn")
 
 
@@ -216,10 +216,8 @@ def _iter_chunk_sizes(configuration: Configuration, medians: Mapping[str, int]) 
             continue
         median = max((medians.get(name, 0) for name in source.indexes), default=0)
         if source.top * median > cap and section.budget is not None:
-            message = (
-                f"`{section.id}` retrieves {source.top} chunks of about {median} tokens, {source.top * median} in all, and may hold {cap}"
-            )
-            help = f"a `top` of {max(cap // median, 1)}, smaller chunks, or a larger budget"
+            message = f"`{section.id}` retrieves {source.top} chunks of about {median} tokens, {source.top * median} in all, but its budget holds {cap}"
+            help = f"write `top: {max(cap // median, 1)}`, build smaller chunks, or raise the budget"
             yield Diagnostic("PC0660", message, section.budget.span, help, "warn")
 
 
@@ -271,7 +269,9 @@ def _goes_through(filters: frozenset[str], source: Expression, lets: Mapping[str
 
 
 def _report(section: Section, items: Items, source: Expression) -> Diagnostic:
-    message = f"`dedupe` of `{section.id}` keeps the first of two doubles, before `sort`: the one that `sort` would put first may be gone"
+    message = (
+        f"`dedupe` of `{section.id}` runs before `sort` and keeps the first of two equal items: the one that `sort` would put first may go"
+    )
     return Diagnostic("PC0674", message, items.dedupe.span if items.dedupe else items.span, _advise(items, source), "note")
 
 
@@ -304,14 +304,12 @@ def _compare(section: Section, limit: LimitPer, values: Sequence[str]) -> Iterat
     capped, field = [name for name, _ in limit.caps], limit.by.text.strip()
     for name, place in zip(capped, limit.places, strict=True):
         if name not in values:
-            message = f"`limit_per` of `{section.id}` caps `{name}`, and by the schema `{field}` is never that"
+            message = f"`limit_per` of `{section.id}` caps `{name}`, but by the schema `{field}` never has that value"
             yield Diagnostic("PC0637", message, place, suggest(name, values) or "take it out", "warn")
     free = [f"`{value}`" for value in values if value not in capped]
     if free:
-        message = (
-            f"`limit_per` of `{section.id}` has no cap for {', '.join(free[:4])}{', ...' if len(free) > 4 else ''}: these pass unlimited"
-        )
-        yield Diagnostic("PC0638", message, limit.by.span, "name them in `caps`", "warn")
+        message = f"`limit_per` of `{section.id}` has no cap for {', '.join(free[:4])}{', ...' if len(free) > 4 else ''}: such items pass without a limit"
+        yield Diagnostic("PC0638", message, limit.by.span, "add them to `caps`", "warn")
 
 
 @for_each
@@ -330,7 +328,7 @@ def check_long_lists(pack: PackModel, configuration: Configuration) -> Iterator[
             continue
         kind = configuration.facts.scopes.infer(text).kind
         if not has_reach(section, configuration.plan, pack) and (kind is None or find_count(kind) is None):
-            message = f"`{section.id}` is read and counted whole, however long its list is: {_explain(section, items)}"
+            message = f"promptc reads and counts all of `{section.id}`, however long its list is: {_explain(section, items)}"
             help = "give `items` a `window` or a `limit`, or its list a `maxItems` in the schema"
             yield Diagnostic("PC0640", message, items.source.span, help, "warn")
 
@@ -356,9 +354,13 @@ def check_visible(pack: PackModel, configuration: Configuration) -> Iterator[Dia
         return
     marks = [path[1:] for path in sorted(pack.visible.reads) if path[0] == "item"]
     if not marks:
-        message = "`visible` asks nothing of `item`: it shows all items, or none"
+        message = "`visible` does not read `item`: it shows all items, or none"
         yield Diagnostic(
-            "PC0664", message, pack.visible.span, "name the mark: `not item.internal`; for a whole section there is `when`", "warn"
+            "PC0664",
+            message,
+            pack.visible.span,
+            "ask for a mark of the item, such as `not item.internal`; for a whole section, use `when`",
+            "warn",
         )
         return
     lists = _list_marked(pack, configuration, marks)
@@ -429,14 +431,14 @@ def _judge_marks(
     source = items.source
     lost = sorted(_resolve(pack, source.reads) & lists.keys()) if isinstance(source, Expression) else []
     if lost:
-        message = (
-            f"no item of `{section.id}` can be hidden: `{'.'.join(lost[0])}` has the mark ({names}), and what `from` makes of it has none"
-        )
-        help = f"give the elements themselves, `from: {'.'.join(lost[0])}`, and take what is shown of each in its `text`"
+        message = f"`visible` can hide no item of `{section.id}`: `{'.'.join(lost[0])}` has the mark ({names}), but what `from` makes of it has none"
+        help = f"write `from: {'.'.join(lost[0])}`, and read the part that you show in `text`"
         yield Diagnostic("PC0664", message, items.source.span, help, "warn")
     else:
-        message = f"no item of `{section.id}` can be hidden: it never has what `visible` asks for ({names})"
-        yield Diagnostic("PC0664", message, items.source.span, "nothing, if all of them may be seen; else give them the mark", "note")
+        message = f"`visible` can hide no item of `{section.id}`: its items never have what `visible` asks for ({names})"
+        yield Diagnostic(
+            "PC0664", message, items.source.span, "do nothing if everyone may see all of them; otherwise give them the mark", "note"
+        )
 
 
 def _judge_past(pack: PackModel, text: UsedText, lists: Mapping[Path, Type], help: str) -> Iterator[Diagnostic]:
@@ -444,7 +446,7 @@ def _judge_past(pack: PackModel, text: UsedText, lists: Mapping[Path, Type], hel
         for path in sorted(_resolve(pack, [read])):
             if any(one == path[: len(one)] or path == one[: len(path)] for one in lists):
                 way = f", by `{read[0]}`" if read[0] != "state" else ""
-                message = f"{text.what} reads `{'.'.join(path)}` itself{way}, hidden elements among it: `visible` is asked of items alone"
+                message = f"{text.what} reads `{'.'.join(path)}` itself{way}, with its hidden elements: `visible` applies only to items"
                 yield Diagnostic("PC0665", message, _make_span(text.code, ".".join(read)), help, "warn")
                 return
 
@@ -473,13 +475,13 @@ def _judge_names(section: Section, message: MessageForm) -> Iterator[Diagnostic]
     for kind in message.parts:
         if read_part_kind(kind) not in PART_KINDS:
             what = f"`parts` of `{section.id}` names `{kind}`, which no request can hold: an item with one stops the render"
-            yield Diagnostic("PC0691", what, message.span, f"known: {join_names(PART_KINDS)}; leave others out", "warn")
+            yield Diagnostic("PC0691", what, message.span, f"name only these kinds: {join_names(PART_KINDS)}", "warn")
     for kind in message.parts:
         if kind not in HALVES or kind in message.passing:
             continue
         (other,) = HALVES - {kind}
-        what = f"`parts` of `{section.id}` names `{kind}` without `{other}`: neither passes, since no service takes one without the other"
-        yield Diagnostic("PC0692", what, message.span, f"name `{other}` as well, or leave `{kind}` out", "warn")
+        what = f"`parts` of `{section.id}` names `{kind}` without `{other}`: neither passes, since no provider takes one without the other"
+        yield Diagnostic("PC0692", what, message.span, f"add `{other}`, or remove `{kind}`", "warn")
 
 
 def _judge_kind(section: Section, message: MessageForm, kind: Type) -> Iterator[Diagnostic]:
@@ -493,8 +495,8 @@ def _judge_kind(section: Section, message: MessageForm, kind: Type) -> Iterator[
     if any(read_part_kind(name) in message.passing for name in met):
         return
     named = f"their types are {join_names(met)}" if met else "they have no `type`"
-    what = f"by the schema `parts` of `{section.id}` lets no part of `{message.content.text.strip()}` pass: {named}"
-    yield Diagnostic("PC0690", what, message.span, f"`parts` is {join_names(message.parts)}: name the kinds that the state has", "warn")
+    what = f"`parts` of `{section.id}` lets no part of `{message.content.text.strip()}` pass: by the schema {named}"
+    yield Diagnostic("PC0690", what, message.span, f"name the kinds that the state has, in place of {join_names(message.parts)}", "warn")
 
 
 def _list_types(element: Type) -> set[str] | None:

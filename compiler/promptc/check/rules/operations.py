@@ -63,7 +63,7 @@ def _check_edits(pack: PackModel, operation: Operation, schema: Type, scopes: Sc
         if there == NEVER:
             yield _describe_gap(edit, next((gap for gap in gaps if gap.reason != "optional"), UndefinedType()))
         elif any(gap.reason == "undeclared" for gap in gaps) and all(isinstance(one, UnknownType) for one in list_members(there)):
-            message = f"`{_name(edit)}` edits what the state's schema does not declare"
+            message = f"`{_name(edit)}` edits a path that the state's schema does not declare"
             help = suggest(gaps[0].part, gaps[0].known)
             yield Diagnostic("PC0811", message, edit.span, help or "declare it in the schema", "warn")
         else:
@@ -72,7 +72,7 @@ def _check_edits(pack: PackModel, operation: Operation, schema: Type, scopes: Sc
 
 def _describe_gap(edit: StateEdit, gap: UndefinedType) -> Diagnostic:
     help = suggest(gap.part, gap.known) or "declare it in the schema"
-    return Diagnostic("PC0811", f"`{_name(edit)}` edits what no valid state has", edit.span, help)
+    return Diagnostic("PC0811", f"`{_name(edit)}` edits a path that no valid state has", edit.span, help)
 
 
 def _name(edit: StateEdit) -> str:
@@ -83,7 +83,7 @@ def _check_value(edit: StateEdit, target: Type, text: UsedText | None, scopes: S
     if isinstance(edit, Append | Keep):
         lists = keep_members(target, lambda member: isinstance(member, ListType | UnknownType))
         if lists == NEVER:
-            message = f"`{_name(edit)}` takes a list, and by the state's schema it is {name_type(target)}"
+            message = f"`{_name(edit)}` needs a list, but by the state's schema it is {name_type(target)}"
             yield Diagnostic("PC0812", message, edit.span, "correct the pointer" + (", or use `set`" if isinstance(edit, Append) else ""))
             return
         target = element_type(lists) if not any(isinstance(one, UnknownType) for one in list_members(lists)) else UNKNOWN_TYPE
@@ -97,7 +97,7 @@ def _check_value(edit: StateEdit, target: Type, text: UsedText | None, scopes: S
     members = [one for one in list_members(kind) if not isinstance(one, UndefinedType | BlankType)]
     if members and not any(_may_suit(one, other) for one in members for other in list_members(target)):
         what = "puts" if isinstance(edit, Set) else "appends"
-        message = f"`{_name(edit)}` {what} {_show(kind)}, and the state's schema takes {_show(target)} there"
+        message = f"`{_name(edit)}` {what} {_show(kind)}, but the state's schema wants {_show(target)} there"
         yield Diagnostic(
             "PC0812", message, text.code.span if not isinstance(text.code, Template) else edit.span, "correct the value, or the schema"
         )
@@ -141,7 +141,7 @@ def _check_packs(pack: PackModel, check: Callable[[PackModel], Iterable[Diagnost
 
 def _describe_shown(ask: Ask) -> Diagnostic:
     message = f"`{ask.pack}` may show what this pack hides: it has no `visible` of its own"
-    return Diagnostic("PC0666", message, ask.span, "write into it what may be seen there; `visible: true` is all of it", "warn")
+    return Diagnostic("PC0666", message, ask.span, "give it a `visible` of its own; `visible: true` lets it see everything", "warn")
 
 
 def _check_answer(ask: Ask) -> Iterator[Diagnostic]:
@@ -150,6 +150,6 @@ def _check_answer(ask: Ask) -> Iterator[Diagnostic]:
         return
     with suppress(PromptcError):  # told of the pack itself
         if ask.load_pack().load_plan(Choice()).response is not None:
-            message = f"`{ask.pack}` asks for an answer by the schema of its `response`, and `{ask.name}` takes any text for one"
-            help = "hold the answer against the same schema: `check: {schema: …}`, with the file that `response` names"
+            message = f"`{ask.pack}` asks for an answer of its `response` schema, but `{ask.name}` accepts any text"
+            help = "check the answer against the same schema: `check: {schema: …}`, with the file that `response` names"
             yield Diagnostic("PC0813", message, ask.span, help, "warn")

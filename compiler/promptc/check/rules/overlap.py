@@ -382,7 +382,7 @@ def _tell_exact(dedupe: Dedupe, first: _ComparedBlock, second: _ComparedBlock, p
         f"`dedupe` of `{second.section.id}` compares `{'.'.join(path)}` with `{first.section.id}` to the letter: the same text in other "
         "letter case, spaces or punctuation stands twice"
     )
-    return Diagnostic("PC0676", message, dedupe.span, "leave `exact` out: normalised texts are compared then", "note")
+    return Diagnostic("PC0676", message, dedupe.span, "leave `exact` out, so that case, spaces and punctuation do not count", "note")
 
 
 @for_each
@@ -394,7 +394,7 @@ def check_repeats(pack: PackModel, configuration: Configuration) -> Iterator[Dia
         why = "" if blocks.is_blank(first.section) else _compare(first.section, second.section, blocks, repeats)
         if why and not _is_deduped(first.section, second.section) and _may_both_be_on(first, second):
             message = f"`{second.section.id}` repeats `{first.section.id}`: {why}"
-            help = "take one of them out, or give each a `when` that the other excludes"
+            help = "remove one of them, or give each a `when` that the other excludes"
             yield Diagnostic("PC0671", message, second.section.span, help, "warn")
 
 
@@ -405,7 +405,7 @@ def _compare(first: Section, second: Section, blocks: _BlockFinder, repeats: _Re
     path = repeats.find_shown(first)
     if path is None or path != repeats.find_shown(second) or not _is_long(path, blocks):
         return ""
-    return f"`{'.'.join(path)}` is all that both hold"
+    return f"both hold only `{'.'.join(path)}`"
 
 
 def _is_long(path: tuple[str, ...], blocks: _BlockFinder) -> bool:

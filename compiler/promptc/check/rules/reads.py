@@ -72,23 +72,23 @@ _ELSEWHERE = {
 """What is meant by names of other languages, which are names of nothing here."""
 
 _WHERE = {
-    "item": "it is there in the items of a section and in steps",
-    "this": "it is there in the items of a section and in steps",
-    "group": "it is there in the text of an item, in `group.header` and in steps",
-    "section": "it is there in sections",
-    "selected": "it is there in sections",
-    "strain": "it is there in sections and in a tier's `do`: the tier is found after `let`, `asserts` and `select`",
-    "variant": "it is there in sections: variants are chosen after `let` and `asserts`",
-    "items": "it is there in the templates of `recap` and `replace`",
-    "text": "it is there in the templates of `recap` and `replace`",
-    "removed": "it is there in the `marker` of `evict` and in the `say` of an operation",
-    "before": "it is there in the texts of `strain.watch`",
-    "after": "it is there in the texts of `strain.watch`",
-    "caller": "it is there in a macro that `{% call %}` calls",
-    "super": "it is there in a block that takes the place of another file's block",
-    "each": "it is there in sections whose `from` has `segments.each`",
-    "args": "it is there in operations, and in the packs of what they ask",
-    "answers": "it is there in operations, and in the packs of what they ask",
+    "item": "use it in the items of a section and in steps",
+    "this": "use it in the items of a section and in steps",
+    "group": "use it in the text of an item, in `group.header` and in steps",
+    "section": "use it in sections",
+    "selected": "use it in sections",
+    "strain": "use it in sections and in a tier's `do`: the tier is found after `let`, `asserts` and `select`",
+    "variant": "use it in sections: variants are chosen after `let` and `asserts`",
+    "items": "use it in the templates of `recap` and `replace`",
+    "text": "use it in the templates of `recap` and `replace`",
+    "removed": "use it in the `marker` of `evict` and in the `say` of an operation",
+    "before": "use it in the texts of `strain.watch`",
+    "after": "use it in the texts of `strain.watch`",
+    "caller": "use it in a macro that `{% call %}` calls",
+    "super": "use it in a block that replaces a block of another file",
+    "each": "use it in sections whose `from` has `segments.each`",
+    "args": "use it in operations, and in the packs of what they ask",
+    "answers": "use it in operations, and in the packs of what they ask",
 }
 _SHOWN = 8
 _DEEPEST = 12
@@ -169,7 +169,7 @@ class Describer:
             help = f"write `{owner} | length`" if is_size else "correct the path, or the schema"
             return Diagnostic("PC0635", f"{reads}, and {by}{held}", span, help)
         if not gap.at:
-            return Diagnostic("PC0635", f"{reads}, which is not there", span, suggest(gap.part, gap.known))
+            return Diagnostic("PC0635", f"{reads}, which does not exist in this place", span, suggest(gap.part, gap.known))
         help = suggest(gap.part, gap.known) or (f"declare it under `{owner}` in the schema" if owner else "declare it in the schema")
         return Diagnostic("PC0635", f"{reads}, which the schema does not allow", span, help)
 
@@ -219,10 +219,10 @@ def _describe_name(name: str, text: UsedText, pack: PackModel, span: Span) -> Di
     """A text reads a name that is not there where it stands."""
     if name in _WHERE:
         help = "did you mean `item.text`?" if name == "text" and "item" in text.names else _WHERE[name]
-        return Diagnostic("PC0631", f"{text.what} reads `{name}`, which is not there", span, help)
+        return Diagnostic("PC0631", f"{text.what} reads `{name}`, which does not exist in this place", span, help)
     if any(let.name == name for let in pack.lets):
         help = "a `let` sees those above it" if text.what.startswith("`let") else "asserts are checked before `let`: write the value out"
-        return Diagnostic("PC0631", f"{text.what} reads `{name}`, which is not there yet", span, help)
+        return Diagnostic("PC0631", f"{text.what} reads `{name}`, which does not exist yet in this place", span, help)
     return Diagnostic("PC0630", f"{text.what} reads `{name}`, and nothing has that name", span, _suggest_name(name, text.names, pack))
 
 
@@ -238,7 +238,7 @@ def _suggest_name(name: str, known: Names, pack: PackModel) -> str:
 
 def _describe_answer(problem: Problem, text: UsedText, subject: str, span: Span) -> Diagnostic:
     if problem.rule == "always":
-        message = f"{text.what} asks {problem.wants} of {subject}, which always is: where it is left out, it reads as none"
+        message = f"{text.what} asks {problem.wants} of {subject}, which always is: where a state leaves it out, it reads as none"
         help = (
             f"ask `{problem.subject} is not none`"
             if "default" not in problem.wants
@@ -249,7 +249,7 @@ def _describe_answer(problem: Problem, text: UsedText, subject: str, span: Span)
     is_text = problem.known and not problem.wants.endswith((" text", " number", " none", " false", " list", " mapping"))
     held = f"it is one of {', '.join(f'`{one}`' for one in problem.known[:6])}" if is_text else f"it is {name_type(problem.kind)}"
     more = ", ..." if is_text and len(problem.known) > 6 else ""
-    message = f"{text.what} compares {subject} {problem.wants}, and that it never is: {held}{more}"
+    message = f"{text.what} compares {subject} {problem.wants}, which it never is: {held}{more}"
     near = suggest(sought, problem.known) if problem.known else ""
     return Diagnostic("PC0652", message, span, near if near.startswith("did you mean") else "correct the value, or the schema", "warn")
 
@@ -264,8 +264,8 @@ def _describe_order(problem: Problem, text: UsedText, subject: str, span: Span) 
         help = f"write `sort({f'attribute={attribute!r}, ' if attribute else ''}times=true){end}`"
     using = f" with {problem.wants}" if problem.wants else ""
     message = (
-        f"{text.what} orders {subject}{using} as a text, and it is a time: texts of times with and without fractions of a second, "
-        "or of several offsets, do not sort as the times do"
+        f"{text.what} orders the time {subject}{using} as a text: with fractions of a second or different offsets, such texts "
+        "do not sort as the times do"
     )
     return Diagnostic("PC0699", message, span, help, "warn")
 
@@ -319,15 +319,15 @@ def _describe_part(name: str, part: str, text: UsedText, order: Sequence[str], s
         known = suggest(part, parts) if parts else "no axis is chosen before it"
         return Diagnostic("PC0632", f"{text.what} reads `variant.{part}`, and there is no such axis", span, known)
     if name == "this" and part in ("id", "tokens", "chars", "form"):
-        help = "ids are given after the list is read" if part == "id" else "it is there in steps"
-        return Diagnostic("PC0632", f"{text.what} reads `this.{part}`, which is not there yet", span, help)
+        help = "ids are given after the list is read" if part == "id" else "use it in steps"
+        return Diagnostic("PC0632", f"{text.what} reads `this.{part}`, which does not exist yet in this place", span, help)
     return Diagnostic("PC0632", f"{text.what} reads `{name}.{part}`; `{name}` has no `{part}`", span, suggest(part, parts))
 
 
 def _describe_selected(part: str, text: UsedText, order: Sequence[str], span: Span) -> Diagnostic:
     if part not in order:
         return Diagnostic("PC0633", f"{text.what} reads `selected.{part}`, which is no section", span, suggest(part, order))
-    where = "fences are made before anything is selected" if "`fence`" in text.what else "move it behind that section"
+    where = "fences are made before anything is selected" if "`fence`" in text.what else "move it below that section"
     own = text.section is not None and text.section.id == part
     why = "its own count" if own else f"and `{part}` is selected later"
     return Diagnostic("PC0633", f"{text.what} reads `selected.{part}`, {why}", span, where)
@@ -344,13 +344,13 @@ def check_unread(pack: PackModel, configurations: Configurations) -> Iterator[Di
         return
     names = join_some([f"`{path}`" for path, _ in found], _SHOWN)
     message = (
-        f"the pack reads nothing of these properties of the state: {names}"
-        if len(found) > 1
-        else f"the pack never reads {names} of the state"
+        f"the pack never reads these properties of the state: {names}" if len(found) > 1 else f"the pack never reads {names} of the state"
     )
     place = pack.find_schema_place
     span = place(found[0][1].removeprefix("#")) if place is not None else pack.manifest.key_span("state")
-    yield Diagnostic("PC0654", message, span, "nothing, if others use the state too; else take it out, or read it", "note")
+    yield Diagnostic(
+        "PC0654", message, span, "do nothing if another program uses it; otherwise read it, or remove it from the schema", "note"
+    )
 
 
 def _collect(pack: PackModel, configurations: Configurations) -> tuple[set[tuple[str, str]], set[str]]:
@@ -427,8 +427,8 @@ def check_unused_definitions(pack: PackModel, configurations: Configurations) ->
     named = pack.list_named()
     for one in pack.definitions:
         if one.name not in named:
-            help = f"name it where it is meant, or take it out (`{one.name}: null` in a pack that extends this one)"
-            yield Diagnostic("PC0639", f"nothing names the definition `{one.name}`", one.place.span, help, "warn")
+            help = f"use it, or remove it (`{one.name}: null` in a pack that extends this one)"
+            yield Diagnostic("PC0639", f"nothing uses the definition `{one.name}`", one.place.span, help, "warn")
 
 
 @for_each

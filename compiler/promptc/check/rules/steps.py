@@ -30,9 +30,9 @@ def _judge_fixed(section: Section, step: Step) -> Diagnostic | None:
     if section.pinned:
         return Diagnostic(
             "PC0603",
-            f"`{name}` of `{step.label}` is a step on `{section.id}`, which is pinned: no step touches it",
+            f"`{name}` of `{step.label}` would shorten `{section.id}`, which is pinned: no step may touch it",
             step.span,
-            f"take the step out, or unpin `{section.id}`",
+            f"remove the step, or remove `pinned: true` from `{section.id}`",
         )
     kept = _name_kept(section) if isinstance(step, Drop | Replace) else ""
     if not kept:
@@ -41,7 +41,7 @@ def _judge_fixed(section: Section, step: Step) -> Diagnostic | None:
         "PC0604",
         f"`{name}` of `{step.label}` would take all of `{section.id}`, which has {kept}",
         step.span,
-        "use `evict` or `trim`, which stop there",
+        "use `evict` or `trim`, which leave that",
     )
 
 
@@ -107,7 +107,7 @@ def check_dead_steps(pack: PackModel, configurations: Configurations) -> Iterato
                 "PC0611",
                 f"`{_name(step)}` of `{step.label}` never does anything: {why}",
                 step.span,
-                "take it out, or put it before what leaves it nothing",
+                "remove it, or move it before the step that leaves it nothing",
                 "warn",
             )
 
@@ -193,9 +193,9 @@ def check_void_recaps(pack: PackModel, configuration: Configuration) -> Iterator
             over = _find_over(list_cases(read_code(step.where), scopes.make_scope(texts[id(step.where)])))
             most = scopes.infer(texts[id(step.template)]).amount.characters
             if over is not None and most is not None and most - 1 > over:
-                message = f"`{step.label}` takes texts over {over} characters, and its template may write {most - 1}"
-                help = f"take texts over {most - 1}, or let the template write less; a `trim` with `to` and a `marker` says the number once"
-                yield Diagnostic("PC0623", f"{message}: a text between gets no shorter", step.where.span, help, "warn")
+                message = f"`{step.label}` takes texts of more than {over} characters, but its template may write {most - 1}"
+                help = f"take texts of more than {most - 1}, or let the template write less; a `trim` with `to` and a `marker` needs the number only once"
+                yield Diagnostic("PC0623", f"{message}: a text of a length between the two gets no shorter", step.where.span, help, "warn")
 
 
 def _find_over(cases: Cases) -> int | None:
@@ -221,7 +221,7 @@ def check_least_caps(pack: PackModel, configuration: Configuration) -> Iterator[
             continue
         if not any(_explain_end(step, section, settled) for step in section.overflow if not isinstance(step, Fail)):
             asked = f"`{budget.source.text.strip()}` may give `{section.id}` as little as {least}"
-            message = f"{asked}, and no step of its ladder takes all of it: where what stays is more, nothing is rendered"
+            message = f"{asked}, but its steps never remove all of it: if more stays, nothing is rendered"
             help = "end `overflow` in `drop: {}`, or give what it reads a `minimum` in the schema"
             yield Diagnostic("PC0622", message, budget.span, help, "note" if least else "warn")
 

@@ -54,7 +54,7 @@ def check_idle_roles(pack: PackModel, configurations: Configurations) -> Iterato
                 found[place] = None
             elif place not in found:
                 message = f"`role: {section.role}` of `{section.id}` has no effect: `output.messages` puts it into a message of `{role}`"
-                help = f"take it out, or list `{section.id}` in a message of `{section.role}`"
+                help = f"remove it, or list `{section.id}` in a message of the role `{section.role}`"
                 found[place] = Diagnostic("PC0680", message, place, help, "warn")
     yield from (one for one in found.values() if one is not None)
 
@@ -73,7 +73,7 @@ def check_text_offers(pack: PackModel, configurations: Configurations) -> Iterat
     parts = [*(["tools"] if offering.tools else []), *(["response"] if offering.response is not None else [])]
     are = "is" if parts == ["response"] else "are"
     message = f"{' and '.join(parts)} {are} left out of text, and this pack renders text"
-    help = "write `output: {format: messages}`, or ask for messages or a provider by `--format`"
+    help = "write `output: {format: messages}`, or render with `--format messages`"
     yield Diagnostic("PC0649", message, pack.manifest.key_span(parts[0]), help, "note")
 
 
@@ -84,7 +84,7 @@ def check_breakpoints(pack: PackModel, configuration: Configuration) -> Iterator
     if len(cached) > MOST:
         names = ", ".join(f"`{section.id}`" for section in cached[:-MOST])
         message = f"`cache: true` stands on {len(cached)} sections, and no provider takes more than {MOST} breakpoints"
-        help = f"the last ones count: where all are present, {names} would get none"
+        help = f"remove some: promptc keeps the last ones, so {names} would get none"
         yield Diagnostic("PC0648", message, cached[0].span, help, "warn")
 
 
@@ -104,8 +104,8 @@ def _iter_empty(configuration: Configuration, filled: Collection[str]) -> Iterat
     for section in configuration.plan.sections:
         text = section.text
         if section.id in filled and text is not None and _is_empty(section):
-            message = f"the template of `{section.id}` is empty here, and other cases give the section content"
-            help = "write it; if there is to be none, say so: `text: ''`, or `null` for the section"
+            message = f"the template of `{section.id}` is empty here, while other cases give the section content"
+            help = "write the template; if there is to be no text, write `text: ''`, or `null` for the section"
             yield Diagnostic("PC0677", message, Span(text.place.span.file, 1, 1), help, "warn")
 
 
@@ -120,7 +120,7 @@ def check_line_ends(pack: PackModel, configuration: Configuration) -> Iterator[D
             tag = tag if len(tag) <= _SHOWN else f"{tag[: _SHOWN // 2]} … {tag[-2:]}"
             line = template.text.count("\n", 0, at) + 1
             where = f"line {line} of {text.what}" if template.place.inline else "this line"
-            message = f"the `{tag}` at the end of {where} takes the line end too: what follows is glued to it"
+            message = f"the `{tag}` at the end of {where} also removes the line end, so the next line is joined to it"
             help = f"write `{tag[:-2]}+{tag[-2:]}` to keep the line end, or `{tag[:-2]}-{tag[-2:]}` to say that it may go"
             yield Diagnostic("PC0641", message, template.place.make_span("", template.text, at), help, "warn")
 
@@ -137,15 +137,15 @@ def check_literal_names(pack: PackModel, configuration: Configuration) -> Iterat
             continue
         if template.place.inline and _FILE_NAME.fullmatch(template.text):
             name = template.text.strip()
-            message = f"{text.what} prints `{name}` as it stands, and that reads like the name of a file"
+            message = f"{text.what} prints the word `{name}`, which looks like the name of a file"
             yield Diagnostic("PC0681", message, template.place.make_span("", template.text, 1), f"write `template: {name}`", "warn")
         for at, written, path in list_literal_names(template.text):
             root, dot, _ = path.partition(".")
             if (root not in text.names) if dot else (root not in values or root == "state"):
                 continue
             meant = path if dot or root in text.names else f"{values[root]}{path}"
-            message = f"{text.what} prints `{written}` as it stands"
-            help = f"a value stands in two braces: `{{{{ {meant} }}}}`" + ("" if dot else "; if the text is meant to have it, leave it")
+            message = f"{text.what} prints `{written}` letter by letter, not a value"
+            help = f"write two braces to print a value: `{{{{ {meant} }}}}`" + ("" if dot else "; leave it if you mean the text itself")
             yield Diagnostic("PC0681", message, template.place.make_span("", template.text, at + 1), help, "warn" if dot else "note")
 
 
@@ -171,10 +171,10 @@ def check_unused_tools(pack: PackModel, configurations: Configurations) -> Itera
     used = {id(tool) for one in configurations for plan in (one.plan, one.base) for tool in plan.tools}
     unused = {id(tool): (tool, span) for tool, span in offers.listed if id(tool) not in used}
     for tool, span in unused.values():
-        message = f"the tool `{tool.name}` is never offered: other lists take the place of this one in every combination"
-        yield Diagnostic("PC0647", message, span, "name it in a list that is in force, or take it out", "warn")
+        message = f"the tool `{tool.name}` is never offered: in every combination, other lists replace this one"
+        yield Diagnostic("PC0647", message, span, "add it to a list that is used, or remove it", "warn")
     for file, span in offers.loose:
-        message = f"`{file}` looks like a tool, and no list names it"
+        message = f"`{file}` looks like a tool, but no list names it"
         yield Diagnostic("PC0647", message, span, "name it under `tools`, here or in a case, or remove the file", "warn")
 
 

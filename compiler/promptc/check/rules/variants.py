@@ -156,7 +156,7 @@ def _report(one: _Setter, other: _Setter, met: Sequence[tuple[Path, Path]], code
     name = f"`{other.name}`" if other.axis else f"tier `{other.name}`"
     message = f"{name} sets {_show([path for _, path in met])}, which `{one.name}` sets too"
     place = one.keys[before].span
-    help = f"see {place.file}:{place.line}; {why}: leave it to one of them"
+    help = f"let only one of them set it (see {place.file}:{place.line}): {why}"
     return Diagnostic(code, message, other.keys[after].span, help, "warn" if other.axis else "note")
 
 
@@ -210,7 +210,7 @@ def _iter_idle(pack: PackModel, let: Let, band: Band, kind: Type) -> Iterator[Di
 
 
 def _describe_band(let: Let, label: str, of: Node, why: str) -> Diagnostic:
-    help = "correct the bound, or take the label out with what it selects"
+    help = "correct the bound, or remove the label and what it selects"
     return Diagnostic("PC0678", f"`{let.name}` is never `{label}`: it {why}", of.key_span(label), help, "warn")
 
 
@@ -235,9 +235,13 @@ def _iter_silent(pack: PackModel, axis: Axis) -> Iterator[Diagnostic]:
         meant = axis.default if axis.default is not None else _find_meant(pack.manifest, section, silent)
         for name in silent if meant is not None or len(silent) > 1 else ():
             if name != meant:
-                message = f"`{axis.name}={name}` has no template for `{section}`, as {_join(others)}: it gets the section's own"
-                default = f"give it one, or make it the default, which the section's own is for: `default: {name}`"
-                help = default if meant is None or meant == axis.default else f"give it one: the section's own is named after `{meant}`"
+                message = (
+                    f"`{axis.name}={name}` has no template for `{section}`, while {_join(others)} one: it shows the section's own text"
+                )
+                default = f"give it one; or, if the section's own text is meant for it, write `default: {name}`"
+                help = (
+                    default if meant is None or meant == axis.default else f"give it one: the section's own text is named after `{meant}`"
+                )
                 yield Diagnostic("PC0645", message, cases.key_span(name), help, "warn")
 
 
@@ -289,9 +293,9 @@ def _iter_unknown_moods(pack: PackModel, configuration: Configuration) -> Iterat
         for value in values or ():
             if axis is not None and value not in axis.cases:
                 wanted = f"`{axis.select.text.strip()}` may be `{value}`"
-                message = f"by the schema {wanted}, which is no case of `{axis.name}`, and the axis has no default"
+                message = f"by the schema {wanted}, but `{axis.name}` has no such case and no default"
                 near = suggest(value, axis.cases)
-                help = near if near.startswith("did") else "give the axis a `default`, or a case for it"
+                help = near if near.startswith("did") else "give the axis a `default`, or add a case for it"
                 yield Diagnostic("PC0646", message, axis.select.span, help, "warn")
 
 
@@ -311,7 +315,7 @@ def check_never_on(pack: PackModel, configurations: Configurations) -> Iterator[
     for name, section in off.items():
         if name not in on and section.when is not None:
             message = f"`{name}` is {'required and ' if section.required else ''}never on: its `when` is false in every combination"
-            help = "take the section out, or let a variant or patch switch it on"
+            help = "remove the section, or let a variant or patch switch it on"
             yield Diagnostic("PC0643", message, section.when.span, help, "error" if section.required else "note")
 
 
@@ -335,9 +339,7 @@ def check_tiers(pack: PackModel, configurations: Configurations) -> Iterator[Dia
 def _iter_unknown_tiers(step: Step, configuration: Configuration) -> Iterator[Diagnostic]:
     known = [section.id for section in configuration.plan.sections]
     if step.section not in known:
-        yield Diagnostic(
-            "PC0613", f"`{step.label}` is a step on `{step.section}`, which is no section", step.span, suggest(step.section, known)
-        )
+        yield Diagnostic("PC0613", f"`{step.label}` names `{step.section}`, which is no section", step.span, suggest(step.section, known))
 
 
 def _iter_uncapped(pack: PackModel, rules: Strain, configuration: Configuration) -> Iterator[Diagnostic]:
@@ -347,7 +349,13 @@ def _iter_uncapped(pack: PackModel, rules: Strain, configuration: Configuration)
     for name in node.value if node is not None else ():
         if name.value not in caps and plan.find_section(str(name.value)) is not None:
             message = f"`strain.count` names `{name.value}`, which has no cap in tokens and counts for nothing"
-            yield Diagnostic("PC0614", message, name.span, f"give `{name.value}` a budget with a number, or take it out of `count`", "warn")
+            yield Diagnostic(
+                "PC0614",
+                message,
+                name.span,
+                f"give `{name.value}` a cap in tokens, such as `budget: 800`, or remove it from `count`",
+                "warn",
+            )
 
 
 def _iter_capped(configuration: Configuration, settled: SettledTexts) -> Iterator[Plan]:
@@ -393,8 +401,8 @@ def _find_most(name: str, configuration: Configuration, settled: SettledTexts) -
 
 def _judge(rules: Strain, reaches: Sequence[_Reach]) -> Iterator[Diagnostic]:
     if not any(reach.allowed for reach in reaches):
-        message = "pressure is always 0, and no tier but the first is ever in force: no counted section has a cap in tokens"
-        yield Diagnostic("PC0615", message, rules.span, "give the sections of `strain.count` budgets with a number", "warn")
+        message = "only the first tier can ever apply: no counted section has a cap in tokens, so pressure is always 0"
+        yield Diagnostic("PC0615", message, rules.span, "give the sections of `strain.count` caps in tokens, such as `budget: 800`", "warn")
         return
     for tier, above in pairwise((*rules.tiers, None)):
         if tier is not None and not any(_can_be(reach, tier.at, above.at if above is not None else None) for reach in reaches):

@@ -185,7 +185,7 @@ def _choose_ask(operation: Operation, name: str | None) -> Ask:
     known = [one.name for one in operation.asks]
     found = operation.find_ask(name) if name is not None else next(iter(operation.asks), None)
     if found is None:
-        what = f"`{operation.name}` asks no `{name}`" if known else f"`{operation.name}` asks nothing"
+        what = f"`{operation.name}` has no ask `{name}`" if known else f"`{operation.name}` asks nothing"
         raise UsageError(
             [Diagnostic("PC0806", what, operation.span, suggest(name or "", known) if known else "it has no answers to check")]
         )
@@ -213,7 +213,7 @@ def _check_against_state(pack: Pack, operation: Operation, ask: Ask, asked: _Ask
 def _iter_unjudged(ask: Ask) -> Iterator[Diagnostic]:
     claims = ask.check.claims if ask.check is not None else ()
     if claims:
-        message = f"{count_noun(len(claims), 'claim')} of `{ask.name}` {'is' if len(claims) == 1 else 'are'} not judged: there is no state"
+        message = f"{count_noun(len(claims), 'claim')} of `{ask.name}` {'is' if len(claims) == 1 else 'are'} not tested: there is no state"
         yield Diagnostic("PC0817", message, claims[0].span, "name the state that it was asked about: `--state state.json`", "note")
 
 

@@ -159,7 +159,7 @@ def _check_stdin(state: str, operation: OperationAsked) -> None:
 
 
 def _contradict(message: str) -> UsageError:
-    return UsageError([Diagnostic("PC0829", message, help="leave out one, or add what is missing")])
+    return UsageError([Diagnostic("PC0829", message, help="remove one of them, or add what is missing")])
 
 
 def _take(words: Sequence[str], least: int, most: int | None, shape: str) -> list[str | None]:
@@ -263,20 +263,20 @@ def _is_of(archived: Archived, pack: Pack, asked: ApplyAsked) -> bool:
 
 
 def _warn(path: Path, archived: Archived, pack: Pack) -> Diagnostic:
-    message = f"the archive `{show_path(path)}` is of the pack `{archived.pack}`, not `{pack.name}`"
-    return Diagnostic("PC0834", message, help="restore it with its own pack, unless you mean this", level="warn")
+    message = f"the archive `{show_path(path)}` comes from the pack `{archived.pack}`, not `{pack.name}`"
+    return Diagnostic("PC0834", message, help="restore it with the pack that wrote it, unless you mean this", level="warn")
 
 
 def _warn_stuck(path: Path, archived: Archived) -> Diagnostic:
-    message = f"`{show_path(path)}` is not put back: `{archived.pointer}` holds something else than `{archived.operation}` left there"
+    message = f"`{show_path(path)}` was not restored: `{archived.pointer}` has changed since `{archived.operation}` wrote it"
     help = "restore the later archives of it first, or take the value out of the file by hand"
     return Diagnostic("PC0840", message, help=help, level="warn")
 
 
 def _warn_unsure(path: Path, archived: Archived, count: int) -> Diagnostic:
     some = f"{count} of {show_plural(len(archived.elements), 'element')}"
-    message = f"{some} in `{show_path(path)}` are not put back: `{archived.pointer}` has equal ones, which may be others"
-    help = "no note beside the state tells which they are: compare the file with the list, and put in by hand what is missing"
+    message = f"{some} in `{show_path(path)}` were not restored: `{archived.pointer}` has equal ones, which may be others"
+    help = "compare the file with the list, and add what is missing by hand: no note beside the state tells which they are"
     return Diagnostic("PC0840", message, help=help, level="warn")
 
 
@@ -383,6 +383,6 @@ def _refuse_missing(missing: Sequence[Request]) -> None:
     if missing:
         named = ", ".join(f"`{one.name}`" for one in missing)
         flags = " ".join(f"--answer {one.name}=FILE" for one in missing)
-        message = f"the operation also asks {named}, and there is no answer to {'it' if len(missing) == 1 else 'them'}"
-        help = f"{flags}, or `--no-model`, which lets `else` stand; `--requests` prints what is to be asked"
+        message = f"the operation also asks {named}, and you gave no answer to {'it' if len(missing) == 1 else 'them'}"
+        help = f"add {flags}, or `--no-model` to use each `else`; `--requests` prints what is still to be asked"
         raise UsageError([Diagnostic("PC0828", message, help=help)])

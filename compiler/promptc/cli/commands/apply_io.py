@@ -190,7 +190,7 @@ def _check_folder(goal: str) -> None:
     """Before an archive makes the folder that the new state's file lacks."""
     if goal != STDIN and not Path(os.path.realpath(goal)).parent.is_dir():
         message = f"cannot write `{goal}`: there is no such folder"
-        raise DiskError([Diagnostic("PC0725", message, help="name a file in a folder that is there")])
+        raise DiskError([Diagnostic("PC0725", message, help="name a file in a folder that exists")])
 
 
 def _choose_folder(asked: ApplyAsked) -> Path:
@@ -199,8 +199,8 @@ def _choose_folder(asked: ApplyAsked) -> Path:
         return asked.archive
     goal = asked.output if asked.output is not None else asked.state
     if goal == STDIN:
-        message = "the operation archives, and a state on standard output has no folder beside it"
-        raise UsageError([Diagnostic("PC0827", message, help="name one: `--archive DIR`")])
+        message = "the operation archives what it removes, and a state on standard output has no folder for that"
+        raise UsageError([Diagnostic("PC0827", message, help="name a folder: `--archive DIR`")])
     return archive_folder(Path(os.path.realpath(goal)))
 
 

@@ -107,9 +107,13 @@ def _list_others(sides: tuple[Compared, Compared], states: tuple[str, ...], pack
     if kinds == {"pack", "state"}:
         raise UsageError([Diagnostic("PC0741", f"`{sides[0].name}` is a {sides[0].kind}, `{sides[1].name}` a {sides[1].kind}", help=_HELP)])
     if "pack" in kinds and not states:
-        raise UsageError([Diagnostic("PC0741", "packs are compared by what they make of a state", help="add `--state STATE`")])
+        raise UsageError(
+            [Diagnostic("PC0741", "two packs are compared by the prompts that they make of a state", help="add `--state STATE`")]
+        )
     if "state" in kinds and pack is None:
-        raise UsageError([Diagnostic("PC0741", "states are compared by what a pack makes of them", help="add `--pack PACK`")])
+        raise UsageError(
+            [Diagnostic("PC0741", "two states are compared by the prompts that a pack makes of them", help="add `--pack PACK`")]
+        )
     return list(dict.fromkeys(states)) if "pack" in kinds else [pack or ""]
 
 
@@ -136,7 +140,7 @@ def make_compared(name: str, stack: ExitStack) -> Compared:
         return Compared(name, _choose_kind(name, Path(name)), name)
     root = stack.enter_context(extract_revision(revision))
     if not (root / path).exists():
-        raise DiskError([Diagnostic("PC0742", f"`{revision}` has no `{path}`", help="paths are from the root of the repository")])
+        raise DiskError([Diagnostic("PC0742", f"`{revision}` has no `{path}`", help="write the path from the root of the repository")])
     return Compared(name, _choose_kind(name, root / path), path, root)
 
 
@@ -227,7 +231,7 @@ def extract_revision(revision: str) -> Iterator[Path]:
             _write_files(Path(folder), kept, read_blobs(here, [one.identity for one in kept.values()]))
         except GitError as wrong:
             why = f"git is not asked for the revision `{revision}`: {wrong}" if wrong.help else f"git knows no revision `{revision}` here"
-            help = "install git" if wrong.is_missing else wrong.help or "run it inside the repository; `git log` lists its revisions"
+            help = "install git" if wrong.is_missing else wrong.help or "run `git log` inside the repository to see its revisions"
             raise DiskError([Diagnostic("PC0742", why, help=help)]) from wrong
         except (OSError, ValueError) as wrong:
             why = getattr(wrong, "strerror", None) or str(wrong)

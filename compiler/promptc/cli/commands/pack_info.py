@@ -60,7 +60,7 @@ _NEXT = """\
 """
 _NAME = "my-pack"
 _STATE = "state"
-_DECLARE = "name one in its manifest: `state: {schema: state.schema.json}`"
+_DECLARE = "name a schema in its manifest: `state: {schema: state.schema.json}`"
 _WIDTH = 80
 _LEVELS = {"error": "error", "warn": "warning", "note": "note"}
 
@@ -150,7 +150,7 @@ def init_command(reporter: Reporter, folder: str, template: str) -> int:
     taken = sorted(one for one in there if (not there >= files.keys() if one in notes else not _holds(target / one, files[one])))
     if taken:
         raise DiskError(
-            Diagnostic("PC0727", f"`{target / one}` is there already", help="name another folder; nothing was written") for one in taken
+            Diagnostic("PC0727", f"`{target / one}` already exists", help="name another folder; promptc wrote nothing") for one in taken
         )
     for one in (one for one in files if one not in there):
         _make_folder((target / one).parent)
@@ -257,7 +257,7 @@ def _read_state_schema(pack: str) -> bytes:
     state = loaded.model.manifest.get("state")
     node = state.get("schema") if state is not None else None
     if node is None:
-        raise UsageError([Diagnostic("PC0729", f"the pack `{loaded.name}` declares no schema for its states", help=_DECLARE)])
+        raise UsageError([Diagnostic("PC0729", f"the pack `{loaded.name}` has no schema for its states", help=_DECLARE)])
     return read_pack_file(node.folder, str(node.value), node.span)
 
 

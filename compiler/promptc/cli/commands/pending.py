@@ -116,7 +116,11 @@ def _accept_fresh(pending: PendingGolden) -> SettledGolden:
     stale = list_stale(pending)
     if stale:
         made = escape_controls(stale[0]) + (f" and {len(stale) - 1} more" if len(stale) > 1 else "")
-        raise fail("PC0947", f"{pending.path} is made of {made} as it was", help="run `promptc test`, which makes it anew; or `--stale`")
+        raise fail(
+            "PC0947",
+            f"{pending.path} is out of date: {made} has changed since",
+            help="run `promptc test` to renew it, or accept it as it is with `--stale`",
+        )
     return accept_golden(pending)
 
 
@@ -274,22 +278,20 @@ def _list_paths(one: PendingGolden) -> tuple[str, ...]:
 def _refuse_several(name: str, folders: Sequence[str]) -> UsageError:
     here = str(Path.cwd().resolve())
     listed = ", ".join(f"`{escape_controls(show_path(folder, here))}`" for folder in folders)
-    return UsageError(
-        [Diagnostic("PC0943", f"`{name}` is the name of cases in {len(folders)} folders", help=f"name one by its path: {listed}")]
-    )
+    return UsageError([Diagnostic("PC0943", f"`{name}` names cases in {len(folders)} folders", help=f"name one by its path: {listed}")])
 
 
 def _refuse_none(pattern: str, found: Sequence[PendingGolden]) -> UsageError:
     near = suggest(pattern, sorted({one.case for one in found})) or "`promptc pending` lists them"
-    help = near if found else "nothing is pending: `promptc test` writes what differs"
+    help = near if found else "run `promptc test` to write what differs: nothing is pending"
     return UsageError([Diagnostic("PC0943", f"no pending golden is `{pattern}`", help=help)])
 
 
 def refuse_in_ci() -> None:
     """Raises `UsageError` (PC0944) where `is_in_ci`."""
     if is_in_ci():
-        help = "accept it where you work, read the difference, and commit it"
-        raise UsageError([Diagnostic("PC0944", "goldens are accepted by people, and `CI` is set", help=help)])
+        help = "accept it on your own machine: read the difference, accept it, and commit it"
+        raise UsageError([Diagnostic("PC0944", "promptc accepts no goldens where `CI` is set: a person has to read them", help=help)])
 
 
 def resolve_pending(

@@ -191,7 +191,7 @@ def read_plain(path: str, shown: str, limit: int, span: Span | None = None) -> b
     try:
         return read_file(path, limit)
     except (FileNotFoundError, NotADirectoryError, ValueError):
-        raise fail_case("PC0902", f"there is no file `{shown}`", span, help="paths in a case are relative to its folder") from None
+        raise fail_case("PC0902", f"there is no file `{shown}`", span, help="write the path relative to the folder of the case") from None
     except (IrregularError, LinkError) as wrong:
         help = _LINK if isinstance(wrong, LinkError) else ""
         raise fail_case("PC0902", f"`{shown}`: {wrong.strerror}", span, help=help) from None

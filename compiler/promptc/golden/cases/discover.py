@@ -341,7 +341,9 @@ def _read_one(tokens: list[str], whole: str, depth: int) -> tuple[Match, list[st
 
 
 def _refuse_names(whole: str, why: str) -> UsageError:
-    return UsageError([Diagnostic("PC0909", f"`-k '{whole}'` cannot be read: {why}", help="such as `-k 'strain and not messages'`")])
+    return UsageError(
+        [Diagnostic("PC0909", f"promptc cannot read `-k '{whole}'`: {why}", help="write it like `-k 'strain and not messages'`")]
+    )
 
 
 def _match_word(word: str) -> Match:

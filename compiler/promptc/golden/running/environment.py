@@ -115,7 +115,7 @@ def _refuse_strange(case: Case) -> None:
 
 
 def _refuse(what: str, span: Span, known: Iterable[str]) -> CaseError:
-    return fail_case("PC0905", f"`{what}` can be made by promptc's own tests only", span, help=f"known: {join_names(known)}")
+    return fail_case("PC0905", f"only promptc's own tests can set up `{what}`", span, help=f"known: {join_names(known)}")
 
 
 def _change_copy(case: Case, root: str) -> None:
@@ -246,7 +246,7 @@ def _read_variables(case: Case, root: str, fence: str) -> Mapping[str, str]:
         is_file = scheme == "sqlite" and not find_fault(path, root, fence)
         if name != "CI" and (name == "PROMPTC_CACHE" or not name.startswith("PROMPTC_") or (value and not is_file)):
             span = case.node.value["given"].value["environment"].key_span(name)
-            raise fail_case("PC0752", f"a case may not set the variable `{name}` to that", span, help=_VARIABLES)
+            raise fail_case("PC0752", f"a case may not set the variable `{name}` to this value", span, help=_VARIABLES)
     return wanted
 
 
@@ -354,7 +354,7 @@ def list_lacking(extras: Iterable[str]) -> tuple[str, ...]:
 
 def render_install(extras: Iterable[str]) -> str:
     """The command that installs them."""
-    return f"pip install 'promptc-compiler[{','.join(extras)}]'"
+    return f"run `pip install 'promptc-compiler[{','.join(extras)}]'`"
 
 
 def list_told(texts: Iterable[str]) -> tuple[str, ...]:

@@ -39,13 +39,13 @@ Mode = Literal["write", "compare"]
 """`write`: pending goldens are written beside the old ones, and taken away where all is well. `compare`: nothing is written, and a pending
 golden that lies about is a finding; so it is in CI."""
 
-_PRUNE = "`promptc prune` removes what no case asks for"
+_PRUNE = "run `promptc prune` to remove what no case asks for"
 
 _CLAIMED_EMPTY = frozenset(("order", "warnings", "errors", "flags", "fallback"))
 """Claims that what is there is nothing."""
 
 _IDLE = "the case holds nothing: no `golden` is compared, and `expect` claims nothing"
-_HOLD = "`golden: [text]` compares what comes out; `expect: {exit: 0}` says that it is enough to run"
+_HOLD = "write `golden: [text]` to compare what comes out, or `expect: {exit: 0}` if it is enough to run"
 
 
 def judge_case(place: CaseFolder, resources: SuiteResources, shell: Shell, mode: Mode) -> Verdict:
@@ -99,7 +99,7 @@ def _tell(case: Case, status: Status, **more: Any) -> Verdict:
 
 def _describe_lacking(case: Case, lacking: Sequence[str]) -> Diagnostic:
     at = case.node.value["requires"].value[case.requires.index(lacking[0])].span
-    message = f"the case is not run: it requires {_name_extras(lacking)}, not installed here"
+    message = f"the case is skipped: it requires {_name_extras(lacking)}, which is not installed here"
     return Diagnostic("PC0754", message, at, render_install(lacking), "note")
 
 
@@ -149,8 +149,8 @@ def _hint_requires(case: Case, ran: CaseRun, verdict: Verdict) -> Verdict:
     lacking = [one for one in list_lacking(told) if one not in case.given.get("missing", ())]
     if not lacking:
         return verdict
-    message = f"the case was run without {_name_extras(lacking)}, not installed here"
-    help = f"if it needs that, say so: `requires: [{', '.join((*case.requires, *lacking))}]` skips it then; {render_install(lacking)}"
+    message = f"the case was run without {_name_extras(lacking)}, which is not installed here"
+    help = f"if it needs that, write `requires: [{', '.join((*case.requires, *lacking))}]` to skip it; {render_install(lacking)}"
     note = Diagnostic("PC0754", message, case.node.value["title"].span, help, "note")
     return replace(verdict, findings=(*verdict.findings, note))
 

@@ -33,7 +33,7 @@ from promptc.golden.verdicts.verdict import (
 
 _HELP = "`promptc test` writes what differs now"
 _WRITE_HELP = "the report shows what it would hold"
-_SETTLE_HELP = "see that the folder can be written and its disk has room; the golden is as it was"
+_SETTLE_HELP = "make the folder writable, and make room on its disk; the golden is unchanged"
 _LOOK = "look at it again: `promptc review`"
 _GONE = "it is not pending any more"
 _CHANGED = "it has changed meanwhile"

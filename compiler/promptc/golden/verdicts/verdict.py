@@ -39,7 +39,7 @@ PROMPTS = ("text", "messages")
 _MOVING = ("digests", "counter.digest", "sections.items.at", "sections.source.indexes.fingerprint", "cuts.at", "warnings.at")
 """Where a report has digests, and places in source files: an edit that changes nothing of a prompt, such as a comment, changes them."""
 
-_LINK = "goldens are files that are written in place: put the file itself there"
+_LINK = "put the file itself there: promptc writes goldens in place"
 Print = Callable[[Sequence[Diagnostic]], str]
 
 Status = Literal["passed", "failed", "new", "obsolete", "broken", "skipped"]

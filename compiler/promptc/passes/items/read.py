@@ -334,7 +334,7 @@ def read_parts(content: Sequence[Any], message: MessageForm, item: str) -> Passe
         if kind not in message.passing:
             left_out.append(kind)
         elif kind not in PART_KINDS:
-            help = f"leave `{kind}` out of `parts`, and put in words what it shows"
+            help = f"leave `{kind}` out of `parts`, and describe in words what it shows"
             raise fail("PC0561", f"{name} is of the kind `{kind}`, which no request can hold", message.span, help=help)
         elif kind == "text" and is_blank(given["text"]):
             left_out.append(_BLANK)
@@ -376,7 +376,7 @@ def _refuse_media(part: Mapping[str, Any], kind: str, name: str, message: Messag
     told = part.get("content") if kind == "tool_result" else part.get("input") if kind == "tool_use" else None
     held = next(_iter_media(told), None)
     if held is not None:
-        help = "put in words what it shows, leave the item out with `where`, or `tool_use` and `tool_result` out of `parts`"
+        help = "describe in words what it shows, leave the item out with `where`, or leave `tool_use` and `tool_result` out of `parts`"
         raise fail("PC0580", f"{name}, a `{kind}`, holds a part of the kind `{held}`, which no request can hold", message.span, help=help)
 
 

@@ -170,7 +170,7 @@ def _describe_parts(
     if not gone:
         return {"parts": count}, ()
     more = f" ({len(gone) - 1} more like it)" if len(gone) > 1 else ""
-    message = f"item `{gone[0][0]}` of `{section.id}` goes whole{more}: `parts` lets none of its parts pass: {list_kinds(gone[0][1])}"
+    message = f"item `{gone[0][0]}` of `{section.id}` is left out{more}: `parts` lets none of its parts pass: {list_kinds(gone[0][1])}"
     first = next((f"name `{kind}` in `parts`" for kind in gone[0][1] if kind in PART_KINDS), "put in words what they hold")
     help = f"{first}, or leave such items out with `where`"
     return {"parts": count}, (Diagnostic("PC0581", message, items.message.span, help, "warn"),)

@@ -230,9 +230,9 @@ def _put_results_first(message: Message) -> Message:
 def _warn_late(message: Message) -> Diagnostic:
     return Diagnostic(
         "PC0569",
-        f"the tool results of {message.name} move in front of its text: a result directly follows its use",
+        f"the tool results of {message.name} move in front of its text: a result must directly follow its use",
         message.span,
-        "put results before text in the state",
+        "put results before text where your program writes the state",
         "warn",
     )
 

@@ -58,7 +58,7 @@ _SAID: Mapping[str, tuple[str, str, str]] = {
     "late": (
         "PC0571",
         "the result of the tool use {id} does not directly follow it",
-        "put all results of a message behind it, before anything else",
+        "put all results of a message directly after it, before anything else",
     ),
     "used twice": ("PC0572", "a second tool use has the id {id}", "give each use an id of its own, and its result the same"),
     "answered twice": ("PC0572", "the tool use {id} has a second result", "leave one of them out"),
@@ -114,14 +114,22 @@ def _check_messages(messages: Sequence[Message], system: Sequence[ContentBlock],
         raise fail("PC0560", f"the prompt is empty, and {provider.title} needs a message", help=_ABSENT)
     if provider.needs_user and not any(one.role == "user" for one in messages):
         what = f"the prompt has no message of the role `user`, and {provider.title} needs one"
-        raise fail("PC0560", what, help=f"`role: user` makes a section the user's; {_ABSENT}")
+        raise fail("PC0560", what, help=f"write `role: user` on a section; {_ABSENT}")
 
 
 def _check_limit(provider: Provider, limits: ReplyLimits) -> tuple[Diagnostic, ...]:
     if limits.reply is not None or not provider.needs_limit:
         return ()
-    what = f"{provider.title} needs a limit of the reply, and the manifest reserves nothing for it"
-    return (Diagnostic("PC0563", what, limits.span, "write `budget: {context: n, reserve: n}`, or add `max_tokens` yourself", "warn"),)
+    what = f"{provider.title} needs a limit for the reply, and the manifest reserves nothing for it"
+    return (
+        Diagnostic(
+            "PC0563",
+            what,
+            limits.span,
+            "write a `reserve`, such as `budget: {context: 16000, reserve: 3000}`, or add `max_tokens` yourself",
+            "warn",
+        ),
+    )
 
 
 def check_parts(messages: Sequence[Message], provider: Provider) -> tuple[tuple[Message, ...], list[Diagnostic]]:
@@ -149,7 +157,7 @@ def _judge(part: Mapping[str, Any], message: Message, used: set[str]) -> Iterato
     for key, wanted in keys.items():
         if not isinstance(part.get(key), wanted) or (kind not in _THOUGHTS and part[key] == ""):
             what = f"whose `{key}` must be {_SPELLED[wanted]}, not {show_value(part[key])}" if key in part else f"without `{key}`"
-            yield _refuse(message, f"a `{kind}` {what}", f"a `{kind}` has {join_names(keys)}")
+            yield _refuse(message, f"a `{kind}` {what}", f"give the `{kind}` the keys {join_names(keys)}")
     if kind == "tool_use":
         used.add(str(part.get("id")))
     elif kind == "tool_result" and isinstance(of := part.get("tool_use_id"), str) and of and of not in used:
@@ -181,9 +189,9 @@ def _warn_thoughts(messages: Sequence[Message], provider: Provider) -> Diagnosti
     more = f" and {len(messages) - 1} more" if len(messages) > 1 else ""
     return Diagnostic(
         "PC0568",
-        f"the thinking in {messages[0].name}{more} is left out: {provider.title} takes none of another model",
+        f"the thinking in {messages[0].name}{more} is left out: {provider.title} accepts none of another model",
         messages[0].span,
-        "it is counted all the same; leave it out with `parts` of `items.message`",
+        "leave `thinking` out of the `parts` of `items.message`: the budget counts it although it is not sent",
         "warn",
     )
 
@@ -224,8 +232,8 @@ def check_uses(messages: Sequence[Message]) -> Iterator[Diagnostic]:
     if named:
         message, block = named[0]
         what = f"the tool use {show_value(_find(block, 'id'))} has the name {show_value(_find(block, 'name'))}"
-        said = f"{message.name}: {what}{_count(named)}; services refuse that"
-        help = f"a tool's name is of A-Z, a-z, 0-9, `_` and `-`, {_LONGEST} at most"
+        said = f"{message.name}: {what}{_count(named)}; providers refuse that"
+        help = f"use only A-Z, a-z, 0-9, `_` and `-`, at most {_LONGEST} of them"
         yield Diagnostic("PC0573", said, message.span, help, "warn")
     if marked:
         message, block = marked[0]
@@ -320,7 +328,7 @@ def _read_id(block: ContentBlock) -> str:
 def _describe(met: Sequence[_Met], owner: Message) -> Diagnostic:
     code, said, help = _SAID[met[0].what]
     more = f" ({len(met) - 1} more like it)" if len(met) > 1 else ""
-    message = f"{owner.name}: {said.format(id=show_value(met[0].id))}{more}; services refuse that"
+    message = f"{owner.name}: {said.format(id=show_value(met[0].id))}{more}; providers refuse that"
     return Diagnostic(code, message, owner.span, help, "warn")
 
 
@@ -372,8 +380,10 @@ def _clear_blocks(blocks: Sequence[ContentBlock], kept: set[int]) -> tuple[Conte
 
 
 def _warn_model(asked: Sequence[ContentBlock], provider: Provider, model: str) -> Diagnostic:
-    what = f"{_name(asked)}: `{model}` takes none; {provider.title}'s models do from {provider.breakpoints.models[0]} on"
-    return Diagnostic("PC0566", what, asked[0].place, "the prompt is the same, but not cached from there; name a newer model", "warn")
+    what = f"{_name(asked)}: `{model}` takes none, and {provider.title}'s models do from {provider.breakpoints.models[0]} on"
+    return Diagnostic(
+        "PC0566", what, asked[0].place, "name a newer model with `--model`; the prompt is the same, but not cached from there", "warn"
+    )
 
 
 def _warn_unheld(asked: Sequence[ContentBlock], held: Sequence[ContentBlock]) -> Iterable[Diagnostic]:
@@ -381,18 +391,18 @@ def _warn_unheld(asked: Sequence[ContentBlock], held: Sequence[ContentBlock]) ->
         if block not in held:
             what = "an answer of the model" if block.part is None else f"a part of the kind `{block.kind}`"
             help = "end the section before it in text or in a tool's result"
-            yield Diagnostic("PC0566", f"{_name([block])}: none can stand behind {what}", block.place, help, "warn")
+            yield Diagnostic("PC0566", f"{_name([block])}: none can follow {what}", block.place, help, "warn")
 
 
 def _warn_many(held: Sequence[ContentBlock], kept: Sequence[ContentBlock], provider: Provider) -> Iterable[Diagnostic]:
     gone = held[: len(held) - len(kept)]
     if gone:
-        what = f"{_name(gone)}: {provider.title} takes {len(kept)}, the last ones stay"
-        yield Diagnostic("PC0565", what, gone[0].place, "take `cache` off sections that change together with a later one", "warn")
+        what = f"{_name(gone)}: {provider.title} takes {len(kept)}, and promptc keeps the last ones"
+        yield Diagnostic("PC0565", what, gone[0].place, "remove `cache` from sections that change together with a later one", "warn")
 
 
 def _name(blocks: Sequence[ContentBlock]) -> str:
-    return f"no cache breakpoint is set behind {_list_sections(blocks)}"
+    return f"no cache breakpoint is set after {_list_sections(blocks)}"
 
 
 def _list_sections(blocks: Sequence[ContentBlock]) -> str:
@@ -406,4 +416,4 @@ def _warn_short(kept: Sequence[ContentBlock], provider: Provider, model: str | N
         most = count_noun(max(block.prefix for block in short), "token")
         what = f"nothing is cached up to the end of {_list_sections(short)}: {most} stand there at most"
         why = f"{model or provider.title} caches from {least} on"
-        yield Diagnostic("PC0567", f"{what}, and {why}", short[0].place, "put `cache` on a later section", "warn")
+        yield Diagnostic("PC0567", f"{what}, and {why}", short[0].place, "move `cache: true` to a later section", "warn")

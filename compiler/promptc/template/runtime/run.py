@@ -97,25 +97,25 @@ class Run:
         self.left -= steps
         if self.left < 0:
             help = f"loop over less: limit the list, or the loops inside loops; or raise `limits.steps`, up to {CEILINGS.steps}"
-            refuse("PC0430", f"the render takes more than {self.limits.steps} steps, and here it is over", help)
+            refuse("PC0430", f"the render takes more than {self.limits.steps} steps, and this one exceeds the limit", help)
 
     def pay(self, steps: int, span: Span | None, what: str, size: int = 0) -> None:
         """Pay for the compiler's own work on `what`, in steps and bytes. Raises `PromptcError`."""
         self.left -= steps
         self.memory -= size
         if self.memory < 0:
-            message = f"the render makes texts of more than {self.limits.memory} bytes, and {what} is over"
+            message = f"the render makes texts of more than {self.limits.memory} bytes, and {what} exceeds the limit"
             raise fail("PC0590", message, span, help=_FEWER_TEXTS)
         if self.left < 0:
             help = f"select fewer items, or shorter ones: `window`, `limit`, `where`; or raise `limits.steps`, up to {CEILINGS.steps}"
-            raise fail("PC0590", f"the render takes more than {self.limits.steps} steps, and {what} is over", span, help=help)
+            raise fail("PC0590", f"the render takes more than {self.limits.steps} steps, and {what} exceeds the limit", span, help=help)
 
     def hold(self, size: int) -> None:
         """Pay for so many bytes of text."""
         self.memory -= size
         if self.memory < 0:
             most = self.limits.memory
-            refuse("PC0430", f"the render makes texts of more than {most} bytes together, and here it is over", _FEWER_TEXTS)
+            refuse("PC0430", f"the render makes texts of more than {most} bytes together, and this one exceeds the limit", _FEWER_TEXTS)
 
     def make(self, characters: int) -> None:
         """Pay for a text of so many characters, or a list of so many elements, before it is made."""

@@ -76,7 +76,7 @@ def test_files_links_databases_and_variables(make, tmp_path, monkeypatch):
         ("{database: {a.db: 'CREATE'}}", "the SQL of `a.db` cannot be run"),
         ("{database: {a.db: \"ATTACH 'other.db' AS other\"}}", "not authorized"),
         ("{held: [state.json]}", "promptc's own tests only"),
-        ("{missing: [llm, libyaml]}", "`given: {missing: [libyaml]}` can be made by promptc's own tests only"),
+        ("{missing: [llm, libyaml]}", "only promptc's own tests can set up `given: {missing: [libyaml]}`"),
     ],
 )
 def test_what_cannot_be_made(make, tmp_path, wanted, told):
