@@ -81,9 +81,10 @@ def check_loading(pack: PackModel, configurations: Configurations) -> Iterator[D
     """What keeps combinations from loading, and what keeps rules from looking: too many combinations, a state without a schema."""
     yield from merge_findings(configurations.failed, [one.combination for one in configurations])
     if configurations.looked < configurations.count:
-        message = f"`check` looked at only {configurations.looked} of {configurations.count} combinations of variants and tiers: each case alone, with the"
+        looked = f"{configurations.looked} of {configurations.count} combinations of variants and tiers"
+        message = f"`check` looked at only {looked}: each case alone, with the defaults of the others"
         help = "write cases for the combinations that matter: a mistake that takes two cases at once may be missed"
-        yield Diagnostic("PC0644", f"{message} defaults of the others", pack.manifest.key_span("variants"), help, "note")
+        yield Diagnostic("PC0644", message, pack.manifest.key_span("variants"), help, "note")
     if pack.schema is None:
         message = "the pack declares no schema of its states: what it reads of them cannot be checked"
         yield Diagnostic("PC0642", message, pack.manifest.span, "name one: `state: {schema: state.schema.json}`", "note")

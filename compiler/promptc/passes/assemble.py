@@ -20,7 +20,7 @@ _PARTS = "clean the state: the joined texts of its parts form one"
 _NEIGHBOURS = "end the message with other text, or clean the state: a message and the next of its role form one when joined"
 _PLACES = 6
 _HIDDEN = {
-    "replace_hidden": "clean the state, or refuse such content: `output: {guard: {invisible: reject}}`; here each such text became one U+FFFD",
+    "replace_hidden": "clean the state, or refuse such content: `output: {guard: {invisible: reject}}`; here each became one U+FFFD",
     "escape": "clean the state; `output.guard` has made the text visible in the prompt",
     "keep": "clean the state, or leave `output.guard.invisible` at its default; here the model reads the text",
 }

@@ -256,7 +256,8 @@ def _iter_pressure(rules: Strain, plan: Plan) -> Iterator[Diagnostic]:
         counts = rules.count is None or section.id in rules.count or section.id in watched
         if counts and section.budget is not None and cap is not None and cap.unit == "share":
             message = f"`strain` counts `{section.id}`, whose cap is in percent: {_LOST}"
-            yield Diagnostic("PC0617", message, section.budget.span, "give the section a cap in tokens, such as `budget: 800`, or count other sections", "warn")
+            help = "give the section a cap in tokens, such as `budget: 800`, or count other sections"
+            yield Diagnostic("PC0617", message, section.budget.span, help, "warn")
 
 
 def _iter_shares(configuration: Configuration) -> Iterator[Diagnostic]:
@@ -322,7 +323,7 @@ def check_joints(pack: PackModel, configuration: Configuration) -> Iterator[Diag
         yield Diagnostic("PC0621", message, pack.manifest.value["tokenizer"].span, help, "warn")
     elif not counter.is_safe("x\n" + separator, "x"):
         message = f"sections share the total, but their separator does not end a line: {_LOST}"
-        yield Diagnostic("PC0621", message, plan.output.span, "end `output.separator` in a line end, such as `"\\n\\n"`", "warn")
+        yield Diagnostic("PC0621", message, plan.output.span, 'end `output.separator` in a line end, such as `"\\n\\n"`', "warn")
     elif not counter.is_safe("x\n" + separator, "/x"):
         yield from _iter_openings(sections[1:], counter.name, settled)
 

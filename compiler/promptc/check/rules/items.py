@@ -196,7 +196,8 @@ def check_missing(pack: PackModel, configuration: Configuration) -> Iterator[Dia
     for section in configuration.plan.sections:
         source = section.items.source if section.items is not None else None
         if isinstance(source, Segments) and source.ref is None and source.missing != "warn":
-            message = f"`missing: {source.missing}` of `{section.id}` has no effect: without `ref`, promptc reads the whole scope, and no id can be missing"
+            why = "without `ref`, promptc reads the whole scope, and no id can be missing"
+            message = f"`missing: {source.missing}` of `{section.id}` has no effect: {why}"
             help = "remove it; to insist on content, write `required: true` on the section"
             yield Diagnostic("PC0679", message, source.span, help, "warn")
 
@@ -216,7 +217,8 @@ def _iter_chunk_sizes(configuration: Configuration, medians: Mapping[str, int]) 
             continue
         median = max((medians.get(name, 0) for name in source.indexes), default=0)
         if source.top * median > cap and section.budget is not None:
-            message = f"`{section.id}` retrieves {source.top} chunks of about {median} tokens, {source.top * median} in all, but its budget holds {cap}"
+            found = f"{source.top} chunks of about {median} tokens, {source.top * median} in all"
+            message = f"`{section.id}` retrieves {found}, but its budget holds {cap}"
             help = f"write `top: {max(cap // median, 1)}`, build smaller chunks, or raise the budget"
             yield Diagnostic("PC0660", message, section.budget.span, help, "warn")
 
@@ -308,7 +310,8 @@ def _compare(section: Section, limit: LimitPer, values: Sequence[str]) -> Iterat
             yield Diagnostic("PC0637", message, place, suggest(name, values) or "take it out", "warn")
     free = [f"`{value}`" for value in values if value not in capped]
     if free:
-        message = f"`limit_per` of `{section.id}` has no cap for {', '.join(free[:4])}{', ...' if len(free) > 4 else ''}: such items pass without a limit"
+        named = f"{', '.join(free[:4])}{', ...' if len(free) > 4 else ''}"
+        message = f"`limit_per` of `{section.id}` has no cap for {named}: such items pass without a limit"
         yield Diagnostic("PC0638", message, limit.by.span, "add them to `caps`", "warn")
 
 
@@ -431,8 +434,9 @@ def _judge_marks(
     source = items.source
     lost = sorted(_resolve(pack, source.reads) & lists.keys()) if isinstance(source, Expression) else []
     if lost:
-        message = f"`visible` can hide no item of `{section.id}`: `{'.'.join(lost[0])}` has the mark ({names}), but what `from` makes of it has none"
-        help = f"write `from: {'.'.join(lost[0])}`, and read the part that you show in `text`"
+        path = ".".join(lost[0])
+        message = f"`visible` can hide no item of `{section.id}`: `{path}` has the mark ({names}), but what `from` makes of it has none"
+        help = f"write `from: {path}`, and read the part that you show in `text`"
         yield Diagnostic("PC0664", message, items.source.span, help, "warn")
     else:
         message = f"`visible` can hide no item of `{section.id}`: its items never have what `visible` asks for ({names})"

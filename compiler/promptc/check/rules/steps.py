@@ -194,7 +194,8 @@ def check_void_recaps(pack: PackModel, configuration: Configuration) -> Iterator
             most = scopes.infer(texts[id(step.template)]).amount.characters
             if over is not None and most is not None and most - 1 > over:
                 message = f"`{step.label}` takes texts of more than {over} characters, but its template may write {most - 1}"
-                help = f"take texts of more than {most - 1}, or let the template write less; a `trim` with `to` and a `marker` needs the number only once"
+                enough = "a `trim` with `to` and a `marker` needs the number only once"
+                help = f"take texts of more than {most - 1}, or let the template write less; {enough}"
                 yield Diagnostic("PC0623", f"{message}: a text of a length between the two gets no shorter", step.where.span, help, "warn")
 
 
