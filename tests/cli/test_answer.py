@@ -109,7 +109,7 @@ def test_what_an_operation_asks(folder, run):
     assert first.code == 1 and "it lacks the heading `Points`" in first.out
     assert run("answer", ".", "note", "first.md").out == "nothing found\n"
     second = run("answer", ".", "note", "good.json", "--ask", "points")
-    assert second.code == 0 and "PC0817 note: 1 claim of `points` is not judged" in second.out
+    assert second.code == 0 and "PC0817 note: 1 claim of `points` is not tested" in second.out
     assert places(run("answer", ".", "note", "bad.json", "--ask", "points", "--format", "json"))[0] == ("PC0302", "bad.json", 2)
 
 
@@ -118,7 +118,7 @@ def test_claims_see_arguments_and_earlier_answers(folder, run):
     (folder / "own.md").write_text("# Points\nmine")
     alone = run(*asked, "--arg", "least=2")
     assert (
-        alone.code == 1 and "PC0815 the answer fails its check: fewer than 2, after # Points\n" in alone.out
+        alone.code == 1 and "PC0815 the answer breaks a claim of its check: fewer than 2, after # Points\n" in alone.out
     )  # the `else` of what is not given
     own = run(*asked, "--arg", "least=2", "--answer", "first=own.md")
     assert own.code == 1 and "fewer than 2, after # Points mine" in " ".join(own.out.split())
@@ -130,7 +130,7 @@ def test_claims_see_arguments_and_earlier_answers(folder, run):
 def test_an_answer_that_cannot_be_booked(folder, run):
     asked = ("note", "many.json", "--ask", "points", "--state", "state.json", "--answer", "first=first.md")
     done = run("answer", ".", *asked)
-    assert done.code == 1 and "PC0800 the answer to `points` is refused:" in done.out and "`else`" not in done.out
+    assert done.code == 1 and "PC0800 the answer to `points` fails its check:" in done.out and "`else`" not in done.out
     left = run("answer", ".", *asked, "--arg", "asked=false", "--arg", "least=9")
     assert left.code == 0 and "PC0809 warning: the operation does not ask `points` this time: promptc ignores the answer" in left.out
     assert (folder / "state.json").read_text() == "{}"

@@ -361,7 +361,7 @@ def test_cases_of_one_name_are_listed_by_their_paths(two, run):
 def test_a_name_of_several_cases_is_refused(two, run):
     for verb in ("accept", "reject"):
         done = run(verb, "cases/first")
-        assert done.code == 2 and "is the name of cases in 2 folders" in done.err
+        assert done.code == 2 and "names cases in 2 folders" in done.err
         assert "`prompts/a/cases/first`, `prompts/b/cases/first`" in done.err.replace("\n", " ")
     assert not _list_accepted(two) and len(list(two.rglob("*.new"))) == 5
 

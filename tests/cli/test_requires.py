@@ -112,7 +112,7 @@ def test_every_report_tells_that_it_was_skipped_and_why(there, needy, run, tmp_p
     assert whole["counts"]["skipped"] == 1 and found["findings"][0]["message"] == why and found["lacking"] == ["retrieval"]
     suites = ET.fromstring(told["junit"])
     assert suites.get("skipped") == "1" and suites.get("failures") == "0"
-    assert suites.find(".//skipped").get("message") == f"{why}: pip install 'promptc-compiler[retrieval]'"
+    assert suites.find(".//skipped").get("message") == f"{why}: run `pip install 'promptc-compiler[retrieval]'`"
     (result,) = json.loads(told["sarif"])["runs"][0]["results"]
     assert (result["ruleId"], result["level"]) == ("PC0754", "note")
     assert told["github"].startswith("::notice file=fixtures/tavern/needy/case.yaml,line=3,")
@@ -137,7 +137,7 @@ def test_a_failure_for_want_of_an_extra_says_how_to_require_it(there, run, more)
     assert (
         done.code == 1
         and hint in done.out
-        and "`requires: [retrieval]` skips it then; pip install 'promptc-compiler[retrieval]'" in done.out
+        and "write `requires: [retrieval]` to skip it; or run `pip install 'promptc-compiler[retrieval]'`" in done.out
     )
     case.write_text(case.read_text(encoding="utf-8") + "given: {missing: [retrieval]}\n", encoding="utf-8")
     with without_extras(["retrieval"]):

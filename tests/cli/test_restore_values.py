@@ -53,7 +53,7 @@ def test_a_value_replaced_many_times_comes_back_step_by_step_or_at_once(here, ru
     for plan in ("1", "2", "1", "2", "3"):
         assert run("apply", ".", "put", "state.json", "--arg", f"plan={plan}").code == 0
     stuck = run("apply", ".", "--restore", "state.json", _archives()['{"a": [], "b": 1.0}'])
-    assert stuck.code == 0 and "PC0840 warning" in stuck.err and "`/plan` holds something else than `put` left there" in stuck.err
+    assert stuck.code == 0 and "PC0840 warning" in stuck.err and "`/plan` has changed since `put` wrote it" in stuck.err
     assert _plan() == 3, "nothing that came later is lost"
     assert run("apply", ".", "--restore", "state.json").code == 0 and _plan() == {"b": 1.0, "a": []}
 
@@ -114,7 +114,7 @@ def test_without_its_note_equal_elements_that_stay_out_are_told(here, run):
     done = run("apply", ".", "--restore", "state.json")
     assert json.loads(Path("state.json").read_bytes())["log"] == [2, 3, 1]
     assert done.code == 0 and "PC0840 warning: 1 of 2 elements in `state.json.archive/log." in done.err
-    assert "are not put back: `/log` has equal ones, which may be others" in done.err
+    assert "were not restored: `/log` has equal ones, which may be others" in done.err
     Path("state.json").write_text('{"plan": 1, "log": [3, 1]}')
     Path("state.json.note").write_bytes(note)
     done = run("apply", ".", "--restore", "state.json")

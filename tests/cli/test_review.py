@@ -276,7 +276,7 @@ def test_what_is_made_of_files_as_they_were_is_refused(there, run, pack):
     edited = rules.read_text(encoding="utf-8")
     rules.write_text(was, encoding="utf-8")
     done = run("accept", "--all")
-    assert done.code == 1 and "PC0947" in done.err and "templates/rules.md.j2 as it was" in done.err
+    assert done.code == 1 and "PC0947" in done.err and "templates/rules.md.j2 has changed since" in done.err
     assert "not accepted, and still pending:\n    lighthouse/cases/first/golden.txt\n" in done.err
     rules.write_text(edited.replace("\n", "\r\n"), encoding="utf-8", newline="")
     assert run("accept", "--all").code == 0  # line ends are no edit

@@ -436,7 +436,10 @@ def check_answer(text: str, check: AnswerCheck | None, meter: Meter, name: str) 
 def check_claims(ask: Ask, value: Any, names: Mapping[str, Any]) -> tuple[Diagnostic, ...]:
     """Every claim of an ask that does not hold of an answer that its check takes, or that cannot be judged of it."""
     found = _iter_broken(ask, value, names)
-    return tuple(Diagnostic("PC0815", f"the answer is refused: {why}", claim.span, "ask again for a better one") for claim, why in found)
+    return tuple(
+        Diagnostic("PC0815", f"the answer breaks a claim of its check: {why}", claim.span, "ask again for a better one")
+        for claim, why in found
+    )
 
 
 def _iter_broken(ask: Ask, value: Any, names: Mapping[str, Any]) -> Iterator[tuple[Assert, str]]:

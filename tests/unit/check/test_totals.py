@@ -51,7 +51,7 @@ def test_packs_that_are_right(tmp_path, body):
 def test_a_pinned_text_over_its_own_cap(tmp_path):
     found = lint(tmp_path, f"sections: [{{id: rules, pinned: true, text: '{'word ' * 20}', budget: 10}}]")
     assert codes(found) == ["PC0610"]
-    assert "capped at 10 tokens" in found[0].message and "has 25" in found[0].message
+    assert "has a cap of 10 tokens" in found[0].message and "has 25" in found[0].message
 
 
 def test_a_cap_in_characters_and_one_that_warns(tmp_path):

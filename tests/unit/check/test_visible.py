@@ -46,7 +46,7 @@ def test_a_list_that_loses_the_mark(tmp_path, source):
     let = "let: {texts: \"state.log | map(attribute='text') | list\"}"
     found = [one for one in _look(tmp_path, LENIENT, LOG, words, more=let) if one.code == "PC0664"]
     assert [one.level for one in found] == ["warn"]
-    assert found[0].message.startswith("no item of `words` can be hidden: `state.log` has the mark")
+    assert found[0].message.startswith("`visible` can hide no item of `words`: `state.log` has the mark")
 
 
 def test_that_all_may_be_seen_can_be_said(tmp_path):

@@ -41,7 +41,7 @@ def test_another_waits_and_is_told_for_whom(holder):
         pass
     (found,) = raised.value.diagnostics
     assert found.code == "PC0820"
-    assert f"process {held.pid} (checkpoint)" in found.message and found.message.startswith("`state.json` ")
+    assert f"process {held.pid} (checkpoint)" in found.message and " is using `state.json`" in found.message
 
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])

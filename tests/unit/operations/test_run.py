@@ -219,7 +219,7 @@ def test_a_refused_answer_gives_the_else_and_says_why(pack: Any, answer: str, wh
 def test_a_title_stands_in_a_sentence_as_words_do(tmp_path: Path, title: str, why: str) -> None:
     pack = write_pack(tmp_path, **{"digest.schema.json": json.dumps({"title": title, **DIGEST_SCHEMA})})
     (found,) = run_operation(pack, STATE, "tidy", answers={"digest": "null"}).warnings
-    assert f"its `else` stands: the answer {why} (line 1" in found.message
+    assert f"its `else` takes its place: the answer {why} (line 1" in found.message
 
 
 @pytest.mark.parametrize(
@@ -353,7 +353,7 @@ def _write(
 def _refusal(done: Any) -> str:
     (found,) = done.warnings
     assert found.code == "PC0800" and done.fallbacks == ("digest",)
-    return str(found.message.partition("stands: ")[2])
+    return str(found.message.partition("takes its place: ")[2])
 
 
 def test_an_answer_that_breaks_a_claim_is_refused_for_the_reason_its_else_gives(tmp_path: Path) -> None:

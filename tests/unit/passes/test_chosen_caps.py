@@ -112,7 +112,7 @@ def test_what_is_pinned_is_held_to_the_least_cap(tmp_path):
     assert codes(_check(tmp_path, {"type": "integer", "minimum": 3}, constant)) == ["PC0610"]
     assert codes(_check(tmp_path, {"type": "integer", "minimum": 30}, constant)) == []
     pinned = "pinned: true, items: {from: state.l, text: '{{ item }}'}"
-    assert "may be over its own cap" in messages(_check(tmp_path, {"type": "integer", "minimum": 3}, pinned), "PC0657")[0]
+    assert "may exceed its own cap" in messages(_check(tmp_path, {"type": "integer", "minimum": 3}, pinned), "PC0657")[0]
     assert codes(_check(tmp_path, {"type": "integer", "minimum": 60}, pinned)) == []
 
 

@@ -30,7 +30,7 @@ from promptc.text.counters.counter import Meter
 
 _FILE = click.Path(readable=False, allow_dash=True)  # what cannot be read is told when it is read
 _FINDINGS = 1
-_STANDS = ", and its `else` stands"
+_STANDS = ", and its `else` takes its place"
 _REFUSALS = ("PC0800", "PC0809")
 """What an operation says of an answer that it does not take, and of one it does not ask for."""
 

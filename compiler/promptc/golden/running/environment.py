@@ -354,7 +354,7 @@ def list_lacking(extras: Iterable[str]) -> tuple[str, ...]:
 
 def render_install(extras: Iterable[str]) -> str:
     """The command that installs them."""
-    return f"run `pip install 'promptc-compiler[{','.join(extras)}]'`"
+    return f"pip install 'promptc-compiler[{','.join(extras)}]'"
 
 
 def list_told(texts: Iterable[str]) -> tuple[str, ...]:

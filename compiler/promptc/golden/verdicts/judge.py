@@ -100,7 +100,7 @@ def _tell(case: Case, status: Status, **more: Any) -> Verdict:
 def _describe_lacking(case: Case, lacking: Sequence[str]) -> Diagnostic:
     at = case.node.value["requires"].value[case.requires.index(lacking[0])].span
     message = f"the case is skipped: it requires {_name_extras(lacking)}, which is not installed here"
-    return Diagnostic("PC0754", message, at, render_install(lacking), "note")
+    return Diagnostic("PC0754", message, at, f"run `{render_install(lacking)}`", "note")
 
 
 def _name_extras(lacking: Sequence[str]) -> str:
@@ -150,7 +150,7 @@ def _hint_requires(case: Case, ran: CaseRun, verdict: Verdict) -> Verdict:
     if not lacking:
         return verdict
     message = f"the case was run without {_name_extras(lacking)}, which is not installed here"
-    help = f"if it needs that, write `requires: [{', '.join((*case.requires, *lacking))}]` to skip it; {render_install(lacking)}"
+    help = f"if it needs that, write `requires: [{', '.join((*case.requires, *lacking))}]` to skip it; or run `{render_install(lacking)}`"
     note = Diagnostic("PC0754", message, case.node.value["title"].span, help, "note")
     return replace(verdict, findings=(*verdict.findings, note))
 

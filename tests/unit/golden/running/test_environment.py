@@ -75,7 +75,7 @@ def test_files_links_databases_and_variables(make, tmp_path, monkeypatch):
         ("{link: {notes: x}}", "`notes` cannot be made"),
         ("{database: {a.db: 'CREATE'}}", "the SQL of `a.db` cannot be run"),
         ("{database: {a.db: \"ATTACH 'other.db' AS other\"}}", "not authorized"),
-        ("{held: [state.json]}", "promptc's own tests only"),
+        ("{held: [state.json]}", "only promptc's own tests"),
         ("{missing: [llm, libyaml]}", "only promptc's own tests can set up `given: {missing: [libyaml]}`"),
     ],
 )
