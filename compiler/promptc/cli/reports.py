@@ -30,6 +30,9 @@ _WIDTH = 100
 _MOST_OF_SUMMARY = 900_000
 """Characters; GitHub takes 1 MiB of a step."""
 
+_DRIVE = re.compile(r"[A-Za-z]:(?=[\\/])")
+"""Of a path on Windows that is not relative."""
+
 _UNFIT = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _TOLD = ("failed", "new", "obsolete", "skipped")
 _LEVELS: dict[Level, str] = {"error": "error", "warn": "warning", "note": "note"}
@@ -229,7 +232,9 @@ def _describe_result(one: Diagnostic, codes: Sequence[str]) -> dict[str, Any]:
 
 
 def _describe_place(span: Span) -> dict[str, Any]:
-    place = {"uri": quote(span.file.replace("\\", "/").encode("utf-8", "surrogatepass")), "uriBaseId": _ROOT}
+    uri = quote(span.file.replace("\\", "/").encode("utf-8", "surrogatepass"))
+    drive = _DRIVE.match(span.file)
+    place = {"uri": f"file:///{drive[0]}{uri[len(quote(drive[0])) :]}"} if drive else {"uri": uri, "uriBaseId": _ROOT}
     region = {"startLine": max(span.line, 1), "startColumn": max(span.column, 1)}
     return {"physicalLocation": {"artifactLocation": place, "region": region}}
 

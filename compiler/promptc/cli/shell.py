@@ -118,7 +118,7 @@ class CaseShell:
         reporter = _Recorder()
         printed = BytesIO()
         try:
-            with contextlib.redirect_stdout(TextIOWrapper(printed, write_through=True)) as stream:
+            with contextlib.redirect_stdout(TextIOWrapper(printed, encoding="utf-8", write_through=True)) as stream:
                 code = run(reporter)
                 stream.flush()
                 return CaseOutcome(code, tuple(reporter.found), text=printed.getvalue().decode("utf-8", "replace"))

@@ -1,4 +1,5 @@
-"""Standard input, output and error: bytes in, bytes out, UTF-8 whatever the locale says; and text that a terminal can be given.
+"""Standard input, output and error: bytes in, bytes out, UTF-8 whatever the locale says; and text that a terminal can be given, in UTF-8
+where it takes that, else with bars and arrows in ASCII (`show_text`).
 
 Such text has no control characters (`escape_controls`), no passwords (`hide_passwords`), and as many cells as were meant (`pad_cells`).
 """
@@ -22,6 +23,26 @@ _UNSAFE = "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff
 _TAB = "    "
 _WIDTH = 80
 _MARK = "*"
+_PLAIN = {
+    **dict.fromkeys("█▉▊▋▌", "#"),
+    **dict.fromkeys("▍▎▏▕│", "|"),
+    **dict.fromkeys("░▒", "."),
+    **dict.fromkeys("─–—−", "-"),
+    **dict.fromkeys("·•", "*"),
+    **dict.fromkeys("‘’", "'"),
+    **dict.fromkeys("“”", '"'),
+    "→": "->",
+    "←": "<-",
+    "…": "...",
+    "⋯": "...",
+    "≤": "<=",
+    "≥": ">=",
+    "×": "x",
+    "¶": "$",
+    "✓": "+",
+    "✗": "x",
+}
+"""What our own texts are drawn with, where a console has no such character."""
 
 # A user, a colon, and all up to the last `@` of the word, also where an author forgot the scheme; a parameter that is called so. Where a
 # line was cut, its end counts as an `@`. In a sentence, `to:bob@h` is starred, too: rather that than a password that is shown.
@@ -48,10 +69,15 @@ def write_stdout(data: bytes) -> None:
         raise DiskError([Diagnostic("PC0725", f"cannot write to standard output: {wrong.strerror or wrong}")]) from wrong
 
 
+def show_text(text: str) -> None:
+    """What was asked for, as text for people: written as `write_stdout` does, in characters that the console has."""
+    write_stdout(_encode(sys.stdout, text))
+
+
 def write_stderr(text: str) -> None:
     """What is said beside it. Where nobody listens, nothing is lost that was asked for."""
     try:
-        _write(sys.stderr, text.encode("utf-8", "backslashreplace"))
+        _write(sys.stderr, _encode(sys.stderr, text))
     except OSError:
         _discard(sys.stderr)
 
@@ -77,6 +103,25 @@ def read_stdin() -> bytes:
 def discard_output() -> None:
     """What is still held back goes nowhere, or the interpreter would complain about it when it ends."""
     _discard(sys.stdout)
+
+
+def _encode(stream: TextIO | None, text: str) -> bytes:
+    """UTF-8, but for a console with another encoding, and where PYTHONIOENCODING asks for one: there bars and arrows are drawn in ASCII."""
+    encoding = (getattr(stream, "encoding", None) or "utf-8").lower()
+    if encoding.startswith("utf") or stream is None or not (stream.isatty() or os.environ.get("PYTHONIOENCODING")):
+        return text.encode("utf-8", "backslashreplace")
+    try:
+        return text.encode(encoding)
+    except UnicodeEncodeError:
+        return "".join(_draw_plain(one, encoding) for one in text).encode(encoding, "backslashreplace")
+
+
+def _draw_plain(character: str, encoding: str) -> str:
+    try:
+        character.encode(encoding)
+    except UnicodeEncodeError:
+        return _PLAIN.get(character, character)
+    return character
 
 
 def _write(stream: TextIO | None, data: bytes) -> None:

@@ -45,6 +45,7 @@ _MOST_SEARCHES = 20
 """So many failures have their cause looked for among all edits, the first ones: each takes some runs. Whether an edit that moved one of
 them moved another one, too, is asked of every failure."""
 
+_LINE_ENDS = "only the line ends differ: the golden has CRLF. Write `golden.* -text` into .gitattributes, and check the goldens out again"
 _NOT_LOOKED_FOR = f"not looked for: no edit that moved the {_MOST_SEARCHES} before it explains it, and each search takes some runs"
 _SHOWN = 5
 """Edits that are told of one cause; more than these together are asked of no other failure."""
@@ -110,6 +111,8 @@ class CauseFinder:
             return verdict
 
     def _explain(self, verdict: Verdict, case: Case) -> Verdict:
+        if _has_other_line_ends(verdict):
+            return replace(verdict, cause=(Mover(_LINE_ENDS),), moved_by=_LINE_ENDS)
         pack = self._find_pack(case)
         for at, (known, reasons) in enumerate(self._known):
             if known.explains(case, pack):
@@ -131,6 +134,13 @@ class CauseFinder:
             return self._resources.load_pack(case.root, case.pack)
         except PromptcError:
             return None
+
+
+def _has_other_line_ends(verdict: Verdict) -> bool:
+    """Whether a checkout that turns line ends is all that differs: no edit, and nothing of the case, tells that."""
+    return bool(verdict.differences) and all(
+        one.old is not None and b"\r\n" in one.old and one.old.replace(b"\r\n", b"\n") == one.new for one in verdict.differences
+    )
 
 
 def _name_mover(case: Case, reasons: tuple[Mover, ...]) -> str:

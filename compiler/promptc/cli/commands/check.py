@@ -11,7 +11,7 @@ from promptc.api import Pack
 from promptc.cli.findings import Reporter, describe_diagnostic
 from promptc.cli.group import Command, take
 from promptc.cli.options import STORE, read_stores
-from promptc.cli.terminal import show_json, write_stdout
+from promptc.cli.terminal import show_json, show_text, write_stdout
 from promptc.cli.views.drawing import show_plural
 from promptc.diag.findings import Diagnostic, PromptcError
 from promptc.diag.frozen import replace
@@ -99,7 +99,8 @@ def print_findings(reporter: Reporter, found: Sequence[Diagnostic], refused: Seq
     elif format == "json":
         text = show_json([describe_diagnostic(one) for one in shown])
     else:
-        text = reporter.render(shown) + ("" if reporter.settings.is_quiet else _sum_up(found, left_out))
+        show_text(reporter.render(shown) + ("" if reporter.settings.is_quiet else _sum_up(found, left_out)))
+        return
     write_stdout(text.encode("utf-8", "backslashreplace"))
 
 

@@ -136,7 +136,7 @@ def make_compared(name: str, stack: ExitStack) -> Compared:
         content = read_stdin()
         return Compared("standard input", _tell_kind(content, is_json=_is_mapping(content)), name, content=content)
     revision, colon, path = name.partition(":")
-    if not colon or Path(name).exists():
+    if not colon or path.startswith(("/", "\\")) or Path(name).exists():  # `C:\x`, too, and a path of a revision has a name first
         return Compared(name, _choose_kind(name, Path(name)), name)
     root = stack.enter_context(extract_revision(revision))
     if not (root / path).exists():

@@ -14,7 +14,7 @@ from promptc.cli.group import PACK, Command, CommandGroup, complete, read_count
 from promptc.cli.interaction import Progress
 from promptc.cli.options import RenderRequest
 from promptc.cli.request import load_state_file
-from promptc.cli.terminal import Paint, escape_controls, show_json, write_stdout
+from promptc.cli.terminal import Paint, escape_controls, show_json, show_text, write_stdout
 from promptc.cli.views.drawing import show_plural
 from promptc.diag.findings import Diagnostic, DiskError, UsageError, suggest
 from promptc.diag.frozen import replace
@@ -124,7 +124,7 @@ def _build(index: CorpusIndex, meter: Meter, retriever: Retriever, reporter: Rep
             index, count=count, counter=digest, load_encoder=load_encoder, progress=progress.note, version=wanted, environment=os.environ
         ):
             progress.close()
-            write_stdout(_describe_build(done).encode())
+            show_text(_describe_build(done))
     finally:
         progress.close()
 
@@ -170,7 +170,7 @@ def status_command(reporter: Reporter, pack: str, index: tuple[str, ...]) -> int
             is_ready = isinstance(found, BuiltIndex)
             told = _describe_status(part, found) if isinstance(found, BuiltIndex) else _STATES[found.code]
             line = f"{one.name}  {part.place.folder}  {paint.apply(told, 'green' if is_ready else 'red')}\n"
-            write_stdout(line.encode("utf-8", "backslashreplace"))
+            show_text(line)
             wrong += [] if isinstance(found, BuiltIndex) else [found]
     reporter.report(wrong)
     return _UNREADY if wrong else 0

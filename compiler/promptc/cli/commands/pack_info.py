@@ -16,7 +16,7 @@ from promptc.cli.findings import Reporter
 from promptc.cli.group import PACK, Command, complete, group, refuse, take
 from promptc.cli.options import MOOD, PATCH, VARIANT, make_request
 from promptc.cli.shell import CaseShell
-from promptc.cli.terminal import show_json, write_stdout
+from promptc.cli.terminal import show_json, show_text, write_stdout
 from promptc.diag.findings import FAMILIES, Code, Diagnostic, DiskError, UsageError, load_codes, shorten, suggest
 from promptc.diag.frozen import as_plain
 from promptc.diag.typed import Any
@@ -112,7 +112,7 @@ def help_command(ctx: click.Context, asked: tuple[str, ...]) -> int:
         name, inner, _ = found.resolve_command(context, [word])
         assert inner is not None
         found, context = inner, click.Context(inner, context, name, **inner.context_settings)
-    write_stdout(f"{found.get_help(context)}\n".encode())
+    show_text(f"{found.get_help(context)}\n")
     return 0
 
 
@@ -283,11 +283,13 @@ def map_command(reporter: Reporter, /, pack: str, format: str, output: str | Non
     patches change.
     """
     request = make_request(given)
-    text = _render(Pack.load(pack), format, request.variants, request.patches).encode("utf-8", "backslashreplace")
-    if output is not None:
-        write_file(output, text)
+    text = _render(Pack.load(pack), format, request.variants, request.patches)
+    if output is None and format == "markdown":
+        show_text(text)
+    elif output is None:
+        write_stdout(text.encode("utf-8", "backslashreplace"))
     else:
-        write_stdout(text)
+        write_file(output, text.encode("utf-8", "backslashreplace"))
     return 0
 
 
@@ -325,16 +327,15 @@ def rule_command(code: str | None, is_all: bool, format: str) -> int:
     if is_all and code is not None:
         raise UsageError([Diagnostic("PC0720", f"`--all` lists every code, and `{code}` names one", help="leave one of them out")])
     if code is None and not is_all and format == "text":
-        write_stdout(_render_families().encode())
+        show_text(_render_families())
         return 0
     codes = _list_codes(code or "PC")
     is_one = len(codes) == 1 and codes[0].name == (code or "").upper()
     if format == "json":
         shown = [{**as_plain(one), "url": one.url} for one in codes]
-        text = show_json(shown[0] if is_one else shown)
+        write_stdout(show_json(shown[0] if is_one else shown).encode())
     else:
-        text = _render_code(codes[0]) if is_one else _render_list(codes)
-    write_stdout(text.encode())
+        show_text(_render_code(codes[0]) if is_one else _render_list(codes))
     return 0
 
 

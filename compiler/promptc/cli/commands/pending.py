@@ -14,7 +14,7 @@ from promptc.cli.findings import Reporter
 from promptc.cli.group import Command, complete
 from promptc.cli.interaction import hold_interrupts
 from promptc.cli.options import is_in_ci
-from promptc.cli.terminal import escape_controls, show_json, write_stdout
+from promptc.cli.terminal import escape_controls, show_json, show_text, write_stdout
 from promptc.cli.views.drawing import render_table, show_plural
 from promptc.diag.findings import Diagnostic, DiskError, PromptcError, UsageError, fail, suggest
 from promptc.golden.cases.case import PENDING
@@ -66,7 +66,7 @@ def pending_command(reporter: Reporter, patterns: tuple[str, ...], only: str | N
         ]
         write_stdout(show_json(listed).encode())
         return 0
-    write_stdout(render_table([[one.status, escape_controls(name), one.name] for one, name in _iter_named(found)], most=60).encode())
+    show_text(render_table([[one.status, escape_controls(name), one.name] for one, name in _iter_named(found)], most=60))
     reporter.say(f"{show_plural(len(found), 'golden')} pending" + ("; `promptc review` shows them one by one\n" if found else "\n"))
     return 0
 
@@ -149,7 +149,7 @@ def prune_command(reporter: Reporter, cases: tuple[str, ...], dry_run: bool) -> 
         except PromptcError as error:
             refused += error.diagnostics
     removed = [one for one in found if dry_run or _remove(one, refused)]
-    write_stdout("".join(f"{_show(one)}\n" for one in removed).encode("utf-8", "backslashreplace"))
+    show_text("".join(f"{_show(one)}\n" for one in removed))
     reporter.report(refused)
     reporter.say(f"{'would remove' if dry_run else 'removed'} {show_plural(len(removed), 'golden')}\n")
     if any(one.code == "PC0945" for one in refused):

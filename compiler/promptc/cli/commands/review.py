@@ -16,7 +16,7 @@ from promptc.cli.commands.pending import DIR, ONLY_OPTION, PATTERNS, choose_pend
 from promptc.cli.findings import Reporter
 from promptc.cli.group import Command
 from promptc.cli.interaction import leave_interrupts, open_keys
-from promptc.cli.terminal import Paint, write_stdout
+from promptc.cli.terminal import Paint, show_text, write_stdout
 from promptc.cli.views.difference import STYLES
 from promptc.cli.views.drawing import show_plural
 from promptc.cli.views.verdict import HELP, ReviewPlace, Screen, lay_out, name_alike, render_page
@@ -151,7 +151,7 @@ class Review:
 
     def _draw(self) -> None:
         self._place = replace(self._place, alike=self._name_alike())
-        write_stdout(render_page(self._now, self._show(), self._place, self._screen()).encode("utf-8", "backslashreplace"))
+        show_text(render_page(self._now, self._show(), self._place, self._screen()))
 
     def _name_alike(self) -> str:
         cause = self._causes[self._now]

@@ -18,7 +18,7 @@ from promptc.cli.interaction import Progress, end_in_order
 from promptc.cli.options import is_in_ci
 from promptc.cli.reports import KINDS, WHOLE
 from promptc.cli.shell import CaseShell
-from promptc.cli.terminal import read_width, write_stdout
+from promptc.cli.terminal import read_width, show_text, write_stdout
 from promptc.cli.views.drawing import render_table, show_count, show_plural
 from promptc.cli.views.verdict import SHAPES, count_lacking, group_moved, lighten, render_moved, show_lacking
 from promptc.diag.findings import Diagnostic, Span, UsageError, join_names
@@ -121,7 +121,7 @@ def test_command(
         _report(kind, path, told, tally, is_ci=is_ci)
     if format in SHAPES:
         table = _render_counts(tally) + "\n" if format == "full" and tally.is_odd else ""
-        write_stdout(f"{table}{_sum_up(tally)}\n".encode())
+        show_text(f"{table}{_sum_up(tally)}\n")
     else:
         reporter.say(_sum_up(tally) + "\n")
     _give_hints(reporter, tally)
@@ -163,7 +163,7 @@ class _Telling:
         text = render_moved(group, self._shape, self._reporter.choose_paint(sys.stdout), self._reporter.render, read_width())
         if text:
             progress.close()
-            write_stdout(text.encode("utf-8", "backslashreplace"))
+            show_text(text)
 
 
 def _read_reports(given: Sequence[str]) -> list[tuple[str, str]]:

@@ -7,7 +7,7 @@ import re
 import textwrap
 from collections.abc import Callable, Sequence
 
-from promptc.cli.terminal import PLAIN, Paint, Style, count_cells, escape_controls, pad_cells, write_stdout
+from promptc.cli.terminal import PLAIN, Paint, Style, count_cells, escape_controls, pad_cells, show_text, write_stdout
 from promptc.diag.frozen import as_plain, frozen
 from promptc.diag.typed import TypeVar
 
@@ -147,8 +147,11 @@ class Page:
 
     def show(self, found: _View, render: Callable[[_View, int, Paint], str]) -> None:
         """Prints a view: its values as JSON, or what `render` makes of them."""
-        text = json.dumps(as_plain(found), ensure_ascii=False, indent=2) + "\n" if self.as_json else render(found, self.width, self.paint)
-        write_stdout(text.encode("utf-8", "backslashreplace"))
+        if self.as_json:
+            text = json.dumps(as_plain(found), ensure_ascii=False, indent=2) + "\n"
+            write_stdout(text.encode("utf-8", "backslashreplace"))
+        else:
+            show_text(render(found, self.width, self.paint))
 
 
 def wrap(text: str, width: int, indent: int = 0) -> list[str]:
