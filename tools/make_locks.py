@@ -12,12 +12,15 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 OLDEST = (3, 11)
+_PROJECT = ("pyproject.toml", "requirements/build.in")
 LOCKS: dict[str, tuple[str, ...]] = {
-    "run": (),
-    "dev": ("--extra=dev",),
-    "bench": ("--extra=dev", "--extra=bench"),
-    "docs": ("--extra=dev", "--extra=docs"),
+    "run": _PROJECT,
+    "dev": ("--extra=dev", *_PROJECT),
+    "bench": ("--extra=dev", "--extra=bench", *_PROJECT),
+    "docs": ("--extra=dev", "--extra=docs", *_PROJECT),
+    "install": ("requirements/install.in",),
 }
+"""What each is made of."""
 OPTIONS = (
     "--quiet",
     "--generate-hashes",
@@ -38,24 +41,13 @@ def main() -> int:
         venv.create(folder, with_pip=True)
         python = Path(folder, "bin", "python")
         subprocess.run([python, "-m", "pip", "install", "-q", "pip-tools"], check=True)
-        for name, extras in LOCKS.items():
-            _write_lock(python, f"requirements/{name}.lock", extras)
+        for name, sources in LOCKS.items():
+            _write_lock(python, f"requirements/{name}.lock", sources)
     return 0
 
 
-def _write_lock(python: Path, lock: str, extras: tuple[str, ...]) -> None:
-    command: list[str | Path] = [
-        python,
-        "-m",
-        "piptools",
-        "compile",
-        *OPTIONS,
-        *extras,
-        "-o",
-        lock,
-        "pyproject.toml",
-        "requirements/build.in",
-    ]
+def _write_lock(python: Path, lock: str, sources: tuple[str, ...]) -> None:
+    command: list[str | Path] = [python, "-m", "piptools", "compile", *OPTIONS, "-o", lock, *sources]
     subprocess.run(command, check=True, cwd=ROOT, env={**os.environ, "CUSTOM_COMPILE_COMMAND": "make lock"})
 
 

@@ -1,7 +1,7 @@
-"""Build the wheel, install it with the locked dependencies into a fresh environment, and use it from `/`.
+"""Build the wheel (or take the one that is named), install it with the locked dependencies into a fresh environment, and use it from `/`.
 
-What is tried: the version, a new pack of each template checked and tested, every shipped pack found beside the modules, one golden of each,
-and what two type checkers make of a program that imports it.
+What is tried: what is in it, the version, a new pack of each template checked and tested, every shipped pack found beside the modules, one
+golden of each, what two type checkers make of a program that imports it, and the lines of the README that install it: pip, pipx and uvx.
 """
 
 import json
@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import venv
+import zipfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -43,16 +44,62 @@ tokens = gone[0].name  # wrong
 """
 
 
-def main() -> int:
+_FROM = {"compiler/promptc/": "promptc/", "schemas/": "promptc/schemas/", "packs/": "promptc/packs/", "starters/": "promptc/starters/"}
+"""Folders of the repository → where the wheel has them."""
+
+_NAME = "promptc-compiler"
+
+
+def main(given: list[str]) -> int:
     with tempfile.TemporaryDirectory() as folder:
-        wheel = _build_wheel(Path(folder, "wheel"))
+        wheel = Path(given[0]).resolve() if given else _build_wheel(Path(folder, "wheel"))
+        _check_contents(wheel)
         binaries = _install_wheel(wheel, Path(folder, "environment"))
         _expect("promptc 0.", _run(binaries / "promptc", "--version"))
         _try_templates(binaries / "promptc", Path(folder))
         _try_shipped_packs(binaries)
         _try_types(binaries, Path(folder))
-    print(f"{wheel.name}: built, installed and used from /")
+        _try_install_lines(wheel, Path(folder))
+    print(f"{wheel.name}: built, installed by pip, pipx and uvx, and used from /")
     return 0
+
+
+def _check_contents(wheel: Path) -> None:
+    """All that git has of those folders, byte for byte, and nothing else but what describes the wheel."""
+    tracked = subprocess.run(["git", "ls-files", "-z", *_FROM], check=True, cwd=ROOT, capture_output=True, text=True).stdout
+    due = {_name_inside(path): path for path in tracked.split("\0") if path}
+    with zipfile.ZipFile(wheel) as opened:
+        held = {name for name in opened.namelist() if ".dist-info/" not in name}
+        other = sorted(name for name in held & due.keys() if opened.read(name) != (ROOT / due[name]).read_bytes())
+        told = [name for name in opened.namelist() if name.endswith((".dist-info/METADATA", ".dist-info/entry_points.txt"))]
+        about = "".join(opened.read(name).decode() for name in told)
+    if held != due.keys() or other:
+        missing, more = sorted(due.keys() - held), sorted(held - due.keys())
+        raise SystemExit(f"the wheel lacks {missing[:9]}, has {more[:9]} besides, and holds others of {other[:9]}")
+    if f"\nName: {_NAME}\n" not in about or "promptc = promptc.cli.main:main" not in about or "is another project" not in about:
+        raise SystemExit(f"the wheel does not describe itself:\n{about[:2000]}")
+
+
+def _name_inside(path: str) -> str:
+    folder = next(one for one in _FROM if path.startswith(one))
+    return _FROM[folder] + path.removeprefix(folder)
+
+
+def _try_install_lines(wheel: Path, folder: Path) -> None:
+    """Each line of the README as it stands, with the wheel in place of the name, which the package index may give to another."""
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    lines = re.findall(rf"^(?:pip|pipx|uvx) [^#\n]*{_NAME}[^#\n]*", readme, re.MULTILINE)
+    if [line.split()[0] for line in lines] != ["pip", "pipx", "uvx"]:
+        raise SystemExit(f"the README has other lines than one of pip, one of pipx and one of uvx: {lines}")
+    venv.create(folder / "tools", with_pip=True)
+    binaries = folder / "tools" / "bin"
+    _run(binaries / "pip", "install", "-q", "--require-hashes", "-r", str(ROOT / "requirements" / "install.lock"))
+    home = {"PIPX_HOME": str(folder / "pipx"), "PIPX_BIN_DIR": str(folder / "bin"), "UV_CACHE_DIR": str(folder / "uv")}
+    for line in lines:
+        command, *arguments = [str(wheel) if one == _NAME else one for one in line.split()]
+        _run(binaries / command, *arguments, **home)
+    for installed in (binaries / "promptc", folder / "bin" / "promptc"):
+        _expect("promptc 0.", _run(installed, "--version"))
 
 
 def _build_wheel(folder: Path) -> Path:
@@ -119,8 +166,8 @@ def _check(checker: str, *arguments: str) -> str:
     return subprocess.run([sys.executable, "-m", checker, *arguments], cwd="/", check=False, capture_output=True, text=True).stdout
 
 
-def _run(command: Path, *arguments: str) -> str:
-    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+def _run(command: Path, *arguments: str, **more: str) -> str:
+    environment = {**{key: value for key, value in os.environ.items() if key != "PYTHONPATH"}, **more}
     done = subprocess.run([command, *arguments], cwd="/", env=environment, check=False, capture_output=True, text=True)
     if done.returncode:
         raise SystemExit(f"{command.name} {' '.join(arguments[:2])} ended with {done.returncode}\n{done.stdout}{done.stderr}")
@@ -133,4 +180,4 @@ def _expect(start: str, text: str) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

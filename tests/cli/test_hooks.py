@@ -1,5 +1,6 @@
 """The hooks for pre-commit and the action for GitHub, as far as they can be tried without those services."""
 
+import json
 import re
 import shlex
 import shutil
@@ -182,3 +183,39 @@ def test_the_comment_is_that_of_its_key(there: Path) -> None:
 def test_a_comment_that_may_not_be_written_is_a_warning(there: Path) -> None:
     done, _ = _comment(there, "", GH_FAILS="yes")
     assert done.returncode == 0 and "::warning" in done.stdout
+
+
+# --- the release ---
+
+RELEASE = yaml.safe_load((ROOT / ".github" / "workflows" / "release.yml").read_text(encoding="utf-8"))
+JOBS = RELEASE["jobs"]
+
+
+def test_the_release_is_one_that_github_takes() -> None:
+    path = str(ROOT / ".github" / "workflows" / "release.yml")
+    done = CliRunner().invoke(check_jsonschema, ["--builtin-schema", "vendor.github-workflows", path])
+    assert done.exit_code == 0, done.output
+
+
+def test_the_release_attests_and_publishes_what_was_tried() -> None:
+    """One build; what follows takes its files, and only a tag publishes."""
+    used = {job: [step.get("uses", "").partition("@")[0] for step in JOBS[job]["steps"]] for job in JOBS}
+    assert used["attest"] == ["actions/download-artifact", "actions/attest-build-provenance"]
+    assert used["publish"] == ["actions/download-artifact", "pypa/gh-action-pypi-publish"]
+    assert [JOBS[job].get("needs") for job in ("build", "attest", "publish")] == [None, "build", "attest"]
+    assert all(JOBS[job]["if"] == "github.event_name == 'push'" for job in ("attest", "publish"))
+    assert "tools/try_wheel.py dist/*.whl" in " ".join(step.get("run", "") for step in JOBS["build"]["steps"])
+
+
+def test_the_release_may_do_no_more_than_it_needs() -> None:
+    assert RELEASE["permissions"] == {} and "secrets" not in json.dumps(RELEASE)
+    may = {job: {name for name, value in JOBS[job]["permissions"].items() if value == "write"} for job in JOBS}
+    assert may == {"build": set(), "attest": {"attestations", "id-token"}, "publish": {"id-token"}}
+    assert not [step for job in JOBS.values() for step in job["steps"] if "${{" in step.get("run", "")]
+
+
+def test_the_actions_of_the_release_are_pinned() -> None:
+    """By a hash; the one that is not has a branch of releases, as its authors ask."""
+    pins = {step["uses"] for job in JOBS.values() for step in job["steps"] if "uses" in step}
+    loose = {one for one in pins if not re.fullmatch(r"actions/[\w-]+@[0-9a-f]{40}", one)}
+    assert loose == {"pypa/gh-action-pypi-publish@release/v1"}

@@ -41,6 +41,8 @@ _PLAIN = {
     "¶": "$",
     "✓": "+",
     "✗": "x",
+    "↕": "|",
+    "\ufffd": "?",
 }
 """What our own texts are drawn with, where a console has no such character."""
 
