@@ -22,6 +22,7 @@ PAGES = ROOT / "docs" / "reference" / "keys"
 CASE = "case"
 _TABLE = re.compile(r"<!-- keys of (\S+?)(?:: ([\w ]+))? -->\n.*?<!-- end of keys -->", re.DOTALL)
 _LIST = re.compile(r"<!-- all keys -->\n.*?<!-- end of keys -->", re.DOTALL)
+_COLUMNS = ("key", "takes", "default", "what it does")
 _HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 _STEPS = {f"{where}_{name}": name for where, names in (("truncate", LADDER), ("tier", TIER)) for name in names}
 _STEPS["truncate_step"] = "ladder_step"
@@ -62,17 +63,18 @@ class Tables:
         group, named = found[1], found[2]
         properties, required, places = self.groups[group]
         head = found[0].split("\n", 1)[0]
-        rows = [self._render_row(group, key, properties[key], key in required) for key in (named.split() if named else properties)]
+        rows = [self._list_cells(group, key, properties[key], key in required) for key in (named.split() if named else properties)]
+        shown = [0, 1, *([2] if any(row[2] for row in rows) else []), 3]  # a column of defaults only where there is one
         where = f"Where: {', '.join(places)}.\n\n" if places else ""
-        table = "\n".join(["| key | takes | default | what it does |", "| --- | --- | --- | --- |", *rows])
+        table = "\n".join(f"| {' | '.join(row[place] for place in shown)} |" for row in [_COLUMNS, ("---",) * len(_COLUMNS), *rows])
         return f"{head}\n\n{where}{table}\n\n<!-- end of keys -->"
 
-    def _render_row(self, group: str, key: str, value: Schema, is_required: bool) -> str:
+    def _list_cells(self, group: str, key: str, value: Schema, is_required: bool) -> tuple[str, ...]:
         default = "required" if is_required else _show(value["default"]) if "default" in value else ""
         schema = CASE if group.startswith(CASE) else "pack"
         inner = f"{group}.{key}"
         takes = f"[a mapping]({self._targets[inner]})" if inner in self._targets else self._name_kind(value, schema)
-        return f"| `{key}` | {_escape(takes)} | {default} | {_escape(value['description'])} |"
+        return (f"`{key}`", _escape(takes), default, _escape(value["description"]))
 
     def _render_list(self) -> str:
         rows = [
