@@ -343,7 +343,7 @@ def test_a_pack_that_cannot_be_loaded_fails_its_cases(there, run):
     change_pack(there, "name: tavern", "nmae: tavern")
     done = run("test")
     assert done.code == 1 and done.out.endswith("0 passed, 2 failed\n")
-    assert "the exit code is 3, not 0" in done.out and "PC0201" in done.out
+    assert "PC0924 the render was refused: PC0201 (the exit code is 3, not 0)" in done.out and "PC0201 unknown" in done.out
 
 
 def test_what_passed_is_not_run_again_until_something_changes(there, run):

@@ -34,8 +34,18 @@ def check_expect(case: Case, ran: CaseRun) -> list[Diagnostic]:
     last = ran.turns[-1]
     if last.exit != case.exit:
         span = expect["exit"].span if "exit" in expect else case.node.value["title"].span
-        return [Diagnostic("PC0924", f"the exit code is {last.exit}, not {case.exit}", span)]
+        return [_describe_exit(case, last, span)]
     return [Diagnostic("PC0924", text, span) for text, span in _iter_broken(case, ran, last, expect)]
+
+
+def _describe_exit(case: Case, last: CaseOutcome, span: Span) -> Diagnostic:
+    """Another exit code than the one expected: where something was refused, the finding that refused it."""
+    why = f"the exit code is {last.exit}, not {case.exit}"
+    refusal = next((one.code for one in last.found if one.level == "error"), None)
+    if case.exit or refusal is None:
+        return Diagnostic("PC0924", why, span)
+    help = f"correct what {refusal} names; if the case is about this refusal, write `expect: {{exit: {last.exit}, errors: [{refusal}]}}`"
+    return Diagnostic("PC0924", f"the {case.kind} was refused: {refusal} ({why})", span, help)
 
 
 def _iter_broken(case: Case, ran: CaseRun, last: CaseOutcome, expect: Mapping[str, Node]) -> Iterator[Told]:
