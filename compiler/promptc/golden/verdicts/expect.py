@@ -42,7 +42,7 @@ def _describe_exit(case: Case, last: CaseOutcome, span: Span) -> Diagnostic:
     """Another exit code than the one expected: where something was refused, the finding that refused it."""
     why = f"the exit code is {last.exit}, not {case.exit}"
     refusal = next((one.code for one in last.found if one.level == "error"), None)
-    if case.exit or refusal is None:
+    if case.exit or refusal is None or case.kind in ("check", "run"):
         return Diagnostic("PC0924", why, span)
     help = f"correct what {refusal} names; if the case is about this refusal, write `expect: {{exit: {last.exit}, errors: [{refusal}]}}`"
     return Diagnostic("PC0924", f"the {case.kind} was refused: {refusal} ({why})", span, help)
