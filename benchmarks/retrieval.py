@@ -82,8 +82,8 @@ _OWN = """which filters shorten a text to a number of tokens\ttemplates.md#Of pr
 what does Jinja have that templates lack\ttemplates.md#What is left out, and why
 how are files cut into chunks\tretrieval.md#From files to chunks
 how many queries must find their page\tretrieval.md#Measuring
-where do case folders lie\tgoldens.md#Where cases lie
-run the cases with pytest\tgoldens.md#In pytest
+where do case folders lie\tcases.md#Where cases lie
+run the cases with pytest\tcases.md#In pytest
 """
 _FLOOR = 250_000
 _CAP = 1000
@@ -105,7 +105,7 @@ def bench_retrieval(scale: Scale) -> None:
     print("Retrieval: an index over the documents of this project, by the clock")
     known = read_queries(_OWN.encode(), "own.tsv")
     with tempfile.TemporaryDirectory() as folder:
-        for path in sorted(_DOCS.glob(scale.choose("**/*.md", "guides/retrieval.md"))):
+        for path in sorted(_DOCS.glob(scale.choose("**/*.md", "reference/retrieval.md"))):
             shutil.copy(path, folder)
         _measure_corpus(Path(folder), known, is_encoding=True)
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from os import PathLike, fspath
 
 from promptc.cache import Cache
-from promptc.diag.findings import Diagnostic, FitError, UsageError, sort_diagnostics, suggest
+from promptc.diag.findings import Diagnostic, FitError, PromptcError, Span, UsageError, sort_diagnostics, suggest
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any, Self
 from promptc.frontend.json import JsonDocument
@@ -21,7 +21,7 @@ from promptc.model.state import State
 from promptc.operations.results import Listed, OperationResult, Request
 from promptc.passes.select import CostlyWork
 from promptc.pipeline import Outcome, Prompt, compile_prompt
-from promptc.text.counters.counter import Counter
+from promptc.text.counters.counter import Counter, Meter
 
 
 def load(path: str | PathLike[str]) -> Pack:
@@ -254,6 +254,26 @@ class Pack:
         return [*probed.found, *check_medians(self.model, probed.medians)]
 
     # --- operations ---
+
+    def read_answer(self, prompt: Prompt, text: str) -> Any:
+        """Reads what a model answered to a prompt of this pack: the JSON value in its text, held to the whole `response` of the prompt.
+
+        The JSON may stand in one Markdown fence. Raises `PromptcError` with everything that is wrong, each with its line in the answer,
+        and `UsageError` for a prompt that asks for no JSON.
+        """
+        from promptc.frontend.state import StateSchema
+        from promptc.model.messages import AnswerCheck
+        from promptc.operations.run import check_answer
+
+        schema = prompt.response
+        if schema is None:
+            help = 'declare one, such as `response: answer.json`, and render messages: `format="messages"`, or a provider'
+            raise UsageError([Diagnostic("PC0816", f"the prompt of `{self.name}` has no `response`", help=help)])
+        check = AnswerCheck(Span(self.name, 1, 1), StateSchema(schema, (), b""))
+        value, found = check_answer(text, check, Meter(self.counter), "answer")
+        if found:
+            raise PromptcError(found)
+        return value
 
     def list_operations(self, state: State | bytes | Mapping[str, Any] | None = None) -> tuple[Listed, ...]:
         """Lists the operations of the pack, in the order of the manifest. With a state, each says whether it is due.

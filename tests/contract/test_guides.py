@@ -25,8 +25,9 @@ PAGES = tuple(
     for path in sorted((ROOT / "docs").glob(pattern))
 )
 """What is written for authors."""
-SHOWN = frozenset("guides/goldens guides/operations guides/retrieval guides/segments reference/check reference/codes".split()) | frozenset(
-    "reference/commands reference/payloads reference/templates explanation/benchmarks explanation/systems explanation/trust".split()
+SHOWN = frozenset(
+    [f"reference/{name}" for name in "cases check codes commands operations payloads retrieval segments templates".split()]
+    + [f"explanation/{name}" for name in "benchmarks systems trust".split()]
 )
 """Pages whose blocks are examples, held by tests of their own or by none, and whose sentences are not measured."""
 WRITTEN = tuple(name for name in PAGES if name.removeprefix("docs/").removesuffix(".md") not in SHOWN)
@@ -108,8 +109,9 @@ def test_every_picture_is_drawn_and_shown():
     assert sorted(shown) == sorted(DRAWN) == sorted(path.stem for path in EXPLAINED.glob("*.svg"))
 
 
-def test_the_workflow_of_the_tutorial_uses_the_action_as_it_is():
-    text = (ROOT / "docs/tutorial.md").read_text(encoding="utf-8")
+@pytest.mark.parametrize("name", ["docs/tutorial.md", "docs/guides/goldens.md"])
+def test_the_workflow_shown_uses_the_action_as_it_is(name):
+    text = (ROOT / name).read_text(encoding="utf-8")
     (workflow,) = [yaml.safe_load(content) for _, title, content in BLOCK.findall(text) if title.startswith(".github/workflows/")]
     (used,) = [step for job in workflow["jobs"].values() for step in job["steps"] if step["uses"].startswith("OWNER/promptc@")]
     action = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))

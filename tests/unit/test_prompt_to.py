@@ -131,3 +131,21 @@ def _shape(value):
     if isinstance(value, dict):
         return {key: one if key in ("role", "type") else _shape(one) for key, one in value.items()}
     return [_shape(one) for one in value] if isinstance(value, list) else type(value).__name__
+
+
+def test_an_answer_is_held_to_the_response_of_its_prompt(tmp_path):
+    """As a whole, whatever of it the provider was sent; every finding with its line in the answer."""
+    schema = {"type": "object", "required": ["reply"], "properties": {"reply": {"type": "string", "maxLength": 5}}}
+    (tmp_path / "answer.json").write_text(json.dumps(schema))
+    (tmp_path / "pack.yaml").write_text(
+        "promptc: 1\nname: a\nversion: 1.0.0\ntokenizer: chars/4\nbudget: {context: 900, reserve: 20}\nresponse: answer.json\n"
+        "sections:\n  - {id: input, text: Hello, pinned: true}\n"
+    )
+    pack = promptc.load(tmp_path)
+    prompt = pack.render({}, format="openai")
+    assert pack.read_answer(prompt, '```json\n{"reply": "Hi"}\n```') == {"reply": "Hi"}
+    for text, told in {'{\n"reply": "too long"}': "answer:2:10: PC0302", "{}": "answer:1:1: PC0303", "Sorry": "answer:1:1: PC0130"}.items():
+        with pytest.raises(promptc.PromptcError, match=told):
+            pack.read_answer(prompt, text)
+    with pytest.raises(UsageError, match="PC0816"):
+        pack.read_answer(pack.render({}, format="text"), "{}")

@@ -397,7 +397,11 @@ def _tell_else(case: Case, accounts: Sequence[Before], now: Mapping[str, Any]) -
     edited = _find_edited_golden(case)
     if edited:
         return Cause(what=f"{edited} is not what the last commit has: the golden itself was edited")
-    return Cause(what="no edit of its files: the golden, promptc, or what it runs on is another") if accounts else None
+    if not accounts:
+        return None
+    if not _list_goldens(case):
+        return Cause(what="no edit of its files since the last commit: as it stands there, the case fails, too")
+    return Cause(what="no edit of its files: the golden, promptc, or what it runs on is another")
 
 
 def _find_edited_golden(case: Case) -> str | None:

@@ -87,8 +87,8 @@ def apply_to_file(
 def check_expected(expected: str | None, digest: str, name: str) -> None:
     """`DiskError` (PC0821) where the state called `name` is not the one that was named by its digest."""
     if expected is not None and expected != digest:
-        message = f"`{name}` is {digest}, not {expected}"
-        raise DiskError([Diagnostic("PC0821", message, help="it was changed since; look at it as it is now, and repeat the operation")])
+        message = f"`{name}` has changed since it was asked about: its digest is {digest}, not {expected}"
+        raise DiskError([Diagnostic("PC0821", message, help="look at the state as it is now, and repeat the operation")])
 
 
 def archive_folder(path: Path) -> Path:

@@ -300,6 +300,16 @@ def test_another_vocabulary_is_named(there: Path) -> None:
     assert found is not None and found.what.startswith("the vocabulary: cl100k_base 01234567 → ")
 
 
+def test_a_claim_that_never_held_blames_no_golden(there: Path) -> None:
+    folder = there / "fixtures" / "starter" / "plain"
+    (folder / "case.yaml").write_text("title: x\nstate: state.json\nexpect: {contains: [nowhere]}\n", encoding="utf-8")
+    for golden in folder.glob("golden.*"):
+        golden.unlink()
+    subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-qam", "second"], check=True, cwd=there)
+    found = _find(there)
+    assert found is not None and found.what == "no edit of its files since the last commit: as it stands there, the case fails, too"
+
+
 def _note(there: Path, **changes: object) -> None:
     """The note that accepting makes, changed."""
     folder = there / "fixtures" / "starter" / "plain"
