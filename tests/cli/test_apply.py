@@ -115,7 +115,7 @@ def test_what_is_said_while_a_question_is_rendered_is_told_once(format, here, ru
     flags = ["--arg", "title=true", "--requests", "--format", format, "--model", "small"]
     asked = run("apply", "logbook", "digest", "state.json", *flags)
     assert asked.code == 0 and list(json.loads(asked.out)["requests"]) == ["summary", "title"]
-    assert asked.err.count("PC0540 warning: `log` was shortened") == asked.err.count("a young log\n") == 1
+    assert asked.err.count("PC0540 warning: section `log` was shortened") == asked.err.count("a young log\n") == 1
     assert run("apply", "logbook", "digest", "state.json", *flags, "--quiet").err == ""
 
 

@@ -145,7 +145,7 @@ def test_a_sweep_where_no_budget_helps_says_why(run, tmp_path):
     state.write_text("{}", encoding="utf-8")
     done = run("explain", str(pack), str(state), "--sweep")
     assert (done.code, done.out) == (3, "")
-    assert "PC0530 `rules` is capped at 2" in done.err
+    assert "PC0530 section `rules` is pinned and needs" in done.err
     shown = run("explain", str(pack), str(state), "--sweep", "50:100:50")
     assert shown.code == 3 and shown.out.count("no fit") == 2
 
@@ -159,7 +159,7 @@ def test_one_of_anything_is_not_counted_as_several(run, tmp_path):
         pack.write_text(f"{head}budget: {budget}\nsections: [{{id: rules, text: Never lie, pinned: true}}]\n", encoding="utf-8")
         done = run("explain", str(pack), str(state))
         assert done.code == 3 and says in done.out
-    assert "PC0532 the prompt does not fit 1 token: " in done.err
+    assert "PC0532 the prompt does not fit the budget of 1 token: " in done.err
     pack.write_text(f"{head}budget: 9\nsections: [{{id: rules, text: Never lie}}]\n", encoding="utf-8")
     assert "there is 1 line\n" in run("explain", str(pack), str(state), "--source", "4").err
     assert "there is 1 message\n" in run("explain", str(pack), str(state), "--source", "4:1", "--format", "messages").err

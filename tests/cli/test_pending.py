@@ -97,7 +97,7 @@ def test_a_link_is_not_written_through(there, run, tmp_path):
     golden.unlink()
     golden.symlink_to(outside)
     done = run("accept", "--all")
-    assert done.code == 4 and "it is a link" in done.err
+    assert done.code == 4 and "it is a symbolic link" in done.err
     assert "accepted 2 goldens\nnot accepted, and still pending:\n    fixtures/tavern/first/golden.txt\n" in done.err
     assert outside.read_text(encoding="utf-8") == "mine\n" and golden.is_symlink()
 

@@ -43,7 +43,9 @@ def write_folder(folder: Path, files: Mapping[str, bytes], *, force: bool) -> No
         if folder.is_dir() and any(folder.iterdir()):
             if not force:
                 message = f"the folder `{folder}` is not empty"
-                raise DiskError([Diagnostic("PC0176", message, help="name a new one, or `--force` to replace files of the same names")])
+                raise DiskError(
+                    [Diagnostic("PC0176", message, help="name a new folder, or add `--force` to replace files of the same names")]
+                )
             for name, data in files.items():
                 (folder / name).parent.mkdir(parents=True, exist_ok=True)
                 write_file(str(folder / name), data)

@@ -30,7 +30,7 @@ def read_pack_file(folder: str | PathLike[str], relative: str, span: Span) -> by
     try:
         return read_inside(folder, relative, MAX_PACK_FILE)
     except TooLongError:
-        raise fail("PC0102", f"`{relative}` is larger than {MAX_PACK_FILE} bytes", span) from None
+        raise fail("PC0102", f"`{relative}` is larger than {MAX_PACK_FILE} bytes", span, help="split it into several files") from None
     except OSError as wrong_file:
         raise _explain_path(folder, relative, span, wrong_file) from None
 
@@ -38,13 +38,18 @@ def read_pack_file(folder: str | PathLike[str], relative: str, span: Span) -> by
 def _explain_path(folder: str | PathLike[str], relative: str, span: Span, wrong: OSError) -> PromptcError:
     link = find_link(folder, relative)
     if link:
-        return fail("PC0152", f"`{relative}`: `{link}` is a link; links are not followed", span, help="put the file itself there")
+        return fail(
+            "PC0152",
+            f"`{relative}`: `{link}` is a symbolic link, and promptc follows none",
+            span,
+            help="put a copy of the file in its place",
+        )
     if stat.S_ISDIR(read_mode(folder, relative)):
-        return fail("PC0153", f"`{relative}` is a folder, not a file", span)
+        return fail("PC0153", f"`{relative}` is a folder, not a file", span, help="name a file in it")
     if isinstance(wrong, IrregularError):
-        return fail("PC0153", f"`{relative}` is not a regular file", span)
+        return fail("PC0153", f"`{relative}` is a pipe or a device, not a file", span, help="name a file")
     if isinstance(wrong, (FileNotFoundError, NotADirectoryError)):
-        inline = "a file's name is due here; a template in the manifest itself stands under `text`" if "{{" in relative else ""
+        inline = "write a template under `text`; `template` takes the name of a file" if "{{" in relative else ""
         help = inline or suggest(relative, _iter_files(folder, relative))
         return fail("PC0151", f"there is no file `{relative}` in the pack", span, help=help)
     reason = wrong.strerror or "it cannot be opened"

@@ -126,7 +126,12 @@ def _read_part(index: CorpusIndex, values: Mapping[str, str]) -> CorpusPart:
         raise fail("PC0272", f"`path: {index.path}` is `{path}` for some files: {wrong}", index.span, help="rename the folder")
     link = find_link(index.folder, path)
     if link:
-        raise fail("PC0152", f"`{path}`: `{link}` is a link; links are not followed", index.span, help="put the folder itself there")
+        raise fail(
+            "PC0152",
+            f"`{path}`: `{link}` is a symbolic link, and promptc follows none",
+            index.span,
+            help="put a copy of the folder in its place",
+        )
     place = IndexPlace(Path(index.folder, path), index.span, index.name)
     return CorpusPart(place, values, read_corpus(index, values), _read_asked(index, values) if index.asked else None)
 
@@ -150,7 +155,7 @@ def _read_asked(index: CorpusIndex, values: Mapping[str, str]) -> Document | Non
 def _check_lead(index: CorpusIndex, part: CorpusPart, built: BuiltIndex) -> None:
     """A lead over no idle line would be obeyed by nothing. A part without a file has neither."""
     if index.matching.lead and part.asked is not None and not built.idle:
-        message = f"`lead` of the index `{index.name}` compares with nothing: `{part.asked.file}` has no idle line"
+        message = f"`lead` of the index `{index.name}` has no effect: `{part.asked.file}` has no idle line"
         raise fail("PC0279", message, index.span, help="add queries without an answer, such as `hello there`, or take `lead` out")
 
 
@@ -164,9 +169,14 @@ def _version_of(document: Document) -> str:
 
 def _refuse_empty(index: CorpusIndex, version: str | None, known: list[str]) -> PromptcError:
     if version is None:
-        return fail("PC0195", f"no file matches the corpus of `{index.name}`, `{index.pattern}`", index.span, help="correct the pattern")
+        return fail(
+            "PC0195",
+            f"no file matches `{index.pattern}`, the corpus of the index `{index.name}`",
+            index.span,
+            help="correct the pattern, or add the files",
+        )
     help = suggest(version, known) if known else "put `{version}` in its pattern, or `version` in front matter, or ask for none"
-    return fail("PC0195", f"the corpus of `{index.name}` has no version `{version}`", index.span, help=help)
+    return fail("PC0195", f"the corpus of the index `{index.name}` has no version `{version}`", index.span, help=help)
 
 
 @frozen
@@ -277,8 +287,8 @@ def find_engine(index: CorpusIndex, environment: Mapping[str, str]) -> Database 
         raise DiskError([Diagnostic("PC0169", message, engine.span, "set it to a URL such as `postgresql://user@host/database`")])
     address = read_address(url, engine.span)
     if address.kind != "postgresql":
-        message = f"`{address.shown}` cannot be the engine of `{index.name}`: that is a PostgreSQL with pgvector"
-        raise fail("PC0278", message, engine.span, help="leave `engine` out: an index needs none")
+        message = f"`{address.shown}` cannot be the engine of the index `{index.name}`: an engine is a PostgreSQL with pgvector"
+        raise fail("PC0278", message, engine.span, help="name a PostgreSQL, or leave `engine` out: an index needs none")
     return Database(address, engine.span)
 
 
@@ -308,7 +318,7 @@ def _list_files(index: CorpusIndex, pattern: CorpusPattern) -> list[tuple[str, d
         if values is not None and path != fill_path(index.asked, values):
             found.append((path, values))
         if len(found) > MAX_FILES:
-            raise fail("PC0271", f"the corpus has more than {MAX_FILES} files", index.span, help="part it into several indexes")
+            raise fail("PC0271", f"the corpus has more than {MAX_FILES} files", index.span, help="split it into several indexes")
     return sorted(found, key=lambda one: one[0].encode("utf-8", "surrogateescape"))
 
 
@@ -330,7 +340,7 @@ def _check_characters(text: str, shown: str) -> None:
     if "\0" in text:
         before = text[: text.index("\0")]
         place = Source(shown, text).span(before.count("\n") + 1, len(before) - before.rfind("\n"))
-        raise fail("PC0133", "this text has U+0000; no prompt can hold it", place, help="remove it")
+        raise fail("PC0133", "this text holds U+0000, which no prompt can hold", place, help="remove it")
 
 
 def _part_front(text: str) -> tuple[str, str]:
@@ -346,14 +356,12 @@ def _read_front(front: str, shown: str, values: Mapping[str, str]) -> dict[str, 
         return {}
     node = load_yaml(front.encode(), shown, "")  # its first line end stands for the line of the mark
     if not isinstance(node.value, dict):
-        raise fail("PC0276", "front matter is a mapping", Span(shown, 2, 1), help="write `key: value`")
+        raise fail("PC0276", "front matter must be a mapping", Span(shown, 2, 1), help="write `key: value`")
     for key in node.value:
         if key in RESERVED:
-            raise fail(
-                "PC0276", f"`{key}` is what the compiler calls a part of every chunk", node.key_span(key), help="give it another name"
-            )
+            raise fail("PC0276", f"promptc itself sets `{key}` for every chunk", node.key_span(key), help="choose another name")
         if key in values and str(node.value[key].value) != values[key]:
-            message = f"`{key}` is `{node.value[key].raw}` here, and `{values[key]}` by the file's path"
+            message = f"`{key}` is `{node.value[key].raw}` here, but `{values[key]}` in the file's path"
             raise fail("PC0276", message, node.key_span(key), help="leave it out, or move the file")
     return {key: value for key, value in node.plain().items() if key not in values}
 
@@ -379,12 +387,18 @@ def read_queries(data: bytes, name: str) -> tuple[KnownAnswer, ...]:
         expected = columns[1].strip() if len(columns) > 1 else ""
         answers = [_read_answer(one.strip()) for one in expected.split(_ANY)] if expected else []
         if None in answers or not columns[0].strip():
-            message = "an answer is FILE#HEADING" if columns[0].strip() else "a line has no query"
-            wrong.append(Diagnostic("PC0196", message, source.span(number, 1), "such as `combat.md#Initiative`, with tabs between columns"))
+            message = "an answer has the form FILE#HEADING" if columns[0].strip() else "this line has no query"
+            wrong.append(
+                Diagnostic(
+                    "PC0196", message, source.span(number, 1), "write, for example, `combat.md#Initiative`, with a tab between the columns"
+                )
+            )
         further = {name: value.strip() for name, value in zip(names, columns[2:], strict=False) if name}
         known.append(KnownAnswer(columns[0].strip(), tuple(one for one in answers if one is not None), further, source.span(number, 1)))
     if wrong or not known:
-        raise PromptcError(wrong or [Diagnostic("PC0196", "the file has no queries", source.span(1, 1), "write a query, a tab, an answer")])
+        raise PromptcError(
+            wrong or [Diagnostic("PC0196", "the file has no queries", source.span(1, 1), "write a query, a tab and an answer on each line")]
+        )
     return tuple(known)
 
 

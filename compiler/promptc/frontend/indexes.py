@@ -44,10 +44,12 @@ def _load_index(name: str, node: Node, compiler: TextCompiler, files: PackFiles)
     if node.get("from") is not None:
         id, text = node.get("id"), node.get("text")
         if text is None:
-            compiler.note("PC0277", f"the index `{name}` does not say what the text of an item is", node.span, 'text: "{{ item.text }}"')
+            compiler.note(
+                "PC0277", f"the index `{name}` does not say what the text of an item is", node.span, 'add `text: "{{ item.text }}"`'
+            )
         for key in ("asked", "lead"):
             if node.get(key) is not None:
-                message = f"`{key}` of the index `{name}` says what is asked of files, and this one is over the state"
+                message = f"`{key}` of the index `{name}` is for an index over files, and this one is over the state"
                 compiler.note("PC0279", message, node.key_span(key), "take it out: an item of the state is found by its own text")
         inline = compiler.inline(text if text is not None else node.value["from"])
         return StateIndex(name, node.span, compiler.expression(node.value["from"]), compiler.find_expression(id), inline, matching)
@@ -80,7 +82,7 @@ def _check_path(key: str, path: Node, names: tuple[str, ...], compiler: TextComp
     unknown = [name for name in list_names(text) if name not in names]
     known, usual = ("corpus", "a folder") if key == "path" else ("path", "a file")
     if unknown:
-        wrong = f"`{{{unknown[0]}}}` is no name of its {known}"
+        wrong = f"`{{{unknown[0]}}}` is not a name in its {known}"
     if wrong:
         such = "data/prompt_index" if key == "path" else "asked.tsv"
         help = (suggest(unknown[0], names) if unknown else None) or f"name {usual} inside the pack's folder, such as `{such}`"
@@ -92,8 +94,8 @@ def _check_lead(name: str, node: Node, asked: str, matching: Matching, compiler:
     """By its words alone no query is idle, and without lines nothing is."""
     has_vectors = matching.encoder and matching.weights.vectors
     if node.get("lead") is not None and not (asked and has_vectors):
-        lacks, help = ("vectors", "vectors: {encoder: minilm-int8}") if asked else ("lines that are asked", "asked: asked.tsv")
-        message = f"`lead` of the index `{name}` decides nothing: the index has no {lacks}"
+        lacks, help = ("vectors", "vectors: {encoder: minilm-int8}") if asked else ("file of queries", "asked: asked.tsv")
+        message = f"`lead` of the index `{name}` has no effect: the index has no {lacks}"
         compiler.note("PC0279", message, node.key_span("lead"), f"add `{help}`, or take `lead` out")
 
 
@@ -103,7 +105,7 @@ def _load_chunk(node: Node | None, compiler: TextCompiler) -> ChunkPlan:
     least, most = (int(one.value) for one in tokens.value) if tokens is not None else (usual.least, usual.most)
     if tokens is not None and least > most:
         message = f"no chunk has at least {least} and at most {most} tokens"
-        compiler.note("PC0273", message, tokens.span, "write the least first: [120, 350]")
+        compiler.note("PC0273", message, tokens.span, f"write the smaller number first: `[{most}, {least}]`")
     return ChunkPlan(least, most, _read_share(overlap) if overlap is not None else usual.overlap)
 
 
@@ -115,8 +117,8 @@ def _read_share(node: Node) -> int:
 def _load_defaults(node: Node | None, compiler: TextCompiler) -> dict[str, Any]:
     for key in node.value if node is not None else ():
         if key in RESERVED and node is not None:
-            message = f"`{key}` is what the compiler calls a part of every chunk"
-            compiler.note("PC0276", message, node.key_span(key), "give it another name")
+            message = f"promptc itself sets `{key}` for every chunk"
+            compiler.note("PC0276", message, node.key_span(key), "choose another name")
     return dict(node.plain()) if node is not None else {}
 
 
@@ -144,7 +146,9 @@ def _load_weights(node: Node | None, encoder: Node | None, compiler: TextCompile
     common = lcm(*(ratio.denominator for ratio in ratios))
     weights = Weights(*(int(ratio * common) for ratio in ratios))
     if not weights.words and not weights.vectors:
-        compiler.note("PC0274", "words and vectors both weigh nothing", node.span, "such as {words: 0.6, vectors: 0.4}")
+        compiler.note(
+            "PC0274", "the weights of words and vectors are both 0", node.span, "write, for example, `{words: 0.6, vectors: 0.4}`"
+        )
     elif weights.vectors and encoder is None:
         message = "vectors have a weight, but no encoder makes them"
         compiler.note("PC0274", message, node.key_span("vectors"), "add `vectors: {encoder: minilm-int8}` to the index")
@@ -165,7 +169,7 @@ def _load_synonyms(node: Node, files: PackFiles) -> tuple[tuple[str, tuple[str, 
 
 
 def _refuse_synonyms(node: Node) -> Diagnostic:
-    return Diagnostic("PC0275", "synonyms are a mapping of texts to a text or a list of texts", node.span, "such as `cr: challenge rating`")
+    return Diagnostic("PC0275", "each synonym must be a text or a list of texts", node.span, "write, for example, `cr: challenge rating`")
 
 
 @frozen
@@ -233,12 +237,17 @@ def _read_segment(segment: str, pattern: str, span: Span, names: list[str], know
 
 def _check_name(name: str, pattern: str, span: Span, names: list[str]) -> None:
     if not _NAME.fullmatch(name):
-        raise _refuse(pattern, f"`{{{name}}}` is no name: lower-case letters, digits and `_`", span)
+        raise _refuse(pattern, f"`{{{name}}}` is not a name: a name has lower-case letters, digits and `_`", span)
     if name in names:
-        raise _refuse(pattern, f"`{{{name}}}` stands there twice", span)
+        raise _refuse(pattern, f"it has `{{{name}}}` twice", span)
     if name in RESERVED:
-        raise _refuse(pattern, f"`{name}` is what the compiler calls a part of every chunk", span)
+        raise _refuse(pattern, f"promptc itself sets `{name}` for every chunk", span)
 
 
 def _refuse(pattern: str, wrong: str, span: Span) -> Exception:
-    return fail("PC0271", f"`corpus: {pattern}`: {wrong}", span, help='such as "archive/{version}/*.md", or `**` for folders at any depth')
+    return fail(
+        "PC0271",
+        f"`corpus: {pattern}`: {wrong}",
+        span,
+        help="write, for example, `archive/{version}/*.md`, or `**` for folders at any depth",
+    )

@@ -115,10 +115,12 @@ def load_json(raw: bytes, name: str) -> JsonDocument:
     no double can hold, lone surrogates, U+0000, more than MAX_DEPTH levels.
     """
     if len(raw) > MAX_STATE_BYTES:
-        raise fail("PC0102", f"the file has {len(raw)} bytes; at most {MAX_STATE_BYTES} are read", Span(name, 1, 1))
+        raise fail("PC0102", f"the file has {len(raw)} bytes, and promptc reads at most {MAX_STATE_BYTES}", Span(name, 1, 1))
     text = decode_text(raw, name)
     if not text.strip(_SPACE):
-        raise fail("PC0103", "the file is empty; JSON needs a value", Span(name, 1, 1))
+        raise fail(
+            "PC0103", "the file is empty, and JSON needs a value", Span(name, 1, 1), help="write a value; the smallest object is `{}`"
+        )
     reading = _JsonReading(b"0" * _DOUBTFUL in raw.translate(_DIGITS))
     try:
         value = reading.parse(text)
@@ -414,18 +416,20 @@ def _explain_syntax(message: str, text: str, at: int, places: JsonPlaces) -> Pro
     at += message.startswith(_TRAILING)  # from 3.13 on the parser points at the comma, before that behind it
     before = text[:at].rstrip(_SPACE)
     if before.endswith(",") and text[at:].lstrip(_SPACE)[:1] in ("}", "]", ","):
-        return fail("PC0130", "JSON: a `,` with nothing after it", places.span_at(len(before) - 1), help="remove it")
+        return fail("PC0130", "JSON: a `,` with nothing after it", places.span_at(len(before) - 1), help="remove the `,`")
     return fail("PC0130", f"JSON: {_MESSAGES.get(message, message)}", places.span_at(at), help=_suggest_mend(text, at))
 
 
 def _suggest_mend(text: str, at: int) -> str:
     if text.startswith(("//", "/*", "#"), at):
-        return "JSON has no comments"
-    return "texts stand in double quotes" if text[at : at + 1] == "'" else ""
+        return "remove the comment: JSON has none"
+    return 'write texts in double quotes: `"…"`' if text[at : at + 1] == "'" else ""
 
 
 def _too_deep(places: JsonPlaces, at: int) -> Diagnostic:
-    return Diagnostic("PC0105", f"nested deeper than {MAX_DEPTH} levels", places.span_at(at))
+    return Diagnostic(
+        "PC0105", f"lists and mappings are nested more than {MAX_DEPTH} levels deep here", places.span_at(at), "flatten the value"
+    )
 
 
 def _list_faults(text: str, places: JsonPlaces) -> list[Diagnostic]:
@@ -463,7 +467,7 @@ def _check_key(token: str, at: int, met: dict[str, int] | None, places: JsonPlac
         return
     if key in met:
         first = places.span_at(met[key])
-        message = f"the key {token[:80]} is here a second time; the first is at line {first.line}, column {first.column}"
+        message = f"the key {token[:80]} stands twice in this object; the first is at line {first.line}, column {first.column}"
         yield Diagnostic("PC0106", message, places.span_at(at), "keep one of the two")
     else:
         met[key] = at
@@ -480,12 +484,14 @@ def _check_text(token: str, at: int, places: JsonPlaces) -> Iterator[Diagnostic]
     for match in re.finditer(_BAD, token) if "\\u" in token else ():
         escape = match.group(1)
         if escape == "u0000":
-            message = f"this text has U+0000 (`\\u0000`) at its {_ordinal(match, token)}; no prompt can hold it"
-            yield Diagnostic("PC0133", message, places.span_at(at), "remove it")
+            message = f"this text holds U+0000 (`\\u0000`) as its {_ordinal(match, token)}, and no prompt can hold that"
+            yield Diagnostic("PC0133", message, places.span_at(at), "remove the character")
             return
         if escape:
-            message = f"this text has half of a surrogate pair (`\\{escape}`) at its {_ordinal(match, token)}; alone it is no character"
-            yield Diagnostic("PC0132", message, places.span_at(at), "write both halves, or remove it")
+            message = (
+                f"this text holds half of a surrogate pair (`\\{escape}`) as its {_ordinal(match, token)}, and half a pair is no character"
+            )
+            yield Diagnostic("PC0132", message, places.span_at(at), "write both halves, such as `\\ud83d\\ude00`, or remove this one")
             return
 
 
@@ -498,4 +504,6 @@ def _check_number(token: str, at: int, places: JsonPlaces) -> Iterator[Diagnosti
         yield Diagnostic("PC0131", f"`{token}` is not JSON", places.span_at(at), "write null, or leave the key out")
     elif token not in ("true", "false", "null") and isinf(float(token)):
         shown = token if len(token) <= 40 else f"{token[:12]}… of {len(token)} characters"
-        yield Diagnostic("PC0107", f"the number {shown} is out of range", places.span_at(at))
+        yield Diagnostic(
+            "PC0107", f"the number {shown} is too large", places.span_at(at), "write a smaller number; quote it if it is an id"
+        )

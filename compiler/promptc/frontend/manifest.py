@@ -80,7 +80,7 @@ def _parse(file: Path, files: PackFiles) -> Node:
     try:
         raw = files.read_manifest(file)
     except TooLongError:
-        raise fail("PC0102", f"the file has more than {MAX_BYTES} bytes; no more are read", Span(str(file), 1, 1)) from None
+        raise fail("PC0102", f"the file has more than {MAX_BYTES} bytes, and promptc reads no more", Span(str(file), 1, 1)) from None
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise DiskError(
@@ -107,7 +107,9 @@ def _extend(node: Node, extends: Node, files: PackFiles, below: tuple[Path, ...]
     name = str(extends.value)
     parent = manifest_path(_resolve(Path(extends.folder), name, extends.span, files))
     if parent.resolve() in below:
-        raise fail("PC0259", f"packs extend each other in a circle: `{name}` is extended already", extends.span)
+        raise fail(
+            "PC0259", f"packs extend each other in a circle: `{name}` is extended already", extends.span, help="take one `extends` out"
+        )
     if not os.path.lexists(parent):
         raise fail("PC0258", f"`extends: {name}` names no pack", extends.span, help=_NAME)
     merged = apply_extension(_merge(_parse_base(parent, extends, files), parent, files, below), node, findings)
@@ -135,19 +137,19 @@ def _resolve(folder: Path, name: str, span: Span, files: PackFiles) -> Path:
     if "\\" in name or "\0" in name or PurePosixPath(name).is_absolute() or name.startswith("~"):
         raise fail(
             "PC0260",
-            f"`extends: {name}` is no relative path",
+            f"`extends: {name}` is not a relative path",
             span,
-            help="give a path relative to this manifest, with `/` between its parts",
+            help="write a path relative to this manifest, with `/` between the names",
         )
     repository = _find_repository(folder)
     place = folder
     for part in PurePosixPath(name).parts:
         place = place.parent if part == ".." and place.name not in ("", "..") else place / part
         if stat.S_ISLNK(read_mode(place)):
-            raise fail("PC0260", f"`extends: {name}` goes through a link", span, help="name the folder itself")
+            raise fail("PC0260", f"`extends: {name}` leads through a symbolic link", span, help="name the folder itself")
         files.note_unlinked(place)
     if repository is not None and not place.resolve().is_relative_to(repository):
-        raise fail("PC0260", f"`extends: {name}` leaves the repository of this pack", span, help="copy the pack that it varies into it")
+        raise fail("PC0260", f"`extends: {name}` leaves the repository of this pack", span, help="copy that pack into this repository")
     if not stat.S_ISDIR(read_mode(place)) and place.suffix not in _ENDINGS:
         raise fail("PC0258", f"`extends: {name}` names no pack", span, help=_NAME)
     return place
@@ -169,7 +171,7 @@ def apply_extension(parent: Node, child: Node, findings: list[Diagnostic]) -> No
     change = child.get(_VISIBLE)
     if change is not None and change.value is None and parent.get(_VISIBLE) is not None:
         message = "a pack that extends another may not clear its `visible`: it would show what its base hides"
-        findings.append(Diagnostic("PC0245", message, change.span, "leave `visible` out, or say anew which items are seen"))
+        findings.append(Diagnostic("PC0245", message, change.span, "leave `visible` out, or write another rule"))
     return _merge_manifest(parent, child, findings)
 
 
@@ -184,7 +186,12 @@ def index_sections(manifest: Node, findings: list[Diagnostic]) -> Node:
         if name in by_id:
             first = by_id[name].value["id"].span
             findings.append(
-                Diagnostic("PC0240", f"section `{name}` is declared twice; the first is at line {first.line}", section.value["id"].span)
+                Diagnostic(
+                    "PC0240",
+                    f"two sections have the id `{name}`; the first is at line {first.line}",
+                    section.value["id"].span,
+                    "rename one of them",
+                )
             )
         by_id.setdefault(name, section)
     keys = {name: node.value["id"].span for name, node in by_id.items()}
@@ -197,7 +204,14 @@ def _apply(manifest: Node, variation: Node, patches: Mapping[str, Node], finding
         if patch is None:
             findings.append(Diagnostic("PC0241", f"there is no patch `{name.value}`", name.span, suggest(str(name.value), patches)))
         elif name.value in using:
-            findings.append(Diagnostic("PC0242", f"patches use each other in a circle: {' → '.join((*using, str(name.value)))}", name.span))
+            findings.append(
+                Diagnostic(
+                    "PC0242",
+                    f"patches use each other in a circle: {' → '.join((*using, str(name.value)))}",
+                    name.span,
+                    "take one `use` out",
+                )
+            )
         else:
             manifest = _apply(manifest, patch, patches, findings, (*using, str(name.value)))
     return _merge_manifest(manifest, _without(variation, ["name", "variants"]), findings)  # those of a tier are its own
@@ -238,8 +252,8 @@ def _merge_sections(sections: Node, changes: Node, findings: list[Diagnostic]) -
     keys = dict(sections.keys or {})
     for name, change in changes.items():
         if name not in by_id and not _is_whole(change):
-            help = suggest(name, by_id) or "a new section needs a source and `before` or `after`"
-            findings.append(Diagnostic("PC0243", f"there is no section `{name}` to vary", changes.key_span(name), help))
+            help = suggest(name, by_id) or "correct the id; a new section needs a source and `before` or `after`"
+            findings.append(Diagnostic("PC0243", f"there is no section `{name}` to change", changes.key_span(name), help))
             continue
         if name in by_id and change.value is None:
             _remove_section(by_id, name, change, findings)
@@ -256,7 +270,14 @@ def _merge_sections(sections: Node, changes: Node, findings: list[Diagnostic]) -
 def _remove_section(by_id: dict[str, Node], name: str, change: Node, findings: list[Diagnostic]) -> None:
     locked = [key for key in _LOCKED if (held := by_id[name].get(key)) is not None and held.value is True]
     if locked:
-        findings.append(Diagnostic("PC0245", f"a variation may not remove `{name}`, which is {locked[0]}", change.span))
+        findings.append(
+            Diagnostic(
+                "PC0245",
+                f"section `{name}` is {locked[0]} and may not be removed here",
+                change.span,
+                f"take `{locked[0]}` out of the section",
+            )
+        )
     else:
         del by_id[name]
 
@@ -274,7 +295,7 @@ def _place(by_id: dict[str, Node], name: str, change: Node, findings: list[Diagn
         findings.append(
             Diagnostic(
                 "PC0244",
-                f"`{name}` cannot stand {side} `{other.value}`: there is no such section",
+                f"section `{name}` cannot stand {side} `{other.value}`: there is no such section",
                 other.span,
                 suggest(str(other.value), by_id),
             )
@@ -296,7 +317,12 @@ def _merge_section(section: Node, change: Node, name: str, findings: list[Diagno
         now, then = section.get(key), change.get(key)
         if now is not None and now.value is True and then is not None and then.value is not True:
             findings.append(
-                Diagnostic("PC0245", f"a variation may not clear `{key}` of `{name}`", then.span, f"leave `{key}` out of the variation")
+                Diagnostic(
+                    "PC0245",
+                    f"section `{name}` is {key}, and that may not be cleared here",
+                    then.span,
+                    f"leave `{key}` out here, or take it out of the section",
+                )
             )
             return section
     named = [key for key in SOURCES if change.get(key) is not None and change.value[key].value is not None]

@@ -81,8 +81,10 @@ class OperationLoader:
         except PromptcError as error:
             found = list(error.diagnostics)
         if found:
-            message = f"the `else` of `{ask.name}` fails the schema of its answers: {found[0].message.replace('the state ', 'it ', 1)}"
-            self._compiler.note("PC0226", message, span, "write what the schema takes, or another schema")
+            message = (
+                f"the `else` of `{ask.name}` does not match the schema of its answers: {found[0].message.replace('the state ', 'it ', 1)}"
+            )
+            self._compiler.note("PC0226", message, span, "write an `else` that the schema allows, or change the schema")
 
     def _read_manifest(self, node: Node) -> str:
         """Its path inside the pack. It is read here, as all a manifest names; what it says is looked at when it is asked for."""
@@ -100,9 +102,11 @@ class OperationLoader:
         schema, headings, claims = node.get("schema"), node.get("headings"), node.get("that")
         if (schema is not None and headings is not None) or (schema is None and headings is None and claims is None):
             message = "this check asks for " + (
-                "neither JSON nor headings, and claims nothing" if schema is None else "both JSON and headings"
+                "nothing: it has no `schema`, no `headings` and no `that`"
+                if schema is None
+                else "both JSON and headings, and an answer is one of them"
             )
-            help = "give a `schema` for an answer in JSON, or `headings` for one in Markdown; or say what holds of it under `that`"
+            help = "give a `schema` for JSON or `headings` for Markdown, or say under `that` what must hold"
             self._compiler.note("PC0221", message, node.span, help)
         return AnswerCheck(
             span=node.span,
@@ -155,7 +159,9 @@ def _find_wrong(kind: str, node: Node) -> Diagnostic | None:
     strange = [key for key, _ in node.items() if key not in (kind, "when", *_KEYS[kind])]
     if strange:
         known = ", ".join(f"`{key}`" for key in (*_KEYS[kind], "when"))
-        return Diagnostic("PC0220", f"`{strange[0]}` does not go with `{kind}`", node.key_span(strange[0]), f"it takes {known}")
+        return Diagnostic(
+            "PC0220", f"`{kind}` does not take `{strange[0]}`", node.key_span(strange[0]), f"take it out: `{kind}` takes {known}"
+        )
     needed = [key for key in _NEEDED[kind] if node.get(key) is not None]
     if len(needed) != min(1, len(_NEEDED[kind])):
         wanted = " or ".join(f"`{key}`" for key in _NEEDED[kind])
@@ -165,11 +171,13 @@ def _find_wrong(kind: str, node: Node) -> Diagnostic | None:
             else (f"`{kind}: {pointer.value}` lacks {wanted}")
         )
         return Diagnostic(
-            "PC0220", message, node.key_span(needed[1]) if needed else node.span, f"give {wanted}" + (", not both" * bool(needed))
+            "PC0220", message, node.key_span(needed[1]) if needed else node.span, "keep one of them" if needed else f"add {wanted}"
         )
     if str(pointer.value).endswith("/-"):
-        help = f"`append: {str(pointer.value)[:-2]}` puts a value at the end of a list" if pointer.value != "/-" else "name a list"
-        return Diagnostic("PC0222", f"`{kind}: {pointer.value}` names the place behind a list, where nothing is", pointer.span, help)
+        help = f"write `append: {str(pointer.value)[:-2]}` to add a value at the end" if pointer.value != "/-" else "name a list"
+        return Diagnostic(
+            "PC0222", f"`{kind}: {pointer.value}` names the place after the end of a list, where nothing is", pointer.span, help
+        )
     return None
 
 
@@ -206,13 +214,15 @@ class AskPacks:
             raise
         except PromptcError as error:
             count = count_noun(len(error.diagnostics), "finding")
-            found = Diagnostic("PC0223", f"the pack that asks `{name}` is invalid: {count}", node.span, "mend what is told of its own file")
+            found = Diagnostic(
+                "PC0223", f"the pack that asks `{name}` is invalid: {count}", node.span, "correct the findings in its own file"
+            )
             raise PromptcError([found, *error.diagnostics]) from None
         if pack.operations:
             message = f"the pack that asks `{name}` has operations of its own"
-            raise fail("PC0225", message, node.span, help="leave `operations` to the pack whose state it is")
+            raise fail("PC0225", message, node.span, help="move `operations` into the pack that asks")
         if not any(_is_of_user(pack, one) for one in pack.sections):
-            message = f"the pack that asks `{name}` has no section of the user: a model would have nothing to answer"
+            message = f"the pack that asks `{name}` has no section with `role: user`, so a model has nothing to answer"
             raise fail("PC0224", message, node.span, help="give the section that asks `role: user`")
         return replace(pack, given=GIVEN, **self._shared)
 

@@ -39,11 +39,11 @@ _KEYS = ("name", "description", "input_schema")
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 
 _ELSEWHERE = {
-    "parameters": "here it is called `input_schema`",
-    "inputSchema": "here it is called `input_schema`",
+    "parameters": "write `input_schema` instead",
+    "inputSchema": "write `input_schema` instead",
     "function": "write what stands in it without `function` around it, and `parameters` as `input_schema`",
-    "type": "it goes without saying: a tool is {name, description, input_schema}",
-    "strict": "it is a setting of one provider; a tool is {name, description, input_schema}",
+    "type": "remove it: a tool is {name, description, input_schema}",
+    "strict": "remove it: it is a setting of one provider; a tool is {name, description, input_schema}",
 }
 """What providers call the parts of a tool."""
 
@@ -111,14 +111,19 @@ def _check_listed(messages: Node, sections: Sequence[Section], compiler: TextCom
         for node in entry.list("sections"):
             name = str(node.value)
             if name not in known:
-                compiler.note("PC0248", f"`output.messages` names `{name}`, which is no section", node.span, suggest(name, known))
+                compiler.note("PC0248", f"`output.messages` names `{name}`, which is not a section", node.span, suggest(name, known))
             elif name in met:
-                compiler.note("PC0249", f"`{name}` stands in two messages; the first is at line {met[name].span.line}", node.span)
+                compiler.note(
+                    "PC0249",
+                    f"section `{name}` is in two messages; the first is at line {met[name].span.line}",
+                    node.span,
+                    "leave it in one of them",
+                )
             met.setdefault(name, node)
     for name in known:
         if name not in met:
             compiler.note(
-                "PC0250", f"`output.messages` misses the section `{name}`", messages.span, "name every section in exactly one message"
+                "PC0250", f"section `{name}` is in no message of `output.messages`", messages.span, "add it to one of the messages"
             )
 
 
@@ -217,7 +222,7 @@ class OfferedFiles:
         return tuple(tool for tool, _ in found.values())
 
     def _report_double(self, node: Node, tool: Tool, other: Tool, file: str) -> None:
-        message, help = f"two tools are called `{tool.name}`", f"the other one is `{file}`: give one another name"
+        message, help = f"two tools are called `{tool.name}`", f"change the name of this one, or of the one in `{file}`"
         if tool is other:
             message, help = f"`{node.value}` is listed twice", "take one out"
         self._findings.append(Diagnostic("PC0286", message, node.span, help))
@@ -280,7 +285,7 @@ def load_tool(raw: bytes, name: str) -> tuple[Tool, tuple[Diagnostic, ...]]:
 def _iter_wrong(document: JsonDocument) -> Iterator[Diagnostic]:
     value = document.value
     if not isinstance(value, dict):
-        message = f"a tool is an object {{name, description, input_schema}}, not {STATE_WORDS.show(value)}"
+        message = f"a tool must be an object with `name`, `description` and `input_schema`, not {STATE_WORDS.show(value)}"
         yield Diagnostic("PC0283", message, document.span(""))
         return
     missing = [key for key in _KEYS if key not in value]
@@ -290,7 +295,7 @@ def _iter_wrong(document: JsonDocument) -> Iterator[Diagnostic]:
             yield Diagnostic("PC0283", f"unknown key `{shorten(key)}` in a tool", document.key_span(extend_pointer("", key)), help)
     for key in missing:
         if not any(key in suggest(other, missing) or key in _ELSEWHERE.get(other, "") for other in value if other not in _KEYS):
-            yield Diagnostic("PC0283", f"the tool lacks the key `{key}`", document.span(""), f'give it: `"{key}": …`')
+            yield Diagnostic("PC0283", f"the tool lacks the key `{key}`", document.span(""), f'add it: `"{key}": …`')
     yield from _iter_wrong_texts(document)
     if "input_schema" in value:
         yield from _iter_wrong_schema(document, value["input_schema"])
@@ -300,11 +305,13 @@ def _iter_wrong_texts(document: JsonDocument) -> Iterator[Diagnostic]:
     value: dict[str, Any] = document.value
     name, description = value.get("name", "tool"), value.get("description", "what it does")
     if not isinstance(name, str) or not _NAME.fullmatch(name):
-        message = f"the name of a tool must be 1 to 64 of `a-z A-Z 0-9 _ -`, not {STATE_WORDS.show(name)}"
-        yield Diagnostic("PC0284", message, document.span("/name"), "no provider takes another")
+        message = f"the name of a tool must have 1 to 64 letters, digits, `_` and `-`, not {STATE_WORDS.show(name)}"
+        yield Diagnostic("PC0284", message, document.span("/name"), "write, for example, `look_around`")
     if not isinstance(description, str) or is_blank(description):
         message = f"the description of a tool must be a text that says what it is for, not {STATE_WORDS.show(description)}"
-        yield Diagnostic("PC0284", message, document.span("/description"), "it is all a model knows of when to call it")
+        yield Diagnostic(
+            "PC0284", message, document.span("/description"), "say in a sentence what the tool does: the model knows nothing else of it"
+        )
 
 
 def _iter_wrong_schema(document: JsonDocument, schema: Any) -> Iterator[Diagnostic]:
@@ -325,14 +332,14 @@ def load_response(raw: bytes, name: str) -> tuple[Response, tuple[Diagnostic, ..
     """
     document = load_json(raw, name)
     if not isinstance(document.value, dict):
-        message = f"the schema of an answer is an object of JSON Schema, not {STATE_WORDS.show(document.value)}"
-        raise fail("PC0287", message, document.span(""), help="`{}` asks for any JSON; leave `response` out to ask for text")
+        message = f"the schema of an answer must be an object, not {STATE_WORDS.show(document.value)}"
+        raise fail("PC0287", message, document.span(""), help="write `{}` for any JSON, or leave `response` out to get text")
     found = tuple(replace(one, span=document.key_span(pointer)) for pointer, one in lint_schema(document.value))
     if any(one.level == "error" for one in found):
         raise PromptcError(found)
     found += tuple(replace(one, span=document.key_span(pointer)) for pointer, one in lint_offered(document.value))
     if "object" not in _list_types(document.value):
-        message = f"the answer is to be of the type {_say(document.value['type'])}, and structured outputs of most services are objects"
+        message = f"the answer has the type {_say(document.value['type'])}, and most providers accept only an object"
         help = 'put it under a property: `{"type": "object", "properties": {"answer": …}, "required": ["answer"]}`'
         found += (Diagnostic("PC0288", message, document.key_span("/type"), help, "warn"),)
     schema = json.loads(document.source.text)

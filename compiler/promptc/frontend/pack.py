@@ -145,7 +145,7 @@ def _load_definitions(manifest: Node, compiler: TextCompiler, limits: Limits) ->
         one = Definition(name, parameters, text, place)
         clash = describe_clash(one, taken)
         if clash:
-            compiler.note("PC0267", clash, node.key_span(signature), "each name means one thing: call it otherwise")
+            compiler.note("PC0267", clash, node.key_span(signature), "choose another name: a name means one thing")
         written.setdefault(name, one)
         taken[name] = DEFINED
     definitions, findings = load_definitions(tuple(written.values()), limits)
@@ -175,9 +175,9 @@ def _load_let(node: Node, compiler: TextCompiler) -> Any:
         if not 0 < total <= 1000:
             compiler.note(
                 "PC0262",
-                f"the weights of an assignment sum to {total}",
+                f"the weights of an assignment add up to {total}",
                 node.value["of"].span,
-                "they are whole numbers with a sum from 1 to 1000",
+                "use whole numbers that add up to between 1 and 1000",
             )
         return Assign(compiler.expression(assign), weights)
     return compiler.expression(node)
@@ -192,7 +192,10 @@ def _load_axes(manifest: Node, compiler: TextCompiler) -> tuple[Axis, ...]:
         default, chosen, cases = axis.get("default"), axis.find_text("default"), tuple(axis.value["cases"].value)
         if default is not None and chosen is not None and chosen not in cases:
             compiler.note(
-                "PC0263", f"the default of `{name}`, `{chosen}`, is none of its cases", default.span, f"known: {join_names(cases)}"
+                "PC0263",
+                f"the default of `{name}` is `{chosen}`, which is not one of its cases",
+                default.span,
+                f"write one of {join_names(cases)}",
             )
         axes.append(Axis(name, compiler.expression(axis.value["select"]), chosen, cases, node.key_span(name)))
     return tuple(axes)
@@ -314,7 +317,7 @@ class PlanLoader:
         known = [section.id for section in sections]
         for step in self._steps[node]:
             if step.section not in known:
-                message = f"`truncate` names `{step.section}`, which is no section"
+                message = f"`truncate` names `{step.section}`, which is not a section"
                 self._compiler.note("PC0251", message, step.span, suggest(step.section, known))
         return self._steps[node]
 
@@ -362,13 +365,13 @@ def _check_tiers(tiers: tuple[Tier, ...], compiler: TextCompiler) -> None:
     for lower, upper in pairwise(tiers):
         if upper.at <= lower.at:
             message = f"tier `{upper.name}` begins at {float(upper.at):g}, not above `{lower.name}` at {float(lower.at):g}"
-            compiler.note("PC0253", message, upper.span, "thresholds rise from tier to tier")
+            compiler.note("PC0253", message, upper.span, "sort the tiers by `at`, the lowest first")
         if upper.name in [tier.name for tier in tiers[: tiers.index(upper)]]:
-            compiler.note("PC0254", f"two tiers are named `{upper.name}`", upper.span)
+            compiler.note("PC0254", f"two tiers have the name `{upper.name}`", upper.span, "rename one of them")
     for tier in tiers:
         if tier.leave > tier.at:
-            message = f"tier `{tier.name}` is left at {float(tier.leave):g}, above its threshold {float(tier.at):g}"
-            compiler.note("PC0255", message, tier.span, "`leave` is at or under `at`")
+            message = f"tier `{tier.name}` has `leave: {float(tier.leave):g}`, which is above its `at: {float(tier.at):g}`"
+            compiler.note("PC0255", message, tier.span, f"write `leave: {float(tier.at):g}`, or less")
 
 
 def _check_uses(tiers: tuple[Tier, ...], manifest: Node, compiler: TextCompiler) -> None:
@@ -386,15 +389,15 @@ def _check_cases(tier: Node, manifest: Node, compiler: TextCompiler) -> None:
     for name, case in chosen.items() if chosen is not None else ():
         where, span = f"`strain.{tier.value['name'].value}.variants`", chosen.key_span(name) if chosen is not None else case.span
         if name not in known:
-            compiler.note("PC0264", f"{where} names `{name}`, which is no axis of `variants`", span, suggest(name, known))
+            compiler.note("PC0264", f"{where} names `{name}`, which is not in `variants`", span, suggest(name, known))
             continue
         cases = dict(known[name].value["cases"].items())
         if case.value not in cases:
-            message = f"{where} names `{case.value}`, which is no case of `{name}`"
+            message = f"{where} names `{case.value}`, which is not a case of `{name}`"
             compiler.note("PC0264", message, case.span, suggest(str(case.value), cases) or f"known: {join_names(cases)}")
         if any(one.get("budget") is not None for one in cases.values()):
-            message = f"{where} sets `{name}`, and a case of `{name}` sets `budget`: the total is known before the tier is"
-            compiler.note("PC0265", message, span, "vary the sections' budgets, or choose that axis by the state alone")
+            message = f"{where} switches `{name}`, and a case of `{name}` sets the total `budget`, which the tier depends on"
+            compiler.note("PC0265", message, span, f"change the budgets of sections instead, or let the state alone select `{name}`")
 
 
 def _check_sections(strain: Strain, manifest: Node, node: Node, compiler: TextCompiler) -> None:
@@ -402,13 +405,18 @@ def _check_sections(strain: Strain, manifest: Node, node: Node, compiler: TextCo
     count = node.get("count")
     for name in count.value if count is not None else ():
         if name.value not in known:
-            compiler.note("PC0256", f"`strain.count` names `{name.value}`, which is no section", name.span, suggest(str(name.value), known))
+            compiler.note(
+                "PC0256", f"`strain.count` names `{name.value}`, which is not a section", name.span, suggest(str(name.value), known)
+            )
     watch = node.get("watch")
     for watched, _ in strain.watch:
         span = watch.key_span(watched) if watch is not None else strain.span
         if watched not in known:
-            compiler.note("PC0256", f"`strain.watch` names `{watched}`, which is no section", span, suggest(watched, known))
+            compiler.note("PC0256", f"`strain.watch` names `{watched}`, which is not a section", span, suggest(watched, known))
         if watched in (strain.count or ()):
             compiler.note(
-                "PC0257", f"`{watched}` is both counted and watched by `strain`", span, "take it out of `count` or out of `watch`"
+                "PC0257",
+                f"section `{watched}` is under both `count` and `watch` of `strain`",
+                span,
+                "take it out of `count` or out of `watch`",
             )

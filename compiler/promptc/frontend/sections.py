@@ -60,7 +60,7 @@ _Fields = dict[str, Any]
 def load_section(name: str, node: Node, shared_fence: Fence | None, declared: Declared, compiler: TextCompiler) -> Section:
     """The compiled section `name`; `shared_fence` is the output's, used where the section names none of its own."""
     if name in _LADDERS:
-        message = f"a section cannot be called `{name}`: reports call a ladder so"
+        message = f"a section cannot be called `{name}`: reports use that name for a list of steps"
         compiler.note("PC0246", message, node.span, "give it another id")
     text, items = _load_content(node, declared, compiler)
     own_fence, own_role = node.get("fence"), node.get("role")
@@ -319,8 +319,8 @@ def _read_store(node: Node, stores: Sequence[str], compiler: TextCompiler) -> st
     named = node.get("store")
     if named is None and len(stores) != 1:
         wrong = f"the pack has {len(stores)} stores" if stores else "the pack declares no store"
-        help = f"name one: `store: {stores[0]}`" if stores else "such as `stores: {main: {url: 'sqlite:segments.db'}}`"
-        compiler.note("PC0281", f"segments without `store`, and {wrong}", node.span, help)
+        help = f"name one: `store: {stores[0]}`" if stores else "declare one: `stores: {main: {url: 'sqlite:segments.db'}}`"
+        compiler.note("PC0281", f"`segments` does not name a `store`, and {wrong}", node.span, help)
         return ""
     name = str(named.value) if named is not None else stores[0]
     if named is not None and name not in stores:
@@ -485,7 +485,7 @@ def _load_budget(name: str, node: Node, compiler: TextCompiler) -> Budget:
     if source is not None and (cap is None or cap.unit == "share"):
         wrong = "without `max`" if cap is None else "with a percentage as `max`"
         message = f"`budget` of section `{name}` has `from` {wrong}: nothing says how much a state may ask for"
-        compiler.note("PC0202", message, node.span, "such as `{from: state.npc_budget, max: 1200}`")
+        compiler.note("PC0202", message, node.span, "write, for example, `{from: state.npc_budget, max: 1200}`")
     return Budget(
         node.span,
         cap=cap,

@@ -60,7 +60,7 @@ def load_segments(path: Path) -> tuple[Segment, ...]:
     if findings:
         raise PromptcError(findings)
     if not read:
-        raise fail("PC0174", f"there are no segments in `{path}`", help=f"files of segments end in {join_names(ENDINGS)}")
+        raise fail("PC0174", f"there are no segments in `{path}`", help=f"name a folder with files that end in {join_names(ENDINGS)}")
     return tuple(sorted((one.segment for one in read), key=lambda one: one.id))
 
 
@@ -69,7 +69,7 @@ def _iter_files(path: Path) -> Iterator[tuple[Path, str]]:
     if not path.is_dir():
         if path.suffix not in ENDINGS:
             _read_bytes(path)
-            raise fail("PC0174", f"`{path}` is no file of segments", help=f"their names end in {join_names(ENDINGS)}")
+            raise fail("PC0174", f"`{path}` is not a file of segments", help=f"name a file that ends in {join_names(ENDINGS)}")
         yield path, path.name
         return
     for folder, inner, names in os.walk(path, onerror=_refuse):
@@ -78,7 +78,9 @@ def _iter_files(path: Path) -> Iterator[tuple[Path, str]]:
             file = Path(folder, name)
             if file.suffix in ENDINGS and not name.startswith("."):
                 if file.is_symlink():
-                    raise fail("PC0174", f"`{file}` is a link", help="put the file itself into the folder")
+                    raise fail(
+                        "PC0174", f"`{file}` is a symbolic link, and promptc follows none", help="put a copy of the file in its place"
+                    )
                 yield file, file.relative_to(path).as_posix()
 
 
@@ -95,17 +97,21 @@ def _load_markdown(raw: bytes, file: Path, name: str) -> _ReadSegments | Diagnos
     text = decode_text(raw, str(file))
     start = Span(str(file), 1, 1, text.split("\n", 1)[0][:400])
     if not text.startswith(_MARK):
-        raise fail("PC0170", "the file does not begin with front matter", start, help="begin it with `---`, `scope: …`, `---`")
+        raise fail(
+            "PC0170", "the file does not begin with front matter", start, help="begin it with three lines: `---`, `scope: world`, `---`"
+        )
     front, mark, body = f"\n{text[len(_MARK) :]}".partition(f"\n{_MARK}")
     if not mark and text.endswith("\n---"):
         front, mark = front.removesuffix("\n---"), _MARK
     if not mark:
-        raise fail("PC0170", "the front matter has no end", start, help="end it with a line `---`; the content follows")
+        raise fail("PC0170", "the front matter does not end", start, help="end it with a line `---`, and write the content after that")
     node = load_yaml(f"{front}\n".encode(), str(file), str(file.parent))
     _check(node, check_segments_shape(node, "front"))
     content = node.get("content")
     if content is not None and body:
-        raise fail("PC0170", "the segment has `content` and a body", node.key_span("content"), help="keep one of them")
+        raise fail(
+            "PC0170", "the segment has both `content` and a text after the front matter", node.key_span("content"), help="keep one of them"
+        )
     return _load_segment(node, content, name.removesuffix(".md"), body.removesuffix("\n"))
 
 
@@ -120,7 +126,7 @@ def _load_segment(node: Node, content: Node | None, name: str, body: str = "") -
     row["metadata"] = render_canonical_json(plain.get("metadata", {}))
     judged = judge_row(**row)
     if isinstance(judged, str):
-        return Diagnostic("PC0175", f"the segment `{plain['id']}` cannot be stored: {judged}", node.span)
+        return Diagnostic("PC0175", f"the segment `{plain['id']}` cannot be stored: {judged}", node.span, "correct the value")
     return _ReadSegments(judged, node.span)
 
 
@@ -131,7 +137,9 @@ def _iter_twins(read: list[_ReadSegments]) -> Iterator[Diagnostic]:
         segment = one.segment
         first = ids.setdefault(segment.id, one.span)
         if first is not one.span:
-            yield Diagnostic("PC0171", f"there are two segments with the id `{segment.id}`; the first is at {first}", one.span)
+            yield Diagnostic(
+                "PC0171", f"two segments have the id `{segment.id}`; the first is at {first}", one.span, "give each an id of its own"
+            )
             continue
         place = place_of(segment)
         twin = places.setdefault(place, one) if place is not None else one
@@ -148,7 +156,9 @@ def _read_bytes(file: Path) -> bytes:
     try:
         return read_file(file, _MAX_FILE)
     except TooLongError:
-        raise fail("PC0102", f"`{file}` is larger than {_MAX_FILE} bytes", Span(str(file), 1, 1)) from None
+        raise fail(
+            "PC0102", f"`{file}` is larger than {_MAX_FILE} bytes", Span(str(file), 1, 1), help="split it into several files"
+        ) from None
     except (OSError, ValueError) as wrong:
         raise _explain(wrong, file) from None
 

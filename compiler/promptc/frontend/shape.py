@@ -261,7 +261,7 @@ def _describe_extra(fault: SchemaFault, root: Node, whole: str) -> Diagnostic:
     place = _name_place(tuple(around), root)
     code, what = "PC0201", f"unknown key `{shorten(str(key))}`"
     if schema.get("maxProperties") == 1 and _is_step(around):
-        code, what = "PC0210", f"`{shorten(str(key))}` is no step"
+        code, what = "PC0210", f"`{shorten(str(key))}` is not a step"
     help = _mend_key(str(key), fault, root, whole)
     if not help:
         left = [name for name in known if name not in container.value]
@@ -414,7 +414,10 @@ def _describe_value(fault: SchemaFault, root: Node, whole: str) -> Diagnostic:
     message = f"{name} {_WORDS.describe(fault, node.raw if isinstance(fault.value, (int, float)) else '')}"
     if fault.path == ("promptc",) and isinstance(fault.value, int):
         return Diagnostic(
-            "PC0211", f"the pack is written in version {_WORDS.show(fault.value)} of the language; this promptc reads version 1", node.span
+            "PC0211",
+            f"the pack is written in version {_WORDS.show(fault.value)} of the language; this promptc reads version 1",
+            node.span,
+            "write `promptc: 1`, or install a newer promptc",
         )
     if isinstance(fault.value, (dict, list)) and _takes_expression(fault):
         return Diagnostic("PC0208", message, node.span, 'quote a Jinja list or mapping: `"[…]"`, `"{…}"`')
@@ -628,7 +631,7 @@ def _limit_findings(findings: Iterator[Diagnostic]) -> list[Diagnostic]:
     more = sum(1 for _ in islice(findings, _MAX_COUNTED))
     if more:
         count = f"{more} more" if more < _MAX_COUNTED else f"at least {_MAX_COUNTED} more"
-        shown.append(Diagnostic("PC0305", f"{count} findings in this state are not shown", shown[-1].span, "mend these first", "note"))
+        shown.append(Diagnostic("PC0305", f"{count} findings in this state are not shown", shown[-1].span, "correct these first", "note"))
     return shown
 
 
@@ -638,19 +641,24 @@ def _describe_in_state(fault: SchemaFault, document: JsonDocument) -> Iterator[D
     since = f", since {fault.condition}" if fault.condition else ""
     match fault.keyword:
         case "required":
-            yield Diagnostic("PC0303", f"{name} lacks the key `{fault.wanted}`{since}", document.span(pointer), "give it")
+            yield Diagnostic("PC0303", f"{name} lacks the key `{fault.wanted}`{since}", document.span(pointer), f"add `{fault.wanted}`")
         case "dependentRequired":
             key, needed = fault.wanted
             yield Diagnostic(
-                "PC0303", f"{name} has the key `{key}` and lacks `{needed}`, which goes with it", document.span(pointer), "give it"
+                "PC0303", f"{name} has the key `{key}` and lacks `{needed}`, which goes with it", document.span(pointer), f"add `{needed}`"
             )
         case "additionalProperties":
             yield Diagnostic("PC0304", _describe_extra_key(fault), document.key_span(pointer), _suggest_key(fault))
         case "unevaluatedProperties":
-            yield Diagnostic("PC0304", f"{name} has keys that its schema does not know", document.span(pointer))
+            yield Diagnostic(
+                "PC0304",
+                f"{name} has keys that its schema does not know",
+                document.span(pointer),
+                "remove them, or declare them in the schema",
+            )
         case "propertyNames":
             wrong = STATE_WORDS.describe(fault.branches[0][0])
-            yield Diagnostic("PC0304", f"the key `{shorten(str(fault.path[-1]))}` {wrong}", document.key_span(pointer))
+            yield Diagnostic("PC0304", f"the key `{shorten(str(fault.path[-1]))}` {wrong}", document.key_span(pointer), "rename the key")
         case _:
             yield Diagnostic("PC0302", f"{name} {STATE_WORDS.describe(fault)}{since}", document.span(pointer), suggest_value(fault))
 
@@ -663,4 +671,4 @@ def _describe_extra_key(fault: SchemaFault) -> str:
 
 def _suggest_key(fault: SchemaFault) -> str:
     known = fault.schema.get("properties", {}) if isinstance(fault.schema, dict) else ()
-    return suggest(str(fault.path[-1]), known)
+    return suggest(str(fault.path[-1]), known) or "remove it, or declare it under `properties` in the schema"

@@ -324,7 +324,9 @@ def _check_path(store: Store, relative: str) -> None:
         raise fail("PC0150", f"`{relative[:200]}`: {wrong}", store.span, help=help)
     link = find_link(store.folder, relative)
     if link:
-        raise fail("PC0152", f"`{relative}`: `{link}` is a link; links are not followed", store.span, help="put the file itself there")
+        raise fail(
+            "PC0152", f"`{relative}`: `{link}` is a symbolic link, and promptc follows none", store.span, help="put the file in its place"
+        )
 
 
 def check_urls(stores: Sequence[Store], urls: Mapping[str, str]) -> None:

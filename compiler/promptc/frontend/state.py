@@ -43,7 +43,7 @@ def load_state(given: bytes | Mapping[str, Any], schema: StateSchema | None, nam
 def load_document(document: JsonDocument, schema: StateSchema | None) -> State:
     """The state of a JSON text that was read. Raises `PromptcError` with every finding of the validation."""
     if not isinstance(document.value, dict):
-        raise fail("PC0390", "a state is a mapping (a JSON object)", document.span(""), help="enclose it in `{ }`")
+        raise fail("PC0390", "a state must be a JSON object", document.span(""), help='put the value under a key: `{"items": …}`')
     found = schema.check(document) if schema is not None else []
     if found:
         raise PromptcError(found)
@@ -85,7 +85,7 @@ def load_state_schema(raw: bytes, name: str, span: Span) -> StateSchema:
         code, functions = compile_schema(verdicts)
     except EndlessDefaultError:
         message = "a default in this schema holds itself, without end"
-        raise fail("PC0313", message, document.span(""), help=f"it is the schema that {span} names") from None
+        raise fail("PC0313", message, document.span(""), help=f"take that default out of the schema that {span} names") from None
     return StateSchema(verdicts.root, (*found, *_iter_wrong_defaults(document, verdicts)), code, [functions])
 
 
@@ -95,8 +95,8 @@ def _iter_wrong_defaults(document: JsonDocument, verdicts: Any) -> Iterator[Diag
 
     for pointer, schema in iter_schemas(verdicts.root):
         if isinstance(schema, dict) and "default" in schema and _is_wrong_default(schema, verdicts):
-            message = f"this default, {STATE_WORDS.show(schema['default'])}, is not valid by its own schema"
-            yield Diagnostic("PC0317", message, document.key_span(f"{pointer}/default"), "give one that is", "warn")
+            message = f"this default, {STATE_WORDS.show(schema['default'])}, does not match its own schema"
+            yield Diagnostic("PC0317", message, document.key_span(f"{pointer}/default"), "write a default that its schema allows", "warn")
 
 
 def _is_wrong_default(schema: Any, verdicts: Any) -> bool:
@@ -145,7 +145,11 @@ class StateSchema:
         try:
             return fill(value, [MAX_FILLED])
         except FuelError:
-            raise fail("PC0315", f"the defaults of the schema add more than {MAX_FILLED} keys to this state") from None
+            raise fail(
+                "PC0315",
+                f"the defaults of the schema add more than {MAX_FILLED} keys to this state",
+                help="remove declared keys that nothing reads",
+            ) from None
 
     def _load_functions(self) -> Functions:
         if not self._ready:

@@ -62,14 +62,14 @@ def load_yaml(data: bytes, name: str, folder: str) -> Node:
     anchors and aliases. Otherwise a PromptcError with every finding up to the place where reading cannot go on.
     """
     if len(data) > MAX_BYTES:
-        raise fail("PC0102", f"the file has {len(data)} bytes; at most {MAX_BYTES} are read", Span(name, 1, 1))
+        raise fail("PC0102", f"the file has {len(data)} bytes, and promptc reads at most {MAX_BYTES}", Span(name, 1, 1), help=_MOVE_OUT)
     text = decode_text(data, name)
     reader = _YamlReader(name, folder, [line[:_EXCERPT] for line in text.split("\n")])
     reader.read(text)
     if reader.found:
         raise PromptcError(reader.found)
     if reader.root is None or reader.root.value is None:
-        raise fail("PC0103", "the file is empty", Span(name, 1, 1))
+        raise fail("PC0103", "the file is empty", Span(name, 1, 1), help="write a value, or name another file")
     return reader.root
 
 
@@ -134,15 +134,20 @@ class _YamlReader:
             line += text.count("\n", start, wrong.start())
             start = wrong.start()
             column = start - (text.rfind("\n", 0, start) + 1)
-            self._note("PC0104", _describe_character(wrong.group()), self._span(line, column), "in double quotes, write it as an escape")
+            self._note(
+                "PC0104",
+                _describe_character(wrong.group()),
+                self._span(line, column),
+                "remove it, or write it as an escape in double quotes",
+            )
 
     def _take_document(self, event: Any) -> None:
         self._documents += 1
         span = self._event_span(event)
         if event.tags or event.version not in (None, (1, 2)):
-            self._note("PC0115", "a pack has no YAML directives", span, "remove the line that begins with `%`")
+            self._note("PC0115", "this line is a YAML directive, and promptc reads none", span, "remove the line that begins with `%`")
         if self._documents > 1:
-            self._note("PC0116", "a second document begins here; a file holds one", span, "remove the `---` and what follows it")
+            self._note("PC0116", "a second YAML document begins here, and a file holds one", span, "remove the `---` and what follows it")
             raise _StopError
 
     def _pass_over(self, event: Any) -> None:
@@ -157,13 +162,15 @@ class _YamlReader:
             self._refuse_tag(event, span)
         elif event.implicit[0]:
             if raw == "<<" and self._at_key():
-                self._note("PC0114", "merge keys (`<<`) are not read", span, "write the keys out; an alias may be a whole value")
+                self._note(
+                    "PC0114", "`<<` is a merge key, and promptc reads none", span, "write the keys out, or use an alias for a whole value"
+                )
             try:
                 value = resolve_scalar(raw)
             except ValueError as wrong:
-                self._note("PC0107", str(wrong), span, "")
+                self._note("PC0107", str(wrong), span, "write a smaller number, or quote it to make it a text")
         if "\0" in raw:
-            self._note("PC0133", "this text has U+0000; no prompt can hold it", span, "remove it")
+            self._note("PC0133", "this text holds U+0000, which no prompt can hold", span, "remove the character")
         node = Node(value, span, self._folder, raw)
         if event.anchor is not None:
             self._name_anchor(event.anchor, node, 1, 0, span)
@@ -174,7 +181,7 @@ class _YamlReader:
         if event.tag is not None:
             self._refuse_tag(event, span)
         if len(self._open) >= MAX_DEPTH:
-            self._note("PC0105", f"nested deeper than {MAX_DEPTH} levels", span, "")
+            self._note("PC0105", f"lists and mappings are nested more than {MAX_DEPTH} levels deep here", span, "flatten the value")
             raise _StopError
         if event.anchor is not None:
             self._anchors.pop(event.anchor, None)
@@ -195,11 +202,16 @@ class _YamlReader:
         if found is None:
             inside = any(each.anchor == event.anchor for each in self._open)
             why = "stands inside its own anchor" if inside else f"has no anchor `&{event.anchor}` before it"
-            self._note("PC0118", f"the alias `*{event.anchor}` {why}", span, "")
+            self._note(
+                "PC0118",
+                f"the alias `*{event.anchor}` {why}",
+                span,
+                f"put `&{event.anchor}` in front of a value above, or correct the name",
+            )
             found = (Node(None, span, self._folder), 1, 0)
         node, nodes, height = found
         if len(self._open) + height > MAX_DEPTH:
-            self._note("PC0105", f"with its aliases, nested deeper than {MAX_DEPTH} levels", span, "")
+            self._note("PC0105", f"with its aliases, this value is nested more than {MAX_DEPTH} levels deep", span, "flatten the value")
             raise _StopError
         self._add(node, nodes, height)
 
@@ -214,7 +226,9 @@ class _YamlReader:
         if height > into.height:
             into.height = height
         if into.nodes > MAX_NODES or self._nodes > MAX_NODES:
-            self._note("PC0117", f"more than {MAX_NODES} values, aliases counted as what they stand for", node.span, "")
+            self._note(
+                "PC0117", f"the file has more than {MAX_NODES} values, each alias counted as all that it stands for", node.span, _MOVE_OUT
+            )
             raise _StopError
         if not into.mapping:
             into.members.append(node)
@@ -232,7 +246,7 @@ class _YamlReader:
         elif node.value in into.keys:
             first = into.keys[node.value]
             where = f"line {first.line}, column {first.column}"
-            message = f"the key `{node.value[:80]}` is here a second time; the first is at {where}"
+            message = f"the key `{node.value[:80]}` stands twice in this mapping; the first is at {where}"
             self._note("PC0106", message, node.span, "keep one of the two, or indent this one if it belongs under a key above it")
         else:
             into.key = node.value
@@ -254,7 +268,12 @@ class _YamlReader:
     def _count_name(self, span: Span) -> None:
         self._named += 1
         if self._named > MAX_ANCHORS:
-            self._note("PC0117", f"more than {MAX_ANCHORS} anchors and aliases", span, "")
+            self._note(
+                "PC0117",
+                f"the file has more than {MAX_ANCHORS} anchors and aliases",
+                span,
+                "write values out, or move content into template files",
+            )
             raise _StopError
 
     def _event_span(self, event: Any) -> Span:
@@ -278,7 +297,11 @@ def _iter_events(text: str) -> Iterator[Any]:
 
     loader = getattr(yaml, "CSafeLoader", None)
     if loader is None:
-        raise fail("PC0121", "this PyYAML was built without libyaml, which reads YAML here", help="install PyYAML from a wheel")
+        raise fail(
+            "PC0121",
+            "this PyYAML was built without libyaml, and promptc reads YAML with libyaml",
+            help="install PyYAML from a wheel: `pip install --force-reinstall pyyaml`",
+        )
     return iter(yaml.parse(text, Loader=loader))
 
 
@@ -324,7 +347,7 @@ def resolve_scalar(raw: str) -> str | int | float | bool | None:
     if _FLOAT.fullmatch(raw):
         return _read_float(raw)
     if _NOT_FINITE.fullmatch(raw):
-        raise ValueError(f"`{raw}` is no number a pack can use")
+        raise ValueError(f"a pack cannot use the number `{raw}`")
     return raw
 
 
@@ -333,13 +356,13 @@ def _read_int(raw: str) -> int:
         value = int(raw, {"0o": 8, "0x": 16}.get(raw[:2], 10))
         if value.bit_length() <= _BITS:
             return value
-    raise ValueError(f"the integer {_shorten(raw)} is out of range (64 bits)")
+    raise ValueError(f"the whole number {_shorten(raw)} does not fit 64 bits")
 
 
 def _read_float(raw: str) -> int | float:
     value = float(raw)
     if math.isinf(value):
-        raise ValueError(f"the number {_shorten(raw)} is out of range")
+        raise ValueError(f"the number {_shorten(raw)} is too large")
     whole = "." not in raw and value.is_integer() and abs(value) < 2**53
     return int(value) if whole else value
 
@@ -382,6 +405,7 @@ _CHOICE = re.compile(r" \? .*: ")
 _JOINED = re.compile(r" *(?:[=!]=|[<>~|+*/-]|(?:in|is|and|or|not|if)\b)")
 _CHOICE_HELP = "write `if` and `else`: `'calm' if state.safe else 'tense'`"
 _TEMPLATE_HELP = 'quote a template: `text: "{{ state.name }}"`; an expression needs no braces: `when: state.on`'
+_MOVE_OUT = "move content into template files"
 _LONGEST_QUOTE = 100
 
 

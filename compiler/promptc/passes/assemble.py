@@ -26,6 +26,9 @@ _HIDDEN = {
 }
 
 
+_SHORTEN = "shorten the content, or raise the limit"
+
+
 class MiscountError(Exception):
     """The exact count of the output differs from the sum it was fitted by, or is over the budget."""
 
@@ -171,14 +174,16 @@ def _iter_all(fitted: Fitted, emitted: Emitted | None) -> Iterator[Diagnostic]:
     for name, run in fitted.iter_runs():
         yield from _iter_cuts(name, run, fitted)
         for step, ids in run.void:
-            message = f"`{step.label}` did not shorten {_name_items(ids)} of `{step.section}`: left as it was"
-            yield Diagnostic("PC0541", message, step.span, "make the replacement shorter than what it stands for", "warn")
+            message = f"`{step.label}` would not make {_name_items(ids)} of section `{step.section}` shorter, so nothing was replaced"
+            yield Diagnostic("PC0541", message, step.span, "make the replacement shorter than what it replaces", "warn")
     yield from _warn_hidden(fitted)
     yield from _warn_schema(fitted)
     output = fitted.strained.selection.plan.output
     limit, span = output.warn_chars, output.warn_span
     if emitted is not None and limit is not None and emitted.characters > limit:
-        yield Diagnostic("PC0542", f"the prompt has {emitted.characters} characters, over the {limit} of `output.warn`", span, level="warn")
+        yield Diagnostic(
+            "PC0542", f"the prompt has {emitted.characters} characters, over the {limit} of `output.warn`", span, _SHORTEN, "warn"
+        )
 
 
 def _iter_cuts(ladder: str, run: LadderResult, fitted: Fitted) -> Iterator[Diagnostic]:
@@ -194,12 +199,12 @@ def _iter_cuts(ladder: str, run: LadderResult, fitted: Fitted) -> Iterator[Diagn
         cut = f"{count_noun(len(cuts), 'cut')}, {before} to {count_noun(after, 'token')}"
         whole = " of the whole prompt" if ladder == "truncate" else ""
         by = f"its default `overflow` (`{first.step.rule}`)" if first.step.is_default else f"`{first.step.label}`"
-        message = f"`{first.section}` was shortened by {by}: {cut}{whole} ({last.why})"
+        message = f"section `{first.section}` was shortened by {by}: {cut}{whole} ({last.why})"
         yield Diagnostic(
             "PC0540",
             message,
             first.step.span,
-            "`promptc explain` shows each" + (f"; with {more} more, the last cut would not be needed" if last.needs else ""),
+            "see each cut with `promptc explain`" + (f"; with {more} more, the last cut would not be needed" if last.needs else ""),
             "warn",
         )
 

@@ -17,6 +17,8 @@ from promptc.template.runtime.run import RUN, price_count, read_run
 from promptc.text.counters.counter import Meter
 
 _TEXT = 100
+_ADD_MARGIN = "add what is missing, or hold some tokens back: `margin: 10`"
+_NAME_KEY = "name a key of the item with such a value"
 
 
 def bind(pack: PackModel, state: State, meter: Meter, options: RenderOptions) -> Bound:
@@ -74,7 +76,7 @@ def _report_fallback(pack: PackModel) -> Diagnostic:
         "PC0502",
         message,
         counting.span,
-        f"{counting.margin} % of the budget is held back" if counting.margin else "",
+        f"add what is missing; {counting.margin} % of the budget is held back until then" if counting.margin else _ADD_MARGIN,
         "warn",
     )
 
@@ -104,7 +106,7 @@ def _choose_case(axis: Axis, names: Mapping[str, Any], asked: str | None) -> str
         help = suggest(str(value), axis.cases) if value is not None else f"known: {join_names(axis.cases)}"
         raise fail(
             "PC0506",
-            f"the state selects {shown} on the axis `{axis.name}`, which has no such case and no default",
+            f"the state selects {shown} for the variant `{axis.name}`, which has no such case and no default",
             axis.select.span,
             help=help,
         )
@@ -148,7 +150,12 @@ def _evaluate_let(let: Let, names: Mapping[str, Any]) -> Any:
 def _choose_label(let: Let, band: Band, names: Mapping[str, Any]) -> str:
     number = band.value.evaluate(names)
     if isinstance(number, bool) or not isinstance(number, int | float):
-        raise fail("PC0504", f"the band `{let.name}` needs a number, not {show_value(number)}", band.value.span)
+        raise fail(
+            "PC0504",
+            f"the band `{let.name}` needs a number, not {show_value(number)}",
+            band.value.span,
+            help="give it an expression with a number",
+        )
     label = band.bounds[0][1]
     for bound, name in band.bounds:
         if number >= bound:
@@ -161,7 +168,7 @@ def _draw(let: Let, assign: Assign, names: Mapping[str, Any]) -> str:
     key = given if isinstance(given, str) else find_whole(given)
     if key is None:
         what = f"the assignment `{let.name}` needs a text or a whole number as its id, not {show_value(given)}"
-        raise fail("PC0505", what, assign.value.span)
+        raise fail("PC0505", what, assign.value.span, help="give it one id, such as `state.user_id`")
     from hashlib import sha256
 
     draws = [
@@ -194,7 +201,12 @@ def evaluate_count(expression: Expression, names: Mapping[str, Any], what: str) 
     value = expression.evaluate(names)
     count = find_whole(value)
     if count is None or count < 0:
-        raise fail("PC0507", f"{what} must be a whole number from 0, not {show_value(value)}", expression.span)
+        raise fail(
+            "PC0507",
+            f"{what} must be a whole number from 0, not {show_value(value)}",
+            expression.span,
+            help="give a whole number, such as 12",
+        )
     return count
 
 
@@ -234,7 +246,9 @@ def evaluate_key(expression: Expression, names: Mapping[str, Any], what: str) ->
     """A value to compare or group by: text, number, boolean or none."""
     value = expression.evaluate(names)
     if value is not None and not isinstance(value, str | int | float | bool):
-        raise fail("PC0508", f"{what} must be text, a number, true, false or null, not {show_value(value)}", expression.span)
+        raise fail(
+            "PC0508", f"{what} must be a text, a number, true, false or null, not {show_value(value)}", expression.span, help=_NAME_KEY
+        )
     return value
 
 

@@ -30,7 +30,7 @@ _NOUNS = {
     "lookalike": "a lookalike of a fence or special token",
 }
 
-_REJECTED = "`output.guard` rejects it: clean the state, or let the guard `escape` it"
+_REJECTED = "clean the state, or let the guard `escape` it: `output.guard` says `reject`"
 
 
 def select(
@@ -160,7 +160,8 @@ class SectionSelector:
         selected = self._select(section, names)
         if section.required and selected.state != "present":
             why = "its `when` is false" if selected.state == "off" else "it has no content"
-            absent = Diagnostic("PC0518", f"the required section `{section.id}` is absent: {why}", section.span)
+            help = ("make it true" if selected.state == "off" else "give it content") + ", or take `required` out"
+            absent = Diagnostic("PC0518", f"the required section `{section.id}` is absent: {why}", section.span, help)
             raise PromptcError([absent, *selected.warnings])
         raw = strip_lines(section.header.render(names)) if section.header is not None and selected.items else ""
         pay_text(names, raw, section.span, f"the header of `{section.id}`")
@@ -206,8 +207,8 @@ class SectionSelector:
     def _list_values(self, name: str, span: Span) -> tuple[Any, ...]:
         found = self._chosen.get(name)
         if found is None:
-            message = f"`dedupe.against` names `{name}`, which stands later or is no section"
-            raise fail("PC0519", message, span, help="name an earlier section")
+            message = f"`dedupe.against` names `{name}`, which is not a section above this one"
+            raise fail("PC0519", message, span, help="name a section above this one, or move that section up")
         return tuple(item.value for item in found.items)
 
     def _find_gathered(self, section: Section, items: Items, names: Mapping[str, Any]) -> Gathered | None:

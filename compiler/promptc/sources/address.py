@@ -14,7 +14,7 @@ _USED = (
 )  # fmt: skip
 """The options of a server's URL that are handed on. Others would open files, read services or set what a transaction may do."""
 
-_FORMS = "`sqlite:segments.db`, or `postgresql://user@host/database`"
+_FORMS = "write `sqlite:segments.db`, or `postgresql://user@host/database`"
 
 
 Kind = Literal["sqlite", "postgresql"]
@@ -46,19 +46,19 @@ def read_address(url: str, span: Span | None = None) -> Address:
     """
     scheme = _SCHEME.match(url)
     if scheme is None:
-        raise fail("PC0167", "the URL of a store begins with `sqlite:` or `postgresql:`, and this one with neither", span, help=_FORMS)
+        raise fail("PC0167", "the URL of a store must begin with `sqlite:` or `postgresql:`", span, help=_FORMS)
     name = scheme[1].lower()
     if name == "sqlite":
         return _read_file(url[scheme.end() :], span)
     if name in _SERVERS:
         return _read_server(f"postgresql+psycopg:{url[scheme.end() :]}", span)
-    raise fail("PC0167", f"`{name[:40]}:` is no store promptc reads", span, help=_FORMS)
+    raise fail("PC0167", f"promptc reads no stores of the kind `{name[:40]}:`", span, help=_FORMS)
 
 
 def _read_file(rest: str, span: Span | None) -> Address:
     path = rest.removeprefix("//").removeprefix("/") if rest.startswith("///") else rest
     if not path or path.startswith("//") or "\0" in path or path == ":memory:":
-        raise fail("PC0167", "`sqlite:` names no file", span, help="`sqlite:segments.db`; an absolute path is `sqlite:/…`")
+        raise fail("PC0167", "`sqlite:` names no file", span, help="write `sqlite:segments.db`, or an absolute path: `sqlite:/…`")
     try:
         path.encode()
     except UnicodeEncodeError:
@@ -86,4 +86,4 @@ def _read_server(url: str, span: Span | None) -> Address:
 
 
 def _refuse(span: Span | None) -> PromptcError:
-    return fail("PC0167", "the URL after `postgresql:` cannot be read", span, help="`postgresql://user:password@host:5432/database`")
+    return fail("PC0167", "the URL after `postgresql:` cannot be read", span, help="write `postgresql://user:password@host:5432/database`")

@@ -23,7 +23,7 @@ from promptc.sources.still_file import MOST_COPIED, SECONDS, TURN, ChangedError,
 PATIENCE = 5
 """Seconds that a lock is waited for."""
 
-_MAKE = "`promptc segments import` makes one; or correct the path"
+_MAKE = "correct the path, or make the store with `promptc segments import`"
 _BESIDE = ("-journal", "-wal", "-shm")
 """What SQLite opens with a database, by its name."""
 
@@ -43,12 +43,16 @@ _FILE_CODES: dict[int, tuple[str, str, str]] = {
     sqlite3.SQLITE_INTERRUPT: (
         "PC0168",
         "took more than 50000000 steps, or 5 seconds of the processor, and was stopped",
-        "is the table a view without end?",
+        "look whether the table is a view without end",
     ),
-    sqlite3.SQLITE_NOMEM: ("PC0168", "took more than 128 MB of memory and was stopped", "is the table a view that makes long texts?"),
-    sqlite3.SQLITE_FULL: ("PC0168", "cannot be written: the disk is full", "make room; nothing was changed"),
-    sqlite3.SQLITE_READONLY: ("PC0168", "cannot be written: it is read-only", "give the permission; nothing was changed"),
-    sqlite3.SQLITE_PERM: ("PC0168", "cannot be opened: permission denied", "give the permission"),
+    sqlite3.SQLITE_NOMEM: (
+        "PC0168",
+        "took more than 128 MB of memory and was stopped",
+        "look whether the table is a view that makes long texts",
+    ),
+    sqlite3.SQLITE_FULL: ("PC0168", "cannot be written: the disk is full", "free some space; nothing was changed"),
+    sqlite3.SQLITE_READONLY: ("PC0168", "cannot be written: it is read-only", "allow writing to it; nothing was changed"),
+    sqlite3.SQLITE_PERM: ("PC0168", "cannot be opened: permission denied", "give yourself the permission to read it"),
     sqlite3.SQLITE_CANTOPEN: ("PC0168", "cannot be opened", "check its permissions and those of its folder"),
     sqlite3.SQLITE_IOERR: ("PC0168", "cannot be read or written: the disk fails", "check the disk"),
     sqlite3.SQLITE_CONSTRAINT: ("PC0164", "has a table that refuses the segments", _IMPORT),
@@ -160,9 +164,9 @@ class Database:
                 raise self._fail(*_describe_missing(wrong, self.address.shown, is_writing=is_writing)) from None
             return
         if not stat.S_ISREG(found.st_mode):
-            raise self._fail("PC0161", f"the store `{self.address.shown}` is no file", "name a SQLite file")
+            raise self._fail("PC0161", f"the store `{self.address.shown}` is not a file", "name a SQLite file")
         if found.st_size == 0 and not is_writing:
-            raise self._fail("PC0160", f"there is nothing in the store `{self.address.shown}` yet", _MAKE)
+            raise self._fail("PC0160", f"the store `{self.address.shown}` is empty", _MAKE)
         for ending in _BESIDE:
             mode = read_mode(f"{os.path.realpath(path)}{ending}")
             if mode and not stat.S_ISREG(mode):
@@ -225,7 +229,7 @@ def _open_still(address: Address, span: Span | None) -> StillFile:
         raise DiskError([Diagnostic("PC0162", f"{name} is changed all the time", span, "try again when that has ended")]) from None
     except OSError as wrong:
         message = f"{name} cannot be read, or copied: {wrong.strerror or wrong}"
-        raise DiskError([Diagnostic("PC0168", message, span, "check the permissions, and the room for temporary files")]) from None
+        raise DiskError([Diagnostic("PC0168", message, span, "check the permissions, and the space for temporary files")]) from None
     return _open_place(place)
 
 
@@ -279,7 +283,7 @@ def _choose_words(wrong: sqlite3.Error, address: Address) -> tuple[str, str, str
     if number == sqlite3.SQLITE_NOTADB:
         if _has_magic(address.target):
             return _FILE_CODES[sqlite3.SQLITE_CORRUPT]
-        return "PC0161", "is no SQLite database", "name the file that `promptc segments import` made"
+        return "PC0161", "is not a SQLite database", "name the file that `promptc segments import` made"
     return _FILE_CODES.get(number, ("PC0164", f"has a table that cannot be read: {_describe(wrong)}", _IMPORT))
 
 

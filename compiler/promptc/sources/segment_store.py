@@ -330,7 +330,10 @@ def check_table_name(name: str, span: Span | None = None) -> None:
     """A table's name is one word of ASCII letters, digits and `_`, at most 48 characters long; otherwise PC0167."""
     if not _NAME.fullmatch(name):
         raise fail(
-            "PC0167", f"`{name[:60]}` is no name of a table", span, help="letters, digits and `_`, at most 48, such as prompt_segments"
+            "PC0167",
+            f"`{name[:60]}` cannot be the name of a table",
+            span,
+            help="write at most 48 letters, digits and `_`, such as `prompt_segments`",
         )
 
 
@@ -346,11 +349,16 @@ def read_table(session: Session, name: str, shown: str, span: Span | None = None
     missing = [one for one in COLUMNS if one not in columns and one != "priority"]
     if missing:
         words = ", ".join(f"`{one}`" for one in missing)
-        raise _refuse("PC0164", f"the table `{name}` of `{shown}` is none of segments: it lacks {words}", span, "name another with `table`")
+        raise _refuse(
+            "PC0164",
+            f"the table `{name}` of `{shown}` is not a table of segments: it lacks {words}",
+            span,
+            "name another one under `table`",
+        )
     version = _read_version(session, name)
     if version > LATEST:
-        message = f"the table `{name}` of `{shown}` has version {version} of its schema; this promptc knows up to {LATEST}"
-        raise _refuse("PC0165", message, span, "use the promptc that made it, or a newer one")
+        message = f"the table `{name}` of `{shown}` has version {version} of its form, and this promptc reads up to {LATEST}"
+        raise _refuse("PC0165", message, span, "install the promptc that made it, or a newer one")
     return FoundTable(version, "priority" in columns, session.kind == "sqlite" and _is_plain(session, name))
 
 

@@ -23,7 +23,7 @@ _IMPORT = "import into a table that promptc made"
 
 _SERVER_CLASSES: dict[str, tuple[str, str, str]] = {
     "55P03": ("PC0162", "is locked by another program", "try again when that has ended"),
-    "57014": ("PC0162", "took more than 60 seconds to answer", "try again, or look what holds it up"),
+    "57014": ("PC0162", "took more than 60 seconds to answer", "try again, or find out what keeps it busy"),
     "40": ("PC0162", "was changed by another program at the same time", "try again; nothing was changed"),
     "28": ("PC0168", "refuses the login", "check the user and the password in its URL"),
     "3D": ("PC0160", "does not exist on its server", "make the database, or correct the name"),
@@ -33,7 +33,7 @@ _SERVER_CLASSES: dict[str, tuple[str, str, str]] = {
     "57": ("PC0163", "has been shut down, or is starting", "try again when the server runs"),
     "08": ("PC0163", "cannot be reached: the connection was lost", "check the server and the network, then try again"),
     "XX": ("PC0161", "is damaged", "ask who runs the server; " + _COPY),
-    "42": ("PC0164", "has a table that is none of segments", "name the table with `table`, or import into one that promptc made"),
+    "42": ("PC0164", "has a table that is not a table of segments", "name the table with `table`, or import into one that promptc made"),
     "23": ("PC0164", "has a table that refuses the segments", _IMPORT),
     "22": ("PC0164", "has a table that refuses the segments", _IMPORT),
 }
@@ -130,7 +130,7 @@ def _explain(wrong: SQLAlchemyError) -> tuple[str, str, str]:
         return "PC0162", "has no free connection", "try again later"
     if not state and isinstance(wrong, DBAPIError):
         return _explain_connection(str(wrong.orig))
-    return "PC0168", f"refuses what was asked (SQLSTATE {state or 'unknown'})", "ask who runs the server"
+    return "PC0168", f"refuses the command (SQLSTATE {state or 'unknown'})", "ask who runs the server"
 
 
 def _explain_connection(said: str) -> tuple[str, str, str]:

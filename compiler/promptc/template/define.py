@@ -88,7 +88,7 @@ def _iter_shadowed(node: nodes.Node, known: Mapping[str, Definition]) -> Iterato
     for name in bound:
         if name in known:
             message = f"`{name}` is a definition of the pack, and is given another value here"
-            yield node.lineno, "PC0427", message, f"name what is set here otherwise: `my_{name}`, or rename the definition"
+            yield node.lineno, "PC0427", message, f"choose another name here, such as `my_{name}`, or rename the definition"
 
 
 def _describe_captured(definition: Definition, names: frozenset[str]) -> tuple[str, str]:

@@ -176,7 +176,7 @@ def check_size(text: str, name: str, place: Place, limits: Limits) -> Iterator[D
     """One finding when the source is over `limits.source` bytes."""
     size = len(text.encode("utf-8", "surrogatepass"))
     if size > limits.source:
-        message = f"the template has {size} bytes; at most {limits.source} are allowed"
+        message = f"the template has {size} bytes, and at most {limits.source} are allowed"
         yield Diagnostic("PC0402", message, place.make_span(name, text, 1), "split it, and `include` the parts; or raise `limits.source`")
 
 
@@ -237,7 +237,7 @@ class _Nesting:
             return None
         self.tokens += 1
         if self.tokens > self.limits.tokens:
-            return "PC0403", f"more than {self.limits.tokens} tokens in one tag", "split it with `set`"
+            return "PC0403", f"this tag has more than {self.limits.tokens} tokens", "split it with `set`"
         return self._read_number(kind, value) or self._read_word(kind, value)
 
     def _read_number(self, kind: str, value: str) -> _Found:
@@ -246,7 +246,7 @@ class _Nesting:
             return (
                 "PC0404",
                 f"the number `{value[:20]}` is too large",
-                f"at most {self.limits.digits} digits, and no more than about 1.8e308",
+                f"write at most {self.limits.digits} digits, and no more than about 1.8e308",
             )
         return None
 
@@ -263,9 +263,9 @@ class _Nesting:
         elif kind == "operator":
             self._read_operator(value, level)
         if len(self.levels) - 1 > self.limits.brackets:
-            return "PC0403", f"more than {self.limits.brackets} brackets inside each other", "split the expression with `set`"
+            return "PC0403", f"brackets are nested more than {self.limits.brackets} deep", "split the expression with `set`"
         if self.levels[-1].depth() > self.limits.chain:
-            return "PC0403", f"more than {self.limits.chain} operators hang on each other in one expression", "split it with `set`"
+            return "PC0403", f"this expression has more than {self.limits.chain} operators in a row", "split it with `set`"
         return None
 
     def _read_operator(self, value: str, level: _Level) -> None:
@@ -288,13 +288,13 @@ class _Nesting:
         if tag in _OPENING or (tag == "set" and not self.assigns):
             self.blocks.append(0)
             if len(self.blocks) > self.limits.blocks:
-                return "PC0403", f"more than {self.limits.blocks} statements inside each other", "move the inner ones to a macro"
+                return "PC0403", f"statements are nested more than {self.limits.blocks} deep", "move the inner ones into a macro"
         elif tag.startswith("end") and self.blocks:
             self.blocks.pop()
         elif tag == "elif" and self.blocks:
             self.blocks[-1] += 1
             if self.blocks[-1] > self.limits.branches:
-                return "PC0403", f"more than {self.limits.branches} `elif` in one `if`", "look the value up in a mapping"
+                return "PC0403", f"this `if` has more than {self.limits.branches} `elif`", "look the value up in a mapping"
         return None
 
 
@@ -322,7 +322,12 @@ def _iter_findings(tree: nodes.Template, bound: frozenset[str], definitions: Seq
             yield node.lineno or parent.lineno, "PC0405", f"{_PARTS[kind]} cannot stand here", _STANDS[kind]
             continue
         if kind not in NODES:
-            yield node.lineno, "PC0405", f"`{_CONSTRUCTS.get(kind, kind)}` is not in the subset", "see docs/reference/templates.md"
+            yield (
+                node.lineno,
+                "PC0405",
+                f"`{_CONSTRUCTS.get(kind, kind)}` is a part of Jinja that promptc does not have",
+                "see docs/reference/templates.md",
+            )
         elif isinstance(node, nodes.Call):
             called.add(id(node.node))
             yield from _check_call(node, bound)
@@ -352,11 +357,16 @@ def _check_other(node: nodes.Node, definitions: Sequence[Definition]) -> Iterabl
 
 def _check_statement(node: nodes.Node) -> Iterator[Finding]:
     if isinstance(node, nodes.For) and node.recursive:
-        yield node.lineno, "PC0405", "`recursive` loops are not in the subset", "write a macro that calls itself"
+        yield node.lineno, "PC0405", "promptc has no `recursive` loops", "write a macro that calls itself"
     if isinstance(node, nodes.Include) and node.ignore_missing:
-        yield node.lineno, "PC0405", "`ignore missing` is not in the subset", "a pack knows its files: include one that is there"
+        yield node.lineno, "PC0405", "promptc has no `ignore missing`", "include a file that is in the pack"
     if isinstance(node, nodes.Include | nodes.Import | nodes.FromImport | nodes.Extends) and not list(iter_file_names(node.template)):
-        yield node.lineno, "PC0425", "the name of an included file must be a text", "write it in quotes: `'part.md.j2'`"
+        yield (
+            node.lineno,
+            "PC0425",
+            "the name of an included file must stand in quotes",
+            "write `'part.md.j2'`; choose between files with `if`",
+        )
 
 
 def iter_file_names(template: nodes.Expr) -> Iterator[str]:

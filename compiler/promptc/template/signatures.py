@@ -114,7 +114,7 @@ class Wrong:
 
 def _ask_listed(value: Any) -> None:
     if value.__class__ in SCALARS and value.__class__ is not str:
-        refuse("PC0424", f"{name_kind(value)} is no list", "give a list, or a text")
+        refuse("PC0424", f"{name_kind(value)} is not a list", "give a list, or a text")
 
 
 def _ask_holder(value: Any) -> None:
@@ -143,7 +143,7 @@ def _ask_schemes(value: Any) -> None:
 
 def _ask_divisor(value: Any) -> None:
     if value == 0:
-        refuse("PC0415", "a division by zero", "ask for zero first: `a / b if b else 0`")
+        refuse("PC0415", "this divides by zero", "ask for zero first: `a / b if b else 0`")
 
 
 def _ask_step(value: Any) -> None:

@@ -20,7 +20,7 @@ def _axes(*cases: str) -> str:
 def test_a_combination_that_does_not_load(tmp_path):
     found = lint(tmp_path, _axes("{x: {}, y: {sections: {loer: {budget: 5}}}}", "{p: {}, q: {}}"))
     assert codes(found) == ["PC0243"]
-    assert found[0].message == "there is no section `loer` to vary (with `a0=y`)"
+    assert found[0].message == "there is no section `loer` to change (with `a0=y`)"
 
 
 def test_what_only_a_tier_would_mend(tmp_path):
@@ -41,12 +41,12 @@ def test_a_section_that_a_case_adds_and_no_message_holds(tmp_path):
         variants: {mood: {select: state.mood, cases: {calm: {}, tense: {sections: {fear: {text: y, after: lore}}}}}}
         output: {messages: [{role: system, sections: [lore]}]}
         """
-    assert messages(lint(tmp_path, body), "PC0250") == ["`output.messages` misses the section `fear` (with `mood=tense`)"]
+    assert messages(lint(tmp_path, body), "PC0250") == ["section `fear` is in no message of `output.messages` (with `mood=tense`)"]
 
 
 def test_a_patch_that_does_not_load(tmp_path):
     body = "sections: [{id: lore, text: x}]\npatches: {small: {sections: {loer: {budget: 5}}}}"
-    assert messages(lint(tmp_path, body), "PC0243") == ["there is no section `loer` to vary (with patch `small`)"]
+    assert messages(lint(tmp_path, body), "PC0243") == ["there is no section `loer` to change (with patch `small`)"]
 
 
 def test_how_combinations_are_named(tmp_path):

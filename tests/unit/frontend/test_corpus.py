@@ -97,7 +97,7 @@ def test_parts_and_what_is_wanted_of_them(corpus):
 
 @pytest.mark.parametrize(
     ("front", "told"),
-    [("- a\n", "a mapping"), ("score: 5\n", "`score`"), ("version: 3.0\n", "`1.0` by the file's path")],
+    [("- a\n", "a mapping"), ("score: 5\n", "`score`"), ("version: 3.0\n", "`1.0` in the file's path")],
 )
 def test_front_matter_that_cannot_be(front, told, corpus, tmp_path):
     (tmp_path / "1.0/combat/a.md").write_text(f"---\n{front}---\ntext\n", encoding="utf-8")
@@ -150,12 +150,12 @@ def test_one_index_of_all_versions(corpus):
     index = corpus(path="data/all")
     build(index)
     assert len(ask(open_corpus(index, "c", "1.0"), "acts first")) == 2, "the version is the request's to filter"
-    assert code_of(open_corpus, index, "c", "9.9") == ("PC0195", "the corpus of `rules` has no version `9.9`")
+    assert code_of(open_corpus, index, "c", "9.9") == ("PC0195", "the corpus of the index `rules` has no version `9.9`")
 
 
 def test_a_version_that_is_not_there_and_a_pattern_without_files(corpus):
     build(corpus())
-    assert code_of(open_corpus, corpus(), "c", "9.9")[1] == "the corpus of `rules` has no version `9.9`"
+    assert code_of(open_corpus, corpus(), "c", "9.9")[1] == "the corpus of the index `rules` has no version `9.9`"
     assert code_of(open_corpus, corpus(pattern="nothing/{version}/*.md"), "c")[0] == "PC0195"
     assert code_of(open_corpus, corpus(pattern="2.0/*/*.md", path="data"), "c", "1.0")[0] == "PC0195"
 
@@ -310,7 +310,7 @@ def test_a_lead_over_no_idle_line(asked, tmp_path):
         ("x\ta.md#Combta", "no chunk holds the answer to `x`: `a.md` has no heading `Combta` with a text"),
         ("x\tb.md#Combat", "no file of the corpus is `b.md`"),
         ("x\tb.md#Combat\ny\tb.md#Combat", "no chunk holds the answer to `x` and 1 line more: no file of the corpus is `b.md`"),
-        ("hit first", "`hit first` is idle here, and has an answer in another line"),
+        ("hit first", "`hit first` has no answer here, and has one in another line"),
     ],
 )
 def test_a_line_that_says_what_cannot_be(asked, line, told, tmp_path):

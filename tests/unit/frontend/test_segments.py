@@ -14,4 +14,4 @@ def test_a_link_out_of_the_folder_is_refused_and_not_read(tmp_path):
     (folder / "x.md").symlink_to(tmp_path / "secret")
     with pytest.raises(PromptcError, match="PC0174") as wrong:
         load_segments(folder)
-    assert "is a link" in str(wrong.value) and "business" not in str(wrong.value)
+    assert "is a symbolic link" in str(wrong.value) and "business" not in str(wrong.value)

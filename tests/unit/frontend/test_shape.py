@@ -308,7 +308,7 @@ def with_key(lines):
         (
             in_section("text: x\n    overflow: [{evct: {}}]"),
             "PC0210",
-            "`evct` is no step in step 1 of `overflow` of section `main`",
+            "`evct` is not a step in step 1 of `overflow` of section `main`",
             "did you mean `evict`?",
             (9, 17),
         ),
@@ -322,7 +322,7 @@ def with_key(lines):
         (
             with_key("strain: {tiers: [{name: low, at: 0, do: [{evict: {section: input}}]}]}"),
             "PC0210",
-            "`evict` is no step in step 1 of `do` of tier `low`",
+            "`evict` is not a step in step 1 of `do` of tier `low`",
             "known: `drop`, `fail`, `recap`, `replace`, `trim`, `use`",
             (8, 43),
         ),
@@ -330,7 +330,7 @@ def with_key(lines):
             LEAST.replace("promptc: 1", "promptc: 2"),
             "PC0211",
             "the pack is written in version 2 of the language; this promptc reads version 1",
-            "",
+            "write `promptc: 1`, or install a newer promptc",
             (2, 10),
         ),
     ],

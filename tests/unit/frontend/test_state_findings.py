@@ -107,7 +107,7 @@ def test_what_is_doubtful_in_a_schema_is_a_warning():
     assert found == [
         ("PC0311", "warn", 'in 2020-12 a type may be a list: `["string", "null"]`'),
         ("PC0311", "warn", "did you mean `required`?"),
-        ("PC0317", "warn", "give one that is"),
+        ("PC0317", "warn", "write a default that its schema allows"),
     ]
 
 

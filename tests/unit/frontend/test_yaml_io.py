@@ -132,7 +132,7 @@ def test_what_is_refused_has_its_place(text, code, line, column):
 
 
 def test_the_second_of_two_keys_names_the_first():
-    assert only("a: 1\nb: 2\na: 3\n").message == "the key `a` is here a second time; the first is at line 1, column 1"
+    assert only("a: 1\nb: 2\na: 3\n").message == "the key `a` stands twice in this mapping; the first is at line 1, column 1"
 
 
 @pytest.mark.parametrize(

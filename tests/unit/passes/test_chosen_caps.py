@@ -39,10 +39,10 @@ def test_a_cap_that_is_not_met_names_who_chose_it(tmp_path):
     more = "text: 'one two three four', overflow: [{trim: {at: word, floor: 2}}]"
     with pytest.raises(FitError) as raised:
         _render(tmp_path, "{from: state.cap, max: 20}", {"cap": 1}, more)
-    assert "`a` is capped at 1 tokens by `state.cap` but its ladder leaves" in raised.value.diagnostics[0].message
+    assert "section `a` does not fit its budget of 1 token by `state.cap`: all its steps are done" in raised.value.diagnostics[0].message
     with pytest.raises(FitError) as raised:
         _render(tmp_path, "{from: state.cap, max: 20}", {"cap": 1}, "pinned: true, text: 'one two three four'")
-    assert "`a` is capped at 1 by `state.cap` but needs" in raised.value.diagnostics[0].message
+    assert "and its budget is 1 by `state.cap`" in raised.value.diagnostics[0].message
 
 
 def test_pressure_goes_by_the_cap_that_was_chosen(tmp_path):

@@ -90,7 +90,7 @@ DEVIATIONS = (
     Deviation("numbers stay finite", _refused("PC0404", "PC0416")),
     Deviation("numbers are whole or real", _is_complex),
     Deviation("more names may be used", _is_named),
-    Deviation("keys are texts and numbers", _refused("PC0414", "PC0421", saying="cannot be a key|`if` without `else` gave nothing")),
+    Deviation("keys are texts and numbers", _refused("PC0414", "PC0421", saying="cannot be a key|this `if` has no `else`")),
     Deviation("escaped text is plain", _is_escaped),
     Deviation("files that are no templates", _stands_as_it_is),
     Deviation("an include without context in a capture", _is_captured_include),

@@ -55,7 +55,7 @@ def test_a_finding_of_an_inline_template_stands_where_its_text_is_written(at, te
 
 def test_a_finding_of_an_included_file_has_that_files_line():
     (found,) = find_errors("\n\n{% include 'part.j2' %}", files={"part.j2": "a\n{{ 1 / 0 }}"})
-    assert str(found) == "folder/part.j2:2:4: PC0415 a division by zero"
+    assert str(found) == "folder/part.j2:2:4: PC0415 this divides by zero"
 
 
 def test_a_finding_of_an_included_file_of_an_inline_template_is_in_the_file():
@@ -90,7 +90,7 @@ def test_without_files_there_is_nothing_to_include():
 @pytest.mark.parametrize("statement", ["{% include 'b.j2' %}", "{% import 'b.j2' as b %}", "{% extends 'b.j2' %}"])
 def test_a_circle_of_files_is_refused_with_its_chain(statement):
     (found,) = find_errors("{% include 'a.j2' %}", files={"a.j2": statement, "b.j2": "\n{% include 'a.j2' %}"})
-    assert str(found) == "folder/b.j2:2:4: PC0420 a circle of includes: a.j2 -> b.j2 -> a.j2"
+    assert str(found) == "folder/b.j2:2:4: PC0420 files include each other in a circle: a.j2 -> b.j2 -> a.j2"
 
 
 def test_a_file_may_be_included_twice_without_being_a_circle():
@@ -205,11 +205,11 @@ WRONG = [
     ("[item.tpye]", "PC0411", "`item` has no `tpye`"),
     ("state.blocks | map(attribute='zz')", "PC0411", "a mapping has no `zz`"),
     ("[] | first", "PC0411", "what is empty has no first element"),
-    ("1 if item.type == 'OTHER'", "PC0421", "an `if` without `else` gave nothing"),
+    ("1 if item.type == 'OTHER'", "PC0421", "this `if` has no `else`, and its condition does not hold"),
     ("namespace(a=1)", "PC0413", "a namespace cannot be printed"),
     ("range", "PC0413", "a function cannot be printed"),
-    ("state.name + 1", "PC0414", "`+` does not suit a text and a number"),
-    ("1 / 0", "PC0415", "a division by zero"),
+    ("state.name + 1", "PC0414", "`+` does not work with a text and a number"),
+    ("1 / 0", "PC0415", "this divides by zero"),
     ("", "PC0401", ""),
     ("a b", "PC0401", ""),
     ("a }} {{ b", "PC0401", ""),

@@ -71,7 +71,7 @@ def test_refuses_what_is_no_time(wrong):
     ],
 )
 def test_says_why_a_time_is_none(wrong, why):
-    with pytest.raises(Fault, match=f"^`{wrong.replace('+', '.')}` is no ISO 8601 time: {why}$"):
+    with pytest.raises(Fault, match=f"^`{wrong.replace('+', '.')}` is not an ISO 8601 time: {why}$"):
         count_since(Run(None), wrong, "2026-11-22", 60)
 
 

@@ -122,7 +122,7 @@ def _render_yaml(segments: tuple[Segment, ...]) -> bytes:
     except PromptcError as error:
         found: Diagnostic = error.diagnostics[0]
         help = "export into a folder: `--output segments`"
-        raise fail("PC0177", f"the {len(segments)} segments are too much for one YAML file: {found.message}", help=help) from None
+        raise fail("PC0177", f"the {len(segments)} segments are too many for one YAML file: {found.message}", help=help) from None
     return raw
 
 

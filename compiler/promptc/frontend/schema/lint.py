@@ -113,11 +113,11 @@ def _lint_one(pointer: str, schema: Schema) -> Iterator[Found]:
     for keyword, value in schema.items():
         yield from _lint_keyword(extend_pointer(pointer, keyword), keyword, value)
     if pointer and "$schema" in schema:
-        yield f"{pointer}/$schema", Diagnostic("PC0316", "`$schema` stands at the root of a schema only", None, "remove it")
+        yield f"{pointer}/$schema", Diagnostic("PC0316", "`$schema` may stand at the root of a schema only", None, "remove it")
     if pointer and "$id" in schema:
         yield (
             f"{pointer}/$id",
-            Diagnostic("PC0316", "`$id` inside a schema is not read: references stay in one file", None, "name it by `$anchor`"),
+            Diagnostic("PC0316", "`$id` inside a schema is not read: references stay in one file", None, "use `$anchor`"),
         )
     if "patternProperties" in schema and "unevaluatedProperties" in schema:
         message = "`unevaluatedProperties` beside `patternProperties` is not read"
@@ -131,13 +131,13 @@ def _lint_keyword(pointer: str, keyword: str, value: Any) -> Iterator[Found]:
             yield (
                 pointer,
                 Diagnostic(
-                    "PC0311", f"`{keyword[:80]}` is no keyword of JSON Schema 2020-12, and checks nothing", None, _mend(keyword), "warn"
+                    "PC0311", f"`{keyword[:80]}` is not a keyword of JSON Schema 2020-12, and checks nothing", None, _mend(keyword), "warn"
                 ),
             )
     elif not _HOLDS[kind](value):
         yield pointer, Diagnostic("PC0310", f"`{keyword}` must be {kind}, not {_name(value)}", None, _mend_type(keyword, value))
     elif keyword == "$schema" and value.removesuffix("#") != DIALECT:
-        yield pointer, Diagnostic("PC0316", f"`$schema` names another dialect than 2020-12: `{value[:80]}`", None, f"write `{DIALECT}`")
+        yield pointer, Diagnostic("PC0316", f"`$schema` is `{value[:80]}`, and promptc reads 2020-12", None, f"write `{DIALECT}`")
     elif keyword == "pattern":
         yield from _lint_pattern(pointer, value)
     elif keyword == "patternProperties":
@@ -149,7 +149,15 @@ def _lint_pattern(pointer: str, pattern: str) -> Iterator[Found]:
     try:
         Pattern(pattern)
     except PatternError as wrong:
-        yield pointer, Diagnostic("PC0314", f"the pattern `{pattern[:80]}` cannot be used: {wrong}")
+        yield (
+            pointer,
+            Diagnostic(
+                "PC0314",
+                f"the pattern `{pattern[:80]}` cannot be used: {wrong}",
+                None,
+                "write it without, or check the value under `asserts`",
+            ),
+        )
 
 
 def _lint_references(root: Schema, references: References) -> Iterator[Found]:
@@ -164,9 +172,9 @@ def _describe_reference(keyword: str, reference: str, root: Schema) -> Diagnosti
     if not reference.startswith("#"):
         return Diagnostic(
             "PC0312",
-            f"`{keyword}: {reference[:80]}` leaves the file; nothing else is read",
+            f"`{keyword}: {reference[:80]}` leads to another file, and promptc reads this one alone",
             None,
-            "put it under `$defs` and name it `#/$defs/…`",
+            "copy the definition to `$defs` in this file, and write `#/$defs/…`",
         )
     known = [extend_pointer("#/$defs", name) for name in root.get("$defs", {})]
     return Diagnostic("PC0312", f"`{keyword}: {reference[:80]}` names no schema of this file", None, suggest(reference, known))
@@ -180,9 +188,29 @@ def _lint_circles(root: Schema, references: References) -> list[Found]:
         except RecursionError:
             asked = MAX_ASKED + 1
         if asked is None:
-            return [(pointer, Diagnostic("PC0313", "this schema refers to itself without end, for the same value"))]
+            return [
+                (
+                    pointer,
+                    Diagnostic(
+                        "PC0313",
+                        "this schema refers to itself without end",
+                        None,
+                        "refer to it under `properties` or `items`, where the value is a smaller one",
+                    ),
+                )
+            ]
         if asked > MAX_ASKED:
-            return [(pointer, Diagnostic("PC0313", f"this schema asks more than {MAX_ASKED} schemas about one value"))]
+            return [
+                (
+                    pointer,
+                    Diagnostic(
+                        "PC0313",
+                        f"this schema holds one value to more than {MAX_ASKED} schemas",
+                        None,
+                        "write fewer `allOf`, `anyOf` and `$ref` for one value",
+                    ),
+                )
+            ]
     return []
 
 

@@ -196,7 +196,7 @@ def read_plain(path: str, shown: str, limit: int, span: Span | None = None) -> b
         help = _LINK if isinstance(wrong, LinkError) else ""
         raise fail_case("PC0902", f"`{shown}`: {wrong.strerror}", span, help=help) from None
     except TooLongError:
-        raise fail("PC0102", f"the file has more than {limit:,} bytes; no more are read", Span(shown, 1, 1)) from None
+        raise fail("PC0102", f"the file has more than {limit:,} bytes, and promptc reads no more", Span(shown, 1, 1)) from None
     except OSError as wrong:
         raise refuse_reading(shown, wrong, span) from None
 

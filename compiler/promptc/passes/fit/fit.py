@@ -117,8 +117,12 @@ class _Fitting:
                 charge = ChargeMeasure(self._fits[step.section])
                 run.extend(run_ladder(self._expander.iter_steps((step,)), charge, NEVER, self._total, protect_min=False))
         if run.failed is not None:
-            message = f"the strain tier asks for no prompt: `{run.failed.label}` is `fail` on `{run.failed.section}`"
-            self._fail(Diagnostic("PC0533", message, run.failed.span, "lower the strain, or take the step out"), run.failed.section, 0)
+            message = f"the strain tier allows no prompt: its step `{run.failed.label}` is `fail` for section `{run.failed.section}`"
+            self._fail(
+                Diagnostic("PC0533", message, run.failed.span, "shorten the state, for example with an operation, or take the step out"),
+                run.failed.section,
+                0,
+            )
         return run
 
     def _check_pinned(self, charges: Mapping[str, int]) -> None:
@@ -131,12 +135,12 @@ class _Fitting:
             cap = self._count_cap(fit.section)
             if spent > cap:
                 noun = "characters" if is_chars else "tokens"
-                message = f"`{name}` is capped at {cap}{name_source(budget)} but needs {spent} pinned {noun}"
+                message = f"section `{name}` is pinned and needs {spent} {noun}, and its budget is {cap}{name_source(budget)}"
                 found = Diagnostic(
                     "PC0530",
                     message,
                     budget.span,
-                    f"raise its budget to {spent}, or shorten it",
+                    f"raise its budget to {spent}, or shorten its text",
                     budget.over if budget.over == "warn" else "error",
                 )
                 self._fail(found, name, spent - cap)
@@ -224,12 +228,12 @@ class _Fitting:
         if not run.is_met:
             missing = -(-(run.low - run.target) // unit)
             spent = -(-run.low // unit)
-            why = "a `fail` step was reached" if run.failed is not None else "its ladder is spent"
-            short = count_noun(missing, noun.removesuffix("s"))
+            why = "a `fail` step was reached" if run.failed is not None else "all its steps are done"
+            fits, left = (count_noun(number, noun.removesuffix("s")) for number in (cap, spent))
             whence = name_source(budget) if budget is not None else ""
-            message = f"`{name}` is capped at {cap} {noun}{whence} but its ladder leaves {spent}: {why}, short by {short}"
+            message = f"section `{name}` does not fit its budget of {fits}{whence}: {why}, which leaves {left}, {missing} too many"
             span = run.failed.span if run.failed is not None else budget.span if budget is not None else fit.section.span
-            self._fail(Diagnostic("PC0531", message, span, "raise the cap, or give `overflow` a step that can go further"), name, missing)
+            self._fail(Diagnostic("PC0531", message, span, "raise the budget, or give `overflow` a step that cuts more"), name, missing)
         return run
 
     def _truncate(self) -> tuple[TokenLedger, LadderRun]:
@@ -254,7 +258,7 @@ class _Fitting:
         least = "at least " if any(fit.is_unread for fit in self._fits.values()) else ""
         why = self._explain_total(holding, run, f"{least}{self._total + missing}")
         total, short = count_noun(self._total, "token"), count_noun(missing, "token")
-        message = f"the prompt does not fit {total}: {why}, short by {least}{short} (largest: {shown})"
+        message = f"the prompt does not fit the budget of {total}: {why}, {least}{short} too many (largest: {shown})"
         section = run.failed.section if run.failed is not None else ""
         fewer = "offer fewer tools, " if self._layout.tools else ""
         span = run.failed.span if run.failed is not None else self._strained.selection.plan.budget.span
@@ -278,17 +282,17 @@ class _Fitting:
             return f"{self._layout.offer} alone need{'' if self._layout.tools else 's'} {offered}, and all that stays needs {needs}"
         if all(self._fits[name].section.pinned for name, _ in holding):
             return f"pinned content with {self._layout.offer} needs {needs}" if offered else f"pinned content alone needs {needs}"
-        why = "`truncate` is spent" if run.failed is None else "a `fail` step was reached"
+        why = "all steps of `truncate` are done" if run.failed is None else "a `fail` step was reached"
         if not self._strained.selection.plan.truncate:
-            why = "without `truncate` nothing may be cut for the whole"
+            why = "there is no `truncate`, so nothing may be cut"
         return f"{why}, and what stays needs {needs}"
 
     def _advise_on_total(self, holding: Sequence[tuple[str, int]]) -> str:
         """What may be made smaller: what is pinned, or what `truncate` names."""
         loose = [name for name, tokens in sorted(holding, key=lambda pair: (-pair[1], pair[0])) if not self._fits[name].section.pinned]
         if self._strained.selection.plan.truncate or not loose:
-            return "shorten what is pinned, or let `truncate` go further"
-        return f"or say what may be cut, what gives way first in front: `truncate: [{', '.join(loose[:3])}]`"
+            return "shorten what is pinned, or let `truncate` cut more"
+        return f"or say what may be cut, the least important first: `truncate: [{', '.join(loose[:3])}]`"
 
 
 def name_source(budget: Budget) -> str:

@@ -309,7 +309,7 @@ def read_rank(by: Expression, value: Any) -> int | float:
             "PC0520",
             f"`by: {by.text.strip()}` gives {show_value(value)}, not a number",
             by.span,
-            help="give every item a number, such as with `| default(0)`",
+            help="give every item a number, for example with `| default(0)`",
         )
     return value
 

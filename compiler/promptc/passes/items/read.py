@@ -158,7 +158,12 @@ class ItemReader:
         if source is None:
             return []
         if not isinstance(source, list | tuple):
-            raise fail("PC0509", f"`items.from` of `{self._section}` must be a list, not {show_value(source)}", expression.span)
+            raise fail(
+                "PC0509",
+                f"`items.from` of `{self._section}` must be a list, not {show_value(source)}",
+                expression.span,
+                help="give an expression with a list",
+            )
         return list(source) if isinstance(source, tuple) else source
 
     def _iter_newest(self) -> Iterator[Read]:
@@ -195,7 +200,12 @@ class ItemReader:
         given = number.evaluate(self._bind(place, value))
         found = find_whole(given)
         if found is None:
-            raise fail("PC0510", f"the number of item {place} of `{self._section}` is {show_value(given)}, not a whole number", number.span)
+            raise fail(
+                "PC0510",
+                f"the number of item {place} of `{self._section}` is {show_value(given)}, not a whole number",
+                number.span,
+                help="name a key with a whole number, or leave `number` out",
+            )
         return found
 
     def _bind(self, place: int, value: Any) -> Mapping[str, Any]:
@@ -313,7 +323,7 @@ class ItemReader:
             f"the numbers of `{self._section}` fall: {older.number} at place {older.place}, then {newer.number} at place {newer.place}"
         )
         span = self._items.number.span if self._items.number is not None else self._items.span
-        raise fail("PC0512", message, span, help="items come oldest first; sort the list in `from`, or number it by place")
+        raise fail("PC0512", message, span, help="sort the list in `from` with the oldest first, or leave `number` out")
 
 
 def _list_values(gathered: Gathered | None) -> list[Any]:
@@ -356,7 +366,7 @@ def _name_kind(part: Any, name: str, message: MessageForm) -> str:
     given = part.get("type") if isinstance(part, Mapping) else None
     if not isinstance(given, str):
         what = _describe(part)
-        help = "a part is a mapping such as `{type: text, text: Hello}`; a content of one text may be that text"
+        help = "write each part as a mapping, such as `{type: text, text: Hello}`, or the whole content as one text"
         raise fail("PC0515", f"{name} {what}", message.content.span, help=help)
     kind = read_part_kind(given)
     if kind == "text" and not isinstance(part.get("text"), str):

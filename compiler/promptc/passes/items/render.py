@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 
-from promptc.diag.findings import fail, join_names, show_value
+from promptc.diag.findings import fail, show_value
 from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any, Literal
 from promptc.model.section import Fence, Items, MessageForm, Section, Size, TrimEach, has_each
@@ -138,7 +138,12 @@ class ItemRenderer:
         role = message.role.evaluate(self._names)
         if role not in message.roles:
             text = f"item `{id}` of `{self._section.id}` has the role {show_value(role)}"
-            raise fail("PC0514", text, message.role.span, help=f"allowed: {join_names(message.roles)}; filter others with `where`")
+            raise fail(
+                "PC0514",
+                text,
+                message.role.span,
+                help=f"leave such items out with `where`, or add the role to `roles: [{', '.join(message.roles)}]`",
+            )
         content = message.content.evaluate(self._names)
         if isinstance(content, str):
             return self._finish(read, id, key, content, str(role))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from promptc.diag.findings import Diagnostic, PromptcError, count_noun
+from promptc.diag.findings import Diagnostic, PromptcError
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any
 from promptc.model.section import PART_KINDS, Evict, Items, Section, Step
@@ -183,9 +183,9 @@ def _name(section: Section, items: Items, pairs: list[_Named]) -> tuple[dict[int
         return ids, []
     span = items.id.span if items.id is not None else items.span
     first, renamed = next(iter(again.items()))
-    times = count_noun(len(again), "id")
-    message = f"`{section.id}` has {times} more than once (the first: `{first}`): later items are called `{renamed}`, ..."
-    return ids, [Diagnostic("PC0517", message, span, "number them by place, or give `id` an expression that differs", "warn")]
+    more = f" and {len(again) - 1} more" if len(again) > 1 else ""
+    message = f"several items of `{section.id}` have the id `{first}`{more}: later ones are called `{renamed}`, …"
+    return ids, [Diagnostic("PC0517", message, span, "give `id` an expression that differs for each item, or leave it out", "warn")]
 
 
 def _make_headers(

@@ -111,8 +111,8 @@ def _give_asked(chunks: Sequence[Chunk], asked: AskedLines) -> tuple[tuple[Chunk
 
 
 def _refuse_both(line: KnownAnswer) -> Diagnostic:
-    message = f"`{shorten(line.query)}` is idle here, and has an answer in another line"
-    return Diagnostic("PC0196", message, line.span, "take one of the two out")
+    message = f"`{shorten(line.query)}` has no answer here, and has one in another line"
+    return Diagnostic("PC0196", message, line.span, "remove one of the two lines")
 
 
 def _refuse_answer(lines: Sequence[KnownAnswer], answer: Answer, chunks: Sequence[Chunk]) -> Diagnostic:

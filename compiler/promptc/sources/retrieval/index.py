@@ -94,7 +94,7 @@ def check_index(index: CorpusIndex, built: BuiltIndex, documents: Sequence[Docum
     """Raises `DiskError` (PC0192) where the index is not of these documents, or of other settings or another model than the pack's."""
     why = _describe_difference(index, built, documents, counter)
     if why:
-        message = f"the index `{index.name}` in `{place.folder}` is stale: {why}"
+        message = f"the index `{index.name}` in `{place.folder}` is out of date: {why}"
         raise DiskError([Diagnostic("PC0192", message, place.span, f"run `{place.command}`")])
 
 
@@ -133,7 +133,7 @@ def _read_manifest(place: IndexPlace) -> Mapping[str, Any]:
         content = read_file(place.folder / MANIFEST, _MOST_TOLD)
     except (FileNotFoundError, NotADirectoryError):
         raise DiskError(
-            [Diagnostic("PC0190", f"the index `{place.name}` has not been built: `{place.folder}` holds none", place.span, _run(place))]
+            [Diagnostic("PC0190", f"the index `{place.name}` has not been built: `{place.folder}` holds no index", place.span, _run(place))]
         ) from None
     except OSError as error:
         raise _refuse("PC0193", f"`{MANIFEST}` cannot be read: {error.strerror or error}", place) from error
@@ -255,7 +255,7 @@ def _run(place: IndexPlace) -> str:
 
 
 def _refuse(code: str, wrong: str, place: IndexPlace) -> DiskError:
-    word = "is damaged" if code == "PC0193" else "is another's"
+    word = "is damaged" if code == "PC0193" else "is another one"
     return DiskError([Diagnostic(code, f"the index `{place.name}` in `{place.folder}` {word}: {wrong}", place.span, _run(place))])
 
 
@@ -270,7 +270,7 @@ def write_index(folder: Path, built: BuiltIndex, span: Span | None = None) -> st
     fingerprint = str(manifest["fingerprint"])
     if sum(map(len, files.values())) > MAX_BYTES:
         message = f"the index for `{folder}` has more than {MAX_BYTES:,} bytes"
-        raise DiskError([Diagnostic("PC0198", message, span, "part the corpus into several indexes")])
+        raise DiskError([Diagnostic("PC0198", message, span, "split the corpus into several indexes")])
     try:
         folder.mkdir(parents=True, exist_ok=True)
         generation = name_generation(fingerprint)
@@ -280,7 +280,9 @@ def write_index(folder: Path, built: BuiltIndex, span: Span | None = None) -> st
         _remove_others(folder, generation)
     except OSError as error:
         message = f"cannot write the index to `{folder}`: {error.strerror or error}"
-        raise DiskError([Diagnostic("PC0198", message, span, "make room, or let the folder be written to")]) from error
+        raise DiskError(
+            [Diagnostic("PC0198", message, span, "free some space, allow writing to the folder, or name another `path`")]
+        ) from error
     return fingerprint
 
 

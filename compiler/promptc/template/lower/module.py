@@ -44,7 +44,7 @@ def compile_source(text: str, place: Place, load_file: LoadFile | None, *, expre
         return _compile_all(text.replace("\r\n", "\n").replace("\r", "\n"), place, load_file, expression, limits)
     except (RecursionError, MemoryError):
         help = "split it with `set`, macros or `include`"
-        raise fail("PC0403", "the template nests too deeply", place.make_span("", text, 1), help=help) from None
+        raise fail("PC0403", "the template is nested too deep", place.make_span("", text, 1), help=help) from None
 
 
 def _compile_all(text: str, place: Place, load_file: LoadFile | None, expression: bool, limits: Limits) -> Compiled:
@@ -96,7 +96,9 @@ class _Files:
                 span = self.place.make_span(name, text, node.lineno)
                 if wanted in above:
                     chain = " -> ".join((*above[above.index(wanted) :], wanted))
-                    raise PromptcError([Diagnostic("PC0420", f"a circle of includes: {chain}", span, "take one of them out")])
+                    raise PromptcError(
+                        [Diagnostic("PC0420", f"files include each other in a circle: {chain}", span, "take one of the includes out")]
+                    )
                 if wanted not in self.trees:
                     self._load(wanted, Diagnostic("PC0419", f"`{wanted}` cannot be included", span), (*above, wanted))
 

@@ -249,7 +249,7 @@ def make_dict(run: Run, pairs: Any = (), /, **values: Any) -> dict[Any, Any]:
 def _iter_pairs(run: Run, source: Any) -> Any:
     for pair in pay_each(run, source, 2):
         if not hasattr(pair, "__iter__"):
-            refuse("PC0414", f"{name_kind(pair)} is no pair", "give pairs of a key and a value")
+            refuse("PC0414", f"{name_kind(pair)} is not a pair", "give pairs of a key and a value")
         key, value = pair
         yield check_key(key), value
 

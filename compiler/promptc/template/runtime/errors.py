@@ -60,11 +60,11 @@ def _explain(error: BaseException) -> tuple[str, str, str]:
     if isinstance(error, Fault):
         return error.code, str(error), error.help
     if isinstance(error, ZeroDivisionError):
-        return "PC0415", "a division by zero", "ask for zero first: `a / b if b else 0`"
+        return "PC0415", "this divides by zero", "ask for zero first: `a / b if b else 0`"
     if isinstance(error, OverflowError):
         return "PC0416", "a number grows too large", "use smaller numbers"
     if isinstance(error, RecursionError):
-        return "PC0417", "the template calls itself, or its values nest, too deeply", "let the recursion end sooner"
+        return "PC0417", "the template calls itself too often, or its values are nested too deep", "let the recursion end sooner"
     if isinstance(error, MemoryError):
         return "PC0430", "the template makes a value too large for the memory", "make less"
     message, help = reword(str(error) or type(error).__name__)
@@ -110,7 +110,7 @@ def reword(text: str) -> tuple[str, str]:
 
 def _unsuited(sign: str, left: str, right: str) -> _Words:
     hint = "join texts with `~`" if sign == "+" and "str" in (left, right) else _ask(left, right)
-    return f"`{sign}` does not suit {name_type(left)} and {name_type(right)}", hint
+    return f"`{sign}` does not work with {name_type(left)} and {name_type(right)}", hint
 
 
 def _ask(*kinds: str) -> str:
@@ -120,7 +120,7 @@ def _ask(*kinds: str) -> str:
 
 
 def _unsuited_call(name: str, kind: str) -> _Words:
-    return f"`{name}` does not suit {name_type(kind)}", _ask(kind)
+    return f"`{name}` does not work with {name_type(kind)}", _ask(kind)
 
 
 def _wrong_kind(due: str, kind: str) -> _Words:
@@ -158,7 +158,7 @@ _SENTENCES: tuple[tuple[re.Pattern[str], Callable[..., _Words]], ...] = (
     (re.compile(r'can only concatenate (\w+) \(not "(\w+)"\)'), lambda left, right: _unsuited("+", left, right)),
     (re.compile(r"unsupported operand type\(s\) for (\S+?)(?: or pow\(\))?: '(\w+)' and '(\w+)'"), _unsuited),
     (re.compile(r"'(\S+)' not supported between instances of '(\w+)' and '(\w+)'"), _unsuited),
-    (re.compile(r"bad operand type for unary (\S): '(\w+)'"), lambda sign, kind: (f"`{sign}` does not suit {name_type(kind)}", _ask(kind))),
+    (re.compile(r"bad operand type for unary (\S): '(\w+)'"), lambda sign, kind: (f"`{sign}` does not work with {name_type(kind)}", _ask(kind))),
     (re.compile(r"object of type '(\w+)' has no len"), lambda kind: (f"{name_type(kind)} has no length", _ask(kind))),
     (re.compile(r"'(\w+)' object is not iterable"), lambda kind: (f"{name_type(kind)} is no list", _ask(kind))),
     (re.compile(r"argument of type '(\w+)' is not iterable"), lambda kind: (f"nothing can be in {name_type(kind)}", _ask(kind))),

@@ -233,7 +233,7 @@ class Blank:
 
     def fail(self, *_: object, **__: object) -> NoReturn:
         """Raise what using the value means."""
-        refuse("PC0421", "an `if` without `else` gave nothing", "say what it is otherwise: `... else none`")
+        refuse("PC0421", "this `if` has no `else`, and its condition does not hold", "add an `else`, such as `else none`")
 
     def __str__(self) -> str:
         return ""

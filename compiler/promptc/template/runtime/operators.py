@@ -99,14 +99,14 @@ def bound_number(run: Run, value: Any) -> Any:
             _refuse_size(run)
     elif kind is float:
         if value - value != 0.0:
-            refuse("PC0416", f"the number {value} has no place in JSON", "use smaller numbers")
+            refuse("PC0416", f"the number {value} cannot stand in JSON", "use smaller numbers")
     elif kind is complex:
-        refuse("PC0416", "the root of a number below zero is no number", "ask first: `a >= 0`")
+        refuse("PC0416", "a number below zero has no root", "ask first: `a >= 0`")
     return value
 
 
 def _refuse_size(run: Run) -> NoReturn:
-    refuse("PC0416", f"a number of more than {run.limits.bits} bits", "use smaller numbers")
+    refuse("PC0416", f"this number has more than {run.limits.bits} bits", "use smaller numbers")
 
 
 def format_percent(run: Run, pattern: str, values: Any) -> str:
@@ -130,7 +130,7 @@ def _check_spec(run: Run, spec: re.Match[str]) -> int:
         if width == "*" or (width and (len(width) > 6 or int(width) > most)):
             refuse("PC0430", f"`{spec.group()[:40]}` pads to more than {most} characters", "use a smaller width, or raise `limits.width`")
     if spec.group(3) == "c":
-        refuse("PC0424", "`%c` is not in the subset", "use `%s`")
+        refuse("PC0424", "promptc has no `%c`", "use `%s`")
     return 10 if spec.group(3) in "ra" else 1
 
 
@@ -148,14 +148,14 @@ def _check_numbers(sign: str, left: Any, right: Any) -> None:
 def _check_number(sign: str, value: Any) -> None:
     if value.__class__ not in NUMBERS:
         check_defined(value)
-        refuse("PC0414", f"`{sign}` does not suit {name_kind(value)}", _ask(value))
+        refuse("PC0414", f"`{sign}` does not work with {name_kind(value)}", _ask(value))
 
 
 def _refuse(sign: str, left: Any, right: Any) -> NoReturn:
     check_defined(left)
     check_defined(right)
     hint = "join texts with `~`" if sign == "+" and str in (left.__class__, right.__class__) else _ask(left, right)
-    refuse("PC0414", f"`{sign}` does not suit {name_kind(left)} and {name_kind(right)}", hint)
+    refuse("PC0414", f"`{sign}` does not work with {name_kind(left)} and {name_kind(right)}", hint)
 
 
 def _ask(*values: Any) -> str:

@@ -317,7 +317,9 @@ def check_namespace(value: Any) -> None:
     if value.__class__ is not Namespace:
         if value.__class__ is Missing:
             value.fail()
-        refuse("PC0414", f"only a namespace can be given an attribute, not {name_kind(value)}", "`{% set ns = namespace(x=1) %}` first")
+        refuse(
+            "PC0414", f"only a namespace can be given an attribute, not {name_kind(value)}", "write `{% set ns = namespace(x=1) %}` first"
+        )
 
 
 def spread(run: Run, values: Any) -> tuple[Any, ...]:
@@ -328,7 +330,7 @@ def spread(run: Run, values: Any) -> tuple[Any, ...]:
         run.take(len(values))
         return tuple(values)
     if not hasattr(values, "__next__"):
-        refuse("PC0414", f"{name_kind(values)} is no list", "`*` takes a list")
+        refuse("PC0414", f"{name_kind(values)} is not a list", "give `*` a list")
     found = []
     for value in values:
         run.take(1)
@@ -341,7 +343,7 @@ def spread_named(run: Run, values: Any) -> dict[str, Any]:
     if values.__class__ is Missing:
         values.fail()
     if values.__class__ is not dict or not all(name.__class__ is str for name in values):
-        refuse("PC0414", f"{name_kind(values)} cannot name arguments", "`**` takes a mapping with texts as keys")
+        refuse("PC0414", f"{name_kind(values)} cannot name arguments", "give `**` a mapping with texts as keys")
     run.take(len(values))
     return values
 

@@ -37,7 +37,7 @@ NONE = (1 << 30) - 1
 
 _TABLE_ENTRIES = 1 << 16
 _FOLDER: str | os.PathLike[str] = f"{__file__.rpartition('text')[0]}vocabularies"
-_REINSTALL = "install promptc anew, or name a counter under `tokenizer: {fallback: ...}`"
+_REINSTALL = "install promptc again, or name a counter under `tokenizer: {fallback: ...}`"
 
 
 class PieceEncoder:

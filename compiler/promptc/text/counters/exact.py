@@ -84,7 +84,7 @@ def load_tokenizer_file(name: str, folder: str | os.PathLike[str], span: Span | 
         from promptc.text.counters.huggingface import load_hf_counter
     except ImportError as error:
         message = f"`{name}` needs the package `tokenizers`, which is not installed"
-        raise fail("PC0181", message, span, help="pip install 'promptc-compiler[hf]'") from error
+        raise fail("PC0181", message, span, help="install it: `pip install 'promptc-compiler[hf]'`") from error
     return load_hf_counter(name, raw, span)
 
 
@@ -97,9 +97,16 @@ def _read_tokenizer(name: str, folder: str | os.PathLike[str], span: Span | None
     except LinkError:
         raise fail("PC0183", f"`{name}` goes through a link", span, help=_INSIDE) from None
     except (FileNotFoundError, NotADirectoryError, IrregularError):
-        raise fail("PC0181", f"there is no file of `{name}`", span, help="its path is relative to the pack's folder") from None
+        raise fail(
+            "PC0181",
+            f"there is no file of `{name}`",
+            span,
+            help="put it there, or correct the path, which is relative to the pack's folder",
+        ) from None
     except TooLongError:
-        raise fail("PC0182", f"`{name}`: the file is larger than {_LIMIT} bytes", span, help="no tokenizer is") from None
+        raise fail(
+            "PC0182", f"`{name}`: the file is larger than {_LIMIT} bytes", span, help="name a `tokenizer.json`: none is so large"
+        ) from None
     except OSError as error:
         raise fail("PC0181", f"the file of `{name}` cannot be read: {error.strerror}", span, help="make it readable") from error
 

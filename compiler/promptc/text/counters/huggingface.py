@@ -94,7 +94,7 @@ class HfCounter:
         return encoding
 
 
-_HELP = "its vocabulary must have a token for anything: use one on bytes, or with an unknown token"
+_HELP = "use a tokenizer that covers all text: one on bytes, or one with an unknown token"
 
 
 class _TokenizerReading:
@@ -206,9 +206,7 @@ def _is_dropped(character: str, categories: str) -> bool:
 
 def load_hf_counter(name: str, raw: bytes, span: Span | None = None) -> HfCounter:
     """The counter of a tokenizer file's bytes; PC0182 when they are none."""
-    with _Refused(
-        "PC0182", f"`{name}`: the file is no tokenizer", span, "it has to be a `tokenizer.json` as the `tokenizers` library writes it"
-    ):
+    with _Refused("PC0182", f"`{name}`: the file is not a tokenizer", span, "name a `tokenizer.json` that the package `tokenizers` wrote"):
         tokenizer = Tokenizer.from_buffer(raw)
     _refuse_endless(name, tokenizer, span)
     return HfCounter(name, render_digest(raw), tokenizer)

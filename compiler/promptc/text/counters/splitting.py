@@ -239,7 +239,7 @@ def _load_classes() -> Sequence[int]:
     except OSError:
         content = b""
     if adler32(content) != CHECK:
-        raise fail("PC0181", "the classes of characters are missing or damaged: `unicode.classes`", help="install promptc anew")
+        raise fail("PC0181", "the classes of characters are missing or damaged: `unicode.classes`", help="install promptc again")
     return view_words(content)
 
 

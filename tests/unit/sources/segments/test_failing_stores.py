@@ -60,11 +60,11 @@ def test_damage_that_is_told_in_bytes_of_the_file(file, column, value):
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (b"this is not a database.\n", "is no SQLite database"),
+        (b"this is not a database.\n", "is not a SQLite database"),
         (b"SQLite format 3\0\x10\0\x01\x01\0", "is damaged"),
         (b"SQLite format 3\0" + b"\xff" * 4096, "is damaged"),
-        (b"\0" * 4096, "is no SQLite database"),
-        (b"PK\x03\x04" + b"\0" * 2000, "is no SQLite database"),
+        (b"\0" * 4096, "is not a SQLite database"),
+        (b"PK\x03\x04" + b"\0" * 2000, "is not a SQLite database"),
     ],
 )
 def test_no_database(content, words, tmp_path):

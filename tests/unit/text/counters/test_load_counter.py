@@ -85,7 +85,7 @@ def test_a_missing_package_is_an_error_that_says_what_to_install(tmp_path, monke
     monkeypatch.setitem(sys.modules, "tokenizers", None)
     monkeypatch.delitem(sys.modules, "promptc.text.counters.huggingface", raising=False)
     found = _find_failure("hf:t.json", tmp_path)
-    assert (found.code, found.help) == ("PC0181", "pip install 'promptc-compiler[hf]'")
+    assert (found.code, found.help) == ("PC0181", "install it: `pip install 'promptc-compiler[hf]'`")
 
 
 @pytest.mark.parametrize("name", ["hf:", "hf:../t.json", "hf:/t.json", "hf:a//t.json", "hf:./t.json", "hf:a\\t", "hf:C:t", "hf:a\0"])

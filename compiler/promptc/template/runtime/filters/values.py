@@ -127,7 +127,7 @@ def _load_int(run: Run, text: str, base: Any) -> int:
     if len(text) > _DIGITS:
         digits = text.strip().lstrip("+-").replace("_", "")
         if digits.isdecimal() if base == 10 else digits.isalnum():
-            refuse("PC0416", f"a number of more than {run.limits.bits} bits", "use smaller numbers")
+            refuse("PC0416", f"this number has more than {run.limits.bits} bits", "use smaller numbers")
         raise ValueError
     return int(text, base)
 
