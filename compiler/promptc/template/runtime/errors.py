@@ -158,7 +158,10 @@ _SENTENCES: tuple[tuple[re.Pattern[str], Callable[..., _Words]], ...] = (
     (re.compile(r'can only concatenate (\w+) \(not "(\w+)"\)'), lambda left, right: _unsuited("+", left, right)),
     (re.compile(r"unsupported operand type\(s\) for (\S+?)(?: or pow\(\))?: '(\w+)' and '(\w+)'"), _unsuited),
     (re.compile(r"'(\S+)' not supported between instances of '(\w+)' and '(\w+)'"), _unsuited),
-    (re.compile(r"bad operand type for unary (\S): '(\w+)'"), lambda sign, kind: (f"`{sign}` does not work with {name_type(kind)}", _ask(kind))),
+    (
+        re.compile(r"bad operand type for unary (\S): '(\w+)'"),
+        lambda sign, kind: (f"`{sign}` does not work with {name_type(kind)}", _ask(kind)),
+    ),
     (re.compile(r"object of type '(\w+)' has no len"), lambda kind: (f"{name_type(kind)} has no length", _ask(kind))),
     (re.compile(r"'(\w+)' object is not iterable"), lambda kind: (f"{name_type(kind)} is no list", _ask(kind))),
     (re.compile(r"argument of type '(\w+)' is not iterable"), lambda kind: (f"nothing can be in {name_type(kind)}", _ask(kind))),

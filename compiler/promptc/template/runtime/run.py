@@ -132,7 +132,7 @@ class Run:
         self.depth += 1
         if self.depth > self.limits.depth:
             most = self.limits.depth
-            refuse("PC0430", f"macros and includes call each other more than {most} deep", "let the recursion end sooner")
+            refuse("PC0430", f"macros and includes call each other more than {most} deep", "end the recursion sooner")
 
     def leave(self) -> None:
         """The way back from `enter`."""
@@ -216,7 +216,7 @@ def each(run: Run, values: Any, weight: int) -> Iterable[Any]:
     if values.__class__ is Blank:
         return ()
     hint = "ask for none first, or give a list: `default([], true)`" if values is None else "loop over a list, a mapping or a text"
-    return refuse("PC0414", f"{name_kind(values)} is no list", hint)
+    return refuse("PC0414", f"{name_kind(values)} is not a list", hint)
 
 
 def _pay_as_they_come(run: Run, values: Iterator[Any], price: int) -> Iterator[Any]:
@@ -274,7 +274,7 @@ def pay_parts(run: Run, value: Any) -> None:
 def check_depth(depth: int) -> int:
     """One level deeper."""
     if depth > NESTING:
-        refuse("PC0417", "the values nest too deeply", "let the recursion end sooner")
+        refuse("PC0417", "the values are nested too deep", "build a flat list, or end the recursion sooner")
     return depth + 1
 
 
@@ -380,7 +380,7 @@ def check_scheme(scheme: Any) -> None:
 
     if scheme.__class__ is not str or not fullmatch(r"[\w.+-]{2,}:/{0,2}", scheme):
         shown = f"`{scheme[:40]}`" if scheme.__class__ is str else name_kind(scheme)
-        refuse("PC0424", f"{shown} is no beginning of an address", "write it as `tel:` or `git://`")
+        refuse("PC0424", f"{shown} cannot begin an address", "write it as `tel:` or `git://`")
 
 
 def load_moment(value: Any) -> int:
@@ -394,4 +394,4 @@ def load_moment(value: Any) -> int:
         why = ""
     except ValueError as wrong:
         why = f": {wrong}" if str(wrong) else ""
-    return refuse("PC0422", f"{show_value(value)} is no ISO 8601 time{why}", "write it as `2026-11-22T18:30:00Z`")
+    return refuse("PC0422", f"{show_value(value)} is not an ISO 8601 time{why}", "write it as `2026-11-22T18:30:00Z`")
