@@ -27,7 +27,7 @@ Someone who had seen only the message and the file graded each message:
 | B | It says what is wrong. You find out what to write. | {B} |
 | C | It does not help, or it leads you astray. | {C} |
 
-The pack, its template and its state are in [`tests/cli/mistakes`](../../tests/cli/mistakes/pack.yaml). `make accept` writes this page.
+The pack, its template and its state are in `tests/cli/mistakes`. `make accept` writes this page.
 """
 
 
