@@ -641,12 +641,11 @@ def _describe_in_state(fault: SchemaFault, document: JsonDocument) -> Iterator[D
     since = f", since {fault.condition}" if fault.condition else ""
     match fault.keyword:
         case "required":
-            yield Diagnostic("PC0303", f"{name} lacks the key `{fault.wanted}`{since}", document.span(pointer), f"add `{fault.wanted}`")
+            yield Diagnostic("PC0303", f"{name} lacks the key `{fault.wanted}`{since}", *_mend_lacking(fault, document, pointer))
         case "dependentRequired":
             key, needed = fault.wanted
-            yield Diagnostic(
-                "PC0303", f"{name} has the key `{key}` and lacks `{needed}`, which goes with it", document.span(pointer), f"add `{needed}`"
-            )
+            message = f"{name} has the key `{key}` and lacks `{needed}`, which goes with it"
+            yield Diagnostic("PC0303", message, document.span(pointer), f'add `"{needed}": …`')
         case "additionalProperties":
             yield Diagnostic("PC0304", _describe_extra_key(fault), document.key_span(pointer), _suggest_key(fault))
         case "unevaluatedProperties":
@@ -660,7 +659,29 @@ def _describe_in_state(fault: SchemaFault, document: JsonDocument) -> Iterator[D
             wrong = STATE_WORDS.describe(fault.branches[0][0])
             yield Diagnostic("PC0304", f"the key `{shorten(str(fault.path[-1]))}` {wrong}", document.key_span(pointer), "rename the key")
         case _:
-            yield Diagnostic("PC0302", f"{name} {STATE_WORDS.describe(fault)}{since}", document.span(pointer), suggest_value(fault))
+            help = suggest_value(fault) or (f"write a list: `{_sketch_value(fault.schema)}`" if fault.wanted == "array" else "")
+            yield Diagnostic("PC0302", f"{name} {STATE_WORDS.describe(fault)}{since}", document.span(pointer), help)
+
+
+def _mend_lacking(fault: SchemaFault, document: JsonDocument, pointer: str) -> tuple[Span, str]:
+    """Where a key is lacking, and what to write: an unknown key of nearly the same name is meant to be it."""
+    properties = fault.schema.get("properties", {}) if isinstance(fault.schema, dict) else {}
+    unknown = [key for key in fault.value if key not in properties] if isinstance(fault.value, Mapping) and properties else []
+    near = _read_near(suggest(str(fault.wanted), unknown))
+    if near:
+        return document.key_span(join_pointer((*fault.path, near))), f"write `{fault.wanted}` instead of `{near}`"
+    return document.span(pointer), f'add `"{fault.wanted}": {_sketch_value(properties.get(fault.wanted))}`'
+
+
+_SKETCHES = {"string": '"…"', "integer": "0", "number": "0", "boolean": "true", "object": "{…}", "null": "null"}
+
+
+def _sketch_value(schema: Any) -> str:
+    """A value of the kind that a schema asks for, as JSON with dots."""
+    kind = schema.get("type") if isinstance(schema, dict) else None
+    if kind == "array":
+        return f"[{_sketch_value(schema.get('items'))}]"
+    return _SKETCHES.get(kind, "…") if isinstance(kind, str) else "…"
 
 
 def _describe_extra_key(fault: SchemaFault) -> str:

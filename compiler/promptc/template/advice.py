@@ -33,7 +33,7 @@ _TAG_FORMS = {
     "endforeach": "write `{% endfor %}`",
     "unless": "write `{% if not state.on %} … {% endif %}`",
     "endunless": "write `{% endif %}`",
-    "end": "write `{% endif %}` or `{% endfor %}`: each names what it ends",
+    "end": "write `{% endif %}` or `{% endfor %}`, in one word: each names what it ends",
     "fi": "write `{% endif %}`",
     "switch": "write `{% if … %} … {% elif … %} … {% endif %}`",
     "case": "write `{% if … %} … {% elif … %} … {% endif %}`",

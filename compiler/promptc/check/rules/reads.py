@@ -57,7 +57,7 @@ _QUESTIONS: dict[type[Type], str] = {
     ListType: "is string",
 }
 _ELSEWHERE = {
-    **dict.fromkeys(("null", "undefined", "nil", "NULL", "Null"), "write `none`, or ask with `is defined`"),
+    **dict.fromkeys(("null", "undefined", "nil", "NULL", "Null"), "write `none`"),
     **dict.fromkeys(("yes", "on", "Yes", "On", "YES", "ON"), "write `true`"),
     **dict.fromkeys(("no", "off", "No", "Off", "NO", "OFF"), "write `false`"),
     **dict.fromkeys(("TRUE", "FALSE"), "write `true` or `false`"),
