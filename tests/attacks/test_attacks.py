@@ -81,6 +81,7 @@ def test_a_number_is_stopped(outcomes, name):
     assert outcomes[name]["code"] == "PC0416", outcomes[name]
 
 
+# contract 1.3
 @_each([*REFUSED, *EXPRESSIONS])
 def test_it_is_refused(outcomes, name):
     assert outcomes[name]["outcome"] == "found", outcomes[name]
@@ -98,6 +99,7 @@ def test_the_steps_are_the_same_under_another_hash_seed(outcomes, share):
     assert not differing, [(again[name], outcomes[name]) for name in differing]
 
 
+# contract 3.22
 @pytest.mark.parametrize("way", ["check", "render"])
 def test_definitions_end_in_a_finding_or_are_paid_for(way):
     """What is wrong with a definition is told when the pack is loaded; what is honest costs steps."""

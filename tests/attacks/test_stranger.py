@@ -51,6 +51,7 @@ def clone(tmp_path_factory):
     return make_stranger(tmp_path_factory.mktemp("stranger"))
 
 
+# contract 1.1, 3.15 and 11.13
 @pytest.mark.sampled
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
 def test_it_causes_a_prompt_or_a_diagnostic(clone, command, tmp_path):

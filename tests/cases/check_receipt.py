@@ -17,6 +17,7 @@ def check_receipt(outcome: CaseOutcome) -> list[str]:
     return list(_iter_wrong(outcome, report))
 
 
+# contract 13.2
 def _iter_wrong(outcome: CaseOutcome, report: Mapping[str, Any]) -> Iterator[str]:
     tokens, sections, frame = outcome.tokens, report["sections"], report["frame"]
     if report["tokens"] != tokens:
@@ -51,6 +52,7 @@ def _list_offered(outcome: CaseOutcome) -> list[Any]:
     return [*Prompt(outcome.compiled).tools, *([response.schema] if response is not None else [])]
 
 
+# contract 13.7
 def _iter_wrong_offer(outcome: CaseOutcome, report: Mapping[str, Any]) -> Iterator[str]:
     overhead = report.get("overhead")
     if (overhead is None) != (outcome.messages is None):
@@ -74,6 +76,7 @@ def _iter_wrong_ranges(outcome: CaseOutcome, sections: list[Mapping[str, Any]]) 
             end = stop
 
 
+# contract 13.5
 def _iter_wrong_flow(report: Mapping[str, Any]) -> Iterator[str]:
     """demand + added - what own ladders removed is a section's charge; their sum with tools and response, less joins and what `truncate`
     removed, the total.

@@ -46,6 +46,7 @@ def elsewhere(running: list[subprocess.Popen[bytes]]) -> list[dict[str, list[str
     return [read(process) for process in running]
 
 
+# contract 11.10
 @pytest.mark.sampled
 @each_case
 def test_a_case(case: Case) -> None:
@@ -85,6 +86,7 @@ def _render_diff(found: GoldenDifference) -> str:
     return "\n".join(difflib.unified_diff(*lines, found.path, f"{found.path} now", lineterm="", n=2))
 
 
+# contract 1.6 and 11.8
 @pytest.mark.sampled(9)
 @each_case
 def test_elsewhere(case: Case, elsewhere: list[dict[str, list[str]]], copy: Path) -> None:

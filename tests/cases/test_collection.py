@@ -32,15 +32,18 @@ def test_every_golden_belongs_to_a_case() -> None:
     assert not orphans, f"no case asks for {', '.join(orphans)}"
 
 
+# contract 14.7
 def test_every_kind_of_golden_is_known() -> None:
     schema = json.loads((ROOT / "schemas" / "case.schema.json").read_text(encoding="utf-8"))
     assert set(schema["properties"]["golden"]["items"]["enum"]) == set(GOLDENS)
 
 
+# contract 14.1
 def test_every_kind_of_case_is_among_them() -> None:
     assert {case.kind for case in CASES} == {"render", "session", "apply", "recall", "check", "run"}
 
 
+# contract 14.3
 @pytest.mark.parametrize(("pack", "letter", "count"), ROWS)
 def test_the_rows_of_a_pack_are_covered(pack: str, letter: str, count: int) -> None:
     """Every row of systems.md has a case that proves it."""

@@ -177,6 +177,7 @@ def test_a_rollback_is_the_earlier_version_to_the_byte() -> None:
         assert "prompt_archive/1.1/" not in before.text and "prompt_archive/1.0/" not in after.text
 
 
+# contract 4.39
 def test_a_larger_budget_keeps_what_a_smaller_one_kept_and_the_core_is_always_whole() -> None:
     state = PACK.load_state(_read(SHARED / "vesper.json"))
     core = (FOLDER / "templates" / "core.md").read_text(encoding="utf-8")

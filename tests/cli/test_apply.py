@@ -53,6 +53,7 @@ def test_the_list(here, run):
     assert max(map(len, due.out.splitlines())) <= 80
 
 
+# contract 9.23
 def test_an_operation_that_asks_nothing_is_done(here, run):
     done = run("apply", "logbook", "prune", "state.json", "--arg", "keep=2")
     assert (done.code, done.out, _numbers()) == (0, "", [8, 9])
@@ -73,6 +74,7 @@ def test_a_repeated_call_changes_nothing(here, run):
     assert (Path("state.json").read_bytes(), _archives()) == (before, archives)
 
 
+# contract 3.12
 def test_the_layout_of_the_file_stays(here, run):
     assert Path("state.json").read_text().startswith('{\n  "turns": 4,\n  "entries": [')
     run("apply", "logbook", "count", "state.json")
@@ -455,6 +457,7 @@ def test_a_state_that_changes_while_a_model_thinks_is_a_conflict_and_the_answer_
     assert again.code == 0 and _state()["summary"] == ANSWER.strip() and _state()["turns"] == 99
 
 
+# contract 9.21
 def test_others_get_the_lock_while_a_model_thinks(here, run):
     took = []
 

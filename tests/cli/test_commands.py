@@ -131,6 +131,7 @@ def test_the_schema_of_a_packs_states(keep, run):
     assert run("schema", "state", "keep").out == (KEEP / "state.schema.json").read_text(encoding="utf-8")
 
 
+# contract 13.1
 def test_a_report_is_valid_by_the_schema_that_is_printed(keep, run):
     schema = json.loads(run("schema", "report").out)
     for flags in ([], ["--budget", "20"], ["--format", "messages"]):
@@ -348,6 +349,7 @@ def test_what_is_not_what_would_be_made_is_refused_and_nothing_is_written(run, t
 # --- the rest ---
 
 
+# contract 12.5
 def test_the_version_names_the_vocabularies(run):
     lines = run("--version").out.splitlines()
     assert re.fullmatch(r"promptc \d+\.\d+\.\d+", lines[0])

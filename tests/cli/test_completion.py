@@ -193,6 +193,7 @@ TYPED = {
 }
 
 
+# contract 12.5
 def test_bash(typed):
     type_line = typed("bash", "--norc", "--noprofile", setup=['eval "$(promptc completion bash)"'])
     for line, then in TYPED.items():

@@ -20,6 +20,7 @@ def test_the_outputs_shown_are_the_outputs(run, tmp_path, monkeypatch, accepting
     assert made == DOCUMENT.read_text(encoding="utf-8"), "run `make accept` and read the difference"
 
 
+# contract 12.1
 def test_every_command_is_documented():
     text = DOCUMENT.read_text(encoding="utf-8")
     found = re.findall(r"^(###?) (.*)$", text, re.MULTILINE)

@@ -155,6 +155,7 @@ def test_a_checkout_with_crlf_makes_the_same_prompts(turned, run):
     assert run("check", ".").code == 0
 
 
+# contract 14.18
 def test_a_golden_with_crlf_fails_and_says_why(turned, run):
     """Goldens are bytes: a model is sent these and no others."""
     for golden in turned.glob("cases/*/golden.txt"):

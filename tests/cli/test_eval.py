@@ -7,6 +7,7 @@ import pytest
 STATE = "keep/state.json"
 
 
+# contract 3.17 and 3.18
 @pytest.mark.parametrize(
     ("expression", "flags", "value"),
     [

@@ -81,6 +81,7 @@ def test_the_meter_adds_up(keep, run):
     }
 
 
+# contract 12.3
 def test_a_render_that_does_not_fit_is_explained(keep, run):
     done = run("explain", "keep", STATE, "--budget", "20", "--json")
     assert done.code == 3 and json.loads(done.out)["error"]["missing"] > 0
@@ -165,6 +166,7 @@ def test_one_of_anything_is_not_counted_as_several(run, tmp_path):
     assert "there is 1 message\n" in run("explain", str(pack), str(state), "--source", "4:1", "--format", "messages").err
 
 
+# contract 12.5
 @pytest.mark.parametrize(
     ("flags", "says"),
     [
@@ -208,6 +210,7 @@ def test_control_characters_of_the_state_are_shown_escaped(keep, run):
     assert "\x1b" not in done.out and "\\x1b[31m" in done.out
 
 
+# contract 12.5
 def test_colours_are_for_terminals_or_on_demand(keep, run, monkeypatch):
     assert "\x1b[" not in run("explain", "keep", STATE).out
     coloured = run("explain", "keep", STATE, "--color", "always").out
@@ -244,6 +247,7 @@ def test_parts_of_messages_that_are_left_out_are_told(run):
     assert "`image` of item `6`; `image`, `document` of item `7`; `tool_use` of item `8`" in stages and "`7` · `8`" in stages
 
 
+# contract 3.26
 def test_definitions_are_told_under_their_names(tmp_path, run, monkeypatch):
     """Of a `where`, with what they stand for; of a line of output, as the template names them."""
     monkeypatch.chdir(tmp_path)

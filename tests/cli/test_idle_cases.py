@@ -17,6 +17,7 @@ def lost(there):  # noqa: F811
     return folder
 
 
+# contract 14.15
 @pytest.mark.parametrize(
     "asked", [(), ("fixtures",), ("packs/tavern",), ("--changed",), ("--ci",), ("-k", "lost"), ("fixtures/tavern/lost",)]
 )
@@ -77,6 +78,7 @@ def test_a_file_that_promptc_never_writes_is_no_golden(there, run):  # noqa: F81
     assert (there / "fixtures/tavern/golden.py").exists() and (there / "fixtures/tavern/calm/golden.retriever.txt").exists()
 
 
+# contract 14.8
 @pytest.mark.parametrize(
     "claims",
     [
@@ -95,6 +97,7 @@ def test_a_case_that_holds_nothing_is_broken(there, run, claims, does):  # noqa:
     assert "golden: [text]" in done.out and "expect: {exit: 0}" in done.out
 
 
+# contract 14.8
 @pytest.mark.parametrize(
     "claims",
     [
@@ -115,6 +118,7 @@ def test_a_case_that_holds_something_is_run(there, run, claims):  # noqa: F811
     assert run("test", "tavern/held").out == "1 passed\n"
 
 
+# contract 14.8
 def test_a_check_claims_that_nothing_is_found(there, run):  # noqa: F811
     folder = make_case(there, "checked")
     (folder / "case.yaml").write_text("title: checked\ncheck: true\n", encoding="utf-8")

@@ -8,6 +8,7 @@ from promptc.cli.group import COMMANDS, LATER
 from tests.contract.sources import ROOT
 
 
+# contract 12.1
 def test_the_later_commands_are_those_the_language_names():
     named = re.search(
         r"\*Not in this version yet:\* of the commands of §12 (.*)\.", (ROOT / "docs" / "contract.md").read_text(encoding="utf-8")

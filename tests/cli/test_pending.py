@@ -158,6 +158,7 @@ def test_what_an_interruption_leaves_is_named(there, run, monkeypatch, during, s
         assert (f"    fixtures/tavern/{name}/golden.txt\n" in done.err) == (at > during)
 
 
+# contract 14.18
 def test_the_inputs_go_with_the_golden(there, run):
     folder = there / "fixtures" / "tavern" / "first"
     (folder / "golden.inputs.json").write_text("old", encoding="utf-8")

@@ -10,6 +10,7 @@ from tests.cli.conftest import KEEP, command, environment
 PACK, STATE = "tests/cli/keep", "tests/cli/keep/state.json"
 
 
+# contract 12.3
 def test_a_prompt_is_all_that_stdout_gets(start):
     done = start("render", PACK, STATE)
     assert done.code == 0
@@ -17,6 +18,7 @@ def test_a_prompt_is_all_that_stdout_gets(start):
     assert done.err == ""
 
 
+# contract 12.2 and 12.3
 @pytest.mark.parametrize(
     ("code", "arguments", "says"),
     [
@@ -45,12 +47,14 @@ def test_a_state_from_standard_input(start):
     assert "stdin:1:1: PC0103" in start("render", PACK, "-").err
 
 
+# contract 3.16
 def test_line_ends_of_pack_and_state_do_not_matter(tmp_path, start):
     for path in KEEP.iterdir():
         (tmp_path / path.name).write_bytes(path.read_bytes().replace(b"\n", b"\r\n"))
     assert start("render", str(tmp_path), str(tmp_path / "state.json")).out == start("render", PACK, STATE).out
 
 
+# contract 12.3
 @pytest.mark.parametrize("arguments", [["render", PACK, STATE], ["explain", PACK, STATE], ["--help"], ["rule", "--all"]])
 def test_a_closed_pipe_ends_it_quietly(arguments):
     running = subprocess.Popen(command(arguments), stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(), cwd=KEEP.parents[2])
@@ -74,6 +78,7 @@ def test_a_closed_stream_ends_it_quietly(closed):
     assert (done.returncode, done.stderr) == (0, b"")
 
 
+# contract 12.2
 def test_an_interrupt_ends_it_without_a_word():
     probe = (
         "import signal, sys; from promptc.cli import main, request; "
@@ -103,6 +108,7 @@ def test_the_locale_and_the_terminal_do_not_matter(start):
     assert plain.stdout.decode() == start("explain", PACK, STATE).out
 
 
+# contract 12.5
 def test_findings_as_json_lines(start):
     done = start("render", PACK, STATE, "--diagnostics", "json", "--set", '/turn="x"', "--set", "/mood=3")
     found = [json.loads(line) for line in done.err.splitlines()]

@@ -36,6 +36,7 @@ def test_only_of_an_absent_section_says_so(keep, run):
     assert run("render", "keep", STATE, "--only", "quite").code == 2
 
 
+# contract 6.7
 def test_choices(keep, run):
     assert "Be stern." in run("render", "keep", STATE, "--mood", "stern").out
     assert run("render", "keep", STATE, "--mood", "stern") == run("render", "keep", STATE, "--variant", "mood=stern")
@@ -54,6 +55,7 @@ def test_set_changes_the_state_before_it_is_checked(keep, run):
     assert "--set /turns/0/id:1:1: PC0302" in done.err and "--set /turns/1/id:1:1: PC0302" in done.err
 
 
+# contract 13.1
 def test_the_report_is_canonical_and_the_same_as_explain_prints(keep, run, tmp_path):
     report = tmp_path / "report.json"
     assert run("render", "keep", STATE, "--report", str(report)).code == 0
@@ -62,6 +64,7 @@ def test_the_report_is_canonical_and_the_same_as_explain_prints(keep, run, tmp_p
     assert text == json.dumps(json.loads(text), sort_keys=True, ensure_ascii=False, separators=(",", ":")) + "\n"
 
 
+# contract 5.33 and 13.8
 def test_what_does_not_fit_shows_the_meter_and_still_writes_the_report(keep, run, tmp_path):
     report, output = tmp_path / "report.json", tmp_path / "prompt.txt"
     done = run("render", "keep", STATE, "--budget", "20", "--report", str(report), "-o", str(output))

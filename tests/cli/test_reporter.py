@@ -10,6 +10,7 @@ from promptc.cli.terminal import Paint, clip_cells, count_cells, escape_controls
 from promptc.diag.findings import Diagnostic, Span
 
 
+# contract 12.4
 def test_a_finding_shows_its_line_and_what_mends_it():
     found = Diagnostic("PC0201", "unknown key `totl`", Span("packs/inn.yaml", 7, 5, "    totl: 2048"), "did you mean `total`?")
     assert render_diagnostics([found]) == (
@@ -70,6 +71,7 @@ def test_paint():
     assert Paint(True).apply("", "red") == "" and Paint().apply("x", "red") == "x"
 
 
+# contract 12.5
 def test_settings_are_found_wherever_they_stand():
     assert read_settings([]) == Settings()
     assert read_settings(["--quiet", "render", "a", "--color=never", "b", "--diagnostics", "json"]) == Settings("never", "json", True)
@@ -88,6 +90,7 @@ def broken(monkeypatch):
     monkeypatch.setattr("promptc.cli.commands.pack_info.load_codes", fail)
 
 
+# contract 12.2
 def test_a_bug_is_told_as_one(broken, run):
     done = run("rule", "PC0101")
     assert (done.code, done.out) == (70, "")
@@ -99,6 +102,7 @@ def test_a_bug_is_told_as_one(broken, run):
     assert "--traceback" in done.err and "Traceback" not in done.err and len(rest) == 2
 
 
+# contract 12.5
 def test_a_traceback_is_shown_on_demand(broken, run):
     assert "Traceback (most recent call last)" in run("rule", "PC0101", "--traceback").err
     found = json.loads(run("rule", "PC0101", "--traceback", "--diagnostics", "json").err)

@@ -38,6 +38,7 @@ def test_it_is_run_where_the_extra_is_installed(needy, run):
     assert (needy / "golden.txt.new").read_text(encoding="utf-8") == GOLDEN
 
 
+# contract 14.5 and 14.15
 def test_it_is_skipped_where_it_is_not_and_nothing_is_offered(needy, run):
     with without_extras(["retrieval"]):
         done = run("test")
@@ -74,6 +75,7 @@ def test_the_table_of_a_run_tells_why_cases_were_skipped(there, needy, run):  # 
     ]
 
 
+# contract 14.15
 def test_with_no_skip_it_is_broken(needy, run):
     with without_extras(["retrieval"]):
         done = run("test", "--no-skip")
@@ -152,6 +154,7 @@ def test_a_case_that_passes_without_an_extra_is_not_told_of_it(there, run):  # n
         assert "PC0754" not in run("test").out
 
 
+# contract 14.5
 @pytest.mark.parametrize(
     ("more", "told"),
     [

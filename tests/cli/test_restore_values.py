@@ -38,6 +38,7 @@ def _archives():
     return {json.dumps(value, sort_keys=True): str(path) for path, value in found}
 
 
+# contract 9.18 and 9.24
 def test_what_is_replaced_is_archived_and_comes_back_as_it_was(here, run):
     before = Path("state.json").read_text()
     done = run("apply", ".", "put", "state.json", "--arg", 'plan="x"')
@@ -49,6 +50,7 @@ def test_what_is_replaced_is_archived_and_comes_back_as_it_was(here, run):
     assert again.code == 0 and "PC0840" not in again.err and Path("state.json").read_text() == before
 
 
+# contract 9.24
 def test_a_value_replaced_many_times_comes_back_step_by_step_or_at_once(here, run):
     for plan in ("1", "2", "1", "2", "3"):
         assert run("apply", ".", "put", "state.json", "--arg", f"plan={plan}").code == 0
@@ -58,6 +60,7 @@ def test_a_value_replaced_many_times_comes_back_step_by_step_or_at_once(here, ru
     assert run("apply", ".", "--restore", "state.json").code == 0 and _plan() == {"b": 1.0, "a": []}
 
 
+# contract 9.24
 def test_what_was_changed_since_stays(here, run):
     run("apply", ".", "put", "state.json", "--arg", "plan=1")
     Path("state.json").write_text('{"plan": "mine", "log": []}')
@@ -71,6 +74,7 @@ def test_the_same_value_is_no_loss(here, run):
     assert len(_archives()) == 1
 
 
+# contract 9.24
 def test_what_was_not_there_is_taken_away_again(here, run):
     edits = """
   open:

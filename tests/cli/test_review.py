@@ -349,6 +349,7 @@ def test_what_one_edit_moved_stands_together(moved, monkeypatch):
     assert "cause" not in pages[2]
 
 
+# contract 14.18
 def test_the_cause_of_a_difference_is_not_kept_with_the_golden(moved, run):
     """It is what the difference was about; the note that stays tells of the golden."""
     pending = json.loads((moved / "fixtures/tavern/calm/golden.inputs.json.new").read_text(encoding="utf-8"))

@@ -192,6 +192,7 @@ def test_check_names_what_is_wrong(folder, run, golden):
     assert run("segments", "list").out.endswith("4 segments, 1 inactive, 2 malformed (`promptc segments check` names them)\n")
 
 
+# contract 4.30
 def test_the_variable_goes_before_the_manifest_and_the_option_before_both(folder, run, monkeypatch):
     monkeypatch.setenv("PROMPTC_TEST_SEGMENTS", "sqlite:from-variable.db")
     run("segments", "import", "segments")
@@ -203,6 +204,7 @@ def test_the_variable_goes_before_the_manifest_and_the_option_before_both(folder
     assert run("segments", "list", "--url", "sqlite:option-and-store.db", "--table", "other").code == 0
 
 
+# contract 4.30
 @pytest.mark.parametrize("url", ["sqlite:../outside.db", "sqlite:/etc/x.db", "sqlite:a/../x.db", "sqlite:link.db"])
 def test_a_manifest_names_no_database_outside_its_pack(url, folder, run):
     (folder / "link.db").symlink_to(folder / "elsewhere.db")

@@ -84,6 +84,7 @@ def test_an_expression_sees_each(tale, run):
     assert run("eval", ".", "state.json", "each.mood ~ ' ' ~ item.ref_id", "--item", "npc/ada-1").out == '"tired ada"\n'
 
 
+# contract 13.1 and 13.11
 def test_the_report_is_valid_and_the_same_from_any_store(tale, run):
     shutil.copy(tale / "tale.db", tale / "copy.db")
     reports = []
@@ -94,6 +95,7 @@ def test_the_report_is_valid_and_the_same_from_any_store(tale, run):
     assert set(reports[0]["digests"]) == {"pack", "state", "promptc", "stores", "indexes"}
 
 
+# contract 13.16
 def test_what_was_kept_is_counted_where_it_is_asked_for(tale, run, monkeypatch):
     monkeypatch.setenv("PROMPTC_CACHE", str(tale / "cache"))
     monkeypatch.setenv("XDG_STATE_HOME", str(tale / "states"))

@@ -90,6 +90,7 @@ _OUTSIDE = (
 )
 
 
+# contract 14.2
 @pytest.mark.sampled
 @pytest.mark.parametrize("path", _OUTSIDE)
 @pytest.mark.parametrize(
@@ -130,6 +131,7 @@ def test_a_path_that_leads_out_is_refused(strange: Path, run, text: str, path: s
     _attack(strange, run, text.replace("PATH", path), "" if is_elsewhere else "PC0750")
 
 
+# contract 14.1
 @pytest.mark.parametrize(
     "line",
     [
@@ -292,6 +294,7 @@ def test_a_case_that_is_a_link_is_not_read(strange: Path, run) -> None:
     assert done.code == 1 and "PC0750" in done.out and _SECRET not in done.out + done.err
 
 
+# contract 14.1
 def test_looking_commands_and_operations_on_a_copy_are_run(strange: Path, run) -> None:
     lines = [
         "[render, ., cases/a/state.json]",

@@ -71,6 +71,7 @@ def _put(place, kind, outside):
 KINDS = ("pipe", "device", "link", "huge")
 
 
+# contract 3.15
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("words", [("render", ".", "state.json"), ("render", "pack.yaml", "state.json"), ("check", ".")], ids=" ".join)
 def test_a_manifest(there, kind, words):
@@ -148,6 +149,7 @@ def test_nothing_is_shown_of_a_file_that_is_no_manifest(there, name):
         assert code in (3, 4) and any(one in said for one in ("PC0258", "PC0260", "PC0154"))
 
 
+# contract 3.15
 def test_a_base_stays_in_the_repository(there):
     for name in ("base", "clone/base"):
         (there.parent / name).mkdir()

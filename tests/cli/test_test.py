@@ -126,6 +126,7 @@ obsolete                   1
         assert "goldens that differ" not in run("test", "--format", kind).out
 
 
+# contract 14.17
 def test_a_pending_golden_goes_when_all_is_well_again(there, run):
     change_pack(there, "You stand in", "You are in")
     run("test")
@@ -146,6 +147,7 @@ def test_in_ci_nothing_is_written(there, run, monkeypatch, way):
     assert not list(there.rglob("*.new"))
 
 
+# contract 14.15 and 14.16
 def test_what_is_new_or_obsolete_fails_in_ci_only(there, run):
     make_case(there, "unread")
     (there / "fixtures/tavern/calm/golden.report.json").write_text("{}", encoding="utf-8")
@@ -201,6 +203,7 @@ def test_what_is_asked_for(run, asked, count):
     assert run("test", *asked).out == f"{count} passed\n"
 
 
+# contract 14.16
 @pytest.mark.parametrize("asked", [("-k", "storm"), ("tavern/storm",), ("packs",), ("nowhere",)])
 def test_no_case_at_all_is_an_error(run, asked):
     done = run("test", *asked)
@@ -308,6 +311,7 @@ def test_what_is_broken_does_not_keep_the_rest_from_being_run(there, run):
     assert (linked / "golden.txt").is_symlink()
 
 
+# contract 14.16
 def test_a_pending_golden_that_cannot_be_written(there, run):
     """A folder in its place stands for a read-only folder and a full disk, which an administrator does not meet."""
     for name in ("golden.txt.new", "golden.inputs.json.new"):
@@ -332,6 +336,7 @@ def test_an_interrupt_while_a_pending_golden_is_written(there, run, monkeypatch)
     assert left == {"state.json", "case.yaml", "golden.txt"}
 
 
+# contract 14.17
 def test_a_case_that_breaks_its_claims_offers_no_golden(there, run):
     make_case(there, "claims", 'expect: {tokens: "<= 3"}\n', golden="old\n")
     done = run("test", "tavern/claims")
@@ -521,6 +526,7 @@ def test_concise_tells_each_failure_without_a_cause_by_itself(there, run):
     )
 
 
+# contract 14.11 and 14.12
 def test_a_session_carries_its_tier_and_measures_reuse(there, run):
     folder = there / "fixtures/tavern/session"
     folder.mkdir()
@@ -613,6 +619,7 @@ def test_a_folder_that_cannot_be_looked_into_is_broken(there, run, monkeypatch):
     assert "PC0903 cannot look into the folder `fixtures/tavern/calm`: Permission denied" in done.out
 
 
+# contract 14.10
 def test_a_key_that_a_turn_adds_is_found_in_the_case(there, run):
     (there / "packs/tavern/schema.json").write_text(
         '{"type": "object", "additionalProperties": false, "properties": {"place": {}, "seen": {}}}', encoding="utf-8"

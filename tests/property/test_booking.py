@@ -222,6 +222,7 @@ _states = st.fixed_dictionaries(
 _calls = st.lists(st.tuples(st.sampled_from(["put", "name", "add", "tail", "drop"]), st.integers(0, 3)), min_size=1, max_size=6)
 
 
+# contract 9.18
 @example(state={}, calls=[("tail", 0), ("tail", 1), ("tail", 0)], rounds=2)
 @example(state={"log": [1]}, calls=[("tail", 0), ("tail", 1), ("tail", 0)], rounds=2)
 @example(state={"log": [1, 2, 3]}, calls=[("drop", 2), ("drop", 3), ("tail", 2)], rounds=2)

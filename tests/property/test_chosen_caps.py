@@ -40,6 +40,7 @@ def _load(ladder: str, unit: str, least: int, may_be_none: bool, longest: int) -
         return pack, frozenset(one.code for one in check_pack(pack.model))
 
 
+# contract 5.7
 @given(
     ladder=st.sampled_from(LADDERS),
     unit=st.sampled_from(["tokens", "chars"]),

@@ -13,6 +13,7 @@ from tests.property.proof import Proof, Tally
 from tests.property.test_exact import iter_totals
 
 
+# contract 1.7, 11.10, 13.2 and 13.5
 def test_the_sums_of_the_report(proof: Proof) -> None:
     proof.hold("conserving", judge_conserving, draw_any, 2000)
 

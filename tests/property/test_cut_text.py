@@ -16,6 +16,7 @@ FENCES = ["=== A ===", "<rule ", "/"]
 long_texts = st.tuples(st.lists(texts, min_size=1, max_size=3), st.integers(1, 150)).map(lambda drawn: "".join(drawn[0]) * drawn[1])
 
 
+# contract 5.14
 @pytest.mark.parametrize("name", ["cl100k_base", "o200k_base", "chars/4"])
 @given(
     text=st.one_of(stretched, long_texts),

@@ -103,6 +103,7 @@ def cut_place(message: str) -> str:
     return re.sub(r", in `d\d+`.*", "", message)
 
 
+# contract 3.21
 def test_a_template_is_what_it_is_written_out(draws: Any) -> None:
     ends: Counter[str] = Counter()
     for seed in range(draws(6000)):
@@ -163,6 +164,7 @@ def other(tmp_path_factory: pytest.TempPathFactory) -> Any:
     return Library(tmp_path_factory.mktemp("named"))
 
 
+# contract 3.21
 def test_a_pack_is_what_it_is_written_out(proof: Proof, other: Any) -> None:
     def judge(loaded: Loaded, tally: Tally) -> str | None:
         namer = Namer(Random(repr(loaded.drawn.manifest)))

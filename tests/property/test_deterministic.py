@@ -18,6 +18,7 @@ ROOT = Path(__file__).parents[2]
 TOTALS = (4000, 90, 30)
 
 
+# contract 1.6 and 11.8
 def test_the_same_from_other_hash_seeds(proof: Proof, tmp_path: Path) -> None:
     tally = proof.figures.setdefault("other hash seeds", Tally())
     packs = [f"{proof.seed}/{index}" for index in range(proof.share(400))]
@@ -44,6 +45,7 @@ def _show(loaded: Loaded, total: int) -> list[Any]:
     return [emitted.text, list(emitted.messages), outcome.report] if emitted is not None else [outcome.report]
 
 
+# contract 3.13 and 11.8
 def test_the_order_of_a_states_keys_changes_nothing(proof: Proof) -> None:
     def judge(loaded: Loaded, tally: Tally) -> str | None:
         rng = Random(repr(loaded.drawn.state))
@@ -81,6 +83,7 @@ def test_a_render_leaves_no_trace(proof: Proof) -> None:
     proof.hold("idempotent", judge, draw_any, 600)
 
 
+# contract 11.9
 def test_a_stored_tier_is_the_same_tier(proof: Proof) -> None:
     library = proof.library
 

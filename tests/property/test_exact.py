@@ -23,6 +23,7 @@ from tests.property.proof import Proof, Tally
 _FACTS = Path(promptc.__file__).parent / "frontend" / "providers.json"
 
 
+# contract 11.1 and 11.2
 @pytest.mark.parametrize("draw", [draw_cl100k, draw_o200k, draw_any, draw_hostile])
 def test_exact_and_bounded(proof: Proof, draw: Callable[[Random], Drawn]) -> None:
     proof.hold(f"exact and bounded ({draw.__name__})", judge_exact, draw, 1000)
@@ -43,6 +44,7 @@ def judge_exact(loaded: Loaded, tally: Tally) -> str | None:
     return None
 
 
+# contract 8.17 and 11.1
 def test_exact_by_the_account_of_a_provider(proof: Proof) -> None:
     proof.hold("exact for providers", judge_provider, draw_any, 600)
 
@@ -69,6 +71,7 @@ def judge_provider(loaded: Loaded, tally: Tally) -> str | None:
     return None
 
 
+# contract 8.17
 def test_a_body_is_fitted_to_its_provider(proof: Proof) -> None:
     tally = proof.hold("a body is fitted to its provider", judge_body, draw_any, 600)
     assert tally["bodies"] and tally["refused"]

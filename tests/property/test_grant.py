@@ -37,6 +37,7 @@ def test_no_share_falls_as_the_room_grows(percents: dict[str, Claim], grows: dic
     assert all(less[name] <= more[name] for name in less)
 
 
+# contract 5.5
 @given(st.lists(st.tuples(_AMOUNTS, st.integers(1, 100), _AMOUNTS), min_size=1, max_size=3), claims("g"), st.integers(1, 400))
 def test_no_share_falls_as_the_total_grows(parts: list[tuple[int, int, int]], grows: dict[str, Claim], total: int) -> None:
     """With percentages of the total as ceilings, of percent sections and of `grow` alike."""
@@ -54,6 +55,7 @@ def test_no_share_falls_as_the_total_grows(parts: list[tuple[int, int, int]], gr
     assert all(less[name] <= more[name] for name in less)
 
 
+# contract 5.4 and 5.5
 @given(claims("p"), claims("g"), st.integers(-20, 300))
 def test_shares_are_those_of_the_definition(percents: dict[str, Claim], grows: dict[str, Claim], room: int) -> None:
     """Max-min fair filling, found by trying every way in which the claims can lie."""

@@ -18,6 +18,7 @@ _TOKEN = re.compile(
 )
 
 
+# contract 11.11 and 11.12
 def test_fences_are_the_packs_own(proof: Proof) -> None:
     tally = proof.hold("inert", judge_fences, draw_hostile, 2000)
     assert tally["fences"] > 0
@@ -73,6 +74,7 @@ def _begins(line: str, fences: Sequence[str]) -> bool:
     return line.strip().startswith(tuple(fences)) if fences else False
 
 
+# contract 11.11
 def test_no_special_token_reaches_the_prompt(proof: Proof) -> None:
     def judge(loaded: Loaded, tally: Tally) -> str | None:
         for outcome in iter_prompts(loaded):
@@ -86,6 +88,7 @@ def test_no_special_token_reaches_the_prompt(proof: Proof) -> None:
     proof.hold("special tokens", judge, draw_hostile, 2000)
 
 
+# contract 11.11
 def test_roles_are_the_manifests(proof: Proof) -> None:
     def judge(loaded: Loaded, tally: Tally) -> str | None:
         sections = loaded.drawn.manifest["sections"]
@@ -103,6 +106,7 @@ def test_roles_are_the_manifests(proof: Proof) -> None:
     proof.hold("roles", judge, draw_hostile, 1000)
 
 
+# contract 11.12
 def test_escaping_is_reversible(proof: Proof) -> None:
     """Unguarding gives the text that was guarded, hidden text aside: of every item, and of a section's lines in the output.
 

@@ -11,6 +11,7 @@ from tests.property.proof import Proof, Tally
 _LOOKED_AT = 0.1
 
 
+# contract 5.34 and 11.4
 def test_a_larger_total_keeps_what_a_smaller_one_holds(proof: Proof) -> None:
     tally = proof.hold("monotone in the total", judge_monotone, draw_monotone, 2000)
     assert tally["pairs"] > tally["packs"]
@@ -21,6 +22,7 @@ def test_so_does_one_of_texts_that_look_like_structure(proof: Proof) -> None:
     assert tally["pairs"] > tally["packs"]
 
 
+# contract 11.4
 def test_what_voids_it_is_named_by_check(proof: Proof) -> None:
     tally = proof.hold("named by check", judge_named, draw_outside, 2000)
     assert tally["packs that lose content or fail"] > 0 or tally["packs looked at"] < 50

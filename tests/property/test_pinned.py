@@ -9,10 +9,12 @@ from tests.property.oracle.layout import Layout
 from tests.property.proof import Proof, Tally
 
 
+# contract 4.15 and 11.6
 def test_pinned_content_and_keep_stay_whole(proof: Proof) -> None:
     proof.hold("pinned and kept", judge_pinned, draw_any, 2000)
 
 
+# contract 11.7
 def test_the_order_is_the_manifests(proof: Proof) -> None:
     proof.hold("order", judge_order, draw_any, 1000)
 

@@ -12,6 +12,7 @@ from tests.property.proof import Proof, Tally
 from tests.property.test_exact import iter_totals
 
 
+# contract 13.9 and 13.10
 def test_the_slices_of_the_output_are_the_sections_and_items(proof: Proof) -> None:
     tally = proof.hold("ranges", judge_ranges, draw_any, 1200)
     assert tally["items"] and tally["pointers"] and tally["items in messages"]

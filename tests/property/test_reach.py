@@ -11,6 +11,7 @@ from tests.property.proof import Proof, Tally
 _MANY = 1_000_000
 
 
+# contract 5.35 and 5.36
 def test_no_prompt_changes_by_reach(proof: Proof) -> None:
     library = proof.library
 

@@ -83,6 +83,7 @@ def test_all_archives_give_all_that_ever_was_in_order(steps):
     assert sum(restored.counts) == len(log.all) - len(log.now) and not any(restored.unsure)
 
 
+# contract 9.24 and 9.25
 @given(_STEPS, st.randoms(use_true_random=False))
 @settings(max_examples=count_examples(400), deadline=None)
 def test_in_any_order_and_in_several_calls_nothing_is_lost_or_doubled(steps, random):
@@ -166,6 +167,7 @@ def test_where_equal_elements_hide_a_loss_it_is_said(steps):
         assert count + left <= len(archive.elements)
 
 
+# contract 9.25
 def test_an_element_stands_where_its_neighbours_are():
     letters = [{"n": letter} for letter in "abcdef"]
     archive = _archive(letters, [letters[0], letters[2], letters[5]])

@@ -137,6 +137,7 @@ def pack(tmp_path_factory):
     return promptc.load(made)
 
 
+# contract 9.26
 @pytest.mark.parametrize("letters", [lambda at: "ab"[at % 2], lambda at: "abc"[at * at % 3], "u{}".format], ids=["two", "three", "unlike"])
 @given(steps=_STEPS, ends=_ENDS)
 @settings(max_examples=count_examples(60), deadline=None)

@@ -107,6 +107,7 @@ def test_the_order_in_which_chunks_are_met_does_not_matter(drawn, text):
     assert retrieve([one], query, ChunkQuery((), floor=0)) == retrieve([other], query, ChunkQuery((), floor=0))
 
 
+# contract 4.33
 @FEW
 @given(CHUNKS, st.lists(TEXTS, max_size=4, unique=True), st.sampled_from([(1, 0), (6, 4), (0, 1)]), st.permutations(range(4)))
 def test_of_several_queries_a_chunks_best_score_counts(drawn, texts, weights, order):
@@ -146,6 +147,7 @@ def multiply(one, other):
     return sum(a * b for a, b in zip(one, other, strict=True))
 
 
+# contract 4.35
 @FEW
 @given(CHUNKS, TEXTS, st.integers(1, 8))
 def test_a_chunk_is_as_near_as_the_two_nearest_of_its_text_twice_and_its_lines(drawn, text, window):
@@ -168,6 +170,7 @@ def test_a_chunk_is_as_near_as_the_two_nearest_of_its_text_twice_and_its_lines(d
     assert not text or len(chunks) > 12 or {one.id for one in order[:window]} & scored <= {*given}
 
 
+# contract 4.36 and 4.37
 @FEW
 @given(CHUNKS, st.lists(TEXTS, min_size=1, max_size=3), LINES, LEADS, st.integers(1, 4), st.one_of(st.none(), VERSIONS), st.booleans())
 def test_a_query_is_idle_by_its_words_and_the_ten_nearest_on_either_side(drawn, texts, idle, lead, window, version, is_hidden):

@@ -15,6 +15,7 @@ ALLOWED = {
 """What a drawn template may end in: of the closed list, what the strategies can draw."""
 
 
+# contract 3.7
 def test_drawn_templates_print_what_jinja_prints(draws):
     count = draws(20_000)
     outcomes: Counter[str] = Counter()

@@ -19,6 +19,7 @@ def _load(name):
     return load_counter(name, folder=Path())
 
 
+# contract 10.4 and 10.5
 @pytest.mark.parametrize("name", EXACT)
 @given(left=texts, right=texts)
 def test_counts_add_up_where_a_boundary_is_safe(name, left, right):

@@ -22,6 +22,7 @@ def _places(kept, text):
     return set(range(kept.start, kept.stop))
 
 
+# contract 5.14 and 5.17
 @pytest.mark.parametrize("side", ["end", "start", "middle"])
 @given(text=texts, at=st.sampled_from(BOUNDARIES), data=st.data())
 def test_cuts_nest_and_leave_something(side, text, at, data):

@@ -20,6 +20,7 @@ def _reads_as_fence(text, fences):
     return any(line.lstrip().startswith(fences) for line in text.splitlines())
 
 
+# contract 10.6 and 11.12
 @given(fences=fences, text=texts, fence_policy=policies, token_policy=policies, invisible_policy=policies)
 def test_what_was_guarded_can_be_read_back(fences, text, fence_policy, token_policy, invisible_policy):
     guard = Guard(fences, fence_policy=fence_policy, token_policy=token_policy, invisible_policy=invisible_policy)

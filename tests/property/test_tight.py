@@ -12,6 +12,7 @@ from tests.property.load_drawn import Library, Loaded
 from tests.property.proof import Proof, Tally
 
 
+# contract 11.3
 def test_the_last_notch_was_needed(proof: Proof) -> None:
     proof.hold("tight", judge_tight, draw_any, 2000)
 
@@ -41,6 +42,7 @@ def iter_ladders(outcome: Outcome) -> list[tuple[str, LadderResult]]:
     return [*fitted.ladders.items(), *([("truncate", fitted.truncated)] if fitted.truncated is not None else [])]
 
 
+# contract 11.3
 def test_needs_of_the_total(proof: Proof) -> None:
     """With number caps: a total larger by what the last notch needs does without it, one token less does not."""
     proof.hold("needs of the total", judge_total_needs, draw_monotone, 400)
@@ -64,6 +66,7 @@ def judge_total_needs(loaded: Loaded, tally: Tally) -> str | None:
     return None
 
 
+# contract 11.3
 def test_needs_of_a_cap(proof: Proof) -> None:
     """A section's cap larger by what its last notch needs does without it, one token less does not."""
     library = proof.library

@@ -96,6 +96,7 @@ def _draw(rng: Random) -> tuple[dict[str, Any], dict[str, Any]]:
     return {**drawn.manifest, "state": {"schema": "state.schema.json"}}, drawn.state
 
 
+# contract 11.13
 def test_manifests_nobody_means(proof: Proof, tmp_path: Path) -> None:
     def draw(rng: Random) -> tuple[bytes, bytes]:
         manifest, state = _draw(rng)
@@ -104,6 +105,7 @@ def test_manifests_nobody_means(proof: Proof, tmp_path: Path) -> None:
     _prove(proof, "any manifest", tmp_path, draw, 4000)
 
 
+# contract 11.13
 def test_manifests_of_flipped_bytes(proof: Proof, tmp_path: Path) -> None:
     def draw(rng: Random) -> tuple[bytes, bytes]:
         manifest, state = _draw(rng)
@@ -112,6 +114,7 @@ def test_manifests_of_flipped_bytes(proof: Proof, tmp_path: Path) -> None:
     _prove(proof, "any bytes as a pack", tmp_path, draw, 2000)
 
 
+# contract 11.13
 @pytest.mark.parametrize("kind", ["values", "bytes"])
 def test_states_nobody_means(proof: Proof, tmp_path: Path, kind: str) -> None:
     def draw(rng: Random) -> tuple[bytes, bytes]:

@@ -23,6 +23,7 @@ ROOT = Path(__file__).resolve().parents[2]
 LISTS = ("first", "second", "third", "turns")
 
 
+# contract 11.5
 @pytest.mark.parametrize("draw", [draw_any, draw_long])
 def test_nothing_of_a_hidden_element_decides_anything(proof: Proof, draw) -> None:
     library = proof.library

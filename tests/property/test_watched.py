@@ -21,6 +21,7 @@ WATCHED = 1000
 """The cap of the injected results."""
 
 
+# contract 7.4 and 7.5
 def test_the_tier_without_it_is_that_of_a_render_without_it(proof: Proof) -> None:
     library = proof.library
 

@@ -54,6 +54,7 @@ def _compile(pack, meter, raw) -> tuple[int, int]:
     return meter.asked, meter.encoded
 
 
+# contract 4.10
 @each_pack
 def test_a_longer_list_is_rendered_no_further(name, rendered):
     whole = _MAKE[name](10_000, _WORDS, 7)

@@ -19,6 +19,7 @@ def pack():
     return promptc.load(BASE)
 
 
+# contract 8.15
 @pytest.mark.parametrize("provider", PROVIDERS)
 def test_it_is_what_the_command_line_prints(pack, provider, capfdbinary):
     assert main(["render", str(BASE), str(BASE / "state.json"), "--format", provider, "--model", "m", "--quiet"]) == 0
@@ -41,6 +42,7 @@ LONG = json.loads((ROOT / "fixtures" / "tidepool" / "base" / "long.json").read_t
 ACCOUNTS = ("messages", "openai", "anthropic", "ollama")
 
 
+# contract 8.15
 @pytest.mark.sampled
 @pytest.mark.parametrize("fitted", ACCOUNTS)
 @pytest.mark.parametrize("provider", PROVIDERS)

@@ -77,6 +77,7 @@ def judge(small, text=QUERIES, floor=None, **given):
     return rendered.judge(read_queries(text.encode(), "q.tsv"), opened, floor)
 
 
+# contract 14.13
 def test_of_each_query_it_is_told_whether_its_answer_is_in_the_prompt_or_where_it_was_lost(small):
     verdict = judge(small)
     lost = [None, None, "beyond top", "over the cap", "refused", "refused", "under the floor", None, None, None]

@@ -44,6 +44,7 @@ def expect(drawn: Drawn, total: int, guard: Guard) -> Expected:
     return expected
 
 
+# contract 5.6
 def _settle(drawn: Drawn) -> Drawn:
     """With numbers in place of the caps that the state chooses."""
     manifest = deepcopy(drawn.manifest)
@@ -81,6 +82,7 @@ class _Fitting:
         self.ladders: dict[str, Iterator[Notch]] = {}
         self.expected = Expected(self.layout.format, tier=tier[0])
 
+    # contract 5.32 and 10.1
     def run(self) -> Expected:
         self._do()
         self._check_pinned()
@@ -98,6 +100,7 @@ class _Fitting:
 
     # --- the law ---
 
+    # contract 5.30 and 5.31
     def _walk(self, notches: Iterator[Notch], count: Callable[[], int], target: int, *, protect: bool) -> tuple[bool, Log]:
         """The shortest prefix of the notches that meets the target."""
         now = least = count()
@@ -118,6 +121,7 @@ class _Fitting:
                 return True, log
         return False, log
 
+    # contract 4.11 and 5.12
     def _breaks_min(self, section: Sec, before: list[Any], protect: bool) -> bool:
         least = section.spec.get("items", {}).get("window", {}).get("min", 0)
         windowed = [item for item in section.alive if item.windowed]
@@ -142,6 +146,7 @@ class _Fitting:
             ((name, body),) = step.items()
             yield from self.stepping.expand(name, body, section)
 
+    # contract 1.4 and 5.29
     def _expand_named(self, steps: list[Any]) -> Iterator[Notch]:
         for step in steps:
             if isinstance(step, str):
@@ -152,6 +157,7 @@ class _Fitting:
 
     # --- the passes ---
 
+    # contract 5.27 and 7.6
     def _do(self) -> None:
         steps: list[Any] = []
         for tier in self.rules["tiers"][: self.tier + 1] if self.rules else ():
@@ -174,6 +180,7 @@ class _Fitting:
     def _capped(self, unit: str) -> list[Sec]:
         return [one for one in self.sections if one.alive and not one.spec.get("pinned") and self._kind(one) == unit]
 
+    # contract 5.2
     def _kind(self, section: Sec) -> str:
         """`none`, `chars`, `number`, `percent` or `grow`."""
         budget = section.spec.get("budget")
@@ -190,10 +197,12 @@ class _Fitting:
         budget = section.spec["budget"]
         return budget.get("max", budget.get("tokens")) if isinstance(budget, dict) else budget
 
+    # contract 5.8
     def _chars(self, section: Sec) -> int:
         separator = section.spec.get("separator", "\n")
         return len(separator.join(item.body for item in section.alive))
 
+    # contract 5.3
     def _grant(self) -> dict[str, int]:
         fixed = self.layout.fixed
         shares: dict[str, dict[str, Claim]] = {"percent": {}, "grow": {}}
@@ -213,6 +222,7 @@ class _Fitting:
                 fixed += demand
         return {**numbers, **share_out(shares["percent"], shares["grow"], Fraction(self.total - fixed))}
 
+    # contract 5.3 and 5.4
     def _claim(self, section: Sec, kind: str, demand: int) -> Claim:
         floor = max(min(demand, self._min(section)), self._least(section))
         cap = self._cap(section)
@@ -221,6 +231,7 @@ class _Fitting:
         weight = part if kind == "percent" else Fraction(str(section.spec["budget"]["grow"]))
         return Fraction(floor), min(Fraction(demand), most), weight
 
+    # contract 5.3
     def _least(self, section: Sec) -> int:
         """The least count on the section's ladder, walked to its end and back."""
         held = Memory.of(section)
@@ -258,6 +269,7 @@ class _Fitting:
 # --- strain ---
 
 
+# contract 3.18, 7.1, 7.3 and 7.4
 def _strain(drawn: Drawn, total: int, guard: Guard) -> tuple[dict[str, Any], tuple[int, int], dict[str, list[str]]]:
     """The effective manifest, the tier with the percentage of pressure, and which watched sections would raise it."""
     manifest = drawn.manifest
@@ -281,6 +293,7 @@ def _strain(drawn: Drawn, total: int, guard: Guard) -> tuple[dict[str, Any], tup
     return _vary(manifest, rules["tiers"][: tier + 1]), (tier, 100 * spent // allowed if allowed else 0), raises
 
 
+# contract 7.2 and 7.3
 def _find_tier(rules: dict[str, Any], state: dict[str, Any], spent: int, allowed: int) -> int:
     pressure = Fraction(spent, allowed) if allowed else Fraction(0)
     previous = evaluate(rules["previous"], {"state": state}) if "previous" in rules else None

@@ -8,6 +8,7 @@ Claim = tuple[Fraction, Fraction, Fraction]
 """Floor, top, weight."""
 
 
+# contract 5.4 and 5.5
 def share_out(percents: Mapping[str, Claim], grows: Mapping[str, Claim], room: Fraction) -> dict[str, int]:
     """Tokens for each claim: `room` above the floors, percentages first."""
     room = max(room, Fraction(0))

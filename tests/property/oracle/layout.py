@@ -28,12 +28,14 @@ class Layout:
         """Rounded up."""
         return -(-units // self.unit)
 
+    # contract 8.16
     def overhead(self, role: str) -> int:
         """Units of a message without its content."""
         return (MESSAGE + (0 if self.unit == 4 else count(self.counter, role))) * self.unit
 
     # --- one section ---
 
+    # contract 5.21, 10.2 and 10.3
     def body(self, section: Sec) -> str:
         """The section as it stands in text: lines, the last with its end."""
         above, below = ("", section.marker) if section.is_below else (section.marker, "")
@@ -50,6 +52,7 @@ class Layout:
                 is_behind_item = True
         return text + "\n" + "".join(line + "\n" for line in (below, section.close) if line)
 
+    # contract 5.1 and 8.18
     def charge(self, section: Sec) -> int:
         """Units of everything the section adds."""
         if not section.alive:
@@ -71,10 +74,12 @@ class Layout:
 
     # --- the whole ---
 
+    # contract 10.4
     def text(self, sections: Sequence[Sec]) -> str:
         """The prompt as text."""
         return self.separator.join(self.body(section) for section in sections if section.alive)
 
+    # contract 8.6
     def messages(self, sections: Sequence[Sec]) -> list[dict[str, Any]]:
         """The prompt as messages."""
         by_id = {section.id: section for section in sections if section.alive}
@@ -92,6 +97,7 @@ class Layout:
         items = [{"role": item.role or section.role, "content": _content(item)} for item in section.alive]
         return items + marker if section.is_below else marker + items
 
+    # contract 8.18
     def total(self, sections: Sequence[Sec]) -> int:
         """Units of the whole prompt."""
         if self.format == "text":
@@ -111,6 +117,7 @@ def _content(item: It) -> Any:
     return item.parts if item.parts is not None and not item.made else item.text
 
 
+# contract 8.1
 def _plan(messages: Any, sections: list[dict[str, Any]]) -> list[tuple[str, list[str]]]:
     roles = {section["id"]: section.get("role", "user" if section["id"] == "input" else "system") for section in sections}
     if isinstance(messages, list):
@@ -124,6 +131,7 @@ def _plan(messages: Any, sections: list[dict[str, Any]]) -> list[tuple[str, list
     return plan
 
 
+# contract 8.4
 def _split(plan: list[tuple[str, list[str]]], sections: list[dict[str, Any]]) -> list[tuple[str, list[str]]]:
     """Sections of messages stand alone."""
     alone = {section["id"] for section in sections if "message" in section.get("items", {})}

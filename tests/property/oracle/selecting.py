@@ -27,6 +27,7 @@ def _load_meter(counter: str) -> Meter:
     return Meter(load_hf_counter(counter, render_tokenizer().encode()) if counter == NAME else load_counter(counter, folder=Path()))
 
 
+# contract 10.2
 def strip_lines(text: str) -> str:
     """Without leading empty lines and trailing line ends; nothing of white space only."""
     if not text.strip(WHITE):
@@ -36,6 +37,7 @@ def strip_lines(text: str) -> str:
     return text[max(white.rfind("\n"), white.rfind("\r")) + 1 :]
 
 
+# contract 5.9
 def find_size(size: Any, total: int) -> tuple[int, str]:
     """A size and its unit, `tokens` or `chars`."""
     if isinstance(size, str):
@@ -83,6 +85,7 @@ class Selecting:
         names = self._names(spec)
         return render_text(fence["open"], names).strip(WHITE), render_text(fence["close"], names).strip(WHITE)
 
+    # contract 1.2
     def _select(self, spec: dict[str, Any]) -> Sec:
         names = self._names(spec)
         section = Sec(spec["id"], spec, names)
@@ -106,6 +109,7 @@ class Selecting:
 
     # --- lists ---
 
+    # contract 4.1
     def _fill(self, section: Sec) -> None:
         spec = section.spec["items"]
         read = self._read(spec, section)
@@ -118,11 +122,13 @@ class Selecting:
                 text = render_text(header, {**section.names, "group": item.key}) if header else ""
                 section.headers[section.group_of(item)] = self.guard.guard(strip_lines(text))[0]
 
+    # contract 3.19
     def bind(self, section: Sec, item: It) -> dict[str, Any]:
         """What an item's expressions see."""
         this = {"id": item.id, "number": item.number, "anchor": item.anchor, "kept": item.kept}
         return {**section.names, "item": item.value, "this": this}
 
+    # contract 4.10, 4.12 and 4.15
     def _read(self, spec: dict[str, Any], section: Sec) -> list[It]:
         source = evaluate(spec["from"], section.names) or []
         every = [It(place, place, "", value, unit=place) for place, value in enumerate(source)]
@@ -143,6 +149,7 @@ class Selecting:
         self._name(spec, read, section)
         return read
 
+    # contract 4.10, 4.11 and 4.13
     def _see(self, window: dict[str, Any], passing: list[It], section: Sec) -> list[It]:
         """The window begins at the lowest multiple of `step` from which on at most `last` remain; groups are numbered as they come."""
         last, step, least = window["last"], window.get("step", 1), window.get("min", 0)
@@ -167,6 +174,7 @@ class Selecting:
     def _match_all(self, rules: list[dict[str, Any]], passing: list[It], size: int, section: Sec) -> list[It]:
         return [item for rule in rules for item in self._match(rule, passing, size, section)]
 
+    # contract 4.14, 4.15 and 4.16
     def _match(self, rule: dict[str, Any], items: list[It], end: int, section: Sec) -> list[It]:
         """The newest `last` matches among the `within` places before `end`."""
         near = [item for item in reversed(items) if end - rule.get("within", 1000) <= item.place < end]
@@ -177,6 +185,7 @@ class Selecting:
         this = {"number": item.place, "anchor": False, "kept": False}
         return {**section.names, "item": item.value, "this": this}
 
+    # contract 4.3
     def _name(self, spec: dict[str, Any], read: list[It], section: Sec) -> None:
         for item in read:
             value = evaluate(spec["id"], self.bind(section, item)) if "id" in spec else None
@@ -190,6 +199,7 @@ class Selecting:
 
     # --- arranging ---
 
+    # contract 4.1, 4.15, 4.20 and 4.21
     def _arrange(self, spec: dict[str, Any], read: list[It], section: Sec) -> list[It]:
         if "dedupe" in spec:
             read = self._dedupe(spec["dedupe"], read, section)
@@ -209,6 +219,7 @@ class Selecting:
             read = sorted(read, key=lambda item: order.index(section.group_of(item)))
         return read
 
+    # contract 4.17
     def _dedupe(self, rule: dict[str, Any], read: list[It], section: Sec) -> list[It]:
         texts = {id(item): self._compare(rule, section, item.value) for item in read}
         met = {self._compare(rule, section, item.value) for name in rule.get("against", ()) for item in self.sections[name].items}
@@ -222,6 +233,7 @@ class Selecting:
         text = str(evaluate(rule["by"], {**section.names, "item": value}))
         return text if rule.get("exact") else normalize(text)
 
+    # contract 4.18
     def _sort(self, keys: Any, read: list[It], section: Sec) -> list[It]:
         rules = [key if isinstance(key, dict) else {"by": key} for key in (keys if isinstance(keys, list) else [keys])]
 
@@ -234,6 +246,7 @@ class Selecting:
 
         return sorted(read, key=cmp_to_key(compare))
 
+    # contract 4.19
     def _limit_per(self, rule: dict[str, Any], read: list[It], section: Sec) -> list[It]:
         met: dict[str, int] = {}
         passing = []
@@ -256,6 +269,7 @@ class Selecting:
         texts = [spec["text"]] if "text" in spec else [one["text"] for one in spec["forms"]]
         return self._finish(spec, item, render_text(texts[form], names), names)
 
+    # contract 4.4 and 10.2
     def _finish(self, spec: dict[str, Any], item: It, text: str, names: dict[str, Any]) -> It | None:
         item.raw = strip_lines(text)
         if not item.raw:
@@ -267,6 +281,7 @@ class Selecting:
             item.open, item.close = (render_text(spec["fence"][side], names).strip(WHITE) for side in ("open", "close"))
         return item
 
+    # contract 10.11
     def _trim(self, rule: dict[str, Any], item: It, names: dict[str, Any]) -> None:
         marker = render_text(rule.get("marker", ""), names)
         for cut in iter_cuts(item.raw, at=rule.get("at", "word"), side="end", marker=marker, guard=self.guard, meter=self.meter):
@@ -278,6 +293,7 @@ class Selecting:
                 return
         item.raw = shorter
 
+    # contract 8.3
     def _render_message(self, spec: dict[str, Any], item: It, names: dict[str, Any]) -> It | None:
         item.role = evaluate(spec["message"]["role"], names)
         content = evaluate(spec["message"]["content"], names)
@@ -298,6 +314,7 @@ def _ids(items: list[It], kind: str, key: str) -> set[str]:
     return {part[key] for item in items for part in item.parts or () if part["type"] == kind and key in part}
 
 
+# contract 8.5
 def _pair(items: list[It], seen: list[It]) -> list[It]:
     """A tool's use and its result are one unit. Halves that are left alone go; a use that was never answered stays."""
     while True:

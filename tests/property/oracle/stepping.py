@@ -40,6 +40,7 @@ class Notch:
         if self.marker is not None and section.alive:
             section.marker, section.is_below = self._render_marker(), self.is_below
 
+    # contract 5.21
     def _render_marker(self) -> str:
         text = render_text(self.marker or "", {**self.section.names, "removed": self.section.removed})
         return self.guard.guard(" ".join(text.split()))[0] if self.guard is not None else text
@@ -53,6 +54,7 @@ class Stepping:
         self.files = files
         self.total = selecting.total
 
+    # contract 1.4 and 5.12
     def expand(self, name: str, body: dict[str, Any], section: Sec) -> Iterator[Notch]:
         """The notches of one step, as the section stands when it begins."""
         if section.spec.get("pinned"):
@@ -62,12 +64,14 @@ class Stepping:
 
     # --- order ---
 
+    # contract 3.19
     def _see(self, section: Sec, item: It, expression: Any) -> Any:
         tokens = self.selecting.layout.tokens(self.selecting.layout.units(item.text))
         this = {"tokens": tokens, "chars": len(item.text), "form": item.form}
         names = self.selecting.bind(section, item)
         return evaluate(expression, {**names, "group": item.key, "this": {**names["this"], **this}})
 
+    # contract 5.18 and 5.19
     def _classes(self, body: dict[str, Any], section: Sec, blocks: list[list[It]]) -> list[list[list[It]]]:
         """Blocks in classes, oldest first in each; a block is judged by its first item."""
         blocks = _sort_by_age(blocks)
@@ -85,6 +89,7 @@ class Stepping:
 
     # --- steps ---
 
+    # contract 5.18, 5.19 and 5.20
     def _evict(self, body: dict[str, Any], section: Sec) -> Iterator[Notch]:
         by_group, step, floor = body.get("whole") == "group", body.get("step", 1), body.get("floor", 0)
         key = section.group_of if by_group else (lambda item: item.unit)
@@ -104,6 +109,7 @@ class Stepping:
         for block in [block for bundles in rounds[:-1] for bundle in bundles for block in bundle] if step > 1 else []:
             yield from self._evict_blocks(body, section, [block], floor, by_group)
 
+    # contract 5.18
     def _evict_blocks(self, body: dict[str, Any], section: Sec, bundle: list[list[It]], floor: int, by_group: bool) -> Iterator[Notch]:
         going = [[item for item in block if not item.gone] for block in bundle]
         going = [block for block in going if block]
@@ -113,6 +119,7 @@ class Stepping:
             leaving = [item for block in going for item in block]
             yield Notch(section, leaving, marker=body.get("marker"), is_below=body.get("marker_at") == "below", guard=self.selecting.guard)
 
+    # contract 5.17
     def _trim(self, body: dict[str, Any], section: Sec) -> Iterator[Notch]:
         marker = render_text(body.get("marker", ""), section.names).rstrip("\r\n")
         marker = marker.lstrip("\r\n") if body.get("from") == "start" else marker
@@ -121,6 +128,7 @@ class Stepping:
         for block in [*(block for one in ranked for block in one), *([item] for item in open_ones if item.made)]:
             yield from self._trim_item(body, section, block[0], marker)
 
+    # contract 5.14
     def _trim_item(self, body: dict[str, Any], section: Sec, item: It, marker: str) -> Iterator[Notch]:
         selecting = self.selecting
         if item.gone or ("to" in body and selecting.fits(item.text, body["to"])):
@@ -147,6 +155,7 @@ class Stepping:
         layout = self.selecting.layout
         return (len(text) if unit == "chars" else layout.tokens(layout.units(text))) < least
 
+    # contract 5.22
     def _shorten(self, body: dict[str, Any], section: Sec) -> Iterator[Notch]:
         forms = section.spec.get("items", {}).get("forms", [])
         open_ones = [item for item in section.alive if not item.kept and not item.made and item.cut is None]
@@ -166,6 +175,7 @@ class Stepping:
 
         return Notch(section, change=change, whole=True)
 
+    # contract 5.23
     def _lower(self, body: dict[str, Any], section: Sec) -> Iterator[Notch]:
         units = _gather([item for item in section.alive if not item.made], lambda item: item.unit)
         levels = {id(item): self._see(section, unit[0], body["by"]) for unit in units for item in unit}
@@ -175,6 +185,7 @@ class Stepping:
             if level > body.get("floor", 0) and going:
                 yield Notch(section, going)
 
+    # contract 5.24
     def _recap(self, body: dict[str, Any], section: Sec) -> Iterator[Notch]:
         touched = self._find_touchable(section)
         if "where" in body:
@@ -183,16 +194,19 @@ class Stepping:
         if share:
             yield self._make("recap", body, section, [item for unit in touched[:share] for item in unit])
 
+    # contract 5.24
     def _replace(self, body: dict[str, Any], section: Sec) -> Iterator[Notch]:
         touched = [item for unit in self._find_touchable(section) for item in unit]
         if touched:
             yield self._make("replace", body, section, touched)
 
+    # contract 5.24
     def _find_touchable(self, section: Sec) -> list[list[It]]:
         """Units without a kept item, oldest first."""
         units = _gather(section.alive, lambda item: (item.made, id(item) if item.made else item.unit))
         return _sort_by_age([unit for unit in units if not any(item.kept for item in unit)])
 
+    # contract 5.24 and 5.25
     def _make(self, name: str, body: dict[str, Any], section: Sec, going: list[It]) -> Notch:
         told = {"items": [item.value for item in going], "text": "\n".join(item.raw for item in going)}
         raw = strip_lines(render_text(self.files[body["template"]], {**section.names, **told}))
@@ -203,6 +217,7 @@ class Stepping:
             made = It(oldest.place, oldest.number, name, None, raw, text, oldest.key, section.role, made=True, windowed=False)
         return Notch(section, going, made=made, whole=True)
 
+    # contract 5.26
     def _drop(self, body: dict[str, Any], section: Sec) -> Iterator[Notch]:
         if section.alive and not any(item.kept for item in section.alive):
             yield Notch(section, section.alive)

@@ -29,6 +29,7 @@ def test_budgets_that_are_right(tmp_path, budget):
     assert "PC0606" not in codes(lint(tmp_path, f"sections: [{{id: lore, text: x, budget: {budget}}}]"))
 
 
+# contract 4.11
 @pytest.mark.parametrize(
     ("window", "says"),
     [

@@ -19,6 +19,7 @@ variants:
 {more}"""
 
 
+# contract 6.2
 @pytest.mark.parametrize(
     ("first", "second", "key"),
     [

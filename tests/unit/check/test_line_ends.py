@@ -38,6 +38,7 @@ _RIGHT = [
 ]
 
 
+# contract 3.7
 @pytest.mark.parametrize(("text", "line"), _GLUED)
 def test_a_line_end_that_is_lost(text, line):
     assert [text.count("\n", 0, at) + 1 for at, _ in list_eaten(text)] == [line]

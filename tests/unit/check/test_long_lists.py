@@ -14,6 +14,7 @@ def _log(items: str, more: str = "") -> str:
     return f'let: {{few: state.short, all: state.log}}\nsections: [{{id: log, items: {{text: "{{{{ item }}}}", {items}}}{more}}}]'
 
 
+# contract 5.36
 @pytest.mark.parametrize(
     ("items", "more", "why"),
     [

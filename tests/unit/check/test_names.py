@@ -14,6 +14,7 @@ def _section(key: str, value: str) -> str:
     return f'sections: [{{id: lore, text: x, {key}: "{value}"}}]'
 
 
+# contract 3.17 and 3.18
 @pytest.mark.parametrize(
     ("body", "code", "help"),
     [
@@ -38,6 +39,7 @@ def test_a_name_that_is_not_there(tmp_path, body, code, help):
     assert help in found[0].help
 
 
+# contract 3.19
 def test_names_in_items_and_steps(tmp_path):
     body = """
         sections:

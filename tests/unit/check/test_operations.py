@@ -113,6 +113,7 @@ def test_an_else_is_asked_for_what_is_not_answered_yet(tmp_path: Path) -> None:
     assert codes(_lint(tmp_path, otherwise="{{ removed.log }}")) == ["PC0631"]
 
 
+# contract 3.19 and 9.19
 def test_say_knows_its_archives(tmp_path: Path) -> None:
     found = _lint(tmp_path, "{keep: /log, last: 1, archive: log}", more='    say: "{{ removed.lgo }}"\n')
     assert codes(found) == ["PC0635"] and "did you mean `log`?" in found[0].help
@@ -124,6 +125,7 @@ def test_the_pack_of_a_question_is_checked_with_its_names(tmp_path: Path) -> Non
     assert found.code == "PC0635" and found.span is not None and found.span.file.endswith("question.yaml")
 
 
+# contract 3.19
 def test_conditions_see_arguments_and_no_answers(tmp_path: Path) -> None:
     assert codes(_lint(tmp_path, more="    when: state.turn > args.keep\n")) == []
     assert codes(_lint(tmp_path, more="    when: answers.plan\n")) == ["PC0631"]

@@ -60,6 +60,7 @@ def test_sizes_in_percent(tmp_path):
     ]
 
 
+# contract 5.10
 def test_what_stands_beside_shares(tmp_path):
     body = """
         sections:

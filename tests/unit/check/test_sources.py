@@ -55,6 +55,7 @@ def test_what_is_there_is_left_alone(tmp_path, source, form):
     assert _find(tmp_path, source, form) == []
 
 
+# contract 4.32
 @pytest.mark.parametrize(
     ("source", "form", "name"),
     [

@@ -237,6 +237,7 @@ def _iter_given() -> Iterator[tuple[str, Any, dict[str, Any], list[Any]]]:
         yield f"the constant {constant!r}", constant, {}, [0]
 
 
+# contract 3.1
 @pytest.mark.sampled(9)
 @pytest.mark.parametrize("place", PLACES)
 def test_check_says_what_every_run_says(tmp_path: Path, place: str) -> None:
@@ -261,12 +262,14 @@ def _iter_places(part: Any, name: str) -> Iterator[str]:
         yield from _iter_places(inner, f"{name}.{key}")
 
 
+# contract 3.1
 def test_every_key_that_takes_an_expression_is_tried() -> None:
     parts = json.loads((ROOT / "schemas/pack.schema.json").read_text(encoding="utf-8"))["$defs"]
     named = {place for name, part in parts.items() if not name.endswith("_part") for place in _iter_places(part, name)}
     assert named == PLACES.keys()
 
 
+# contract 3.1
 def test_the_documentation_says_what_keys_take() -> None:
     said = (ROOT / "docs/reference/check.md").read_text(encoding="utf-8")
     taken = {one.wants for one in vars(takes).values() if isinstance(one, takes.Takes)}

@@ -17,6 +17,7 @@ def _strain(*at: str, more: str = "") -> str:
     return f"{_SECTIONS}strain: {{tiers: [{tiers}]{more}}}\n"
 
 
+# contract 7.8
 def test_a_tier_over_what_constant_texts_leave(tmp_path):
     found = lint(tmp_path, _strain("0", "0.7", "0.9"))
     assert codes(found) == ["PC0616"]

@@ -95,6 +95,7 @@ def test_a_fault_of_it_is_told_of_every_list(tmp_path):
     assert told == ["`visible`, asked of the items of `log`", "`visible`, asked of the items of `more`"]
 
 
+# contract 3.18
 @pytest.mark.parametrize("name", ["strain", "section", "this"])
 def test_it_sees_no_name_of_a_section(tmp_path, name):
     assert "PC0631" in codes(_look(tmp_path, f'"not item.internal or {name}.id == 1"', LOG))

@@ -26,6 +26,7 @@ def _list_found(folder, otherwise, check="{schema: answer.schema.json}"):
     return []
 
 
+# contract 9.12
 @pytest.mark.parametrize(
     ("otherwise", "says"),
     [

@@ -253,6 +253,7 @@ def make_encoder():
     return encoder
 
 
+# contract 4.38
 def test_a_part_has_the_lines_of_its_file_and_one_without_a_file_none(asked):
     built = {one.part.values["version"]: one.built for one in build(asked, make_encoder())}
     assert [one.asked for one in built["1.0"].chunks if one.heading == ("Combat",)] == [("hit first", "who is first, who is quickest")]
@@ -286,6 +287,7 @@ def test_an_index_is_stale_when_its_asked_file_is_another_comes_or_goes(asked, c
     assert digest_outside([asked]) != before, "a case that was kept is run again"
 
 
+# contract 4.38
 def test_no_part_has_its_file(asked, tmp_path):
     (tmp_path / "1.0" / "asked.tsv").unlink()
     code, message = code_of(build, asked, make_encoder())
@@ -293,6 +295,7 @@ def test_no_part_has_its_file(asked, tmp_path):
     assert code_of(build, replace(asked, asked="asked.tsv"), make_encoder())[0] == "PC0151"
 
 
+# contract 4.38
 def test_a_lead_over_no_idle_line(asked, tmp_path):
     build(asked, make_encoder())
     (tmp_path / "1.0" / "asked.tsv").write_text("hit first\ta.md#Combat\n", encoding="utf-8")
@@ -304,6 +307,7 @@ def test_a_lead_over_no_idle_line(asked, tmp_path):
     assert code_of(open_corpus, asked, "c", "1.0")[0] == "PC0279"
 
 
+# contract 4.38
 @pytest.mark.parametrize(
     ("line", "told"),
     [
@@ -328,6 +332,7 @@ def test_one_line_end_is_as_another(asked, tmp_path):
     assert (again.outcome, again.built.fingerprint) == ("kept", first)
 
 
+# contract 4.36
 def test_an_idle_query_finds_nothing_and_its_line_is_told(asked):
     build(asked, make_encoder())
     encoder = make_encoder()

@@ -41,6 +41,7 @@ def find_faults(folder):
     return [(one.code, one.message) for one in raised.value.diagnostics]
 
 
+# contract 3.20
 def test_every_sort_of_text_knows_them(tmp_path):
     define = {
         "hinge": "'hinge' in item.tags",
@@ -76,6 +77,7 @@ def test_every_sort_of_text_knows_them(tmp_path):
     assert "mine: True\nb\na!" in render(folder, {**STATE, "mood": "grim"})
 
 
+# contract 3.25
 def test_a_child_may_give_the_name_another_meaning(tmp_path):
     """The base's texts, and its later definitions, then mean the new one; with another signature, too."""
     define = {"hinge": "'hinge' in item.tags", "about(who)": "item.of == who", "mine": "about(state.npc)"}
@@ -86,6 +88,7 @@ def test_a_child_may_give_the_name_another_meaning(tmp_path):
     assert [render(folder) for folder in (tmp_path / "base", child, other)] == ["a\n", "b\n", "c\n"]
 
 
+# contract 3.25
 def test_a_child_may_take_one_out(tmp_path):
     write(tmp_path / "base", define={"hinge": "'hinge' in item.tags", "about(who)": "item.of == who"}, sections=[LIST])
     items = {"where": "item.of == 'bo'"}
@@ -94,11 +97,13 @@ def test_a_child_may_take_one_out(tmp_path):
     assert render(child) == "c\n"
 
 
+# contract 3.25
 def test_a_variation_cannot_reach_them(tmp_path):
     folder = write(tmp_path, define={"hinge": "1"}, sections=[LIST], patches={"other": {"define": {"hinge": "0"}}})
     assert [code for code, _ in find_faults(folder)] == ["PC0201"]
 
 
+# contract 3.25
 def test_operations_know_them_and_the_pack_of_an_ask_has_its_own(tmp_path):
     ask = {**HEAD, "define": {"who": "'ask of ' ~ state.npc"}, "sections": [{"id": "q", "role": "user", "text": "{{ who }}"}]}
     operation = {
@@ -134,6 +139,7 @@ def test_a_kept_pack_is_the_same_and_says_the_same(tmp_path):
     assert "`item` has no `tag`, in `hinge` (" in told[0][0]
 
 
+# contract 3.20
 def test_check_knows_their_types_where_they_stand(tmp_path):
     schema = {
         "type": "object",
@@ -157,6 +163,7 @@ def test_check_knows_their_types_where_they_stand(tmp_path):
     assert found[0][1].startswith("`items.where` of `names` reads `item`") and found[0][1].endswith("in `large`")
 
 
+# contract 3.22
 def test_the_texts_of_a_pack_become_no_more_than_a_bound(tmp_path):
     """Each text is small; what they stand for is not. It is told once."""
     double = {"d0": "state.n", **{f"d{at}": f"d{at - 1} + d{at - 1}" for at in range(1, 9)}}
@@ -167,6 +174,7 @@ def test_the_texts_of_a_pack_become_no_more_than_a_bound(tmp_path):
     assert (code, message) == ("PC0403", "with this text, the definitions of the pack become more than 30000 parts where they stand")
 
 
+# contract 3.20
 def test_there_are_no_more_than_a_bound(tmp_path):
     folder = write(tmp_path, define={f"d{at}": "1" for at in range(501)}, sections=[{"id": "a", "text": "x"}])
     assert len(find_faults(folder)) == 1

@@ -29,6 +29,7 @@ def test_values_are_json(text):
     assert load(text).value == json.loads(text.removeprefix("\ufeff"))
 
 
+# contract 3.13
 def test_mappings_are_in_code_point_order_of_their_keys():
     value = load('{"b": 1, "a": {"é": 1, "z": 2, "Z": 3}, "\\ud83d\\ude00": 4, "\uffff": 5}').value
     assert list(value) == ["a", "b", "\uffff", "\U0001f600"]
@@ -86,6 +87,7 @@ def test_what_only_looks_wrong_is_read(text):
     assert load(text).canonical == json.dumps(json.loads(text), separators=(",", ":")).replace("[1.0]", "[1]").encode()
 
 
+# contract 3.12
 @pytest.mark.parametrize(
     ("text", "value"),
     [

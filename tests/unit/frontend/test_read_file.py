@@ -44,12 +44,14 @@ def finding(folder, relative):
     return found
 
 
+# contract 3.16
 def test_files_are_read_as_they_stand_and_texts_with_plain_line_ends(pack, way):
     assert read_pack_file(pack, "rules.md", SPAN) == b"one\r\ntwo\rthree\n"
     assert PackFiles().read_text(str(pack), "rules.md", SPAN) == "one\ntwo\nthree\n"
     assert PackFiles().read_text(str(pack), "moods/calm.md", SPAN) == "calm"
 
 
+# contract 3.15
 @pytest.mark.parametrize(
     "relative",
     [
@@ -71,6 +73,7 @@ def test_plain_paths_are_plain(relative):
     assert check_pack_path(relative) is None
 
 
+# contract 3.15
 @pytest.mark.parametrize("relative", ["link.md", "inner.md", "gone.md", "out/secret.md"])
 def test_links_are_not_followed(pack, way, relative):
     assert finding(pack, relative).code == "PC0152"

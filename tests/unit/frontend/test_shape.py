@@ -351,6 +351,7 @@ def test_a_key_is_told_as_it_is_written():
     assert "step 1 of `overflow` of section `main` has 2 keys, `trim or cut` and `drop`; it takes one" in told
 
 
+# contract 5.28
 def test_an_unknown_step_elsewhere_lists_what_there_is():
     (found,) = check(in_section("text: x\n    overflow: [{use: short}]"))
     assert found.code == "PC0210"

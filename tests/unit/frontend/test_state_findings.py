@@ -191,6 +191,7 @@ def test_at_most_fifty_findings_and_how_many_more():
     assert len(check(schema, {"a": list(range(50))})) == 50
 
 
+# contract 3.9
 def test_formats_other_than_of_time_are_annotations():
     assert check({"properties": {"a": {"format": "email"}}}, {"a": "no address"}) == []
     assert [one.code for one in check({"properties": {"a": {"format": "date"}}}, {"a": "no date"})] == ["PC0302"]

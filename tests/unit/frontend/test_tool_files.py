@@ -33,6 +33,7 @@ def find(folder: Path, **files: str | bytes) -> list[tuple[str, int, int]]:
     return [(one.code, one.span.line, one.span.column) for one in raised.value.diagnostics if one.span is not None]
 
 
+# contract 8.7 and 8.9
 def test_a_tool_and_a_schema_keep_the_order_of_their_keys(tmp_path):
     prompt = load(tmp_path, json.dumps(TOOL), '{"properties": {"thought": {}, "answer": {}}, "type": "object"}')
     assert json.dumps(prompt.tools) == json.dumps([TOOL])
@@ -48,6 +49,7 @@ def test_a_mark_and_other_line_ends_change_nothing(tmp_path):
     assert other.report["digests"]["pack"] != prompt.report["digests"]["pack"]  # the mark is a byte of the file
 
 
+# contract 8.8
 @pytest.mark.parametrize(
     ("tool", "found"),
     [
@@ -73,6 +75,7 @@ def test_what_is_wrong_in_a_tool_has_its_place(tmp_path, tool, found):
     assert find(tmp_path, tool=tool) == found
 
 
+# contract 8.8
 @pytest.mark.parametrize(
     ("response", "found"),
     [

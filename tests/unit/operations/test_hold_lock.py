@@ -35,6 +35,7 @@ def holder(tmp_path):
     held.stdout.close()
 
 
+# contract 9.21
 def test_another_waits_and_is_told_for_whom(holder):
     path, held = holder
     with pytest.raises(DiskError) as raised, hold_lock(path, wait=0.05, purpose="clear", shown="state.json"):

@@ -60,6 +60,7 @@ class _Faults:
 FAULTS = [OSError(errno.ENOSPC, "No space left on device"), OSError(errno.EIO, "Input/output error"), KeyboardInterrupt()]
 
 
+# contract 9.22
 @pytest.mark.parametrize("fault", FAULTS, ids=["full", "broken", "interrupt"])
 def test_every_call_that_fails_leaves_the_old_state_or_the_new_one(fault, tmp_path):
     number, outcomes = 0, {"old": 0, "new": 0}
@@ -86,6 +87,7 @@ def test_every_call_that_fails_leaves_the_old_state_or_the_new_one(fault, tmp_pa
     assert number > 20 and outcomes["old"] > 10 and outcomes["new"] > 1
 
 
+# contract 9.22
 def test_a_state_that_another_writes_meanwhile_is_not_overwritten(tmp_path):
     """By something that takes no lock, such as an editor."""
     path = tmp_path / "state.json"

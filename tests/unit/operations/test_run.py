@@ -36,6 +36,7 @@ def _run(tmp_path: Path, state: Any, *edits: str, **head: str) -> Any:
 # --- edits ---
 
 
+# contract 9.1, 9.15, 9.16 and 9.19
 def test_edits_are_made_in_order_and_see_the_state_before(pack: Any) -> None:
     done = run_operation(pack, STATE, "tidy", answers={"digest": ANSWER})
     assert done.value == {"log": STATE["log"][4:], "title": "T", "digest": ["a", "b"], "notes": ["b0", "b3"]}
@@ -43,6 +44,7 @@ def test_edits_are_made_in_order_and_see_the_state_before(pack: Any) -> None:
     assert done.said == "4 of 6 went." and done.is_changed and not done.fallbacks and not done.warnings
 
 
+# contract 9.17
 @pytest.mark.parametrize("edit", ["{set: /scene/place/name, to: \"'hall'\"}", "{append: /scene/place/name, to: \"'hall'\"}"])
 def test_mappings_that_are_declared_and_left_out_are_made_on_the_way(tmp_path: Path, edit: str) -> None:
     scene = {"type": "object", "properties": {"scene": {"type": "object", "properties": {"place": {"type": "object"}}}}}
@@ -58,16 +60,19 @@ def test_mappings_that_are_declared_and_left_out_are_made_on_the_way(tmp_path: P
         run_operation(pack, {"scene": {"place": "hall"}}, "one")
 
 
+# contract 9.16
 def test_a_left_out_list_begins_with_its_default_or_empty(tmp_path: Path) -> None:
     new = _run(tmp_path, {}, "{append: /history, to: state.title}", "{append: /notes, to: state.title}")
     assert new == {"history": ["the beginning", "Untitled"], "notes": ["Untitled"]}
 
 
+# contract 9.15
 @pytest.mark.parametrize(("last", "kept"), [("0", []), ("2", ["c", "d"]), ("9", ["a", "b", "c", "d"])])
 def test_keep_last(tmp_path: Path, last: str, kept: list[str]) -> None:
     assert _run(tmp_path, {"history": [*"abcd"]}, f"{{keep: /history, last: {last}}}") == {"history": kept}
 
 
+# contract 9.16 and 9.17
 def test_keep_where_sees_each_element_with_its_defaults(tmp_path: Path) -> None:
     state = {"log": [{"text": "a"}, {"text": "b", "hot": True}, {"text": "c"}]}
     pack = _edit(tmp_path, "{keep: /log, where: not item.hot, archive: hot}")
@@ -84,16 +89,19 @@ def test_a_list_edited_twice_is_archived_as_it_was_then(tmp_path: Path) -> None:
     assert archive.elements == ("a", "c") and archive.length == 3
 
 
+# contract 9.15
 def test_an_edit_whose_when_does_not_hold_is_left_out(tmp_path: Path) -> None:
     assert _run(tmp_path, {"title": "T"}, "{set: /title, to: \"'U'\", when: not state.title}") == {"title": "T"}
 
 
+# contract 9.17
 def test_what_is_not_there_is_removed_and_kept_without_a_word(tmp_path: Path) -> None:
     pack = _edit(tmp_path, "{remove: /strain}", "{keep: /notes, last: 1, archive: notes}")
     done = run_operation(pack, {"title": "T"}, "one")
     assert done.value == {"title": "T"} and not done.is_changed and not done.archives
 
 
+# contract 9.17
 def test_elements_are_edited_by_their_place(tmp_path: Path) -> None:
     state = {"log": [{"text": "a"}, {"text": "b"}]}
     assert _run(tmp_path, state, "{set: /log/1/hot, to: true}", "{remove: /log/0}") == {"log": [{"text": "b", "hot": True}]}
@@ -106,6 +114,7 @@ def test_a_pointer_that_leads_nowhere_changes_nothing(tmp_path: Path, edit: str)
     assert [found.code for found in raised.value.diagnostics] == ["PC0807"]
 
 
+# contract 9.20
 @pytest.mark.parametrize(
     ("edit", "code"),
     [
@@ -123,6 +132,7 @@ def test_a_value_that_cannot_stand_changes_nothing(tmp_path: Path, edit: str, co
     assert {found.code for found in raised.value.diagnostics} == {code}
 
 
+# contract 9.20
 def test_a_new_state_passes_the_asserts(tmp_path: Path) -> None:
     text = 'asserts: [{that: state.title, else: "a log has a title"}, {that: state.log, else: "empty", level: error}]\n'
     pack = write_pack(
@@ -143,6 +153,7 @@ def test_a_fault_that_was_there_before_is_told_from_a_new_one(tmp_path: Path) ->
     assert run_operation(pack, {"title": "bad"}, "two").value["title"] == "good", "an operation may mend it"
 
 
+# contract 9.1
 def test_nothing_given_is_changed(pack: Any) -> None:
     raw = json.dumps(STATE)
     state, args, answers = json.loads(raw), {"keep": 1, "summary": True}, {"digest": ANSWER}
@@ -166,6 +177,7 @@ def test_a_second_run_changes_nothing_where_edits_are_idempotent(pack: Any) -> N
 # --- answers ---
 
 
+# contract 9.8
 @pytest.mark.parametrize(
     "answer",
     [
@@ -181,6 +193,7 @@ def test_an_answer_in_json_is_read_through_its_fence(pack: Any, answer: str) -> 
     assert done.value["digest"] == ["a", "b"] and not done.fallbacks
 
 
+# contract 9.12 and 9.13
 @pytest.mark.parametrize(
     ("answer", "why"),
     [
@@ -222,6 +235,7 @@ def test_a_title_stands_in_a_sentence_as_words_do(tmp_path: Path, title: str, wh
     assert f"its `else` takes its place: the answer {why} (line 1" in found.message
 
 
+# contract 9.9
 @pytest.mark.parametrize(
     ("answer", "is_taken"),
     [
@@ -240,6 +254,7 @@ def test_headings_stand_on_lines_of_their_own_in_order(pack: Any, answer: str, i
     assert done.value["history"][-1] == (answer if is_taken else "a; b"), "the `else` sees the answer before it"
 
 
+# contract 9.12
 def test_an_else_is_cut_to_max_at_a_line(tmp_path: Path) -> None:
     lines = "\\n".join(f"line {n} of many" for n in range(40))
     operations = (
@@ -256,6 +271,7 @@ def test_an_else_is_cut_to_max_at_a_line(tmp_path: Path) -> None:
 # --- what is asked ---
 
 
+# contract 9.7
 def test_what_is_asked(pack: Any) -> None:
     args = {"summary": True, "tone": "plainly"}
     first, second = ask(pack, STATE, "tidy", args)
@@ -271,6 +287,7 @@ def test_what_is_asked(pack: Any) -> None:
     assert [one.name for one in ask(pack, STATE, "tidy")] == ["digest"], "what its `when` refuses is not asked"
 
 
+# contract 9.3
 def test_what_there_is_and_what_is_due(pack: Any) -> None:
     assert [(one.name, one.title, one.asks, one.is_due) for one in list_operations(pack, STATE)] == [
         ("tidy", "Digest and prune", ("digest", "summary"), True),
@@ -280,6 +297,7 @@ def test_what_there_is_and_what_is_due(pack: Any) -> None:
     assert pack.render(STATE).report["flags"] == {"due": ["tidy"]} and pack.render({}).report["flags"] == {}
 
 
+# contract 9.2
 @pytest.mark.parametrize("args", [{"keep": True}, {"keep": 1.5}, {"summary": 0}, {"tone": None}, {"tones": "x"}, {"keep": object()}])
 def test_arguments_are_of_their_defaults_kinds(pack: Any, args: dict[str, Any]) -> None:
     with pytest.raises(UsageError):
@@ -299,12 +317,14 @@ def test_a_kept_pack_tells_what_is_due_and_is_loaded_again_for_the_rest(tmp_path
         assert [one.name for one in ask(kept, STATE, "tidy")] == ["digest"]
 
 
+# contract 9.5 and 13.11
 def test_a_pack_of_a_question_counts_for_the_digest(tmp_path: Path) -> None:
     before = write_pack(tmp_path).model.digest
     (tmp_path / "digest.yaml").write_text((tmp_path / "digest.yaml").read_text() + "# once more\n")
     assert promptc.load(tmp_path).model.digest != before
 
 
+# contract 9.4
 def test_a_pack_that_extends_another_changes_its_operations(tmp_path: Path) -> None:
     write_pack(tmp_path / "base")
     (tmp_path / "own").mkdir()
@@ -319,12 +339,14 @@ def test_a_pack_that_extends_another_changes_its_operations(tmp_path: Path) -> N
     assert run_operation(pack, STATE, "tidy").value["log"] == STATE["log"][5:]
 
 
+# contract 9.5
 def test_a_question_inside_the_pack_only(tmp_path: Path) -> None:
     with pytest.raises(PromptcError) as raised:
         write_pack(tmp_path / "pack", 'operations: {one: {asks: {q: {pack: ../digest.yaml, else: {text: ""}}}, edits: []}}\n')
     assert [found.code for found in raised.value.diagnostics] == ["PC0150"]
 
 
+# contract 9.6
 @pytest.mark.parametrize(("named", "code"), [("{{ hot | length }}", "PC0410"), ("{{ far(1) }}", "PC0408")])
 def test_a_question_sees_data_and_no_name_of_the_manifest_that_asks(tmp_path: Path, named: str, code: str) -> None:
     """So that it stands by itself, and its own definitions mean the same whoever asks."""
@@ -356,6 +378,7 @@ def _refusal(done: Any) -> str:
     return str(found.message.partition("takes its place: ")[2])
 
 
+# contract 9.10
 def test_an_answer_that_breaks_a_claim_is_refused_for_the_reason_its_else_gives(tmp_path: Path) -> None:
     pack = _write(tmp_path, FEWER)
     done = run_operation(pack, CLAIMS_STATE, "one", answers={"digest": '{"points": ["a"]}'})
@@ -364,18 +387,21 @@ def test_an_answer_that_breaks_a_claim_is_refused_for_the_reason_its_else_gives(
     assert taken.value["digest"] == ["x", "y"] and not taken.warnings
 
 
+# contract 9.10
 def test_claims_see_arguments_and_the_first_that_breaks_is_told(tmp_path: Path) -> None:
     pack = _write(tmp_path, "{that: answers.digest.points, else: none}", "{that: answers.digest.points | length >= args.least, else: few}")
     for answer, least, why in (("[]", 0, "none"), ('["a"]', 2, "few")):
         assert _refusal(run_operation(pack, CLAIMS_STATE, "one", {"least": least}, {"digest": f'{{"points": {answer}}}'})) == why
 
 
+# contract 9.10
 def test_a_claim_that_cannot_be_judged_of_an_answer_refuses_it(tmp_path: Path) -> None:
     pack = _write(tmp_path, "{that: \"(answers.digest.points[0] | int('x')) + 1\", else: no}")
     why = _refusal(run_operation(pack, CLAIMS_STATE, "one", answers={"digest": '{"points": ["a"]}'}))
     assert why.startswith("`(answers.digest.points[0] | int('x')) + 1` cannot be tested: ")
 
 
+# contract 9.14
 def test_what_stands_for_an_answer_makes_no_claim(tmp_path: Path) -> None:
     done = run_operation(_write(tmp_path, "{that: false, else: never}"), CLAIMS_STATE, "one")
     assert done.value == CLAIMS_STATE and [found.code for found in done.warnings] == ["PC0801"]
@@ -403,6 +429,7 @@ operations:
 """
 
 
+# contract 9.12
 def test_an_answer_that_would_leave_an_invalid_state_is_refused(tmp_path: Path) -> None:
     pack = _write(tmp_path, FEWER, edit="{set: /strain, to: answers.digest.points | first}")
     given = {"digest": '{"points": ["furious", "b"]}'}
@@ -413,6 +440,7 @@ def test_an_answer_that_would_leave_an_invalid_state_is_refused(tmp_path: Path) 
     assert "`furious`" in _refusal(done)
 
 
+# contract 9.13
 def test_a_refusal_names_the_place_in_the_schema_and_in_the_answer(tmp_path: Path) -> None:
     pack = _write(tmp_path, FEWER, edit="{set: /strain, to: answers.digest.points | first}")
     given = {"digest": '```json\n{"points": ["b",\n "furious"]}\n```'}
@@ -435,12 +463,14 @@ def test_a_refusal_of_a_text_names_the_answer(tmp_path: Path, to: str, tier: str
         assert done.fallbacks == ("tier",) and found.message.endswith("; it is made of the answer")
 
 
+# contract 9.12
 def test_an_answer_of_which_no_edit_can_be_made_is_refused(tmp_path: Path) -> None:
     pack = _write(tmp_path, FEWER, edit="{append: /history, each: \"'z' if 'z' in answers.digest.points else answers.digest.points\"}")
     done = run_operation(pack, {"history": []}, "one", answers={"digest": '{"points": ["z"]}'})
     assert done.value == {"history": []} and "must be a list, not `z`" in _refusal(done)
 
 
+# contract 9.14
 @pytest.mark.parametrize(
     ("digest", "tier", "fallbacks"),
     [
@@ -455,6 +485,7 @@ def test_of_several_answers_those_that_fit_are_taken(tmp_path: Path, digest: str
     assert done.value == {"digest": ["a"] if "digest" in fallbacks else ["x"], "strain": "calm" if "tier" in fallbacks else "tense"}
 
 
+# contract 9.14
 def test_where_several_answers_are_bad_all_are_refused(tmp_path: Path) -> None:
     edits = "      - {set: /digest, to: answers.digest.points}\n"
     both = SECOND.replace(edits, edits + '      - {set: /title, to: "answers.digest.points[1]"}\n').replace(
@@ -467,6 +498,7 @@ def test_where_several_answers_are_bad_all_are_refused(tmp_path: Path) -> None:
 # --- what is replaced ---
 
 
+# contract 9.18 and 9.19
 def test_a_replaced_value_is_archived_once_and_only_where_it_changes(tmp_path: Path) -> None:
     sets = "{set: /title, to: args.new, archive: titles}, {set: /title, to: args.new ~ '!', archive: titles}"
     edits = f'{{edits: [{sets}], args: {{new: x}}, say: "{{{{ removed.titles }}}}"}}'
@@ -494,11 +526,13 @@ METER = Meter(CharacterCounter())
 _NOTHING = ["", " \n", "\n\u200b\n", "\u3164", "\u2800", "\xad\u2060", "\U000e0041", "\u0301", "\ufeff", "\0", "\x1b"]
 
 
+# contract 9.11
 @pytest.mark.parametrize("text", _NOTHING)
 def test_nothing_to_see_is_refused(text):
     assert judge_answer(text, None, METER).why == "it is empty"
 
 
+# contract 9.11
 @pytest.mark.parametrize("text", ["a", "1", "。", "😀", "e\u0301", "-", "\u200b1", "ก็"])
 def test_anything_else_is_taken(text):
     judged = judge_answer(text, None, METER)

@@ -86,6 +86,7 @@ def _try(pack, state):
         return "found", [(found.code, found.message, found.span and (found.span.line, found.span.column)) for found in error.diagnostics]
 
 
+# contract 3.14
 @pytest.mark.parametrize("name", POSITIONS)
 def test_every_position_charges_the_render(name, tmp_path):
     pack = _load(tmp_path, POSITIONS[name])

@@ -13,6 +13,7 @@ def _list_alive(outcome):
     return [entry.item.id for entry in outcome.fitted.sections["one"].alive]
 
 
+# contract 5.18
 def test_the_oldest_go_first_however_a_section_sorts(tmp_path):
     items = {"from": "state.list", "text": "some words", "sort": [{"by": "item.score", "desc": True}]}
     state = {"list": [{"score": 1}, {"score": 3}, {"score": 2}, {"score": 9}]}
@@ -25,6 +26,7 @@ def test_the_oldest_go_first_across_groups(tmp_path):
     assert _list_alive(_compile(tmp_path, {"id": "one", "items": items, "budget": 8}, state)) == ["3", "2"]
 
 
+# contract 5.24
 def test_a_recap_stands_where_the_oldest_stood(tmp_path):
     items = {"from": "state.list", "text": "some words {{ this.number }}", "sort": {"by": "this.number", "desc": True}}
     section = {"id": "one", "items": items, "budget": 18, "overflow": [{"recap": {"template": "cue.md", "older": 0.5}}]}

@@ -15,6 +15,7 @@ def _render(tmp_path, budget, state, more=LADDER):
     return pack.render({"l": WORDS, **state})
 
 
+# contract 5.6 and 13.12
 @pytest.mark.parametrize(("cap", "used"), [(0, 0), (-7, 0), (3, 3), (3.0, 3), (6, 6), (40, 20), (None, 20)], ids=lambda value: repr(value))
 def test_a_cap_is_what_the_state_asks_for_up_to_the_most(tmp_path, cap, used):
     for budget, unit in (("{from: state.cap, max: 20}", "tokens"), ("{from: state.cap, max: {chars: 20}}", "characters")):
@@ -26,6 +27,7 @@ def test_a_cap_is_what_the_state_asks_for_up_to_the_most(tmp_path, cap, used):
         assert prompt.text == (plain.text if plain is not None else "")
 
 
+# contract 5.6
 @pytest.mark.parametrize("cap", ["20", True, 2.5, [3]])
 def test_what_is_no_whole_number_is_told(tmp_path, cap):
     with pytest.raises(PromptcError) as raised:
@@ -45,6 +47,7 @@ def test_a_cap_that_is_not_met_names_who_chose_it(tmp_path):
     assert "and its budget is 1 by `state.cap`" in raised.value.diagnostics[0].message
 
 
+# contract 5.6
 def test_pressure_goes_by_the_cap_that_was_chosen(tmp_path):
     strain = "strain: {count: [a], tiers: [{name: calm, at: 0}, {name: tense, at: 1}]}\n"
     pack = load_small(tmp_path, f"sections: [{{id: a, budget: {{from: state.cap, max: 20}}, {LADDER}}}]\n{strain}")
@@ -64,6 +67,7 @@ def test_a_variation_of_the_most_keeps_who_chooses(tmp_path):
     assert "cap" not in fixed and fixed["grant"] == 3
 
 
+# contract 5.6
 @pytest.mark.parametrize("budget", ["{from: state.cap}", "{from: state.cap, max: '15%'}"])
 def test_the_most_is_a_number(tmp_path, budget):
     with pytest.raises(PromptcError) as raised:
@@ -82,6 +86,7 @@ def _check(tmp_path, cap, more=LADDER, **options):
     return lint(tmp_path, body, schema=_schema(cap), **options)
 
 
+# contract 5.7
 @pytest.mark.parametrize(
     ("cap", "overflow", "levels"),
     [
@@ -100,6 +105,7 @@ def test_a_ladder_that_need_not_meet_the_least_cap(tmp_path, cap, overflow, leve
     assert [one.level for one in found if one.code == "PC0622"] == levels
 
 
+# contract 5.7
 def test_a_cap_binds_where_the_least_does(tmp_path):
     assert messages(_check(tmp_path, {"type": "integer", "minimum": 60}), "PC0672") == [
         "the budget of `a`, 60 tokens, never binds: by the schema it needs at most 22"
@@ -107,6 +113,7 @@ def test_a_cap_binds_where_the_least_does(tmp_path):
     assert "PC0672" not in codes(_check(tmp_path, {"type": "integer", "minimum": 3}))
 
 
+# contract 5.7
 def test_what_is_pinned_is_held_to_the_least_cap(tmp_path):
     constant = "pinned: true, text: 'one two three four five'"
     assert codes(_check(tmp_path, {"type": "integer", "minimum": 3}, constant)) == ["PC0610"]
@@ -116,6 +123,7 @@ def test_what_is_pinned_is_held_to_the_least_cap(tmp_path):
     assert codes(_check(tmp_path, {"type": "integer", "minimum": 60}, pinned)) == []
 
 
+# contract 5.7
 def test_a_tier_that_some_cap_reaches_is_no_finding(tmp_path):
     strain = "strain: {count: [a], tiers: [{name: calm, at: 0}, {name: tense, at: 0.9}]}\n"
     sections = "sections: [{id: a, budget: {from: state.cap, max: 90}, text: 'one two three', overflow: [{drop: {}}]}]\n"

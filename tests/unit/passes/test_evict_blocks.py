@@ -13,6 +13,7 @@ def _render(tmp_path, cap, step, **items):
     return load_drawn(Drawn({**manifest, "output": {"separator": ""}}, state), tmp_path).compile(state).emitted.text.split()
 
 
+# contract 5.20
 @pytest.mark.parametrize(
     ("step", "items"),
     [({"step": 4, "floor": 4}, {}), ({"step": 4}, {"window": {"last": 8, "min": 4, "step": 4}})],

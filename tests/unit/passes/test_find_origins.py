@@ -19,6 +19,7 @@ def _pointers(tmp_path, source, state, more=""):
     return [item["pointer"] for item in found["one"]]
 
 
+# contract 13.10
 def test_elements_of_a_list_of_the_state_have_its_pointer_and_their_place(tmp_path):
     assert _pointers(tmp_path, "state.log", {"log": ["a", 1, {"b": 1}, [], None]}) == [f"/log/{place}" for place in range(5)]
     assert _pointers(tmp_path, 'state.a["x/y~z"]', {"a": {"x/y~z": ["one"]}}) == ["/a/x~1y~0z/0"]
@@ -30,6 +31,7 @@ def test_mappings_that_an_expression_took_are_known_wherever_it_puts_them(source
     assert _pointers(tmp_path, source, state, "let: {newest: 'state.log | sort(attribute=\"n\", reverse=true)'}") == ["/log/1", "/log/0"]
 
 
+# contract 13.10
 def test_text_that_an_expression_took_is_not_guessed(tmp_path):
     assert _pointers(tmp_path, "state.log | reverse", {"log": ["a long text", "a long text"]}) == [None, None]
     assert _pointers(tmp_path, 'state.log + [{"n": 1}]', {"log": [{"n": 1}]}) == ["/log/0", None]
@@ -58,6 +60,7 @@ def test_a_tools_result_stands_where_it_stands(tmp_path):
     assert {item["at"] for item in found["one"]} == {"pack.yaml:8:76"}
 
 
+# contract 13.10
 def test_the_template_is_that_of_the_text_as_it_stands(tmp_path):
     for name in ("full", "brief"):
         (tmp_path / f"{name}.md.j2").write_text(f"{'a long ' * 60 if name == 'full' else ''}{{{{ item.n }}}}\n", encoding="utf-8")

@@ -37,6 +37,7 @@ def test_the_best_come_first_and_are_called_by_their_ids(load):
     assert outcome.report["flags"] == {} and list(outcome.report["digests"]["indexes"]) == ["notes"]
 
 
+# contract 4.34
 def test_an_item_has_the_keys_of_what_it_was_made_of(load):
     pack = load("index: notes, query: state.query, floor: 0.01, where: item.kind == 'person'")
     assert render_small(pack, STATE, SmallSources()) == "Ada would not look at the bell.\n"
@@ -49,6 +50,7 @@ def test_a_boost_is_added_after_the_floor(load):
     assert [(one["id"], one["boost"]) for one in chunks] == [("n1", 0.5), ("n2", 0)]
 
 
+# contract 4.33
 @pytest.mark.parametrize(
     ("query", "why"),
     [
@@ -71,6 +73,7 @@ def test_a_query_without_words_opens_no_index_and_retrieves_nothing(load, query,
     assert "`when`" in found.help and "`sparse_below: 0`" in found.help and found.span.line == 10
 
 
+# contract 4.33, 13.13 and 13.14
 @pytest.mark.parametrize(
     "source", ["[state.other, state.query]", "state.both", "'[state.other, state.query]'", "[state.none, state.both, state.none]"]
 )
@@ -148,6 +151,7 @@ def test_an_index_is_over_a_list(load):
     assert compile_small(load(), {**STATE, "notes": None}, SmallSources()).report["flags"] == {"retrieval_sparse": ["found"]}
 
 
+# contract 4.34
 def test_items_without_text_are_no_entries(load):
     sources = SmallSources()
     render_small(load(), STATE, sources)

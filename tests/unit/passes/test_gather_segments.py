@@ -26,6 +26,7 @@ def load(tmp_path):
     return lambda *sections, **named: load_small(tmp_path, f"{STORES}sections:\n{''.join(sections)}", **named)
 
 
+# contract 4.27
 @pytest.mark.parametrize(
     ("ref", "value", "refs"),
     [
@@ -41,6 +42,7 @@ def test_references_are_text_or_a_list(load, ref, value, refs):
     assert sources.asked[0] == ("main", (("npc", refs),), ("fr", "en"), None)
 
 
+# contract 4.27
 @pytest.mark.parametrize("value", [None, [], "", [""]])
 def test_no_reference_asks_for_nothing(load, value):
     sources = SmallSources(ROWS)
@@ -49,6 +51,7 @@ def test_no_reference_asks_for_nothing(load, value):
     assert outcome.report["sections"][0]["source"]["asked"] == []
 
 
+# contract 4.27
 def test_without_a_reference_the_whole_scope_is_asked_for(load):
     sources = SmallSources(ROWS)
     assert render_small(load(_section("scope: npc")), STATE, sources) == "ada0\nada1\nbo0\nbo1\n"
@@ -62,6 +65,7 @@ def test_a_section_says_otherwise_than_its_store(load):
     assert sources.asked == [("main", (("npc", ("ada",)),), ("de-AT",), "2.0.0")]
 
 
+# contract 4.27
 def test_each_is_bound_in_every_stage_and_asked_for_at_once(load):
     more = (
         "where: each.on\n      sort: [{by: each.rank}]\n      group: {by: each.name, header: '{{ group }}'}\n"
@@ -76,6 +80,7 @@ def test_each_is_bound_in_every_stage_and_asked_for_at_once(load):
     assert sources.asked == [("main", (("npc", ("bo",)), ("npc", ("ada",))), ("fr", "en"), None)]
 
 
+# contract 4.27
 def test_each_is_bound_in_steps(load):
     section = _section("scope: npc, each: state.people, ref: each.id") + (
         "    budget: {chars: 9}\n    overflow: [{evict: {order: [each.far], marker: '{{ removed }}'}}]\n"
@@ -107,6 +112,7 @@ def test_a_section_that_is_off_asks_nothing(load):
     assert sources.asked == []
 
 
+# contract 4.26, 13.13 and 13.15
 def test_what_is_left_out_is_counted_and_malformed_rows_are_named(load):
     malformed = tuple(Malformed(f"m{number}", "metadata is no JSON") for number in range(7))
     sources = SmallSources(ROWS, malformed, inactive=3)
@@ -118,6 +124,7 @@ def test_what_is_left_out_is_counted_and_malformed_rows_are_named(load):
     assert warning.code == "PC0553" and "`m4`" in warning.message and "`m5`" not in warning.message and "and 2 more" in warning.message
 
 
+# contract 13.11, 13.13 and 13.15
 def test_the_report_names_the_segments_of_the_prompt_and_what_was_read(load):
     section = _section("scope: npc, ref: \"'ada'\"") + "    budget: {chars: 5}\n"
     report = compile_small(load(section), STATE, SmallSources(ROWS)).report
@@ -145,6 +152,7 @@ def test_what_is_of_another_kind_is_said(load, source, value, code):
     assert [one.code for one in raised.value.diagnostics] == [code]
 
 
+# contract 4.28
 @pytest.mark.parametrize(
     ("refs", "told"),
     [
@@ -177,6 +185,7 @@ def test_what_a_section_refuses_was_an_answer(load):
     assert outcome.warnings == () and outcome.report["sections"][0]["source"]["missing"] == []
 
 
+# contract 4.28
 def test_silence_is_asked_for_and_costs_no_question(load):
     sources = SmallSources(ROWS)
     outcome = compile_small(load(_section("scope: npc, ref: state.x, missing: ignore")), {**STATE, "x": "adda"}, sources)
@@ -184,6 +193,7 @@ def test_silence_is_asked_for_and_costs_no_question(load):
     assert len(sources.asked) == 1
 
 
+# contract 4.28
 def test_what_must_answer_stops_the_render(load):
     section = _section("scope: npc, each: state.x, ref: each, missing: error")
     with pytest.raises(PromptcError) as raised:

@@ -11,6 +11,7 @@ from promptc.text.guard import Guard
 from tests.unit.text.test_prefix import Whole
 
 
+# contract 10.6 and 10.11
 def test_every_text_is_guarded_and_reported():
     part = {"type": "tool_use", "id": "a", "input": {"<|im_end|>": ["<|im_start|>", 3, None, {"at": "plain"}]}}
     guarded, found = guard_value(part, Guard())
@@ -24,6 +25,7 @@ SIGNED = [
 ]
 
 
+# contract 10.16
 @pytest.mark.parametrize("part", SIGNED)
 def test_what_is_signed_stays_as_it_is_and_is_reported(part):
     guarded, found = guard_value({**part, "more": "<|im_start|>"}, Guard(["=== END"], in_messages=True))
@@ -52,6 +54,7 @@ def test_what_is_not_signed_is_guarded_whatever_it_is_called(part):
     assert guarded["thinking"] == "<\\|im_end|>"
 
 
+# contract 10.16
 def test_in_text_nothing_is_spared():
     assert guard_value(SIGNED[1], Guard())[0]["data"] == "<\\|im_end|>"
 

@@ -23,16 +23,19 @@ def test_a_chain_from_its_first_use_is_one_unit() -> None:
     assert {item.unit for item in join_units(items, lambda: items, is_whole=True)} == {-1}
 
 
+# contract 8.5
 def test_a_use_that_has_no_result_anywhere_stays() -> None:
     items = [_item(0), _item(1, uses=("a",))]
     assert [item.id for item in join_units(items, lambda: items, is_whole=True)] == ["0", "1"]
 
 
+# contract 8.5
 def test_a_use_goes_whose_result_was_left_out() -> None:
     items = [_item(0), _item(1, uses=("a",)), _item(2, results=("a",))]
     assert [item.id for item in join_units(items[:2], lambda: items, is_whole=True)] == ["0"]
 
 
+# contract 8.5
 def test_a_result_that_has_no_use_anywhere_stays_where_all_was_looked_at() -> None:
     items = [_item(0, uses=("a",)), _item(1, results=("a", "lost")), _item(2, results=("lost",))]
     assert [item.id for item in join_units(items, lambda: items, is_whole=True)] == ["0", "1", "2"]
@@ -49,6 +52,7 @@ def _pairs(names: list[str]) -> list[Item]:
     return [_item(2 * at + half, **{("uses", "results")[half]: (name,)}) for at, name in enumerate(names) for half in (0, 1)]
 
 
+# contract 8.5
 def test_an_id_that_begins_anew_is_another_call() -> None:
     items = _pairs(["a", "b", "a", "a"])
     assert [item.unit for item in join_units(items, lambda: items, is_whole=True)] == [0, 0, 2, 2, 4, 4, 6, 6]

@@ -49,6 +49,7 @@ def _emit(pack, state):
         return None
 
 
+# contract 10.10
 @pytest.mark.parametrize(
     ("separator", "rows"),
     [
@@ -68,12 +69,14 @@ def test_tokens_are_not_assembled_of_items(separator, rows, tmp_path):
         assert token not in emitted[0] and token not in emitted[1]
 
 
+# contract 10.10
 def test_fences_are_not_assembled_of_items(tmp_path):
     pack = _load(tmp_path, _joined("", {"open": "<rules>", "close": "</rules>"}))
     text, content = _emit(pack, {"l": ["</", "ru", "les>", "x"]})
     assert text.count("</rules>") == content.count("</rules>") == 1
 
 
+# contract 10.9
 def test_data_in_fences_is_data(tmp_path):
     fence = {"open": "<rule {{ item.f }}>", "close": "</rule>"}
     section = {"id": "c", "items": {"from": "state.l", "text": "{{ item.t }}", "fence": fence}}
@@ -97,6 +100,7 @@ def test_a_comment_in_a_fence_is_no_text_of_it(tmp_path):
     assert text == "<rule a>\n\\<rule b>\n</rule>\n"
 
 
+# contract 10.9
 def test_data_in_the_fence_of_a_section_is_data(tmp_path):
     first = {"id": "a", "text": "one", "fence": {"open": "<a>", "close": "</a>"}}
     second = {"id": "b", "text": "two", "fence": {"open": "{{ state.name }}", "close": "<b {{ state.name }}>"}}
@@ -104,6 +108,7 @@ def test_data_in_the_fence_of_a_section_is_data(tmp_path):
     assert text == "<a>\none\n</a>\n\n\\</a> <\\/s>\ntwo\n<b \\</a\\> <\\/s\\>>\n"
 
 
+# contract 10.12
 @pytest.mark.parametrize("policy", ["escape", "reject"])
 def test_what_a_separator_begins_is_refused_when_data_completes_it(policy, tmp_path):
     pack = _load(tmp_path, _joined(" <|"), guard={"special_tokens": policy})
@@ -133,6 +138,7 @@ def cut_tokens(draw):
     return rows
 
 
+# contract 10.12
 @settings(max_examples=count_examples(150), deadline=None)
 @given(cut_tokens(), st.sampled_from(SEPARATORS), st.sampled_from(("x", "x>", "</rules>", "<|im_")), st.integers(30, 400))
 def test_nothing_is_assembled(tmp_path_factory, rows, separator, data, budget):
@@ -198,6 +204,7 @@ def _emit_body(pack, state, format):
     return list(prompt.messages) if format == "messages" else prompt.to(format)
 
 
+# contract 10.17
 @pytest.mark.parametrize("format", _FORMATS)
 @pytest.mark.parametrize("between", [[], [_USE]], ids=["adjacent", "around a use"])
 @pytest.mark.parametrize(
@@ -225,6 +232,7 @@ def test_what_parts_make_together_is_refused_by_a_pack_that_rejects_it(key, text
     assert _load_parts(tmp_path, guard={key: "keep"}).render(state, format="messages").tokens
 
 
+# contract 10.17
 def test_what_a_tool_is_given_and_gives_keeps_its_ends(tmp_path):
     use = {**_USE, "input": {"operators": ["<", "["], "text": "<"}}
     result = {"type": "tool_result", "tool_use_id": "a", "content": "<"}
@@ -252,6 +260,7 @@ def test_nothing_is_assembled_of_drawn_parts(tmp_path_factory, rows, place, form
         assert [token for token in TOKENS[:-2] if token in text] == []
 
 
+# contract 10.8
 @pytest.mark.parametrize("rows", [["a %%turn%% b"], ["a %%tu", "rn%% b"]], ids=["whole", "cut"])
 def test_a_special_token_of_the_packs_own_tokenizer_is_guarded(rows, tmp_path):
     tokenizer = Tokenizer.from_str(render_tokenizer())
@@ -288,6 +297,7 @@ _CUT = [("<|im_", "start|>"), ("<", "|im_start|", ">"), ("<", "/s", ">"), ("[IN"
 _THOUGHT = {"type": "thinking", "thinking": "hm", "signature": "s"}
 
 
+# contract 10.17
 @pytest.mark.parametrize("texts", _CUT)
 @pytest.mark.parametrize("role", ["user", "assistant"])
 def test_nothing_is_assembled_of_messages(texts, role, tmp_path):
@@ -389,6 +399,7 @@ def test_one_section_of_messages_is_several_messages(tmp_path):
     _judge_neighbours(promptc.load(tmp_path / "pack.yaml"), _say(("user", "<|im_"), ("user", "start|>")))
 
 
+# contract 10.17
 def test_a_developer_and_the_system_are_neighbours_of_one_role(tmp_path):
     pack = _load_sections(tmp_path, "system", "developer", "user", output={"messages": "each", "guard": {"special_tokens": "reject"}})
     with pytest.raises(PromptcError, match="PC0591"):

@@ -15,10 +15,12 @@ def _name(names):
     return name_items((Read(place, place, None), name) for place, name in enumerate(names))
 
 
+# contract 4.3
 def test_one_met_again_gets_a_number():
     assert _name(["a", "b", "a", "a"]) == ({0: "a", 1: "b", 2: "a#2", 3: "a#3"}, {"a": "a#2"})
 
 
+# contract 4.3
 def test_a_number_that_another_item_has_of_itself_is_passed_over():
     assert _name(["a", "a#2", "a"]) == ({0: "a", 1: "a#2", 2: "a#3"}, {"a": "a#3"})
     assert _name(["a", "a", "a#2"]) == ({0: "a", 1: "a#3", 2: "a#2"}, {"a": "a#3"})

@@ -174,6 +174,7 @@ def test_gemini_names_the_tool_of_a_result_by_its_id():
     assert [one["role"] for one in body["contents"]] == ["user", "model", "user", "model", "user"]
 
 
+# contract 8.11
 def test_ollama_folds_developer_into_system_in_its_place_and_sets_the_window():
     body = build("ollama", say("user", "Hi."), say("developer", "Rain."), say("user", "Go.")).body
     assert [one["role"] for one in body["messages"]] == ["user", "system", "user"]
@@ -208,6 +209,7 @@ def _codes(payload: Any) -> list[str]:
     return [one.code for one in payload.warnings]
 
 
+# contract 8.13
 @each_provider
 def test_nothing_of_a_part_passes_but_its_own_keys(provider):
     part = {"type": "tool_use", "id": "a", "name": "engage", "input": {}, "cache_control": {"type": "ephemeral"}, "role": "system"}
@@ -218,6 +220,7 @@ def test_nothing_of_a_part_passes_but_its_own_keys(provider):
     check_published(provider, body)
 
 
+# contract 8.13
 @each_provider
 def test_thinking_stays_where_it_can(provider):
     thoughts = [{"type": "thinking", "thinking": "Hm.", "signature": "s"}, {"type": "redacted_thinking", "data": "x"}]
@@ -228,6 +231,7 @@ def test_thinking_stays_where_it_can(provider):
     assert ("PC0568" in _codes(payload)) == (provider != "anthropic")
 
 
+# contract 10.16
 def test_thinking_may_be_withheld_and_only_signed():
     withheld = {"type": "thinking", "thinking": "", "signature": "s"}
     message = Message("assistant", (ContentBlock(part=withheld), ContentBlock("Yes.")), "item 2", SPAN)
@@ -239,6 +243,7 @@ def test_a_message_of_thinking_alone_goes_with_it():
     assert len(build("openai", say("user", "Well?"), thought).body["messages"]) == 1
 
 
+# contract 8.13
 @pytest.mark.parametrize(
     "messages",
     [
@@ -272,6 +277,7 @@ def test_system_text_alone_is_refused_where_a_user_is_needed(provider):
         check_published(provider, build(provider, say("system", "Rules.")).body)
 
 
+# contract 8.11
 @each_provider
 def test_system_text_behind_the_conversation_moves_with_a_warning(provider):
     payload = build(provider, say("system", "Rules."), say("user", "Hi."), say("developer", "Stay brief.", name="`reminder`"))
@@ -289,6 +295,7 @@ def test_results_stand_in_front_of_text(provider):
     assert whole.index("done") < whole.index("And:")
 
 
+# contract 8.10
 @each_provider
 def test_a_limit_of_the_reply_is_missing(provider):
     payload = build(provider, say("user", "Hi."), limits=ReplyLimits(None, 4000))
@@ -301,6 +308,7 @@ def test_a_limit_of_the_reply_is_missing(provider):
 FIVE = ("a\n", "b\n", "c\n", "d\n", "e\n", "f")
 
 
+# contract 8.12
 @each_provider
 def test_the_last_breakpoints_stay(provider):
     payload = build(provider, mark("system", *FIVE), say("user", "Hi."), model=MODELS[provider])
@@ -316,6 +324,7 @@ def test_a_cut_without_a_breakpoint_is_no_cut():
     assert [block["text"] for block in body["system"]] == ["a\nb\n", "c\n", "d\n", "e\n", "f"]
 
 
+# contract 8.11
 def test_a_compatible_server_is_asked_in_the_words_all_of_them_know():
     messages = (mark("developer", "Rules.\n", "More."), say("user", "Hi."))
     payload = build("openai-compatible", *messages, limits=ReplyLimits(512, 4096), model="qwen3")

@@ -53,6 +53,7 @@ def test_blocks_of_steps_are_read_whole(tmp_path, step):
         assert reached == whole
 
 
+# contract 5.36
 def test_a_later_marker_tells_how_many_went_in_all(tmp_path):
     state = {"list": [{"text": f"some words {place}"} for place in range(30)]}
     section = _section(overflow=[{"evict": {"floor": 5}}, {"evict": {"marker": "({{ removed }} more)"}}])
@@ -61,6 +62,7 @@ def test_a_later_marker_tells_how_many_went_in_all(tmp_path):
         assert reached == whole
 
 
+# contract 5.36
 def test_a_step_that_tells_how_many_were_selected(tmp_path):
     state = {"list": [{"text": f"some words {place}"} for place in range(30)]}
     other = {"id": "sum", "text": "A long text that is replaced by a short one.", "overflow": [{"replace": {"template": "count.md.j2"}}]}
@@ -86,6 +88,7 @@ def test_a_watched_section_is_measured_whole(tmp_path):
     assert outcome.report["flags"] == {"would_raise": {"log": ["calm", "tense"]}}
 
 
+# contract 5.34 and 5.35
 def test_what_was_left_out_adds_up(tmp_path):
     state = {"list": [{"text": f"some words {place}", "ok": place % 3 > 0} for place in range(90)]}
     section = _section()

@@ -41,6 +41,7 @@ def _refuse(folder, *contents, parts=None, format="messages"):
     return found
 
 
+# contract 8.13
 @pytest.mark.parametrize("part", [TEXT, USE, RESULT])
 def test_a_key_of_null_is_no_key_of_a_part(tmp_path, part):
     """A schema that declares the keys of all kinds of parts gives each part the others', as none."""
@@ -56,6 +57,7 @@ def test_null_inside_what_a_tool_is_given_is_its_own_matter(tmp_path):
     assert message["content"] == [{**USE, "input": {"who": None}}]
 
 
+# contract 4.23
 @pytest.mark.parametrize("format", ["text", "messages", "anthropic"])
 @pytest.mark.parametrize(
     ("part", "said"),
@@ -81,6 +83,7 @@ def test_what_is_no_part_is_refused_wherever_it_stands(tmp_path, part, said, for
     assert found.code == "PC0515" and f"part 2 of item `m1` of `log` {said}" in found.message
 
 
+# contract 4.24
 def test_what_parts_leaves_out_is_counted_and_named(tmp_path):
     prompt = _render(tmp_path, [TEXT, IMAGE, USE], [TEXT])
     (section,) = prompt.report["sections"]
@@ -98,12 +101,14 @@ def test_a_message_that_goes_whole_is_a_warning(tmp_path):
     assert "item `m0` of `log` is left out (1 more like it): `parts` lets none of its parts pass: 2 `image`, `tool_use`" in found.message
 
 
+# contract 4.24
 def test_blank_texts_are_counted_without_a_warning(tmp_path):
     prompt = _render(tmp_path, [{"type": "text", "text": " \n"}], [TEXT, {"type": "text", "text": ""}], [])
     assert prompt.report["sections"][0]["left_out"] == {"empty": 2, "parts": 2}
     assert not prompt.warnings
 
 
+# contract 4.25
 @pytest.mark.parametrize("format", ["text", "messages", "anthropic", "openai"])
 @pytest.mark.parametrize("kind", ["image", "document", "input_image", "refusal"])
 def test_a_kind_that_no_request_holds_is_refused_where_parts_names_it(tmp_path, kind, format):
@@ -112,6 +117,7 @@ def test_a_kind_that_no_request_holds_is_refused_where_parts_names_it(tmp_path, 
     assert f"leave `{kind}` out of `parts`" in found.help
 
 
+# contract 4.25
 @pytest.mark.parametrize(
     "held",
     [
@@ -181,6 +187,7 @@ def test_plain_data_of_a_tool_stays_data(tmp_path, held):
     assert prompt.messages[0]["content"][1]["content"] == held
 
 
+# contract 4.23
 def test_texts_of_openais_responses_are_texts(tmp_path):
     """In every body they are what that provider calls a text."""
     given = [{"type": "input_text", "text": "Who?"}, {"type": "output_text", "text": "Me.", "annotations": []}]
@@ -191,6 +198,7 @@ def test_texts_of_openais_responses_are_texts(tmp_path):
     assert _render(tmp_path, given, parts=["input_text"]).messages == prompt.messages
 
 
+# contract 4.24
 @pytest.mark.parametrize("parts", [["text", "tool_use"], ["text", "tool_result"]])
 def test_one_half_without_the_other_passes_nothing_of_a_tool(tmp_path, parts):
     """No use stands without its result, and no text goes with a half."""
@@ -216,6 +224,7 @@ _PART = st.one_of(
 )
 
 
+# contract 4.22
 @given(
     contents=st.lists(st.lists(_PART, max_size=4), min_size=1, max_size=3),
     parts=st.lists(st.sampled_from((*PART_KINDS, "image", "x")), min_size=1, max_size=4, unique=True),

@@ -14,6 +14,7 @@ def _assert_sums(section, cuts):
     assert section["demand"] + section["added"] - falls == section["charge"]
 
 
+# contract 13.5
 def test_a_tiers_steps_are_counted_in_the_sections_own_charge(tmp_path):
     """Each charge is rounded up to tokens, so a fall of their sum is not that of one of them."""
     sections = [{"id": "one", "text": " }}"}, {"id": "two", "items": {"from": "state.list", "text": "}}}"}, "budget": 1}]
@@ -24,6 +25,7 @@ def test_a_tiers_steps_are_counted_in_the_sections_own_charge(tmp_path):
     assert report["cuts"][0]["needs"] == 0
 
 
+# contract 13.4
 def test_a_cap_in_characters_is_told_in_tokens_and_needs_characters(tmp_path):
     sections = [{"id": "one", "items": {"from": "state.list", "text": "some words"}, "budget": {"chars": 25}}]
     report = _report(tmp_path, {"list": [{}, {}, {}, {}]}, sections)
@@ -31,6 +33,7 @@ def test_a_cap_in_characters_is_told_in_tokens_and_needs_characters(tmp_path):
     assert [cut["needs"] for cut in report["cuts"]] == [43 - 25, 32 - 25]
 
 
+# contract 5.11
 def test_cuts_and_warnings_tell_where_in_the_pack_they_come_from(tmp_path):
     sections = [
         {"id": "one", "text": "few"},
@@ -41,3 +44,30 @@ def test_cuts_and_warnings_tell_where_in_the_pack_they_come_from(tmp_path):
     place = f"pack.yaml:1:{step + 1}"
     assert report["cuts"] and {cut["at"] for cut in report["cuts"]} == {place}
     assert [(one["code"], one["at"]) for one in report["warnings"]] == [("PC0540", place)]
+
+
+# contract 13.3
+def test_a_cut_tells_its_ladder_its_characters_and_levels(tmp_path):
+    text = {"id": "text", "text": "one two three four", "budget": 3, "overflow": [{"trim": {"at": "word"}}]}
+    items = {"from": "state.list", "text": "words {{ item.n }}", "group": {"by": "item.of"}}
+    rows = {"id": "rows", "items": items, "budget": 5, "overflow": [{"lower": {"by": "item.n"}}]}
+    state = {"list": [{"of": "a", "n": 2}, {"of": "a", "n": 0}, {"of": "b", "n": 1}]}
+    sections = [text, rows, {"id": "end", "text": "the end of it all"}]
+    do = [{"trim": {"section": "text", "to": {"chars": 15}, "at": "word"}}]
+    strain = {"count": ["text"], "tiers": [{"name": "calm", "at": 0}, {"name": "tense", "at": 0.1, "do": do}]}
+    report = _report(tmp_path, state, sections, budget=10, strain=strain, truncate=[{"drop": {"section": "end"}}])
+    first, second, lowered, dropped = report["cuts"]
+    assert [cut["ladder"] for cut in report["cuts"]] == ["do", "text", "rows", "truncate"]
+    assert [first["chars"], second["chars"], dropped["chars"]] == [[18, 13], [13, 7], [17, 0]]
+    assert (lowered["level"], lowered["groups"]) == ([2, 1], [{"group": "a", "level": [2, 0]}])
+    assert report["ladders"]["rows"] == {"notches": 1, "applied": 1, "void": 0}
+
+
+# contract 13.6
+def test_tokens_of_items_are_those_where_they_stand(tmp_path):
+    """Four texts of five characters are two tokens each by themselves, and six together."""
+    section = {"id": "one", "items": {"from": "state.list", "text": "12345"}, "overflow": [{"evict": {"order": ["this.tokens == 2"]}}]}
+    (whole,) = _report(tmp_path, {"list": [1, 2, 3, 4]}, [section])["sections"]
+    assert sum(item["tokens"] for item in whole["items"]) == 6
+    (cut,) = _report(tmp_path, {"list": [1, 2, 3, 4]}, [section | {"budget": 2}])["sections"]
+    assert [item["id"] for item in cut["items"]] == ["3"], "each was two tokens, so each could go"

@@ -5,6 +5,7 @@ from tests.property.drawing.packs import Drawn
 from tests.property.load_drawn import load_drawn
 
 
+# contract 7.1
 def test_pressure_is_the_charge_that_is_reported(tmp_path):
     """Of a section that is not the first one, with the separator it declares."""
     manifest = {
@@ -49,6 +50,7 @@ def _vary(tmp_path, tiers, *, words: int, more=None):
 _DIM = {"name": "tense", "at": 0.5, "variants": {"mood": "dim"}}
 
 
+# contract 7.7
 def test_a_tier_puts_a_case_in_the_place_of_the_chosen_one(tmp_path):
     """Nothing of the case that was chosen is left, and whatever reads `variant` sees the one in force."""
     outcome = _vary(tmp_path, [_DIM], words=15)
@@ -62,12 +64,14 @@ def test_under_another_tier_the_chosen_case_stands(tmp_path):
     assert outcome.report["variants"] == {"mood": "bright"}
 
 
+# contract 7.7
 def test_the_case_of_the_highest_tier_that_names_one(tmp_path):
     tiers = [_DIM, {"name": "dire", "at": 0.8}, {"name": "last", "at": 0.95, "variants": {"mood": "bright"}}]
     moods = [_vary(tmp_path, tiers, words=words).report["variants"]["mood"] for words in (3, 12, 17, 40)]
     assert moods == ["bright", "dim", "dim", "bright"]
 
 
+# contract 6.2 and 7.7
 def test_a_patch_stands_over_a_case_that_a_tier_puts_in_force(tmp_path):
     """It stands where the chosen one's would: under patches and the tier's own changes."""
     tier = {**_DIM, "sections": {"same": {"header": "Tier"}}}

@@ -21,6 +21,7 @@ def _traces(pack, state, **flags):
     return [(one, trace_items(selection, one)) for one in selection.sections if one.section.items is not None and one.state != "off"]
 
 
+# contract 5.34
 @pytest.mark.sampled
 @pytest.mark.parametrize(("pack", "state"), STATES, ids=lambda path: path.name)
 def test_the_counts_are_those_of_the_selection(pack, state):

@@ -16,6 +16,7 @@ def _left_out(outcome, name):
     return next(one["left_out"] for one in outcome.report["sections"] if one["id"] == name)
 
 
+# contract 4.5 and 4.6
 def test_rows_of_a_store(tmp_path):
     rows = [Segment(f"s{at}", "npc", None, f"text {at}", {"secret": at % 2 == 1, "tier": at}) for at in range(5)]
     pack = load_small(
@@ -29,6 +30,7 @@ def test_rows_of_a_store(tmp_path):
     assert outcome.report["sections"][0]["source"]["ids"] == ["s2", "s4"]
 
 
+# contract 4.5 and 4.6
 def test_elements_of_an_index_decide_no_score_and_are_counted(tmp_path):
     body = (
         "visible: not item.secret\nindexes: {notes: {from: state.notes, id: item.id, text: '{{ item.text }}'}}\nsections:\n"
@@ -43,6 +45,7 @@ def test_elements_of_an_index_decide_no_score_and_are_counted(tmp_path):
     assert beside.report["sections"][0]["source"]["chunks"] == alone.report["sections"][0]["source"]["chunks"]
 
 
+# contract 4.6
 def test_what_one_section_hides_no_other_keeps_anchors_or_counts(tmp_path):
     pack = load_small(
         tmp_path,
@@ -57,6 +60,7 @@ def test_what_one_section_hides_no_other_keeps_anchors_or_counts(tmp_path):
     assert _left_out(outcome, "log") == {"hidden": 1, "window": 2}
 
 
+# contract 4.1 and 4.6
 def test_nothing_is_asked_of_a_hidden_element(tmp_path):
     pack = load_small(
         tmp_path,
@@ -67,6 +71,7 @@ def test_nothing_is_asked_of_a_hidden_element(tmp_path):
     assert render_small(pack, state, SmallSources()) == "one\n"
 
 
+# contract 4.8
 def test_a_mark_that_is_not_there_is_an_error_and_no_prompt(tmp_path):
     pack = load_small(tmp_path, "visible: not item.secret\nsections: [{id: log, items: {from: state.log, text: '{{ item.text }}'}}]\n")
     with pytest.raises(PromptcError) as caught:
@@ -75,6 +80,7 @@ def test_a_mark_that_is_not_there_is_an_error_and_no_prompt(tmp_path):
     assert found.message.endswith("(item 1 of `log`)") and found.span.line == 6
 
 
+# contract 4.9
 def test_the_result_of_a_hidden_use_goes_too(tmp_path):
     pack = load_small(
         tmp_path,
@@ -95,6 +101,7 @@ def test_the_result_of_a_hidden_use_goes_too(tmp_path):
     assert prompt.report["sections"][0]["left_out"] == {"hidden": 1, "unit": 1}
 
 
+# contract 4.9 and 6.5
 def test_a_pack_that_extends_may_say_it_anew_and_not_clear_it(tmp_path):
     (tmp_path / "base").mkdir()
     body = "visible: not item.secret\nsections: [{id: log, items: {from: state.log, text: '{{ item.text }}'}}]\n"

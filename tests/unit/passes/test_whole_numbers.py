@@ -8,6 +8,7 @@ import promptc
 from tests.contract.sources import ROOT
 
 
+# contract 3.1 and 3.12
 @pytest.mark.parametrize("window", ["12.0", "1.2e1"])
 def test_a_window_of_a_whole_float(window):
     pack = promptc.load(ROOT / "packs/sentinel")

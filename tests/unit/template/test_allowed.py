@@ -27,6 +27,7 @@ REFUSED_NODES = {
 }  # fmt: skip
 
 
+# contract 3.5
 def test_every_filter_of_jinja_is_either_allowed_or_refused():
     assert set(DEFAULT_FILTERS) == allow.JINJA_FILTERS | REFUSED_FILTERS
     assert not allow.JINJA_FILTERS & REFUSED_FILTERS
@@ -40,6 +41,7 @@ def test_every_function_of_jinja_is_either_allowed_or_refused():
     assert set(DEFAULT_NAMESPACE) == allow.GLOBALS | REFUSED_FUNCTIONS
 
 
+# contract 3.5
 def test_every_node_of_jinja_is_either_allowed_or_refused():
     known = {name for name, kind in vars(nodes).items() if isinstance(kind, type) and issubclass(kind, Node)}
     assert {name for name in known if name[0] != "_"} == allow.NODES | REFUSED_NODES | {"Node"}

@@ -62,6 +62,7 @@ REFUSED = [
 ]
 
 
+# contract 1.3 and 3.5
 @pytest.mark.parametrize(("text", "code", "help"), REFUSED)
 def test_is_refused_when_loaded(text, code, help):
     found = find_errors("first line\n" + text, files={"a.j2": "a"})

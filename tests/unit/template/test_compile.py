@@ -73,6 +73,7 @@ def test_all_findings_of_all_files_are_told_at_once():
     assert [str(finding).split(" ")[0] for finding in found] == ["folder/t.j2:1:8:", "folder/t.j2:2:6:", "folder/x.j2:1:4:"]
 
 
+# contract 3.4
 def test_a_file_that_is_no_template_is_included_as_it_stands():
     assert render("<{% include 'raw.md' %}>", files={"raw.md": "{{ not run }} {% if %}\n"}) == "<{{ not run }} {% if %}\n>"
 
@@ -239,6 +240,7 @@ def test_a_remark_inside_an_expression_is_told_from_a_strange_sign():
     assert "no remarks" in remark.help and "no remarks" not in sign.help
 
 
+# contract 3.1
 @pytest.mark.parametrize(("value", "text"), [(True, "true"), (False, "false"), (None, "none"), (3, "3"), (2.5, "2.5")])
 def test_a_constant_stands_for_itself(value, text):
     constant = constant_expression(value, INLINE)

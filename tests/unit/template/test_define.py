@@ -38,6 +38,7 @@ def find_faults(expression, **texts):
     return [(str(one.span), one.code, one.message) for one in raised.value.diagnostics]
 
 
+# contract 3.20
 @pytest.mark.parametrize(
     ("expression", "value"),
     [
@@ -86,6 +87,7 @@ def test_reads_are_those_of_what_it_stands_for():
     assert load_expression("hinge and about(state.npc)", place).reads == {("item", "tags"), ("item", "ref"), ("state", "npc")}
 
 
+# contract 3.24
 def test_a_fault_in_a_definition_is_told_where_it_is_named_and_names_it():
     found = find_faults("1 if outer", inner__x="x.tag", outer="inner(item)")
     assert found == [("pack.yaml:1:9", "PC0411", "`x` has no `tag`, in `outer` → `inner` (pack.yaml:1:5)")]
@@ -122,6 +124,7 @@ def test_one_that_is_used_as_a_filter_or_a_test_is_told_from_an_unknown_name(tex
     assert [one.message for one in define(hinge="1", about__npc="npc", last=text[3:-3])[1]] == [what]
 
 
+# contract 3.23
 @pytest.mark.parametrize(
     "text",
     [
@@ -144,6 +147,7 @@ def test_a_template_cannot_set_its_name(text):
     assert {one.code for one in raised.value.diagnostics} == {"PC0427"}
 
 
+# contract 3.23
 @pytest.mark.parametrize(
     "text",
     [
@@ -197,6 +201,7 @@ def test_places_are_in_the_definition_and_back_in_the_text():
     assert [(at, [(one.name, there) for one, there in inner]) for at, inner in found] == [(7, []), (13, [("outer", 6), ("inner", 6)])]
 
 
+# contract 3.22
 def test_doubling_definitions_end_in_a_finding_at_the_one_that_is_too_large():
     chain = {"d0": "state.n", **{f"d{number}": f"d{number - 1} + d{number - 1}" for number in range(1, 40)}}
     _, findings = define(**chain)

@@ -30,6 +30,7 @@ def test_both_do_as_the_page_says(name, template, theirs, own):
     assert BY_NAME[name].recognises(template, NAMES, FILES, jinja, ours)
 
 
+# contract 3.13
 @pytest.mark.parametrize("line", ORDERED)
 def test_a_state_is_held_in_the_order_of_its_keys(line, tmp_path):
     template, theirs, own = re.split(r"  →  |  \|  ", line)

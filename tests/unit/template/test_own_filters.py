@@ -55,6 +55,7 @@ VALUES = [
 ]
 
 
+# contract 3.11 and 3.27
 @pytest.mark.parametrize(("text", "value"), VALUES)
 def test_gives(text, value):
     assert evaluate(text, NAMES) == value

@@ -24,6 +24,7 @@ PLACES = [
 ]
 
 
+# contract 3.6
 @pytest.mark.parametrize(("text", "line", "column"), PLACES)
 def test_the_place_is_where_it_fails(text, line, column):
     (found,) = ask_promptc(text, NAMES, FILES).findings

@@ -174,6 +174,7 @@ TEMPLATES = [
 ]
 
 
+# contract 3.7
 @pytest.mark.parametrize("text", TEMPLATES)
 def test_prints_what_jinja_prints(text: str) -> None:
     names = copy.deepcopy(NAMES)

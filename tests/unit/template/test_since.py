@@ -27,11 +27,13 @@ MINUTES = [
 ]
 
 
+# contract 3.10
 @pytest.mark.parametrize(("then", "now", "minutes"), MINUTES)
 def test_counts_whole_minutes(then, now, minutes):
     assert count_since(Run(None), then, now, 60) == minutes
 
 
+# contract 3.10
 @pytest.mark.parametrize(
     "wrong",
     [
@@ -87,6 +89,7 @@ _MOMENTS = st.builds(
 )
 
 
+# contract 3.10
 @given(_MOMENTS)
 def test_a_filter_reads_the_form_of_a_schema_with_the_same_meaning(text):
     """Of RFC 3339's form, both take the same texts."""

@@ -56,12 +56,14 @@ ALL = "".join(chr(code) for code in range(sys.maxunicode + 1) if not 0xD800 <= c
 ECMA = {*"\t\v\f \u00a0\ufeff\n\r\u2028\u2029", *regex.findall(r"\p{Zs}", ALL)}
 
 
+# contract 3.8
 def test_it_is_all_three_definitions_together_and_no_more() -> None:
     unicode = set(regex.findall(r"\p{White_Space}", ALL))
     python = {one for one in ALL if one.isspace()}
     assert set(WHITE) == unicode | python | ECMA and [*WHITE] == sorted(WHITE)
 
 
+# contract 3.8
 def test_patterns_cuts_and_filters_know_the_same() -> None:
     solid, white = Pattern(r"\S"), Pattern(r"^[\s]$")
     for one in [*ALL[:0x3100], "\ufeff", "\uffa0", "\U000e0020"]:

@@ -13,6 +13,7 @@ def _kept(text, at, side="end", marker="", ends=_ends):
     return [(kept.boundary, kept.join(text, marker)) for kept in iter_kept(text, at, side=side, token_ends=lambda: ends(text))]
 
 
+# contract 5.14 and 5.15
 def test_cuts_go_from_the_longest_to_one_token():
     assert _kept(TEXT, "paragraph") == [
         ("paragraph", "One two.  Three? Four\n- five"),
@@ -32,6 +33,7 @@ def test_the_start_is_cut_the_other_way_round():
     ]
 
 
+# contract 5.17
 def test_the_middle_goes_outward_and_the_tail_keeps_its_distance():
     assert _kept("a b c d e f", "word", "middle", "…") == [
         ("word", "a b c… e f"),
@@ -47,6 +49,7 @@ def test_the_middle_ends_inside_the_first_unit():
     assert _kept("aa bb. cc dd. ee", "sentence", "middle") == [("sentence", "aa bb. ee"), ("sentence", "aa bb."), ("word", "aa")]
 
 
+# contract 5.15
 def test_a_text_without_the_boundary_is_cut_at_the_next_finer():
     assert _kept("abcdefg", "paragraph") == [("token", "abcdef"), ("token", "abc")]
     assert _kept("abcdefg", "sentence", "start") == [("token", "defg"), ("token", "g")]
@@ -62,6 +65,7 @@ def test_white_space_around_a_text_is_no_cut():
     assert _kept("  a b \n\n", "word", "start") == [("word", "b \n\n")]
 
 
+# contract 3.28
 @pytest.mark.parametrize(
     ("text", "ends"),
     [

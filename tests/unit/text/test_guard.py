@@ -10,6 +10,7 @@ def guard():
     return Guard(FENCES, ("<rule ", "</rule>"))
 
 
+# contract 10.6 and 10.7
 @pytest.mark.parametrize(
     ("text", "guarded"),
     [
@@ -52,6 +53,7 @@ def test_findings_are_few_however_much_there_is(guard):
     assert found[-1] == Finding("invisible", "U+0000", 1, "keep", 100_000)
 
 
+# contract 10.15
 def test_look_alikes_are_reported_and_left():
     guard = Guard(FENCES)
     alike = ("=== core_begin ===", "===CORE_BEGIN===", " = = = Core_Begin ===", "=\u200d== CORE_END ===")
@@ -61,6 +63,14 @@ def test_look_alikes_are_reported_and_left():
         assert [(finding.kind, finding.policy) for finding in found] == [("lookalike", "keep")]
 
 
+# contract 10.15
+def test_look_alikes_are_refused_where_fences_are_and_letters_of_another_script_are_none():
+    guard = Guard(FENCES, fence_policy="reject")
+    assert [(one.kind, one.policy) for one in guard.guard("=== core_begin ===")[1]] == [("lookalike", "reject")]
+    assert not guard.guard("=== \u0421ORE_BEGIN ===")[1]
+
+
+# contract 10.11
 @pytest.mark.parametrize("policy", ["reject", "keep"])
 def test_other_policies_leave_the_text(policy):
     guard = Guard(FENCES, fence_policy=policy, token_policy=policy, invisible_policy=policy)
@@ -70,6 +80,7 @@ def test_other_policies_leave_the_text(policy):
     assert [(finding.kind, finding.policy) for finding in found] == [("fence", policy), ("special_token", policy), ("invisible", policy)]
 
 
+# contract 10.14
 @pytest.mark.parametrize(
     ("text", "escaped"),
     [
@@ -101,6 +112,7 @@ def _select(text):
     return "".join(chr(0xE0100 - 16 + ord(one)) for one in text)
 
 
+# contract 10.13 and 10.14
 @pytest.mark.parametrize(
     ("text", "shown", "spelt"),
     [
@@ -128,6 +140,7 @@ def test_hidden_text_is_replaced_and_told(text, shown, spelt):
     assert {one.policy for one in found if one.kind == "hidden_text"} == {"replace_hidden"}
 
 
+# contract 10.13
 @pytest.mark.parametrize("policy", ["replace_hidden", "escape", "reject"])
 @pytest.mark.parametrize(
     "text",
@@ -154,6 +167,7 @@ def test_what_selectors_can_still_say():
         assert not any(one in _select("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789") for one in kept)
 
 
+# contract 10.14
 def test_other_invisible_characters_are_kept_then():
     text = "a\u200bb\xad" + _tag("c")
     guarded, found = Guard(invisible_policy="replace_hidden").guard(text)
@@ -218,6 +232,7 @@ TOKENS = [
 OWN = ("<custom_7>", "=own=", "x", "two\nlines", "")
 
 
+# contract 10.7 and 10.8
 @pytest.mark.parametrize("token", TOKENS)
 def test_every_special_token_gets_a_backslash_behind_its_first_character(token):
     guard = Guard(tokens=OWN)
@@ -252,6 +267,7 @@ def test_texts_that_begin_no_token_are_left_at_their_ends():
         assert guard.guard(text)[0] == (text if text != "see [IN" else "see [\\IN")
 
 
+# contract 10.9
 @pytest.mark.parametrize(
     ("line", "before", "after", "guarded"),
     [

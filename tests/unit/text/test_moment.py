@@ -27,6 +27,7 @@ BAD = {
 }
 
 
+# contract 3.9
 @pytest.mark.parametrize("name", GOOD)
 def test_each_format_takes_what_is_one_and_nothing_else(name: str) -> None:
     assert all(map(FORMATS[name], GOOD[name]))

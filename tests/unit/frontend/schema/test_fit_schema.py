@@ -22,6 +22,7 @@ def _object(**properties: Any) -> dict[str, Any]:
     return {"type": "object", "properties": properties}
 
 
+# contract 8.14
 @pytest.mark.parametrize(
     ("schema", "sent", "left_out"),
     [

@@ -13,6 +13,7 @@ def make(folder, *files):
         path.write_text("", encoding="utf-8")
 
 
+# contract 14.9
 @pytest.mark.parametrize(
     ("files", "case", "root", "pack", "name"),
     [

@@ -41,6 +41,7 @@ def read_all(folder):
     return {str(path): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
+# contract 14.4
 def test_files_links_databases_and_variables(make, tmp_path, monkeypatch):
     monkeypatch.setenv("CI", "true")
     monkeypatch.delenv("PROMPTC_SEA_URL", raising=False)
@@ -66,6 +67,7 @@ def test_files_links_databases_and_variables(make, tmp_path, monkeypatch):
     assert read_all(tmp_path) == before
 
 
+# contract 14.4
 @pytest.mark.parametrize(
     ("wanted", "told"),
     [
@@ -110,12 +112,14 @@ def test_sql_that_works_without_end_is_stopped(make, monkeypatch, sql, told):
     assert told in raised.value.diagnostics[0].message
 
 
+# contract 14.4
 @pytest.mark.parametrize("name", ["PATH", "GIT_EXTERNAL_DIFF", "EDITOR", "LD_PRELOAD", "ci", "OPENAI_API_KEY", "DATABASE_URL"])
 def test_variables_that_start_programs_are_not_for_cases(make, name):
     with pytest.raises(Exception, match="PC0901"):
         make(f"{{environment: {{{name}: x}}}}")
 
 
+# contract 14.4
 @pytest.mark.parametrize(
     ("name", "module"), [("llm", "httpx"), ("retrieval", "onnxruntime"), ("hf", "tokenizers"), ("postgres", "psycopg")]
 )

@@ -53,6 +53,7 @@ CLAIMS = [
 ]
 
 
+# contract 14.6
 @pytest.mark.parametrize(("true", "false"), CLAIMS, ids=[true for true, _ in CLAIMS])
 def test_a_claim(tmp_path, true, false):
     (tmp_path / "pack.yaml").write_text(PACK, encoding="utf-8")

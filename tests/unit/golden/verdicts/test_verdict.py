@@ -3,6 +3,7 @@
 from promptc.golden.verdicts.verdict import leave_moving
 
 
+# contract 14.7
 def test_the_golden_form_of_a_report_has_no_digests_and_no_places():
     report = {
         "digests": {"pack": "sha256:1"},

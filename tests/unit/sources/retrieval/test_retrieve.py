@@ -56,6 +56,7 @@ def test_fused_is_the_weighted_mean_cut_off():
         assert (one.score.fused, one.score.vectors) == (one.score.words, 0)
 
 
+# contract 4.32
 def test_a_version_and_a_condition_refuse_before_anything_is_scored():
     assert places(ask("goblin", ChunkQuery((), floor=0, version="1"))) == [0]
     assert ask("goblin", ChunkQuery((), floor=0, version="3")).considered == 0
@@ -69,6 +70,7 @@ def test_the_window_is_filled_by_what_the_condition_accepts():
     assert places(found) == [60]
 
 
+# contract 4.31
 def test_the_floor_is_tested_before_boosts():
     boost = Boost(900_000, ChunkFilter(lambda item: True, "all"))
     plain = ask("goblin unheard of", ChunkQuery((), floor=0))
@@ -99,6 +101,7 @@ def test_boosts_change_the_order_and_add_up():
     assert found.found[0].score.total == found.found[0].score.fused + 700_000
 
 
+# contract 4.31
 def test_ties_are_broken_by_version_file_and_place():
     same = [
         make_chunk("same text", 1, file="b.md", version="1"),
@@ -111,6 +114,7 @@ def test_ties_are_broken_by_version_file_and_place():
     assert [one.chunk.id for one in found.found] == ["b.md/0", "b.md/1", "z.md/0", "é.md/0", "a.md/0"]
 
 
+# contract 4.31
 def test_several_indexes_give_one_list():
     first, second = make_index(CHUNKS[:2], name="b"), make_index(CHUNKS[:2], name="a")
     found = retrieve([first, second], [Query("goblin tactics", {})], ChunkQuery((), floor=0, top=3))
@@ -119,6 +123,7 @@ def test_several_indexes_give_one_list():
     assert found.fingerprints == (first.fingerprint, second.fingerprint)
 
 
+# contract 4.31
 def test_candidates_top_and_sparse_below():
     many = [make_chunk(f"goblin {'x ' * place}", place) for place in range(30)]
     assert len(ask("goblin", ChunkQuery((), floor=0, candidates=9, top=20), chunks=many).found) == 9
@@ -154,6 +159,7 @@ def test_one_common_word_that_is_known_is_no_answer():
     assert ask("table of css flexbox offsets", chunks=chunks).found[0].score.words < common // 3
 
 
+# contract 13.14
 def test_of_several_queries_the_first_that_gave_the_best_score_is_named():
     found = ask(["dragon", "goblin tactics", "tactics goblin", "goblin"], **HYBRID)
     assert {one.chunk.ordinal: one.query for one in found.found[:2]} == {1: "goblin tactics", 3: "dragon"}
@@ -170,6 +176,7 @@ def test_a_synonym_never_lowers_a_score():
     assert ask("goblin", ChunkQuery((), floor=0), synonyms={"goblin": ("unheard of",)}).found[0].score.words == plain
 
 
+# contract 4.34
 def test_an_item_has_every_key_and_ours_win():
     item = describe_chunk(make_chunk("# A\ntext of it", heading=("A", "B"), mode="dm", id="mine", version=None))
     assert item["heading"] == ["A", "B"] and item["id"] == "a.md/0" and item["preview"] == "# A text of it"

@@ -91,6 +91,7 @@ def test_wishes_are_answered_one_by_one(store):
     assert _ids(rows.rows) == ["core", "mira.start", "bo", "mira.de2", "mira.end", "bo"]
 
 
+# contract 4.29
 @pytest.mark.parametrize(
     ("locales", "version", "found", "foreign"),
     [
@@ -122,6 +123,7 @@ MALFORMED = [
 ]
 
 
+# contract 4.26
 def test_malformed_rows_are_named_and_left_out(store, execute):
     store.write(ROWS)
     insert = "INSERT INTO prompt_segments (id, scope, content, metadata, locale, version) VALUES (?, 'core', 'x', ?, ?, ?)"
@@ -223,6 +225,7 @@ def test_imports_at_the_same_time_are_one_after_the_other(url):
     store.close()
 
 
+# contract 4.29
 def test_a_key_decides_what_is_one_segment(store):
     tiers = [Segment(f"t{tier}", "npc", "mira", f"tier {tier}", {"tier": tier, "order": tier}) for tier in range(3)]
     twins = [Segment(id, "npc", "bo", id, {"key": "k"}, priority=priority) for id, priority in (("b", 1), ("a", 1), ("c", 0))]

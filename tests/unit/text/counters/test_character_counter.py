@@ -4,12 +4,14 @@ from promptc.text.json import render_digest
 COUNTER = CharacterCounter()
 
 
+# contract 10.5
 def test_it_measures_characters():
     assert COUNTER.measure("é\U0001f600\n") == 3
     assert (COUNTER.exact, COUNTER.unit, COUNTER.role_tokens("system")) == (False, 4, 0)
     assert COUNTER.digest == render_digest(b"chars/4")
 
 
+# contract 10.5
 def test_parts_add_up_everywhere():
     assert COUNTER.is_safe("\n", "\n")
     assert COUNTER.find_inner("abc") == (1, 2)

@@ -42,6 +42,7 @@ def test_places_are_those_of_tokens(byte_level):
     assert byte_level.token_ends("") == byte_level.iter_starts("") == []
 
 
+# contract 10.5
 def test_no_boundary_is_known(byte_level):
     assert not byte_level.is_safe("a\n", "b")
     assert byte_level.is_safe("", "b")
