@@ -15,7 +15,7 @@ Every finding has a code. `promptc rule PC0201` prints the entry of a code in th
 An *error* stops the command. A *warn* or a *note* does not. A code never changes its meaning, so you can link to it:
 the address of an entry ends with the code, as in `codes.html#pc0201`.
 
-`make codes` writes this page from `compiler/promptc/diag/codes.toml`. Edit that file instead of this page.
+<!-- `make codes` writes this page from compiler/promptc/diag/codes.toml. Edit that file instead of this page. -->
 """
 
 
@@ -42,7 +42,7 @@ def _render_family(prefix: str, title: str) -> str:
         return ""
     listed = "\n".join(f"| [{code.name}](#{code.name.lower()}) | {code.level} | {_escape_cell(code.summary)} |" for code in codes)
     pages = "\n".join(_render_code(code) for code in codes)
-    return f"## {title}\n\n| code | level | |\n| --- | --- | --- |\n{listed}\n\n{pages}"
+    return f"## {title}\n\n| code | level | what is wrong |\n| --- | --- | --- |\n{listed}\n\n{pages}"
 
 
 def _render_code(code: Code) -> str:

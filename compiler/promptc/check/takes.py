@@ -87,7 +87,7 @@ class Takes:
 
     def _choose_form(self, member: Type) -> str:
         """How an expression of that kind is turned into what is taken; empty where no way is known."""
-        if isinstance(member, TextType) and member.format == "date-time" and self.goal == "number":
+        if isinstance(member, TextType) and member.format in ("date-time", "date") and self.goal == "number":
             return "{} | timestamp"
         if isinstance(member, MappingType) and self.goal != "list":
             names = sorted(member.names, key=lambda name: name != "id")
