@@ -620,6 +620,22 @@ def test_a_folder_that_cannot_be_looked_into_is_broken(there, run, monkeypatch):
 
 
 # contract 14.10
+def test_where_the_exit_code_is_another_nothing_else_is_compared(there, run):
+    make_case(there, "fails", 'expect: {exit: 3, tokens: "<= 3", contains: [castle]}\n', golden="old\n")
+    done = run("test", "tavern/fails")
+    assert done.code == 1 and done.out.count("PC0924") == 1 and "not 3" in done.out
+    assert not list(there.rglob("*.new"))
+
+
+# contract 14.11
+def test_the_first_turn_of_a_session_that_fails_is_the_last(there, run):
+    folder = make_case(there, "session")
+    turns = "states: [../state.json, {set: {/seen: 7}}, {set: {/seen: []}}]\n"
+    (folder / "case.yaml").write_text(f"title: three turns\n{turns}expect: {{exit: 3, errors: [PC0509]}}\n", encoding="utf-8")
+    assert run("test", "tavern/session").out == "1 passed\n"
+
+
+# contract 14.10
 def test_a_key_that_a_turn_adds_is_found_in_the_case(there, run):
     (there / "packs/tavern/schema.json").write_text(
         '{"type": "object", "additionalProperties": false, "properties": {"place": {}, "seen": {}}}', encoding="utf-8"

@@ -144,6 +144,17 @@ def test_a_new_state_passes_the_asserts(tmp_path: Path) -> None:
     assert run_operation(pack, STATE, "two").value["title"] == ""
 
 
+# contract 9.20
+def test_a_new_state_gives_every_let_a_value(tmp_path: Path) -> None:
+    head = "promptc: 1\nname: log\nversion: 1.0.0\ntokenizer: chars/4\nbudget: 99\nlet: {first: 'state.log[0]'}\n"
+    body = "sections: [{id: a, text: hello}]\noperations: {one: {edits: [{keep: /log, last: 0}]}}\n"
+    (tmp_path / "pack.yaml").write_text(head + body)
+    pack = promptc.load(tmp_path)
+    with pytest.raises(PromptcError) as raised:
+        run_operation(pack, STATE, "one")
+    assert [found.code for found in raised.value.diagnostics] == ["PC0810"]
+
+
 def test_a_fault_that_was_there_before_is_told_from_a_new_one(tmp_path: Path) -> None:
     text = "asserts: [{that: \"state.title != 'bad'\", else: a bad title, level: error}]\n"
     edits = "{one: {edits: [{append: /notes, to: \"'x'\"}]}, two: {edits: [{set: /title, to: \"'good'\"}]}}"

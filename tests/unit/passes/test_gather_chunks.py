@@ -94,6 +94,7 @@ def test_queries_of_which_none_has_a_word_retrieve_nothing(load):
     ]
 
 
+# contract 13.15
 @pytest.mark.parametrize("query", ["", "?!", "zeppelin", "cracked bell"])
 @pytest.mark.parametrize("notes", [NOTES, [], None])
 @pytest.mark.parametrize("source", ["", ", where: item.kind == 'ship'", ", floor: 0.99", ", top: 1, sparse_below: 2", ", sparse_below: 0"])

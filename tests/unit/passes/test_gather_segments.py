@@ -207,3 +207,15 @@ def test_without_each_there_is_no_such_name(load):
     assert render_small(pack, STATE, SmallSources(ROWS[:1])) == "False\n"
     with pytest.raises(PromptcError):
         render_small(load(_section("scope: npc", "where: each\n      text: x")), STATE, SmallSources(ROWS))
+
+
+# contract 4.26
+def test_segments_stand_by_their_element_then_by_their_order_then_by_their_id(load):
+    places = {"ada": {"z": -1, "y": None, "x": None, "a": 2}, "bo": {"b": None}}
+    rows = [
+        Segment(name, "npc", ref, name, {} if order is None else {"order": order})
+        for ref, some in places.items()
+        for name, order in some.items()
+    ]
+    section = _section("scope: npc, each: state.people, ref: each")
+    assert render_small(load(section), {**STATE, "people": ["bo", "ada"]}, SmallSources(rows)).split() == ["b", "z", "x", "y", "a"]
