@@ -26,7 +26,7 @@ PAGES = tuple(
 )
 """What is written for authors."""
 SHOWN = frozenset(
-    [f"reference/{name}" for name in "check codes commands mistakes operations payloads templates".split()]
+    [f"reference/{name}" for name in "check codes commands mistakes payloads templates".split()]
     + [f"explanation/{name}" for name in "benchmarks systems trust".split()]
 )
 """Pages whose blocks are examples, held by tests of their own or by none, and whose sentences are not measured."""
