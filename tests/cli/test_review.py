@@ -55,7 +55,7 @@ def _walk(keys: Iterator[str], monkeypatch: pytest.MonkeyPatch, size: tuple[int,
         stream.feed(data.replace(b"\n", b"\r\n"))
         shown.append("\n".join(line.rstrip() for line in screen.display))
 
-    monkeypatch.setattr("promptc.cli.commands.review.write_stdout", write)
+    monkeypatch.setattr("promptc.cli.terminal.write_stdout", write)
     monkeypatch.setattr("shutil.get_terminal_size", lambda *_, **__: os.terminal_size(size))
     Review(list(list_pending(["."])), lambda: next(keys, ""), PLAIN).run()
     return shown
