@@ -77,7 +77,9 @@ def test_a_case_that_requires_what_is_not_installed_is_skipped(there: pytest.Pyt
     (there.path / "fixtures" / "first" / "case.yaml").write_text(_CASE + "requires: [hf]\n", encoding="utf-8")
     done = there.runpytest_subprocess("--promptc", "-rs")
     done.assert_outcomes(skipped=1, failed=1)
-    done.stdout.fnmatch_lines(["SKIPPED*it requires the extra `hf`, which is not installed here: run `pip install 'promptc-compiler[[]hf]'`"])
+    done.stdout.fnmatch_lines(
+        ["SKIPPED*it requires the extra `hf`, which is not installed here: run `pip install 'promptc-compiler[[]hf]'`"]
+    )
     assert not (there.path / "fixtures" / "first" / "golden.txt.new").exists()
 
 
