@@ -76,7 +76,7 @@ prove: $(VENV)/dev.stamp  ## the properties at full size, and mutated inputs (SE
 
 accept: $(VENV)/dev.stamp  ## write all goldens from what the compiler makes now; read the diff before you commit it
 	$(PY) tools/accept_goldens.py
-	$(PY) -m pytest -q --accept tests/cli tests/contract/test_readme.py tests/contract/test_guides.py
+	$(PY) -m pytest -q --accept tests/cli tests/contract/test_readme.py tests/contract/test_guides.py tests/contract/test_report_page.py
 
 codes: $(VENV)/dev.stamp  ## write docs/reference/codes.md from the table of codes
 	$(PY) tools/make_codes_doc.py
