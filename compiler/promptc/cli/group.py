@@ -120,6 +120,9 @@ def complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> lis
 
 PACK = click.argument("pack", type=click.Path())
 STATE = click.argument("state", type=click.Path(allow_dash=True))
+ARG = click.option(
+    "--arg", "args", shell_complete=complete, multiple=True, metavar="NAME=JSON", help="An argument of the operation. Repeat it for more."
+)
 
 
 # --- options and arguments of commands ---

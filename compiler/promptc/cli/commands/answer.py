@@ -12,7 +12,7 @@ from promptc.blockmap import make_choice
 from promptc.cli.commands.apply_io import STDIN, read_answer_file, read_answer_files, read_answers, read_args
 from promptc.cli.commands.check import print_findings
 from promptc.cli.findings import Reporter
-from promptc.cli.group import PACK, Command, complete, take
+from promptc.cli.group import ARG, PACK, Command, complete, take
 from promptc.cli.options import MOOD, PATCH, VARIANT, make_request
 from promptc.cli.request import read_bytes
 from promptc.diag.findings import Diagnostic, Span, UsageError, count_noun, join_names, suggest
@@ -79,9 +79,7 @@ class _TakenAnswer:
 @click.argument("answered", shell_complete=complete, nargs=-1, metavar="[OPERATION] FILE", type=_FILE)
 @click.option("--state", metavar="STATE", type=_FILE, help="The state behind the question. Needed to check claims.")
 @click.option("--ask", shell_complete=complete, metavar="NAME", help="The question of OPERATION that FILE answers. [the first]")
-@click.option(
-    "--arg", "args", shell_complete=complete, multiple=True, metavar="NAME=JSON", help="An argument of the operation. Repeat it for more."
-)
+@ARG
 @click.option(
     "--answer",
     "answers",

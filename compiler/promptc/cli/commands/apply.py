@@ -28,7 +28,7 @@ from promptc.cli.commands.apply_io import (
     write_change,
 )
 from promptc.cli.findings import Reporter
-from promptc.cli.group import PACK, Command, complete
+from promptc.cli.group import ARG, PACK, Command, complete
 from promptc.cli.request import read_bytes
 from promptc.cli.terminal import escape_controls, show_json, write_stdout
 from promptc.cli.views.drawing import render_table, show_plural
@@ -78,9 +78,7 @@ def _read_seconds(ctx: click.Context, param: click.Parameter, given: str) -> flo
 @click.argument("words", shell_complete=complete, nargs=-1, metavar="OPERATION STATE", type=_FILE)
 @click.option("--list", "is_list", is_flag=True, help="List the operations of PACK. With a STATE, mark those that are due.")
 @click.option("--json", "is_json", is_flag=True, help="Print the list as JSON.")
-@click.option(
-    "--arg", "args", shell_complete=complete, multiple=True, metavar="NAME=JSON", help="An argument of the operation. Repeat it for more."
-)
+@ARG
 @click.option(
     "--answer",
     "answers",
