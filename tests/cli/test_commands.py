@@ -159,7 +159,6 @@ _MODELINE = re.compile(r"# yaml-language-server: \$schema=(.*)")
 def made(run, tmp_path, monkeypatch):
     """Makes a pack of a template in an empty folder, and goes there: what was printed."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("CI", raising=False)
 
     def make(name, *arguments):
         done = run("init", name, *arguments)

@@ -142,10 +142,9 @@ def test_pending_goldens_are_offered(tmp_path, run, monkeypatch):
     monkeypatch.chdir(tmp_path / "lamp")
     assert _ask(run, monkeypatch, "bash", "promptc accept ") == [("file", "", "")]
     monkeypatch.delenv("_PROMPTC_COMPLETE")
-    golden = next((tmp_path / "lamp").glob("cases/*/golden.txt"))
-    golden.write_text("other\n", encoding="utf-8")
+    (tmp_path / "lamp" / "cases" / "tight" / "golden.txt").write_text("other\n", encoding="utf-8")
     assert run("test", "--no-cache").code == 1
-    assert _ask(run, monkeypatch, "bash", f"promptc accept cases/{golden.parent.name}")[0][1] == f"cases/{golden.parent.name}"
+    assert _ask(run, monkeypatch, "bash", "promptc accept cases/t")[0] == ("plain", "cases/tight", "changed")
 
 
 # --- the shells themselves ---

@@ -20,8 +20,7 @@ CASES = {"first": ("one two\n", "one three\n"), "second": ("a two\n", "a three\n
 
 @pytest.fixture(autouse=True)
 def there(tmp_path, monkeypatch):
-    """A folder with three cases whose goldens wait; not in CI, whatever runs the tests."""
-    monkeypatch.delenv("CI", raising=False)
+    """A folder with three cases whose goldens wait."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "packs").mkdir()
     for name, (old, new) in CASES.items():

@@ -35,8 +35,7 @@ GOLDEN = "You stand in the harbour.\n\nYou see:\n- gulls\n- a ladder\n- fog\n"
 
 @pytest.fixture(autouse=True)
 def there(tmp_path, monkeypatch):
-    """A repository with two cases that pass; not in CI, whatever runs the tests; nothing known."""
-    monkeypatch.delenv("CI", raising=False)
+    """A repository with two cases that pass; nothing known."""
     monkeypatch.setenv("PROMPTC_CACHE", str(tmp_path / ".cache"))
     monkeypatch.chdir(tmp_path)
     (tmp_path / "packs/tavern").mkdir(parents=True)
