@@ -1,12 +1,16 @@
-"""`promptc check` of several packs at once."""
+"""`promptc check` of several packs at once, and the commands that take a pack alone, or the current folder."""
 
 import json
 import shutil
 
+import pytest
+
 from tests.cli.conftest import ROOT
 
 STARTER = "starters/chat"
+RETRIEVING = "starters/rag"
 BROKEN = "fixtures/bad/PC0201"
+TAKE_A_PACK_ALONE = [("check",), ("map",), ("schema", "state"), ("index", "build"), ("index", "status")]
 
 
 def test_a_folder_stands_for_the_packs_in_it(run, monkeypatch, tmp_path):
@@ -40,3 +44,21 @@ def test_a_folder_without_packs_is_told(run, monkeypatch):
     monkeypatch.chdir(ROOT)
     done = run("check", "docs")
     assert done.code == 4 and "PC0154" in done.err and not done.out
+
+
+@pytest.mark.parametrize("command", TAKE_A_PACK_ALONE)
+def test_a_pack_that_is_not_named_is_the_current_folder(command, run, monkeypatch, tmp_path):
+    shutil.copytree(ROOT / RETRIEVING, tmp_path / "rag")
+    monkeypatch.chdir(tmp_path / "rag")
+    here, named = run(*command), run(*command, ".")
+    assert here == named and here.code == 0 and here.out
+
+
+@pytest.mark.parametrize("command", TAKE_A_PACK_ALONE)
+def test_no_pack_is_named_and_there_is_none(command, run, monkeypatch, tmp_path):
+    shutil.copytree(ROOT / RETRIEVING, tmp_path / "rag")
+    monkeypatch.chdir(tmp_path)
+    done = run(*command)
+    assert (done.code, done.out) == (2, "")
+    assert "PC0720 no pack is named, and the current folder has no `pack.yaml`" in " ".join(done.err.split())
+    assert f"`promptc {' '.join(command)} my-pack`" in done.err

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import wraps
@@ -19,6 +20,7 @@ from promptc.cli.options import REQUEST, SETTINGS, OptionSpec, is_count, make_re
 from promptc.cli.terminal import write_stdout
 from promptc.diag.findings import Diagnostic, UsageError, suggest
 from promptc.diag.typed import Any
+from promptc.model.pack import MANIFEST
 from promptc.text.counters.bpe import VOCABULARIES, Vocabulary, vocabulary_path
 from promptc.text.json import render_digest
 from promptc.version import VERSION
@@ -84,7 +86,7 @@ _ARGUMENTS = {
     "answered": "The answer, or `-`. If an operation asked for it, name that first.",
     "expression": "An expression as in a pack, for example state.player.name.",
     "code": "A code such as PC0531, or the first digits of a family: PC05.",
-    "kind": "pack, state (needs PACK), report, segments or case.",
+    "kind": "pack, state, report, segments or case.",
     "folder": "The folder to create. The pack gets its name.",
     "shell": "bash, zsh, fish or powershell.",
     "index": "An index that PACK declares.",
@@ -118,7 +120,26 @@ def complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> lis
     return list_values(ctx, param, incomplete)
 
 
+def find_pack_here(asked: str) -> str:
+    """The current folder, for a command `asked` without a pack. `UsageError` (PC0720) where it has no manifest."""
+    if not Path(MANIFEST).is_file():
+        help = f"name a pack, for example `{asked} my-pack`, or change to the folder of one"
+        raise UsageError([Diagnostic("PC0720", f"no pack is named, and the current folder has no `{MANIFEST}`", help=help)])
+    return os.curdir
+
+
+def _choose_pack(ctx: click.Context, param: click.Parameter, given: Any) -> Any:
+    if given or ctx.resilient_parsing:
+        return given
+    found = find_pack_here(ctx.command_path)
+    return (found,) if param.nargs == -1 else found
+
+
 PACK = click.argument("pack", type=click.Path())
+PACK_OR_HERE = click.argument("pack", metavar="[PACK]", required=False, type=click.Path(), callback=_choose_pack)
+"""Where the pack may be the only argument, the current folder stands for one that is not named."""
+
+PACKS_OR_HERE = click.argument("packs", metavar="[PACK]...", nargs=-1, type=click.Path(), callback=_choose_pack)
 STATE = click.argument("state", type=click.Path(allow_dash=True))
 ARG = click.option(
     "--arg", "args", shell_complete=complete, multiple=True, metavar="NAME=JSON", help="An argument of the operation. Repeat it for more."
@@ -215,7 +236,7 @@ class Command(_Helping):
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Its arguments, its own options, and the options of every command."""
         named = [
-            (param.make_metavar(ctx).strip("[].").removesuffix("]").replace("]", ""), _ARGUMENTS[str(param.name)])
+            (param.make_metavar(ctx).strip("[].").removesuffix("]").replace("]", ""), _describe_argument(param))
             for param in self.params
             if isinstance(param, click.Argument)
         ]
@@ -228,6 +249,11 @@ class Command(_Helping):
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The examples, each under what it is for."""
         _write_examples(self._examples, formatter)
+
+
+def _describe_argument(param: click.Argument) -> str:
+    told = _ARGUMENTS[str(param.name)]
+    return f"{told} [the current folder]" if param.callback is _choose_pack else told
 
 
 class CommandGroup(_Helping, click.Group):

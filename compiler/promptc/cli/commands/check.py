@@ -9,7 +9,7 @@ import click
 
 from promptc.api import Pack
 from promptc.cli.findings import Reporter, describe_diagnostic
-from promptc.cli.group import Command, take
+from promptc.cli.group import PACKS_OR_HERE, Command, take
 from promptc.cli.options import STORE, read_stores
 from promptc.cli.terminal import show_json, show_text, write_stdout
 from promptc.cli.views.drawing import show_plural
@@ -29,7 +29,8 @@ _NOUNS = (("error", "error", "errors"), ("warn", "warning", "warnings"), ("note"
     "check",
     cls=Command,
     examples=[
-        ("Check one pack", "promptc check packs/sentinel"),
+        ("Check the pack in this folder", "promptc check"),
+        ("Check another pack", "promptc check packs/sentinel"),
         ("Open its stores and indexes, too", "promptc check packs/worldarchitect --sources"),
         ("Check every pack in a folder", "promptc check packs"),
         ("Print findings for a program", "promptc check packs/sentinel --format json"),
@@ -37,7 +38,7 @@ _NOUNS = (("error", "error", "errors"), ("warn", "warning", "warnings"), ("note"
         ("Read what a finding means", "promptc rule PC0610"),
     ],
 )
-@click.argument("packs", metavar="PACK...", nargs=-1, required=True, type=click.Path())
+@PACKS_OR_HERE
 @click.option("--format", type=click.Choice(("text", "json", "sarif", "github")), default="text", help="How to print findings. [text]")
 @click.option("--sources", is_flag=True, help="Open stores and indexes, too: do they exist, and do their chunks fit?")
 @take(STORE)

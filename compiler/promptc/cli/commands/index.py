@@ -10,7 +10,7 @@ import click
 
 from promptc.api import Pack
 from promptc.cli.findings import Reporter
-from promptc.cli.group import PACK, Command, CommandGroup, complete, read_count
+from promptc.cli.group import PACK, PACK_OR_HERE, Command, CommandGroup, complete, read_count
 from promptc.cli.interaction import Progress
 from promptc.cli.options import RenderRequest
 from promptc.cli.request import load_state_file
@@ -89,7 +89,7 @@ Vectors need an extra: pip install 'promptc-compiler[retrieval]'. Without the ex
         ("Build one version of the corpus", "promptc index build packs/archive rules --version 1.2.0"),
     ],
 )
-@PACK
+@PACK_OR_HERE
 @click.argument("index", shell_complete=complete, nargs=-1)
 @click.option("--version", "wanted", metavar="VERSION", help="Only this version of the corpus.")
 @click.pass_obj
@@ -153,7 +153,7 @@ def _describe_sizes(part: CorpusPart, built: BuiltIndex) -> str:
         ("Look at one index, before a release", "promptc index status packs/archive rules"),
     ],
 )
-@PACK
+@PACK_OR_HERE
 @click.argument("index", shell_complete=complete, nargs=-1)
 @click.pass_obj
 def status_command(reporter: Reporter, pack: str, index: tuple[str, ...]) -> int:

@@ -13,7 +13,7 @@ import click
 
 from promptc.api import Pack
 from promptc.cli.findings import Reporter
-from promptc.cli.group import PACK, Command, complete, group, refuse, take
+from promptc.cli.group import PACK_OR_HERE, Command, complete, find_pack_here, group, refuse, take
 from promptc.cli.options import MOOD, PATCH, VARIANT, make_request
 from promptc.cli.shell import CaseShell
 from promptc.cli.terminal import show_json, show_text, write_stdout
@@ -231,12 +231,15 @@ def schema_command(kind: str, pack: str | None) -> int:
     """Print a JSON Schema (2020-12).
 
     KIND chooses the schema: of manifests (`pack`), of test cases (`case`), of reports (`report`), of files with segments (`segments`), or
-    of the states that PACK takes (`state`).
+    of the states that PACK takes (`state`; without PACK, those of the pack in the current folder).
     """
-    if (kind == _STATE) != (pack is not None):
-        found = "`promptc schema state` needs a pack" if pack is None else f"`promptc schema {kind}` takes no pack"
-        raise UsageError([Diagnostic("PC0720", found, help="such as `promptc schema state packs/sentinel`")])
-    write_stdout(_read_state_schema(pack) if pack is not None else read_shipped_schema(kind))
+    if kind == _STATE:
+        write_stdout(_read_state_schema(pack or find_pack_here(f"promptc schema {_STATE}")))
+        return 0
+    if pack is not None:
+        help = f"leave it out: only `promptc schema {_STATE}` depends on a pack"
+        raise UsageError([Diagnostic("PC0720", f"`promptc schema {kind}` takes no pack", help=help)])
+    write_stdout(read_shipped_schema(kind))
     return 0
 
 
@@ -271,7 +274,7 @@ def _read_state_schema(pack: str) -> bytes:
         ("Read all caps in a program", "promptc map packs/companion --format json | jq '.blocks[] | {id, caps}'"),
     ],
 )
-@PACK
+@PACK_OR_HERE
 @click.option("--format", type=click.Choice(("markdown", "html", "json")), default="markdown", help="How to print the map. [markdown]")
 @click.option("--output", "-o", metavar="FILE", help="Write the map to FILE instead of standard output.")
 @take(VARIANT, MOOD, PATCH)
