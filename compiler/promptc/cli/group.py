@@ -120,7 +120,7 @@ def complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> lis
     return list_values(ctx, param, incomplete)
 
 
-def find_pack_here(asked: str) -> str:
+def choose_pack_here(asked: str) -> str:
     """The current folder, for a command `asked` without a pack. `UsageError` (PC0720) where it has no manifest."""
     if not Path(MANIFEST).is_file():
         help = f"name a pack, for example `{asked} my-pack`, or change to the folder of one"
@@ -131,7 +131,7 @@ def find_pack_here(asked: str) -> str:
 def _choose_pack(ctx: click.Context, param: click.Parameter, given: Any) -> Any:
     if given or ctx.resilient_parsing:
         return given
-    found = find_pack_here(ctx.command_path)
+    found = choose_pack_here(ctx.command_path)
     return (found,) if param.nargs == -1 else found
 
 

@@ -13,7 +13,7 @@ import click
 
 from promptc.api import Pack
 from promptc.cli.findings import Reporter
-from promptc.cli.group import PACK_OR_HERE, Command, complete, find_pack_here, group, refuse, take
+from promptc.cli.group import PACK_OR_HERE, Command, complete, choose_pack_here, group, refuse, take
 from promptc.cli.options import MOOD, PATCH, VARIANT, make_request
 from promptc.cli.shell import CaseShell
 from promptc.cli.terminal import show_json, show_text, write_stdout
@@ -234,7 +234,7 @@ def schema_command(kind: str, pack: str | None) -> int:
     of the states that PACK takes (`state`; without PACK, those of the pack in the current folder).
     """
     if kind == _STATE:
-        write_stdout(_read_state_schema(pack or find_pack_here(f"promptc schema {_STATE}")))
+        write_stdout(_read_state_schema(pack or choose_pack_here(f"promptc schema {_STATE}")))
         return 0
     if pack is not None:
         help = f"leave it out: only `promptc schema {_STATE}` depends on a pack"
