@@ -13,7 +13,7 @@ import click
 
 from promptc.api import Pack
 from promptc.cli.findings import Reporter
-from promptc.cli.group import PACK_OR_HERE, Command, complete, choose_pack_here, group, refuse, take
+from promptc.cli.group import PACK_OR_HERE, Command, choose_pack_here, complete, group, refuse, take
 from promptc.cli.options import MOOD, PATCH, VARIANT, make_request
 from promptc.cli.shell import CaseShell
 from promptc.cli.terminal import show_json, show_text, write_stdout
