@@ -11,7 +11,7 @@ from difflib import SequenceMatcher
 from posixpath import dirname
 
 from promptc.check.configurations import list_defaults
-from promptc.diag.findings import Diagnostic, UsageError, count_noun, suggest
+from promptc.diag.findings import Diagnostic, Span, UsageError, count_noun, shorten, suggest
 from promptc.diag.frozen import frozen, replace
 from promptc.model.pack import Assign, Band, Choice, PackModel, Plan, choose_tiers, list_steps
 from promptc.model.section import (
@@ -44,6 +44,9 @@ from promptc.model.sources import StateIndex
 from promptc.template.compile import Expression, Template
 
 _EACH = "each item its own"
+_EXCERPT = 60
+"""Characters that are shown of a text."""
+
 _LISTS = ("data", "caps", "dedupe", "notes")
 Path = tuple[str, ...]
 _ROOTS = ("item", "each")
@@ -162,10 +165,10 @@ class _Drawer:
     def iter_tiers(self, choice: Choice) -> Iterator[Variation]:
         """Each tier over the one before; the first is the plan itself, unless it does something."""
         tiers = self._pack.strain.tiers if self._pack.strain is not None else ()
-        before = self.list_blocks(self._pack.load_plan(choice))
+        before = self._pack.load_plan(choice)
         for at, tier in enumerate(tiers):
-            after = self.list_blocks(self._pack.load_plan(choose_tiers(choice, tiers[: at + 1])))
-            changes = _merge((*_compare_blocks(before, after), *self._list_acts(at)))
+            after = self._pack.load_plan(choose_tiers(choice, tiers[: at + 1]))
+            changes = _merge((*self._compare(before, after), *self._list_acts(at)))
             before = after
             if at or changes:
                 yield Variation("tier", tier.name, changes)
@@ -179,8 +182,11 @@ class _Drawer:
     def _vary(self, kind: str, name: str, choice: Choice, other: Choice) -> Variation:
         before, after = self._pack.load_plan(choice), self._pack.load_plan(other)
         had, has = _describe_plan(self._pack, before), _describe_plan(self._pack, after)
-        changes = _compare_blocks(self.list_blocks(before), self.list_blocks(after))
-        return Variation(kind, name, changes, tuple(one for one in has if one not in had))
+        whole = (*(one for one in has if one not in had), *_list_keys(_read_whole(before), _read_whole(after)))
+        return Variation(kind, name, self._compare(before, after), whole)
+
+    def _compare(self, before: Plan, after: Plan) -> tuple[BlockChange, ...]:
+        return _merge((*_compare_blocks(self.list_blocks(before), self.list_blocks(after)), *_compare_texts(before, after)))
 
     def _list_acts(self, at: int) -> tuple[BlockChange, ...]:
         """What a tier does at once, and what it no longer does of the earlier ones."""
@@ -253,6 +259,76 @@ def _list_told(block: Block, name: str) -> list[Phrase]:
 def _name_subject(phrase: Phrase) -> str:
     """The subject of a phrase: one that has the same takes its place."""
     return phrase[0].text.split(" ")[0].rstrip(":") if not phrase[0].is_code else ""
+
+
+def _compare_texts(before: Plan, after: Plan) -> tuple[BlockChange, ...]:
+    """What a block does not show of the sections that both plans have: the texts in the manifest, and what stands around a text or item."""
+    pairs = [(before.find_section(one.id), one) for one in after.sections]
+    found = [BlockChange(new.id, (*_iter_texts(old, new), *_list_keys(_read_around(old), _read_around(new)))) for old, new in pairs if old]
+    return tuple(change for change in found if change.says)
+
+
+def _iter_texts(before: Section, after: Section) -> Iterator[Phrase]:
+    """The first line that only the new text has; else the first that only the old one had."""
+    old, new = _find_inline(before), _find_inline(after)
+    if old is None or new is None or old.text == new.text:
+        return
+    had, has = ([line.strip() for line in one.text.splitlines() if line.strip()] for one in (old, new))
+    fresh, gone = (next((one for one in some if one not in others), "") for some, others in ((has, had), (had, has)))
+    if fresh or gone:
+        yield say("text: {}" if fresh else "text without {}", shorten(fresh or gone, _EXCERPT))
+    else:
+        yield say("changed: {}", "text")
+
+
+def _find_inline(section: Section) -> Template | None:
+    forms = section.items.forms if section.items is not None else ()
+    text = section.text if section.text is not None else forms[0] if len(forms) == 1 else None
+    return text if text is not None and text.place.inline else None
+
+
+def _read_around(section: Section) -> Mapping[str, object]:
+    """By its key, what of a section its block does not tell, or tells only by its name."""
+    around: dict[str, object] = {"header": section.header, "separator": section.separator, "fence": section.fence}
+    around["overflow"] = _list_markers(section.overflow)
+    items = section.items
+    if items is not None:
+        message, group, trim = items.message, items.group, items.trim_each
+        around |= {"items.id": items.id, "items.number": items.number, "items.fence": items.fence}
+        around["items.forms"] = [one for one in items.forms if one.place.inline] if len(items.forms) > 1 else None
+        around["items.message"] = (message.content, message.parts, message.roles) if message is not None else None
+        around["items.group"] = group.header if group is not None else None
+        around["items.trim_each"] = trim.marker if trim is not None else None
+    return around
+
+
+def _read_whole(plan: Plan) -> Mapping[str, object]:
+    """By its key, what is not told of a plan. A tool or response of another name is another one, and told."""
+    output = plan.output
+    whole: dict[str, object] = {f"tools.{one.name}": one for one in plan.tools}
+    whole |= {f"response.{plan.response.name}": plan.response} if plan.response is not None else {}
+    return whole | {"output": (output.separator, output.guarding, output.warn_chars), "truncate": _list_markers(plan.truncate)}
+
+
+def _list_markers(steps: Sequence[Step]) -> list[Template | None]:
+    return [one.marker for one in steps if isinstance(one, Trim | Evict)]
+
+
+def _list_keys(before: Mapping[str, object], after: Mapping[str, object]) -> tuple[Phrase, ...]:
+    changed = [say("{}", key) for key in before if key in after and _read_value(before[key]) != _read_value(after[key])]
+    return ((*say("changed: "), *join_phrases(changed, ", ")),) if changed else ()
+
+
+def _read_value(value: object) -> object:
+    """The value without the places where it stands in files."""
+    if isinstance(value, Template | Expression):
+        return value.text
+    if isinstance(value, list | tuple):
+        return [_read_value(one) for one in value]
+    if isinstance(value, Span):
+        return None
+    names = getattr(value, "__match_args__", ())
+    return [_read_value(getattr(value, name)) for name in names] if names else value
 
 
 def _describe_plan(pack: PackModel, plan: Plan) -> tuple[Phrase, ...]:

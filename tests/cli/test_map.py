@@ -57,3 +57,51 @@ def test_a_pack_that_cannot_be_loaded(run, tmp_path):
     (tmp_path / "pack.yaml").write_text("promptc: 1\n", encoding="utf-8")
     done = run("map", str(tmp_path))
     assert (done.code, done.out) == (3, "")
+
+
+VARIED = """\
+promptc: 1
+name: varied
+version: 0.1.0
+tokenizer: chars/4
+budget: 900
+output: {separator: "\\n"}
+sections:
+  - id: rules
+    text: "Be brief.\\nSay so if you do not know.\\n"
+    separator: "\\n"
+  - id: turns
+    items: {from: state.turns, text: "{{ item.text }}", id: item.id}
+    overflow: [evict: {marker: "Earlier turns are left out."}]
+  - id: pages
+    items: {from: state.pages, forms: [{text: "{{ item.text }}"}, {text: "{{ item.title }}"}]}
+  - id: talk
+    items: {from: state.talk, message: {role: item.role, content: item.content}}
+patches:
+  other: %s
+"""
+
+
+@pytest.mark.parametrize(
+    ("patch", "told"),
+    [
+        ('sections: {rules: {text: "Be brief.\\nGuess.\\n"}}', {"rules": ["text: `Guess.`"]}),
+        ('sections: {rules: {text: "Be brief.\\n"}}', {"rules": ["text without `Say so if you do not know.`"]}),
+        ('sections: {rules: {text: "Be brief.\\n\\nSay so if you do not know.\\n"}}', {"rules": ["changed: `text`"]}),
+        ('sections: {rules: {text: "Be brief.\\nSay so if you do not know.\\n"}}', {}),
+        ('sections: {rules: {header: "## Rules\\n", separator: "--"}}', {"rules": ["changed: `header`, `separator`"]}),
+        ('sections: {rules: {fence: {open: "<rules>", close: "</rules>"}}}', {"rules": ["changed: `fence`"]}),
+        ('sections: {turns: {items: {text: "- {{ item.text }}"}}}', {"turns": ["text: `- {{ item.text }}`"]}),
+        ("sections: {turns: {items: {id: item.number, number: item.number}}}", {"turns": ["changed: `items.id`, `items.number`"]}),
+        ('sections: {pages: {items: {forms: [{text: "{{ item.text }}"}, {text: "…"}]}}}', {"pages": ["changed: `items.forms`"]}),
+        ('sections: {turns: {overflow: [evict: {marker: "…"}]}}', {"turns": ["changed: `overflow`"]}),
+        ("sections: {talk: {items: {message: {content: item.text}}}}", {"talk": ["changed: `items.message`"]}),
+        ('output: {separator: "\\n\\n"}', {"": ["changed: `output`"]}),
+    ],
+)
+def test_a_change_of_texts_is_a_change(patch, told, run, tmp_path):
+    (tmp_path / "pack.yaml").write_text(VARIED % f"{{{patch}}}", encoding="utf-8")
+    done = run("map", str(tmp_path), "--format", "json")
+    assert (done.code, done.err) == (0, "")
+    (other,) = json.loads(done.out)["variations"]
+    assert {**other["changes"], **({"": other["plan"]} if other["plan"] else {})} == told
