@@ -63,7 +63,7 @@ site: $(VENV)/docs.stamp  ## build the documents as a site in build/site, withou
 	NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --strict
 	$(PY) tools/check_site.py build/site
 
-prose: $(VENV)/docs.stamp  ## how hard the guides and the codes are to read: Flesch's reading ease, and the longest sentence of each
+prose: $(VENV)/docs.stamp  ## how hard guides, codes and messages are to read: Flesch's reading ease, and the longest sentence of each
 	$(PY) tools/measure_prose.py docs/index.md docs/tutorial.md docs/language.md docs/guides/*.md docs/reference/*.md docs/reference/keys/*.md \
 		docs/explanation/*.md compiler/promptc/diag/codes.toml
 

@@ -64,7 +64,7 @@ def _read(outcome: CaseOutcome) -> CaseOutcome:
 
 
 def _call(case: Case) -> CaseOutcome:
-    """How the library can be called, and no command line: with a state that is no JSON, or asked for the output of the other format."""
+    """How the library can be called, and no command line: with a state that is not JSON, or asked for the output of the other format."""
     with work_in(case.root):
         try:
             pack = promptc.load(case.pack)

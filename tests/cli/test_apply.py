@@ -275,7 +275,7 @@ def _forge(**changed):
 def test_a_forged_header_is_refused(changed, here, run):
     run("apply", "logbook", "prune", "state.json")
     done = run("apply", "logbook", "--restore", "state.json", _forge(**changed))
-    assert done.code == 4 and "PC0825" in done.err and "it is no archive of promptc" in " ".join(done.err.split())
+    assert done.code == 4 and "PC0825" in done.err and "it is not an archive of promptc" in " ".join(done.err.split())
     assert _numbers() == [7, 8, 9]
 
 

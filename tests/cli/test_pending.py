@@ -290,7 +290,7 @@ def test_a_pipe_is_not_waited_for(there, run, name):
     path.unlink(missing_ok=True)
     os.mkfifo(path)
     done = run("accept", "--all")
-    assert done.code == 4 and "it is no regular file" in done.err and "accepted 2 goldens" in done.err
+    assert done.code == 4 and "it is not a regular file" in done.err and "accepted 2 goldens" in done.err
     assert _read(there, "second") == ("a three\n", None)
 
 

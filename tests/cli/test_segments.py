@@ -169,7 +169,7 @@ def test_nothing_is_imported_unless_all_is_right(folder, run):
 def test_a_pipe_is_not_waited_for(folder, run):
     os.mkfifo(folder / "segments" / "pipe.md")
     done = run("segments", "import", "segments")
-    assert (done.code, done.out) == (4, "") and "PC0724" in done.err and "segments/pipe.md: it is no regular file" in done.err
+    assert (done.code, done.out) == (4, "") and "PC0724" in done.err and "segments/pipe.md: it is not a regular file" in done.err
 
 
 def test_check_names_what_is_wrong(folder, run, golden):

@@ -197,7 +197,7 @@ def test_what_git_would_wait_for_or_read_without_end_is_refused(strange: Path, n
     path = strange / ".git" / name
     path.unlink(missing_ok=True)
     os.mkfifo(path) if kind == "pipe" else path.symlink_to("/dev/zero")
-    with pytest.raises(GitError, match="is no regular file"):
+    with pytest.raises(GitError, match="is not a regular file"):
         run_git(str(strange), "rev-parse", "HEAD")
 
 
@@ -356,7 +356,7 @@ def test_a_git_file_that_leads_nowhere_is_refused(tmp_path, content: bytes) -> N
 
 def test_a_pipe_is_not_waited_for(tmp_path) -> None:
     os.mkfifo(tmp_path / ".git")
-    with pytest.raises(GitError, match="no folder and no regular file"):
+    with pytest.raises(GitError, match="neither a folder nor a regular file"):
         run_git(str(tmp_path), "rev-parse", "HEAD")
 
 

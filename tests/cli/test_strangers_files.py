@@ -127,7 +127,7 @@ def test_what_lies_beside_a_database(there, ending, kind):
     made.close()
     _put(there / f"x.db{ending}", kind, "../secret")
     code, said = _call(there, "render", ".", "state.json")
-    assert (code, "which is no regular file" in said) == (4, True)
+    assert (code, "which is not a regular file" in said) == (4, True)
 
 
 # --- extends ---

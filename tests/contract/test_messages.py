@@ -1,4 +1,5 @@
-"""Messages speak of values as an author writes them: no word of Python's, whatever stands in a state, a pack or a part of a message."""
+"""Messages speak of values as an author writes them: no word of Python's, whatever stands in a state, a pack or a part of a message. They
+are short and plain."""
 
 import ast
 import json
@@ -12,6 +13,7 @@ from promptc.operations.run import run_operation
 from promptc.sources.address import read_address
 from promptc.sources.segment_store import SegmentStore
 from tests.contract.sources import ROOT, list_tracked, load_modules
+from tools.measure_prose import list_message_sentences, measure_ease
 
 WORDS = re.compile(r"\b(?:None|True|False|NoneType|dict|str|int|float|bool|tuple|repr)\b|<class|<function| object at 0x")
 SOURCE = re.compile(r"^ +(?:\d+ \||\|)", re.MULTILINE)
@@ -260,6 +262,18 @@ def test_goldens_have_none():
     for name in GOLDENS:
         lines = [line for line in (ROOT / name).read_text(encoding="utf-8").splitlines() if not SOURCE.match(line)]
         assert not WORDS.search(QUOTED.sub("", "\n".join(lines))), name
+
+
+def test_no_sentence_of_a_message_is_long():
+    sentences = list_message_sentences()
+    assert {kind: len(found) > 30 for kind, found in sentences.items()} == dict.fromkeys(("error", "warning", "note", "help"), True)
+    assert not [one for found in sentences.values() for one in found if len(one.split()) > 35]
+
+
+def test_messages_are_plain():
+    """By Flesch's reading ease. textstat comes with what builds the site."""
+    pytest.importorskip("textstat")
+    assert measure_ease([one for found in list_message_sentences().values() for one in found]) >= 55
 
 
 # What is no message: generated code, errors of a programmer, keys that are compared; and Jinja as it is to be written.

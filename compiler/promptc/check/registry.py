@@ -86,7 +86,7 @@ def check_loading(pack: PackModel, configurations: Configurations) -> Iterator[D
         help = "write cases for the combinations that matter: a mistake that takes two cases at once may be missed"
         yield Diagnostic("PC0644", message, pack.manifest.key_span("variants"), help, "note")
     if pack.schema is None:
-        message = "the pack declares no schema of its states: what it reads of them cannot be checked"
+        message = "the pack declares no schema of its states: promptc cannot check what the pack reads from them"
         yield Diagnostic("PC0642", message, pack.manifest.span, "name one: `state: {schema: state.schema.json}`", "note")
 
 

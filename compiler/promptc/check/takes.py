@@ -76,7 +76,7 @@ class Takes:
 
     def describe(self, what: str, code: str, kind: Type, *, is_constant: bool) -> tuple[str, str]:
         """The message and the help for a key that is given a kind it refuses; `code` is the expression."""
-        message = f"{what} gives {_show(kind, self)}, and it takes {self.wants}"
+        message = f"{what} gives {_show(kind, self)}, but takes {self.wants}"
         member = list_members(kind)[0]
         form = "" if is_constant else self._choose_form(member)
         if form:

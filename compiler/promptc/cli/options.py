@@ -240,7 +240,9 @@ def read_stores(given: Sequence[str]) -> dict[str, str]:
 
 def refuse_form(option: str, given: str, shape: str) -> UsageError:
     """Makes the error (PC0721) of a value that is not of its form, such as NAME=JSON."""
-    return UsageError([Diagnostic("PC0721", f"`{option} {given}` does not have the form {shape}", help=f"`{option} {shape}`, with an `=`")])
+    return UsageError(
+        [Diagnostic("PC0721", f"`{option} {given}` does not have the form {shape}", help=f"write `{option} {shape}`, with an `=`")]
+    )
 
 
 def is_count(given: str) -> bool:

@@ -142,7 +142,7 @@ def count_noun(number: int, noun: str) -> str:
 
 
 def suggest(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> str:
-    """`did you mean \\`x\\`?` for the nearest known word, else the known words if they are few, else nothing.
+    """`did you mean \\`x\\`?` for the nearest known word, else what `offer_names` says if they are few, else nothing.
 
     `cutoff`: how alike two words must be, from 0 to 1; short words are soon alike."""
     from difflib import get_close_matches
@@ -151,7 +151,13 @@ def suggest(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> str:
     near = get_close_matches(word[:80], names, n=1, cutoff=cutoff)
     if near:
         return f"did you mean `{near[0]}`?"
-    return "known: " + ", ".join(f"`{name}`" for name in names) if 0 < len(names) <= 12 else ""
+    return offer_names(names) if len(names) <= 12 else ""
+
+
+def offer_names(names: Iterable[str]) -> str:
+    """The help that lists what there is: `choose one of \\`a\\`, \\`b\\``; nothing where there is nothing."""
+    shown = [*names]
+    return f"choose one of {join_names(shown)}" if len(shown) > 1 else f"there is only `{shown[0]}`" if shown else ""
 
 
 def join_names(names: Iterable[object]) -> str:
@@ -177,7 +183,7 @@ _NO_TEXT = (
 )
 """What YAML reads as something else than text, unless it stands in quotes."""
 
-UNMADE = "a sequence that is not made yet"
+UNMADE = "a sequence that is not a list yet"
 """What `map`, `select` and their like give before `list`."""
 
 _KINDS = {
@@ -263,7 +269,7 @@ def name_kind(value: object) -> str:
 
 def name_type(kind: str) -> str:
     """Says what an author calls values of the Python type of that name."""
-    return _KINDS.get(kind, "something that is no data")
+    return _KINDS.get(kind, "something that is not data")
 
 
 @frozen

@@ -67,7 +67,7 @@ def _make(folder: Path, files: Mapping[str, bytes]) -> None:
 def write_file(name: str, data: bytes) -> None:
     """Writes `data` to the file `name`, replacing it in one step: a reader sees the old file or the new one.
 
-    A link is followed. What is no regular file, such as a pipe or `/dev/null`, is written to. `DiskError` (PC0725) when it cannot be.
+    A link is followed. What is not a regular file, such as a pipe or `/dev/null`, is written to. `DiskError` (PC0725) when it cannot be.
     """
     given = Path(name)
     try:

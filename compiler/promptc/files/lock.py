@@ -65,7 +65,7 @@ def _open(path: Path, shown: str) -> int:
         raise _explain(shown, getattr(wrong, "strerror", None) or str(wrong)) from wrong
     if not is_file:
         _close(opened)
-        raise _explain(shown, "it is no regular file")
+        raise _explain(shown, "it is not a regular file")
     return opened
 
 

@@ -40,7 +40,7 @@ def _explain_path(folder: str | PathLike[str], relative: str, span: Span, wrong:
     if link:
         return fail(
             "PC0152",
-            f"`{relative}`: `{link}` is a symbolic link, and promptc follows none",
+            f"`{relative}`: `{link}` is a symbolic link, and promptc does not follow links",
             span,
             help="put a copy of the file in its place",
         )

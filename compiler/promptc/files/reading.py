@@ -181,7 +181,7 @@ def _open_checked(folder: AnyPath, relative: str) -> int:
     """For systems that cannot open relative to an open folder."""
     link = find_link(folder, relative)
     if link:
-        raise LinkError(0, f"`{link}` is a symbolic link, and promptc follows none", relative)
+        raise LinkError(0, f"`{link}` is a symbolic link, and promptc does not follow links", relative)
     return os.open(f"{os.fspath(folder)}/{relative}", _FILE)
 
 
@@ -189,7 +189,7 @@ def _explain(folder: AnyPath, relative: str, wrong: OSError) -> OSError:
     """What the system says of a link or a socket tells nobody what it is."""
     link = find_link(folder, relative) if relative else None
     if link or (not relative and stat.S_ISLNK(read_mode(folder))):
-        return LinkError(0, f"{f'`{link}`' if link else 'it'} is a symbolic link, and promptc follows none", relative or folder)
+        return LinkError(0, f"{f'`{link}`' if link else 'it'} is a symbolic link, and promptc does not follow links", relative or folder)
     mode = read_mode(folder, relative)
     if mode and not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
         return _say_irregular(relative or folder, mode)
@@ -214,7 +214,7 @@ def _read(opened: int, path: AnyPath, limit: int, admit: Callable[[os.stat_resul
 def _say_irregular(path: AnyPath, mode: int) -> OSError:
     if stat.S_ISDIR(mode):
         return IrregularError(0, "it is a folder, not a file", path)
-    return IrregularError(0, "it is no regular file", path)
+    return IrregularError(0, "it is not a regular file", path)
 
 
 def _say_too_long(path: AnyPath, limit: int) -> OSError:

@@ -128,7 +128,7 @@ def _read_part(index: CorpusIndex, values: Mapping[str, str]) -> CorpusPart:
     if link:
         raise fail(
             "PC0152",
-            f"`{path}`: `{link}` is a symbolic link, and promptc follows none",
+            f"`{path}`: `{link}` is a symbolic link, and promptc does not follow links",
             index.span,
             help="put a copy of the folder in its place",
         )

@@ -138,7 +138,7 @@ def load_json(raw: bytes, name: str) -> JsonDocument:
 def load_plain(given: Mapping[str, Any], name: str) -> JsonDocument | None:
     """What `load_json` gives for the JSON text of plain data, with half the work; its source is its canonical JSON.
 
-    None where the text has to be looked at, or there is none: whatever `load_json` refuses, what is no JSON, keys that are no texts.
+    None where the text has to be looked at, or there is none: whatever `load_json` refuses, what is not JSON, keys that are no texts.
     """
     encode = make_encoder({}, _refuse, encode_basestring, None, ":", ",", True, False, False)
     try:
@@ -185,7 +185,7 @@ class _JsonReading:
         return self._build
 
     def parse(self, text: str) -> Any:
-        """The value. Raises a ValueError, a StopIteration or a RecursionError for what is no JSON, which `json` knows to explain."""
+        """The value. Raises a ValueError, a StopIteration or a RecursionError for what is not JSON, which `json` knows to explain."""
         value, end = self.scan(text, len(text) - len(text.lstrip(_SPACE)))
         if text[end:].strip(_SPACE):
             raise StopIteration
@@ -484,13 +484,11 @@ def _check_text(token: str, at: int, places: JsonPlaces) -> Iterator[Diagnostic]
     for match in re.finditer(_BAD, token) if "\\u" in token else ():
         escape = match.group(1)
         if escape == "u0000":
-            message = f"this text holds U+0000 (`\\u0000`) as its {_ordinal(match, token)}, and no prompt can hold that"
+            message = f"{_ordinal(match, token)} of this text is U+0000 (`\\u0000`), which no prompt can hold"
             yield Diagnostic("PC0133", message, places.span_at(at), "remove the character")
             return
         if escape:
-            message = (
-                f"this text holds half of a surrogate pair (`\\{escape}`) as its {_ordinal(match, token)}, and half a pair is no character"
-            )
+            message = f"{_ordinal(match, token)} of this text is half of a surrogate pair (`\\{escape}`), which is not a character"
             yield Diagnostic("PC0132", message, places.span_at(at), "write both halves, such as `\\ud83d\\ude00`, or remove this one")
             return
 

@@ -176,7 +176,7 @@ def _find_wrong(kind: str, node: Node) -> Diagnostic | None:
     if str(pointer.value).endswith("/-"):
         help = f"write `append: {str(pointer.value)[:-2]}` to add a value at the end" if pointer.value != "/-" else "name a list"
         return Diagnostic(
-            "PC0222", f"`{kind}: {pointer.value}` names the place after the end of a list, where nothing is", pointer.span, help
+            "PC0222", f"`{kind}: {pointer.value}` names the place after the end of a list, which is empty", pointer.span, help
         )
     return None
 

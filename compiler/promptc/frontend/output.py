@@ -41,7 +41,7 @@ _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _ELSEWHERE = {
     "parameters": "write `input_schema` instead",
     "inputSchema": "write `input_schema` instead",
-    "function": "write what stands in it without `function` around it, and `parameters` as `input_schema`",
+    "function": "remove `function` around the tool, and rename `parameters` to `input_schema`",
     "type": "remove it: a tool is {name, description, input_schema}",
     "strict": "remove it: it is a setting of one provider; a tool is {name, description, input_schema}",
 }

@@ -10,7 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 from threading import Lock
 
-from promptc.diag.findings import PromptcError, Span, join_names, suggest
+from promptc.diag.findings import PromptcError, Span, offer_names, suggest
 from promptc.diag.typed import Any
 from promptc.frontend.indexes import load_indexes
 from promptc.frontend.json import load_json
@@ -195,7 +195,7 @@ def _load_axes(manifest: Node, compiler: TextCompiler) -> tuple[Axis, ...]:
                 "PC0263",
                 f"the default of `{name}` is `{chosen}`, which is not one of its cases",
                 default.span,
-                f"write one of {join_names(cases)}",
+                offer_names(cases),
             )
         axes.append(Axis(name, compiler.expression(axis.value["select"]), chosen, cases, node.key_span(name)))
     return tuple(axes)
@@ -394,7 +394,7 @@ def _check_cases(tier: Node, manifest: Node, compiler: TextCompiler) -> None:
         cases = dict(known[name].value["cases"].items())
         if case.value not in cases:
             message = f"{where} names `{case.value}`, which is not a case of `{name}`"
-            compiler.note("PC0264", message, case.span, suggest(str(case.value), cases) or f"known: {join_names(cases)}")
+            compiler.note("PC0264", message, case.span, suggest(str(case.value), cases) or offer_names(cases))
         if any(one.get("budget") is not None for one in cases.values()):
             message = f"{where} switches `{name}`, and a case of `{name}` sets the total `budget`, which the tier depends on"
             compiler.note("PC0265", message, span, f"change the budgets of sections instead, or let the state alone select `{name}`")

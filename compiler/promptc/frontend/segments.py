@@ -79,7 +79,9 @@ def _iter_files(path: Path) -> Iterator[tuple[Path, str]]:
             if file.suffix in ENDINGS and not name.startswith("."):
                 if file.is_symlink():
                     raise fail(
-                        "PC0174", f"`{file}` is a symbolic link, and promptc follows none", help="put a copy of the file in its place"
+                        "PC0174",
+                        f"`{file}` is a symbolic link, and promptc does not follow links",
+                        help="put a copy of the file in its place",
                     )
                 yield file, file.relative_to(path).as_posix()
 

@@ -13,7 +13,7 @@ from contextlib import suppress
 from functools import cache
 from itertools import islice
 
-from promptc.diag.findings import Diagnostic, Span, shorten, sort_diagnostics, suggest
+from promptc.diag.findings import Diagnostic, Span, offer_names, shorten, sort_diagnostics, suggest
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any, Literal
 from promptc.files.paths import name_shipped
@@ -113,10 +113,10 @@ _KEYLESS = {
         ("priority", "weight", "importance", "rank"),
         "no section has a priority: what gives way first stands first in `truncate`, such as `truncate: [history, facts]`",
     ),
-    **dict.fromkeys(("system", "user", "assistant"), "a text of that role is a section: `- {id: rules, role: system, text: Be brief.}`"),
-    "model": "`tokenizer` says how tokens are counted; a model is named with `--model`, or so: `output: {models: {openai: gpt-5.6}}`",
+    **dict.fromkeys(("system", "user", "assistant"), "write a section with that role: `- {id: rules, role: system, text: Be brief.}`"),
+    "model": "`tokenizer` says how tokens are counted; name a model with `--model`, or write `output: {models: {openai: gpt-5.6}}`",
     **dict.fromkeys(
-        ("temperature", "top_p", "stop", "seed"), "a pack makes the prompt; how the model answers is set where the request is sent"
+        ("temperature", "top_p", "stop", "seed"), "remove it: a pack makes the prompt, and your program sets this when it sends the request"
     ),
 }
 """Keys of other tools that have no counterpart of one name."""
@@ -267,7 +267,7 @@ def _describe_extra(fault: SchemaFault, root: Node, whole: str) -> Diagnostic:
         left = [name for name in known if name not in container.value]
         help = suggest(str(key), left)
         if not help and 0 < len(left) <= _MOST_KEYS:
-            help = f"known here: {', '.join(f'`{name}`' for name in left)}"
+            help = offer_names(left)
     if whole == _MANIFEST:
         help = _add_block(help, container.key_span(str(key)), root)
     return Diagnostic(code, f"{what}{_inside(place)}", container.key_span(str(key)), help)

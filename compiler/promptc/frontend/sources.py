@@ -325,7 +325,10 @@ def _check_path(store: Store, relative: str) -> None:
     link = find_link(store.folder, relative)
     if link:
         raise fail(
-            "PC0152", f"`{relative}`: `{link}` is a symbolic link, and promptc follows none", store.span, help="put the file in its place"
+            "PC0152",
+            f"`{relative}`: `{link}` is a symbolic link, and promptc does not follow links",
+            store.span,
+            help="put the file in its place",
         )
 
 

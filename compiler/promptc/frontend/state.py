@@ -173,7 +173,7 @@ def _count_fuel(document: JsonDocument) -> int:
 def set_values(document: JsonDocument, changes: Sequence[Change]) -> JsonDocument:
     """The document with every change made, in order; mappings on the way that are not there are made.
 
-    What was set is found at its own text (`--set /pointer:1:1`), all else where it stood. `UsageError` for a text that is no JSON, and
+    What was set is found at its own text (`--set /pointer:1:1`), all else where it stood. `UsageError` for a text that is not JSON, and
     for a pointer that leads nowhere (PC0722).
     """
     texts = _load_all(changes)
@@ -231,7 +231,7 @@ def _read_place(value: list[Any], way: Sequence[str], depth: int, document: Json
     above = join_pointer(way[:depth])
     last = f"; its elements are 0 to {len(value) - 1}" if len(value) > 1 else ""
     message = f"the list `{above}` has {count_noun(len(value), 'element')}, and none at `{part}`{last}"
-    raise _refuse(join_pointer(way), message, document.span(above), f"`{above}/-` appends")
+    raise _refuse(join_pointer(way), message, document.span(above), f"write `{above}/-` to append")
 
 
 def _settle(pointer: str, value: Any) -> str:

@@ -145,9 +145,11 @@ class _YamlReader:
         self._documents += 1
         span = self._event_span(event)
         if event.tags or event.version not in (None, (1, 2)):
-            self._note("PC0115", "this line is a YAML directive, and promptc reads none", span, "remove the line that begins with `%`")
+            self._note("PC0115", "promptc does not read YAML directives such as this line", span, "remove the line that begins with `%`")
         if self._documents > 1:
-            self._note("PC0116", "a second YAML document begins here, and a file holds one", span, "remove the `---` and what follows it")
+            self._note(
+                "PC0116", "a second YAML document begins here, but a file holds only one", span, "remove the `---` and what follows it"
+            )
             raise _StopError
 
     def _pass_over(self, event: Any) -> None:
@@ -163,7 +165,7 @@ class _YamlReader:
         elif event.implicit[0]:
             if raw == "<<" and self._at_key():
                 self._note(
-                    "PC0114", "`<<` is a merge key, and promptc reads none", span, "write the keys out, or use an alias for a whole value"
+                    "PC0114", "promptc does not read merge keys such as `<<`", span, "write the keys out, or use an alias for a whole value"
                 )
             try:
                 value = resolve_scalar(raw)
@@ -570,7 +572,7 @@ class _SyntaxFault:
         if _KEY.match(text) or text.startswith(("- ", "#")):
             return None
         first, _, rest = text.partition(" ")
-        message = f"`{shorten(text)}` has no `:`, so it is no key with a value"
+        message = f"`{shorten(text)}` has no `:`, so it is not a key with a value"
         help = f"write `{first}: {shorten(rest)}`".rstrip(" `") + "`" if re.fullmatch(r"[A-Za-z_]\w*", first) else "write `key: value`"
         above = self._find_above(line)
         upper = _KEY.match(self.lines[above].strip()) if above is not None else None
@@ -605,7 +607,7 @@ class _SyntaxFault:
         if _indent(self.lines[first]) > here:
             message = f"this line begins further left than {_name_line(self.lines[first])}, the first key (line {first + 1})"
             return SyntaxFinding(message, self.line, here, f"begin both in the same column: remove the indent of line {first + 1}")
-        message = f"what begins in line {first + 1} ends before this line, so this line belongs to nothing"
+        message = f"what begins in line {first + 1} ends before this line, so this line belongs to no value"
         return SyntaxFinding(message, self.line, here, "write a file of keys with their values, such as `promptc: 1` and `name: my-pack`")
 
     def _list_places(self, near: list[int], entry: bool, here: int) -> dict[int, tuple[str, int]]:

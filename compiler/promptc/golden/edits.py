@@ -77,8 +77,8 @@ def list_changes(path: str, old: str, new: str) -> tuple[FileChange, ...]:
 
 
 def _list_value_changes(path: str, old: str, new: str) -> tuple[FileChange, ...]:
-    """The changes from `old` to `new`, in the order of `new`, each of one value; nothing where one of them is no JSON, or both are the same
-    value.
+    """The changes from `old` to `new`, in the order of `new`, each of one value; nothing where one of them is not JSON, or
+    both are the same value.
     """
     try:
         document = load_json(new.encode(), path)

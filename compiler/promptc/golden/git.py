@@ -232,14 +232,14 @@ def _list_folders(root: str) -> dict[str, str]:
         raise GitError(f"`.git` leads to `{(common or own)[:_SHOWN]}`, which does not lead back to this folder", help=_BACK)
     shared = list(found.values())[-1]
     if not all(os.path.isdir(one) and os.access(one, os.X_OK) for one in (f"{shared}/objects", f"{shared}/refs")):
-        raise GitError("`.git` is no repository: its objects or its branches are not there", help=_ABSENT)
+        raise GitError("`.git` is not a repository: its objects or its branches are not there", help=_ABSENT)
     return found
 
 
 def _follow(path: str, mode: int) -> str:
     """Where a `.git` that is a file says that the folder is."""
     if not stat.S_ISREG(mode):
-        raise GitError("`.git` is no folder and no regular file", help=_OWN)
+        raise GitError("`.git` is neither a folder nor a regular file", help=_OWN)
     line = _read_line(path)
     if line is None or not line.startswith("gitdir: "):
         raise GitError("`.git` is a file that names no folder", help=_ABSENT)
@@ -264,9 +264,9 @@ def _check_head(own: str) -> None:
     try:
         head = read_file(os.path.join(own, "HEAD"), _LINE)
     except OSError as wrong:
-        raise GitError(f"`.git/HEAD` is no regular file: {wrong.strerror or wrong}", help=_ABSENT) from wrong
+        raise GitError(f"`.git/HEAD` is not a regular file: {wrong.strerror or wrong}", help=_ABSENT) from wrong
     if not _HEAD.match(head):
-        raise GitError("`.git` is no repository: its `HEAD` names no branch and no commit", help=_ABSENT)
+        raise GitError("`.git` is not a repository: its `HEAD` names no branch and no commit", help=_ABSENT)
 
 
 def _is_worktree(own: str, common: str, path: str) -> bool:
@@ -309,7 +309,7 @@ def _check_files(name: str, place: str) -> None:
     for file in _FILES:
         mode = read_mode(place, file)
         if mode and not stat.S_ISREG(mode):
-            raise GitError(f"`{file}` of {_spell(name)} is no regular file", help=_OWN)
+            raise GitError(f"`{file}` of {_spell(name)} is not a regular file", help=_OWN)
     for folder in _FOLDERS:
         mode = read_mode(place, folder)
         if mode and not stat.S_ISDIR(mode):
@@ -331,7 +331,7 @@ def _check_names(name: str, place: str) -> None:
                     if entry.is_dir(follow_symlinks=False):
                         pending.append(entry.path)
                     elif not entry.is_file(follow_symlinks=False):
-                        raise GitError(f"`{os.path.relpath(entry.path, place)}` of {_spell(name)} is no regular file", help=_OWN)
+                        raise GitError(f"`{os.path.relpath(entry.path, place)}` of {_spell(name)} is not a regular file", help=_OWN)
         except OSError:
             continue
         if seen > _MOST:

@@ -135,7 +135,7 @@ def read_archive(path: Path) -> Archived:
         raise _refuse(path, "its content is not what its name says")
     read = _read(name, data)
     if read is None:
-        raise _refuse(path, "it is no archive of promptc")
+        raise _refuse(path, "it is not an archive of promptc")
     return read
 
 

@@ -101,7 +101,7 @@ def _append(edit: Append, edited: Edited, names: Mapping[str, Any]) -> Edited:
     more = _read_list(edit, edit.each, names) if edit.each is not None else [edit.value.evaluate(names)] if edit.value is not None else []
     old = read_at(edited.written, way)
     if old is not MISSING and not isinstance(old, list):
-        raise _refuse(edit, f"`{edit.pointer}` is no list")
+        raise _refuse(edit, f"`{edit.pointer}` is not a list")
     if edit.archive and more:
         stood = () if old is MISSING else tuple(old)
         archive = Archive(edit.archive, edit.pointer, len(stood), (), (), appended=tuple(more), stood=stood)
@@ -126,7 +126,7 @@ def _keep(edit: Keep, edited: Edited, names: Mapping[str, Any]) -> Edited:
     if written is MISSING:
         return edited
     if not isinstance(written, list):
-        raise _refuse(edit, f"`{edit.pointer}` is no list")
+        raise _refuse(edit, f"`{edit.pointer}` is not a list")
     stays = _choose(edit, filled, names)
     if all(stays):
         return edited

@@ -305,13 +305,13 @@ def _trace(begun: OperationRun, ask: str, failed: PromptcError) -> str:
     ways = list_reads(begun.operation, place.pointer, ask)
     asked = begun.operation.find_ask(ask)
     if not ways or asked is None or asked.check is None or asked.check.schema is None:
-        return told if not ways else f"{told}; it is made of the answer"
+        return told if not ways else f"{told}. The value is made of the answer"
     document = load_json(take_off_fence(read_answer(begun.given[ask])).encode(), "the answer")
     parts = [found for way in ways for found in _iter_parts(read_at(document.value, way), join_pointer(way))]
     same = next((pointer for pointer, value in parts if type(value) is type(place.value) and value == place.value), None)
     named = [same] if same is not None else [join_pointer(way) for way in ways]
     shown = [f"`{pointer}` (line {span.line}, column {span.column})" for pointer in named if (span := document.span(pointer))]
-    return f"{told}; it is {'made of ' if same is None else ''}{join_some(shown, 3)} of the answer"
+    return f"{told}. The value is {'made of ' if same is None else ''}{join_some(shown, 3)} of the answer"
 
 
 def _iter_parts(value: Any, pointer: str) -> Iterator[tuple[str, Any]]:
@@ -326,7 +326,7 @@ def _iter_parts(value: Any, pointer: str) -> Iterator[tuple[str, Any]]:
 
 def _describe_failure(operation: Operation, failed: PromptcError) -> str:
     message = failed.diagnostics[0].message
-    return f"`{operation.name}` would leave a state that is invalid: {message}" if isinstance(failed, _InvalidError) else message
+    return f"`{operation.name}` would leave an invalid state: {message}" if isinstance(failed, _InvalidError) else message
 
 
 def _iter_refused(operation: Operation, error: _InvalidError, faults: frozenset[str]) -> Iterator[Diagnostic]:
@@ -334,7 +334,7 @@ def _iter_refused(operation: Operation, error: _InvalidError, faults: frozenset[
     rule = f" ({error.place.rule})" if error.place is not None else ""
     for place, found in enumerate(error.diagnostics):
         is_old = found.message in faults
-        why = "would leave the state as invalid as it is" if is_old else "would leave a state that is invalid"
+        why = "would leave the state as invalid as it is" if is_old else "would leave an invalid state"
         message = f"`{operation.name}` {why}, so nothing is changed: {found.message}{rule if place == 0 else ''}"
         yield Diagnostic("PC0810", message, operation.span, found.help or ("mend the state first" if is_old else ""))
 
@@ -365,7 +365,7 @@ def answer_ask(ask: Ask, text: str | None, names: Mapping[str, Any], meter: Mete
     why = judged.why or broken or refusal
     if not why:
         return Answered(judged.value)
-    message = f"the answer to `{ask.name}` fails its check, and its `else` takes its place: {why}"
+    message = f"the answer to `{ask.name}` fails its check, so its `else` takes its place: {why}"
     span = ask.check.span if ask.check is not None else ask.span
     return Answered(_stand_in(ask, names, meter), Diagnostic("PC0800", message, span, "ask again for a better one", "warn"))
 
@@ -466,7 +466,7 @@ def judge_answer(text: str, check: AnswerCheck | None, meter: Meter, name: str =
     lone = [character for character in plain if "\ud800" <= character <= "\udfff"]
     if lone:
         is_escaped = all("\udc80" <= character <= "\udcff" for character in lone)
-        return JudgedAnswer(None, "it is not UTF-8" if is_escaped else "it holds half of a surrogate pair, which is no text")
+        return JudgedAnswer(None, "it is not UTF-8" if is_escaped else "it holds half of a surrogate pair, which is not a text")
     if _shows_nothing(plain):
         return JudgedAnswer(None, "it is empty")
     if check is None:

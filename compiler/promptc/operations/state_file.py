@@ -160,7 +160,7 @@ def _check(name: str, path: Path) -> None:
         raise DiskError([Diagnostic("PC0724", f"cannot read the state `{name}`: it is a folder", help="name the JSON file in it")])
     if not stat.S_ISREG(mode):
         help = "`-` reads it from standard input and prints the new one; `-o FILE` writes that to a file"
-        raise DiskError([Diagnostic("PC0823", f"`{name}` is no regular file and cannot be replaced", help=help)])
+        raise DiskError([Diagnostic("PC0823", f"`{name}` is not a regular file and cannot be replaced", help=help)])
     if not os.access(path, os.W_OK):
         help = "make it writable, or write the new state elsewhere: `-o FILE`"
         raise DiskError([Diagnostic("PC0823", f"`{name}` is read-only", help=help)])

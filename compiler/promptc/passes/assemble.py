@@ -244,7 +244,7 @@ def _warn_schema(fitted: Fitted) -> Iterator[Diagnostic]:
             "warn",
         )
     elif sent.left_out:
-        what = f"{provider.title} does not know some keywords of the answer's schema: {_list_left_out(sent.left_out)}"
+        what = f"{provider.title} does not know some keywords of the answer's schema{_list_left_out(sent.left_out)}"
         yield Diagnostic(
             "PC0582",
             what,
@@ -255,10 +255,10 @@ def _warn_schema(fitted: Fitted) -> Iterator[Diagnostic]:
 
 
 def _list_left_out(pointers: Sequence[str]) -> str:
-    """Keywords with the places they stand at, each place once."""
+    """A sentence for each place, with its keywords."""
     places: dict[str, list[str]] = {}
     for pointer in pointers:
         place, _, keyword = pointer.rpartition("/")
         places.setdefault(place, []).append(f"`{keyword}`")
-    told = [f"{', '.join(keywords)} at `{place or '/'}`" for place, keywords in places.items()]
-    return "; ".join(told[:_PLACES]) + (f"; and at {count_noun(len(told) - _PLACES, 'more place')}" if len(told) > _PLACES else "")
+    told = [f". At `{place or '/'}`: {', '.join(keywords)}" for place, keywords in places.items()]
+    return "".join(told[:_PLACES]) + (f". And at {count_noun(len(told) - _PLACES, 'more place')}" if len(told) > _PLACES else "")

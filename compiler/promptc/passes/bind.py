@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import takewhile
 
-from promptc.diag.findings import Diagnostic, PromptcError, Span, UsageError, fail, join_names, show_value, suggest
+from promptc.diag.findings import Diagnostic, PromptcError, Span, UsageError, fail, offer_names, show_value, suggest
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any
 from promptc.model.pack import Assign, Axis, Band, Choice, Let, PackModel, Plan
@@ -17,7 +17,7 @@ from promptc.template.runtime.run import RUN, price_count, read_run
 from promptc.text.counters.counter import Meter
 
 _TEXT = 100
-_ADD_MARGIN = "add what is missing, or hold some tokens back: `margin: 10`"
+_ADD_MARGIN = "add the missing file, or hold some tokens back: `margin: 10`"
 _NAME_KEY = "name a key of the item with such a value"
 
 
@@ -76,7 +76,7 @@ def _report_fallback(pack: PackModel) -> Diagnostic:
         "PC0502",
         message,
         counting.span,
-        f"add what is missing; {counting.margin} % of the budget is held back until then" if counting.margin else _ADD_MARGIN,
+        f"add the missing file; until then promptc holds back {counting.margin} % of the budget" if counting.margin else _ADD_MARGIN,
         "warn",
     )
 
@@ -103,7 +103,7 @@ def _choose_case(axis: Axis, names: Mapping[str, Any], asked: str | None) -> str
         return value
     if axis.default is None:
         shown = "nothing" if value is None else show_value(value)
-        help = suggest(str(value), axis.cases) if value is not None else f"known: {join_names(axis.cases)}"
+        help = suggest(str(value), axis.cases) if value is not None else offer_names(axis.cases)
         raise fail(
             "PC0506",
             f"the state selects {shown} for the variant `{axis.name}`, which has no such case and no default",

@@ -40,13 +40,13 @@ Open = Callable[[str | None], Sequence[IndexAtHand]]
 Ask = Callable[[Sequence[IndexAtHand], ChunkQuery], Retrieved]
 
 _SAY = (
-    "ask for something, as `query: state.input` does; `when` leaves the section out where there is nothing to ask, "
-    "and `sparse_below: 0` says that nothing is a good answer"
+    "give `query` a text, as `query: state.input` does. Where there may be none, leave the section out with `when`, "
+    "or accept no result with `sparse_below: 0`"
 )
 _ASK = "ask in words that the chunks hold; `promptc index query` shows what is found"
 _IDLE = (
-    "nothing is wrong where no chunk answers it, and `sparse_below: 0` says so; else write it into the file of the index's `asked` with "
-    "its answer, or lower `lead`"
+    "if no chunk answers the query, write `sparse_below: 0`. If one does, add the query and its answer to the file that the index names "
+    "under `asked`, or lower `lead`"
 )
 
 _WHYS: Mapping[str, Callable[[Retrieve, int], str]] = {
@@ -267,8 +267,8 @@ def _warn_segments(section: str, source: Segments, store: Store, answers: Sequen
     malformed = _list_malformed(answers)
     if not malformed:
         return []
-    named = "; ".join(f"`{one.id}`: {one.why}" for one in malformed[:_NAMED])
-    more = f"; and {len(malformed) - _NAMED} more" if len(malformed) > _NAMED else ""
+    named = ". ".join(f"`{one.id}`: {one.why}" for one in malformed[:_NAMED])
+    more = f". And {len(malformed) - _NAMED} more" if len(malformed) > _NAMED else ""
     rows = count_noun(len(malformed), "malformed row")
     message = f"`{section}` leaves out {rows} of the store `{store.name}`, scope `{source.scope}`: {named}{more}"
     return [Diagnostic("PC0553", message, source.span, "correct them; `promptc segments check` lists all", "warn")]
@@ -276,23 +276,27 @@ def _warn_segments(section: str, source: Segments, store: Store, answers: Sequen
 
 @frozen
 class _Near:
-    """A reference that nothing answers, and the names that are told with it, behind `word`. `is_known`: there are rows about it."""
+    """A reference that nothing answers, and the names that are told with it: names near it, or all of a small scope. `is_known`: there
+    are rows about it.
+    """
 
     ref: str
-    word: str
     names: tuple[str, ...]
+    is_near: bool
     is_known: bool
 
     def leave(self, told: Collection[str]) -> _Near:
         """With those of its names alone."""
         return replace(self, names=tuple(name for name in self.names if name in told))
 
-    def show(self) -> str:
-        """As a message has it."""
+    def explain(self) -> str:
+        """The sentence that a message has about it; empty where nothing is to be told."""
         name = f"`{shorten(self.ref)}`"
         if self.is_known:
-            return f"{name} (its segments are inactive, or in no locale that is asked for)"
-        return f"{name} ({self.word} {join_names(self.names)})" if self.names else name
+            return f". The segments of {name} are inactive, or in no locale that the pack asks for"
+        if not self.names:
+            return ""
+        return f". {f'Near {name} stands' if self.is_near else 'The scope has'} {join_names(self.names)}"
 
 
 def _make_near(ref: str, known: Sequence[str]) -> _Near:
@@ -300,7 +304,7 @@ def _make_near(ref: str, known: Sequence[str]) -> _Near:
 
     near = tuple(list_near(ref, known, _NEAR))
     few = tuple(known) if not near and len(known) <= _NEAR else ()
-    return _Near(ref, "the scope has" if few else "near it:", near or few, ref in known)
+    return _Near(ref, near or few, bool(near), ref in known)
 
 
 def _list_told(
@@ -314,9 +318,10 @@ def _list_told(
 def _report_missing(section: str, source: Segments, store: Store, missing: Sequence[str], near: Sequence[_Near]) -> Diagnostic:
     """`near` are the first of what is missing, as they are told."""
     assert source.ref is not None
-    shown = "; ".join(one.show() for one in near)
-    more = f"; and {len(missing) - _NAMED} more" if len(missing) > _NAMED else ""
-    message = f"`{section}` asks the store `{store.name}`, scope `{source.scope}`, for ids that no segment has: {shown}{more}"
+    shown = join_names(shorten(one.ref) for one in near)
+    more = f" and {len(missing) - _NAMED} more" if len(missing) > _NAMED else ""
+    told = "".join(dict.fromkeys(one.explain() for one in near))
+    message = f"`{section}` asks the store `{store.name}`, scope `{source.scope}`, for ids that no segment has: {shown}{more}{told}"
     help = "correct the id, or import its segments; where an id may have none, write `missing: ignore`"
     return Diagnostic("PC0557", message, source.ref.span, help, "error" if source.missing == "error" else "warn")
 

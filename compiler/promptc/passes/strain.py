@@ -96,7 +96,7 @@ def _read_previous(bound: Bound, rules: Strain) -> int:
     if value not in names:
         raise fail(
             "PC0521",
-            f"the previous strain tier is {show_value(value)}, which is no tier of this pack",
+            f"the previous strain tier is {show_value(value)}, which is not a tier of this pack",
             rules.previous.span,
             help=suggest(str(value), names),
         )

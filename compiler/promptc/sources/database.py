@@ -36,8 +36,8 @@ _IMPORT = "import into a table that promptc made"
 _COPY_FILE = "restore it from a backup; or remove it and import the segments again"
 
 _FILE_CODES: dict[int, tuple[str, str, str]] = {
-    sqlite3.SQLITE_BUSY: ("PC0162", "is locked by another program", "try again when that has ended"),
-    sqlite3.SQLITE_LOCKED: ("PC0162", "is locked by another program", "try again when that has ended"),
+    sqlite3.SQLITE_BUSY: ("PC0162", "is locked by another program", "try again when the other program has finished"),
+    sqlite3.SQLITE_LOCKED: ("PC0162", "is locked by another program", "try again when the other program has finished"),
     sqlite3.SQLITE_CORRUPT: ("PC0161", "is damaged", _COPY_FILE),
     sqlite3.SQLITE_TOOBIG: ("PC0161", "holds a value, or a row, of more than 4000000 bytes", "split the segment"),
     sqlite3.SQLITE_INTERRUPT: (
@@ -170,7 +170,7 @@ class Database:
         for ending in _BESIDE:
             mode = read_mode(f"{os.path.realpath(path)}{ending}")
             if mode and not stat.S_ISREG(mode):
-                message = f"beside the store `{self.address.shown}` stands `{path.name}{ending}`, which is no regular file"
+                message = f"beside the store `{self.address.shown}` stands `{path.name}{ending}`, which is not a regular file"
                 raise self._fail("PC0161", message, "SQLite would open it: remove it")
 
     @contextmanager
@@ -183,7 +183,7 @@ class Database:
             wrong = raised
         if opened.place.has_changed():
             message = f"the store `{self.address.shown}` was changed by another program while it was read"
-            raise self._fail("PC0162", message, "try again when that has ended")
+            raise self._fail("PC0162", message, "try again when the other program has finished")
         if wrong is not None:
             raise wrong
 
@@ -226,7 +226,9 @@ def _open_still(address: Address, span: Span | None) -> StillFile:
         help = "end the program that writes it; then open and close it once: `sqlite3 FILE 'PRAGMA wal_checkpoint(TRUNCATE)'`"
         raise DiskError([Diagnostic("PC0168", message, span, help)]) from None
     except ChangedError:
-        raise DiskError([Diagnostic("PC0162", f"{name} is changed all the time", span, "try again when that has ended")]) from None
+        raise DiskError(
+            [Diagnostic("PC0162", f"{name} is changed all the time", span, "try again when the other program has finished")]
+        ) from None
     except OSError as wrong:
         message = f"{name} cannot be read, or copied: {wrong.strerror or wrong}"
         raise DiskError([Diagnostic("PC0168", message, span, "check the permissions, and the space for temporary files")]) from None

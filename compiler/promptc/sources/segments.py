@@ -137,7 +137,7 @@ _judge_again = lru_cache(maxsize=_KEPT, typed=True)(_judge)
 
 def _read_name(what: str, value: Any) -> str:
     if not isinstance(value, str) or not value:
-        raise _MalformedError(f"`{what}` is no text")
+        raise _MalformedError(f"`{what}` is not a text")
     if is_name(value):
         return value
     if len(value) > MAX_ID:
@@ -156,7 +156,7 @@ class _MalformedError(Exception):
 
 def _read_content(value: Any) -> str:
     if not isinstance(value, str):
-        raise _MalformedError("`content` is no UTF-8 text")
+        raise _MalformedError("`content` is not UTF-8 text")
     if "\0" in value:
         raise _MalformedError("`content` holds U+0000")
     if len(value.encode("utf-8", "replace")) > MAX_CONTENT:
@@ -168,7 +168,7 @@ def _read_metadata(value: Any) -> dict[str, Any]:
     if value is None:
         return {}
     if not isinstance(value, str):
-        raise _MalformedError("`metadata` is no JSON")
+        raise _MalformedError("`metadata` is not JSON")
     if len(value) > _MAX_METADATA:
         raise _MalformedError(f"`metadata` has more than {_MAX_METADATA} characters")
     import json  # late: rows that are kept were judged before
@@ -176,14 +176,14 @@ def _read_metadata(value: Any) -> dict[str, Any]:
     try:
         read = json.loads(value, object_pairs_hook=_read_object, parse_constant=_refuse_constant)
     except (ValueError, RecursionError):
-        raise _MalformedError("`metadata` is no JSON") from None
+        raise _MalformedError("`metadata` is not JSON") from None
     if not isinstance(read, dict):
-        raise _MalformedError("`metadata` is no object")
+        raise _MalformedError("`metadata` is not an object")
     if _count_values(read, _MAX_DEPTH) > _MAX_VALUES:
         raise _MalformedError(f"`metadata` holds more than {_MAX_VALUES} values")
     order = read.get("order", 0)
     if isinstance(order, bool) or not isinstance(order, int | float):
-        raise _MalformedError("`metadata.order` is no number")
+        raise _MalformedError("`metadata.order` is not a number")
     return read
 
 
@@ -233,7 +233,7 @@ def _read_locale(value: Any) -> str | None:
     if value is None or value == "":
         return None
     if not isinstance(value, str) or not is_locale(value):
-        raise _MalformedError(f"its locale {show_value(value)} is no language tag, such as `de` or `de-CH`")
+        raise _MalformedError(f"its locale {show_value(value)} is not a language tag such as `de` or `de-CH`")
     return value
 
 
@@ -246,7 +246,7 @@ def _read_version(value: Any) -> str | None:
     if value is None or value == "":
         return None
     if not isinstance(value, str) or read_semver(value) is None:
-        raise _MalformedError(f"its version {show_value(value)} is no SemVer, such as `1.0.0`")
+        raise _MalformedError(f"its version {show_value(value)} is not a version such as `1.0.0`")
     return value
 
 
@@ -268,7 +268,7 @@ def _read_priority(value: Any) -> int:
     if value is None:
         return 0
     if isinstance(value, bool) or not isinstance(value, int) or value.bit_length() > _BITS:
-        raise _MalformedError("`priority` is no whole number")
+        raise _MalformedError("`priority` is not a whole number")
     return value
 
 

@@ -22,7 +22,7 @@ _COPY = "restore it from a backup, or import the segments again"
 _IMPORT = "import into a table that promptc made"
 
 _SERVER_CLASSES: dict[str, tuple[str, str, str]] = {
-    "55P03": ("PC0162", "is locked by another program", "try again when that has ended"),
+    "55P03": ("PC0162", "is locked by another program", "try again when the other program has finished"),
     "57014": ("PC0162", "took more than 60 seconds to answer", "try again, or find out what keeps it busy"),
     "40": ("PC0162", "was changed by another program at the same time", "try again; nothing was changed"),
     "28": ("PC0168", "refuses the login", "check the user and the password in its URL"),

@@ -118,14 +118,14 @@ def _advise_template_for_expression(text: str, before: str) -> Advice | None:
     if first is None:
         return None
     key = _KEY.search(before)
-    subject = f"`{key[1]}` takes an expression" if key else "an expression is due here"
+    subject = f"`{key[1]}` takes an expression" if key else "an expression is needed here"
     whole = _WHOLE_IF.fullmatch(text.strip()) if _is_short(text) else None
     if whole is not None:
-        return Advice(first.start(), f"{subject}, and `{{% … %}}` makes a template of it", _write(whole[1], key[1] if key else ""))
+        return Advice(first.start(), f"{subject}, not a template with `{{% … %}}`", _write(whole[1], key[1] if key else ""))
     if "{%" in plain:
-        return Advice(first.start(), f"{subject}, and `{{% … %}}` makes a template of it", "write the condition alone, such as `state.on`")
+        return Advice(first.start(), f"{subject}, not a template with `{{% … %}}`", "write the condition alone, such as `state.on`")
     meant = _join_slots(text) if _is_short(text) else ""
-    return Advice(first.start(), f"{subject}, and `{{{{ … }}}}` makes a template of it", _write(meant, key[1] if key else ""))
+    return Advice(first.start(), f"{subject}, not a template with `{{{{ … }}}}`", _write(meant, key[1] if key else ""))
 
 
 def _join_slots(text: str) -> str:
@@ -158,7 +158,7 @@ def _advise_expression(text: str, start: int, stop: int, at: int, *, is_alone: b
         assigned = re.search(r"(?<![=!<>])=(?!=)", plain)
         if assigned is not None and assigned.start() == at:
             meant = _show(f"{code[:at]}=={code[at + 1 :]}") or "a == b"
-            return Advice(at, "`=` gives a name its value, and compares nothing", f"compare with `==`: `{meant}`")
+            return Advice(at, "`=` sets a value, and does not compare", f"compare with `==`: `{meant}`")
     return None
 
 
@@ -168,7 +168,7 @@ def _look_for_comprehension(code: str, plain: str) -> Advice | None:
         return None
     element, name, source, condition = (code[slice(*found.span(number))] if found[number] else "" for number in range(1, 5))
     steps = [source, *_write_condition(condition, name), *_write_element(element, name), "list"]
-    message = "a list comprehension is Python's; here filters make a list of another"
+    message = "a list comprehension is Python; here, filters make one list from another"
     if "" in steps:
         return Advice(found.start(), message, "chain filters: `state.facts | selectattr('known') | map(attribute='text') | list`")
     return Advice(found.start(), message, f"write `{' | '.join(steps)}`")
@@ -204,7 +204,7 @@ def _look_for_conditional(code: str, plain: str) -> Advice | None:
     if parts is not None:
         condition, yes, no = (code[begin:end][slice(*parts.span(number))] for number in (1, 2, 3))
         meant = _show(f"{yes} if {_translate(condition)} else {no}")
-    message = "`a ? b : c` is another language's; here it is written `b if a else c`"
+    message = "promptc does not read `a ? b : c`; write `b if a else c`"
     return Advice(at.start(), message, f"write `{meant}`" if meant else "write `'yes' if state.on else 'no'`")
 
 
@@ -216,7 +216,7 @@ def _look_for_sign(code: str, plain: str) -> Advice | None:
     sign = _SIGNS[found[0]].strip()
     example = {"not": "not state.done", ".": "state.user.name"}.get(sign, f"state.done {sign} state.paid")
     help = f"write `{meant}`" if meant else f"such as `{example}`"
-    return Advice(found.start(), f"`{found[0]}` is no operator here; write `{sign}`", help)
+    return Advice(found.start(), f"`{found[0]}` is not an operator here; write `{sign}`", help)
 
 
 def _look_for_rest(code: str, plain: str) -> Advice | None:
@@ -230,23 +230,27 @@ def _look_for_rest(code: str, plain: str) -> Advice | None:
 _REST = (
     (
         re.compile(r"\?\?"),
-        "`??` is no operator here",
+        "`??` is not an operator here",
         "give a value for what is not there with `default`: `state.name | default('friend')`",
     ),
     (
         re.compile(r"=>"),
-        "`=>` is no operator here: there are no functions of your own",
+        "`=>` is not an operator here: a pack has no functions of its own",
         "use a filter: `state.facts | selectattr('known')`",
     ),
     (
         re.compile(r"\blambda\b"),
-        "`lambda` is Python's: there are no functions of your own",
+        "`lambda` is Python: a pack has no functions of its own",
         "use a filter: `state.facts | selectattr('known')`",
     ),
-    (re.compile(r"\b[fF](?=['\"])"), "a text with `f` before it is Python's", "join values with `~`: `'Hello ' ~ state.name`"),
-    (re.compile(r"[“”„‘’]"), "curly quotation marks quote nothing", "write straight ones: `'gold'`"),
-    (re.compile(r"`"), "a text stands in `'…'` or `\"…\"`", "join values with `~`: `'Hello ' ~ state.name`"),
-    (re.compile(r"\$\{"), "`${…}` is another language's", "write the name alone, and join values with `~`: `'Hello ' ~ state.name`"),
+    (
+        re.compile(r"\b[fF](?=['\"])"),
+        "an f-string is Python; here, `~` joins values to a text",
+        "join values with `~`: `'Hello ' ~ state.name`",
+    ),
+    (re.compile(r"[“”„‘’]"), "curly quotation marks do not quote a text", "write straight ones: `'gold'`"),
+    (re.compile(r"`"), "backquotes do not quote a text; write `'…'`", "join values with `~`: `'Hello ' ~ state.name`"),
+    (re.compile(r"\$\{"), "promptc does not read `${…}`", "write the name alone, and join values with `~`: `'Hello ' ~ state.name`"),
     (re.compile(r"\$\w"), "names begin with a letter, not with `$`", "write `state.name`"),
 )
 
@@ -298,7 +302,7 @@ def _advise_else_if(text: str, start: int) -> Advice | None:
     if found is None:
         return None
     word = re.sub(r"\s+", " ", found[1])
-    return Advice(start, f"`{word}` is no tag of Jinja; it is written `elif`", f"write `{{% elif {_cut(found[2]) or 'state.on'} %}}`")
+    return Advice(start, f"`{word}` is not a Jinja tag; write `elif`", f"write `{{% elif {_cut(found[2]) or 'state.on'} %}}`")
 
 
 def _advise_blocks(why: str, text: str, at: int, tags: Sequence[tuple[int, str]]) -> Advice | None:
@@ -314,7 +318,7 @@ def _advise_blocks(why: str, text: str, at: int, tags: Sequence[tuple[int, str]]
     if name not in ("else", "elif") and not (name.startswith("end") and name[3:] in _BLOCKS):
         near = suggest(name, _KNOWN_TAGS)
         help = near if near.startswith("did") else "see docs/reference/templates.md"
-        return Advice(place, f"`{{% {_cut(name)} %}}` is no tag of Jinja", _TAG_FORMS.get(name, help))
+        return Advice(place, f"`{{% {_cut(name)} %}}` is not a Jinja tag", _TAG_FORMS.get(name, help))
     if not opened:
         block = name[3:] if name.startswith("end") else "if"
         return Advice(
@@ -323,7 +327,7 @@ def _advise_blocks(why: str, text: str, at: int, tags: Sequence[tuple[int, str]]
             f"take it out, or open `{{% {block} … %}}` before it",
         )
     outer, block = opened[-1]
-    message = f"`{{% {name} %}}` stands where `{_show_tag(text, outer)}` is still open"
+    message = f"`{{% {name} %}}` comes while `{_show_tag(text, outer)}` is still open"
     return Advice(place, message, f"write `{{% end{block} %}}` before it")
 
 
@@ -360,12 +364,12 @@ def _advise_braces(text: str, start: int) -> Advice | None:
             return Advice(around, "`{{` is never closed: `}}` is missing", "write `}}` where the value ends")
         inner = _SLOT.match(text, start, start + _MOST)
         meant = inner[1].strip() if inner else "state.on"
-        return Advice(start, "inside a tag, names stand without braces", f"write `{_cut(meant)}`, not `{{{{ {_cut(meant)} }}}}`")
+        return Advice(start, "inside a tag, write names without braces", f"write `{_cut(meant)}`, not `{{{{ {_cut(meant)} }}}}`")
     if text.startswith("{{{", start) or text.startswith("{{{", max(start - 1, 0)):
         first = start if text.startswith("{{{", start) else start - 1
         inner = re.match(r"\{{3,}([^{}]*)\}{2,}", text[first : first + _MOST])
         meant = inner[1].strip() if inner else "state.name"
-        return Advice(first, "a value is printed by two braces, not three: nothing is escaped", f"write `{{{{ {_cut(meant)} }}}}`")
+        return Advice(first, "write two braces to print a value, not three: promptc escapes nothing", f"write `{{{{ {_cut(meant)} }}}}`")
     return None
 
 
@@ -388,7 +392,7 @@ def _advise_end(why: str, text: str, start: int, at: int) -> Advice | None:
     if why.startswith("expected token 'end of"):
         return Advice(
             at,
-            f"the {'value' if closing == '}}' else 'tag'} goes on where `{closing}` is due",
+            f"the {'value' if closing == '}}' else 'tag'} ends before this, and `{closing}` is missing",
             "join two values with `~`, compare them with `==`, or take this out",
         )
     return None

@@ -90,7 +90,7 @@ WHY_NOT = {
     "attr": "write the name: `x.name` or `x['name']`",
     "lipsum": "nothing random reaches a prompt",
     "debug": "use `promptc eval` or `promptc explain` to look at the state",
-    "now": "there is no clock: put the time into the state, as `state.now`",
+    "now": "there is no clock: add `now` to the state and to its schema, and read `state.now`",
     "format": "use `~`, or the filter `format` with `%s`",
     "format_map": "use `~`, or the filter `format` with `%s`",
     "sameas": "use `==`, `is none`, `is true` or `is false`",

@@ -180,7 +180,7 @@ def _describe_wrong_call(definition: Definition, call: nodes.Call | None) -> str
     if call is None:
         return f"`{name}` takes {takes}" if wanted else ""
     if not wanted:
-        return f"`{name}` is a definition without arguments, and is called with brackets"
+        return f"`{name}` is a definition without arguments, so write it without brackets"
     if call.kwargs or call.dyn_args is not None or call.dyn_kwargs is not None:
         return f"`{name}` takes its arguments by their places, one by one"
     return f"`{name}` takes {takes}; here it has {len(call.args)}" if len(call.args) != wanted else ""

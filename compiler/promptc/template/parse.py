@@ -407,7 +407,7 @@ def _check_name(
     if defined is not None:
         yield at, code, f"`{name}` is a definition of the pack and no {what}", f"it stands for its expression: write `{defined.signature}`"
         return
-    message = f"there is no {what} `{name}`" + (" a pack may use" if name in WHY_NOT else "")
+    message = f"a pack cannot use the {what} `{name}`" if name in WHY_NOT else f"there is no {what} `{name}`"
     yield at, code, message, WHY_NOT.get(name) or suggest(name, known) or "see docs/reference/templates.md"
 
 

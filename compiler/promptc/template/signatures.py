@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
-from promptc.diag.findings import count_noun, name_kind, show_value, suggest
+from promptc.diag.findings import count_noun, name_kind, offer_names, show_value, suggest
 from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any
 from promptc.template.allow import Limits
@@ -143,7 +143,7 @@ def _ask_schemes(value: Any) -> None:
 
 def _ask_divisor(value: Any) -> None:
     if value == 0:
-        refuse("PC0415", "this divides by zero", "ask for zero first: `a / b if b else 0`")
+        refuse("PC0415", "this expression divides by zero", "test for zero first: `a / b if b else 0`")
 
 
 def _ask_step(value: Any) -> None:
@@ -514,7 +514,7 @@ def _judge(signature: Signature, parameter: Parameter, value: Any, at: int | str
         return Wrong("PC0424", f"{subject} must be {sort.words}, not {held}", f"write `{signature.show()}`", at)
     if sort.known and value not in sort.known:
         near = suggest(str(value), sort.known)
-        help = near if near.startswith("did you mean") else "one of " + ", ".join(f"`{one}`" for one in sort.known)
+        help = near if near.startswith("did you mean") else offer_names(sort.known)
         return Wrong("PC0424", f"{subject} cannot be {show_value(value)}", help, at)
     if value.__class__ in _WHOLE and not _is_within(sort, value):
         return Wrong("PC0424", f"{subject} must be {sort.words}, not {show_value(value)}", f"write `{signature.show()}`", at)

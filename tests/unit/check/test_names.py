@@ -20,9 +20,9 @@ def _section(key: str, value: str) -> str:
     [
         (_section("when", "sttae.on"), "PC0630", "did you mean `state`?"),
         (_section("when", "player.alive"), "PC0630", "did you mean `state.player`?"),
-        (_section("when", "zebra"), "PC0630", "known here: `state`, `variant`, `strain`, `selected`, `section`"),
+        (_section("when", "zebra"), "PC0630", "choose one of `state`, `variant`, `strain`, `selected`, `section`"),
         (_section("header", "{{ item.name }}"), "PC0631", "use it in the items of a section and in steps"),
-        (_section("header", "{{ section.name }}"), "PC0632", "known: `id`, `role`, `title`"),
+        (_section("header", "{{ section.name }}"), "PC0632", "choose one of `id`, `role`, `title`"),
         (_section("when", "strain.tir == 'a'"), "PC0632", "did you mean `tier`?"),
         (_section("when", "selected.lroe > 0"), "PC0633", "did you mean `lore`?"),
         (_section("when", "selected.lore > 0"), "PC0633", "move it below that section"),
@@ -132,7 +132,11 @@ def test_what_a_list_is_compared_with(tmp_path):
           - {id: b, text: x}
           - {id: c, items: {from: state.log, text: "{{ item }}", dedupe: {by: item, against: [a]}}}
         """
-    for against, says in (("c", "selected later, and `c` names `a`: a circle"), ("a", "the section itself"), ("x", "which is no section")):
+    for against, says in (
+        ("c", "selected later, and `c` names `a`: a circle"),
+        ("a", "the section itself"),
+        ("x", "which is not a section"),
+    ):
         found = lint(tmp_path, body % against, schema=_SCHEMA)
         assert codes(found) == ["PC0634"]
         assert says in found[0].message
@@ -144,4 +148,4 @@ def test_a_text_is_no_list_to_compare_with(tmp_path):
           - {id: b, text: x}
           - {id: c, items: {from: state.log, text: "{{ item }}", dedupe: {by: item, against: [b]}}}
         """
-    assert [one.message for one in lint(tmp_path, body, schema=_SCHEMA)] == ["`dedupe.against` of `c` names `b`, which is no list"]
+    assert [one.message for one in lint(tmp_path, body, schema=_SCHEMA)] == ["`dedupe.against` of `c` names `b`, which is not a list"]

@@ -41,8 +41,8 @@ VALUES = st.recursive(SCALARS, lambda inner: st.lists(inner) | st.dictionaries(s
         ({"a": {"b": [None, 1.5, "x"]}}, '`{"a": {"b": [null, 1.5, "x"]}}`'),
         ("x" * 61, f"`{'x' * 60}…`"),
         (["x" * 90], f'`["{"x" * 58}…`'),
-        (object(), "something that is no data"),
-        (len, "something that is no data"),
+        (object(), "something that is not data"),
+        (len, "something that is not data"),
         (range(3), "a range"),
     ],
 )

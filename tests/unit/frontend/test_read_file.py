@@ -131,7 +131,8 @@ def _count_open():
 
 
 @pytest.mark.parametrize(
-    ("asked", "known"), [("quite_other.md.j2", "known: `a.md.j2`, `b.md.j2`"), ("state", "did you mean `state.json`?"), ("x.txt", "")]
+    ("asked", "known"),
+    [("quite_other.md.j2", "choose one of `a.md.j2`, `b.md.j2`"), ("state", "did you mean `state.json`?"), ("x.txt", "")],
 )
 def test_only_files_that_may_be_meant_are_named(tmp_path, asked, known):
     for name in ("a.md.j2", "b.md.j2", "state.json", ".gitignore", "pack.yaml"):

@@ -323,7 +323,7 @@ def with_key(lines):
             with_key("strain: {tiers: [{name: low, at: 0, do: [{evict: {section: input}}]}]}"),
             "PC0210",
             "`evict` is not a step in step 1 of `do` of tier `low`",
-            "known: `drop`, `fail`, `recap`, `replace`, `trim`, `use`",
+            "choose one of `drop`, `fail`, `recap`, `replace`, `trim`, `use`",
             (8, 43),
         ),
         (

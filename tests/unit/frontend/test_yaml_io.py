@@ -255,25 +255,25 @@ def test_the_second_of_two_keys_names_the_first():
         (
             "name: x\nsections\n  - id: a\n    text: x\n",
             (2, 1),
-            "`sections` has no `:`, so it is no key with a value",
+            "`sections` has no `:`, so it is not a key with a value",
             "write `sections:`",
         ),
         (
             "name: x\nsections:\n  - id: a\n    role user\n    text: x\n",
             (4, 5),
-            "`role user` has no `:`, so it is no key with a value",
+            "`role user` has no `:`, so it is not a key with a value",
             "write `role: user`",
         ),
         (
             "promptc: 1\nname: x\nversion 1.0.0\ntokenizer: c\n",
             (3, 1),
-            "`version 1.0.0` has no `:`, so it is no key with a value",
+            "`version 1.0.0` has no `:`, so it is not a key with a value",
             "write `version: 1.0.0`",
         ),
         (
             "promptc 1\nname: x\nversion: 1.0.0\ntokenizer: c\n",
             (1, 1),
-            "`promptc 1` has no `:`, so it is no key with a value",
+            "`promptc 1` has no `:`, so it is not a key with a value",
             "write `promptc: 1`",
         ),
         (
@@ -513,7 +513,7 @@ def test_the_second_of_two_keys_names_the_first():
         (
             "name: x\nsections:\n  - id: a\n    text: Some words\n    and more\n    role: user\n",
             (5, 5),
-            "`and more` has no `:`, so it is no key with a value",
+            "`and more` has no `:`, so it is not a key with a value",
             "write `and: more`",
         ),
         (
@@ -537,7 +537,7 @@ def test_the_second_of_two_keys_names_the_first():
         (
             "{a: 3}\nb: 3",
             (2, 1),
-            "what begins in line 1 ends before this line, so this line belongs to nothing",
+            "what begins in line 1 ends before this line, so this line belongs to no value",
             "write a file of keys with their values, such as `promptc: 1` and `name: my-pack`",
         ),
         (

@@ -444,10 +444,10 @@ operations:
 def test_an_answer_that_would_leave_an_invalid_state_is_refused(tmp_path: Path) -> None:
     pack = _write(tmp_path, FEWER, edit="{set: /strain, to: answers.digest.points | first}")
     given = {"digest": '{"points": ["furious", "b"]}'}
-    with pytest.raises(PromptcError, match=r"PC0810 `one` would leave a state that is invalid, so nothing is changed: .*`a`"):
+    with pytest.raises(PromptcError, match=r"PC0810 `one` would leave an invalid state, so nothing is changed: .*`a`"):
         run_operation(pack, CLAIMS_STATE, "one", answers=given)
     done = run_operation(pack, {"digest": ["tense"]}, "one", answers=given)
-    assert done.value["strain"] == "tense" and "`one` would leave a state that is invalid: " in _refusal(done)
+    assert done.value["strain"] == "tense" and "`one` would leave an invalid state: " in _refusal(done)
     assert "`furious`" in _refusal(done)
 
 
@@ -456,7 +456,7 @@ def test_a_refusal_names_the_place_in_the_schema_and_in_the_answer(tmp_path: Pat
     pack = _write(tmp_path, FEWER, edit="{set: /strain, to: answers.digest.points | first}")
     given = {"digest": '```json\n{"points": ["b",\n "furious"]}\n```'}
     assert _refusal(run_operation(pack, {"digest": ["tense"]}, "one", answers=given)).endswith(
-        "it is `/points/0` (line 2, column 13) of the answer"
+        "The value is `/points/0` (line 2, column 13) of the answer"
     )
     pack = _write(tmp_path, FEWER, edit="{set: /strain, to: answers.digest.points | join}")
     why = _refusal(run_operation(pack, {"digest": ["tense"]}, "one", answers=given))
@@ -471,7 +471,7 @@ def test_a_refusal_of_a_text_names_the_answer(tmp_path: Path, to: str, tier: str
     if to != "answers.tier" or tier == "furious":
         done = run_operation(pack, {}, "one", answers={"digest": '{"points": ["x"]}', "tier": tier})
         (found,) = done.warnings
-        assert done.fallbacks == ("tier",) and found.message.endswith("; it is made of the answer")
+        assert done.fallbacks == ("tier",) and found.message.endswith(". The value is made of the answer")
 
 
 # contract 9.12

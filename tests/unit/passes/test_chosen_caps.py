@@ -41,7 +41,7 @@ def test_a_cap_that_is_not_met_names_who_chose_it(tmp_path):
     more = "text: 'one two three four', overflow: [{trim: {at: word, floor: 2}}]"
     with pytest.raises(FitError) as raised:
         _render(tmp_path, "{from: state.cap, max: 20}", {"cap": 1}, more)
-    assert "section `a` does not fit its budget of 1 token by `state.cap`: all its steps are done" in raised.value.diagnostics[0].message
+    assert "section `a` does not fit its budget of 1 token by `state.cap`: after all its steps" in raised.value.diagnostics[0].message
     with pytest.raises(FitError) as raised:
         _render(tmp_path, "{from: state.cap, max: 20}", {"cap": 1}, "pinned: true, text: 'one two three four'")
     assert "and its budget is 1 by `state.cap`" in raised.value.diagnostics[0].message

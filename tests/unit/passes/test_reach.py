@@ -103,7 +103,7 @@ def test_what_was_left_out_adds_up(tmp_path):
 def test_what_is_missing_is_a_lower_bound_where_not_all_was_read(tmp_path, truncate):
     state = {"list": [{"text": f"some words {place}"} for place in range(900)]}
     outcome = _compile(tmp_path, _section(), state, 30, others=[{"id": "other", "text": "Some text."}], truncate=truncate)
-    assert ", at least " in outcome.report["error"]["message"]
+    assert "That is at least " in outcome.report["error"]["message"]
 
 
 def test_what_is_missing_after_eviction_is_exact(tmp_path):

@@ -8,7 +8,7 @@ from promptc.diag.findings import FitError
 from tests.contract.sources import ROOT
 
 _STATES = {"sentinel": "sentinel/calm/state.json", "tidepool": "tidepool/base/engaged.json"}
-_NUMBERS = re.compile(r"fit the budget of (\d+) tokens?: .* needs (?:at least )?(\d+), (?:at least )?(\d+) tokens? too many")
+_NUMBERS = re.compile(r"fit the budget of (\d+) tokens?: .* needs (?:at least )?(\d+)\. That is (?:at least )?(\d+) tokens? too many")
 
 
 @pytest.mark.parametrize("format", ["text", "messages", "anthropic"])

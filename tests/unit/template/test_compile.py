@@ -55,7 +55,7 @@ def test_a_finding_of_an_inline_template_stands_where_its_text_is_written(at, te
 
 def test_a_finding_of_an_included_file_has_that_files_line():
     (found,) = find_errors("\n\n{% include 'part.j2' %}", files={"part.j2": "a\n{{ 1 / 0 }}"})
-    assert str(found) == "folder/part.j2:2:4: PC0415 this divides by zero"
+    assert str(found) == "folder/part.j2:2:4: PC0415 this expression divides by zero"
 
 
 def test_a_finding_of_an_included_file_of_an_inline_template_is_in_the_file():
@@ -210,7 +210,7 @@ WRONG = [
     ("namespace(a=1)", "PC0413", "a namespace cannot be printed"),
     ("range", "PC0413", "a function cannot be printed"),
     ("state.name + 1", "PC0414", "`+` does not work with a text and a number"),
-    ("1 / 0", "PC0415", "this divides by zero"),
+    ("1 / 0", "PC0415", "this expression divides by zero"),
     ("", "PC0401", ""),
     ("a b", "PC0401", ""),
     ("a }} {{ b", "PC0401", ""),

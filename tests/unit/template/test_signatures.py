@@ -188,7 +188,7 @@ def _write_with(signature: Signature, parameter: Parameter, constant: str) -> st
         ("[1] | select('divisibleby') | list", "PC0424 `is divisibleby` needs `num`", None),
         ("[1] | selectattr | list", "PC0424 `selectattr` needs `attribute`", None),
         ("[[1]] | selectattr(0, 'odd', 3) | list", "PC0424 `is odd` takes no argument, and was given 1", None),
-        ("4 is divisibleby 0", "PC0415 this divides by zero", None),
+        ("4 is divisibleby 0", "PC0415 this expression divides by zero", None),
         ("range(1, 5, 0)", "PC0424 `step` of `range` must not be 0", None),
         ("range(200000)", "PC0430 `range` is longer than 100000", None),
         ("range(10 ** 30)", None, None),

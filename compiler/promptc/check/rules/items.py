@@ -178,7 +178,7 @@ def _judge_against(name: str, span: Span, section: Section, plan: Plan, earlier:
     what = f"`dedupe.against` of `{section.id}`"
     if other is None:
         known = [one.id for one in plan.sections if one.id != section.id]
-        return Diagnostic("PC0634", f"{what} names `{name}`, which is no section", span, suggest(name, known))
+        return Diagnostic("PC0634", f"{what} names `{name}`, which is not a section", span, suggest(name, known))
     if name == section.id:
         return Diagnostic("PC0634", f"{what} names the section itself", span, "leave it out: a list is compared with itself in any case")
     if name not in earlier:
@@ -186,7 +186,7 @@ def _judge_against(name: str, span: Span, section: Section, plan: Plan, earlier:
         circle = f", and `{name}` names `{section.id}`: a circle" if section.id in back else ""
         return Diagnostic("PC0634", f"{what} names `{name}`, which is selected later{circle}", span, f"move `{section.id}` below `{name}`")
     if other.items is None:
-        return Diagnostic("PC0634", f"{what} names `{name}`, which is no list", span, "name a section that has `items`")
+        return Diagnostic("PC0634", f"{what} names `{name}`, which is not a list", span, "name a section that has `items`")
     return None
 
 

@@ -12,7 +12,7 @@ from promptc.check.schema_types import CHUNK, follow_pointer
 from promptc.check.scopes import PARTED, Scopes
 from promptc.check.takes import SORTED
 from promptc.check.texts import Names, UsedText, iter_operation_texts
-from promptc.diag.findings import Diagnostic, PromptcError, Span, join_some, suggest
+from promptc.diag.findings import Diagnostic, PromptcError, Span, join_some, offer_names, suggest
 from promptc.diag.frozen import replace
 from promptc.model.pack import PackModel
 from promptc.model.section import Items, Ranked, Recap, Retrieve, Segments
@@ -169,7 +169,7 @@ class Describer:
             help = f"write `{owner} | length`" if is_size else "correct the path, or the schema"
             return Diagnostic("PC0635", f"{reads}, and {by}{held}", span, help)
         if not gap.at:
-            return Diagnostic("PC0635", f"{reads}, which does not exist in this place", span, suggest(gap.part, gap.known))
+            return Diagnostic("PC0635", f"{reads}, which does not exist here", span, suggest(gap.part, gap.known))
         help = suggest(gap.part, gap.known) or (f"declare it under `{owner}` in the schema" if owner else "declare it in the schema")
         return Diagnostic("PC0635", f"{reads}, which the schema does not allow", span, help)
 
@@ -219,10 +219,10 @@ def _describe_name(name: str, text: UsedText, pack: PackModel, span: Span) -> Di
     """A text reads a name that is not there where it stands."""
     if name in _WHERE:
         help = "did you mean `item.text`?" if name == "text" and "item" in text.names else _WHERE[name]
-        return Diagnostic("PC0631", f"{text.what} reads `{name}`, which does not exist in this place", span, help)
+        return Diagnostic("PC0631", f"{text.what} reads `{name}`, which does not exist here", span, help)
     if any(let.name == name for let in pack.lets):
         help = "a `let` sees those above it" if text.what.startswith("`let") else "asserts are checked before `let`: write the value out"
-        return Diagnostic("PC0631", f"{text.what} reads `{name}`, which does not exist yet in this place", span, help)
+        return Diagnostic("PC0631", f"{text.what} reads `{name}`, which does not exist here yet", span, help)
     return Diagnostic("PC0630", f"{text.what} reads `{name}`, and nothing has that name", span, _suggest_name(name, text.names, pack))
 
 
@@ -233,7 +233,7 @@ def _suggest_name(name: str, known: Names, pack: PackModel) -> str:
     if name in _ELSEWHERE:
         return _ELSEWHERE[name]
     near = suggest(name, (*known, *(one.name for one in pack.definitions)))
-    return near if near.startswith("did you mean") else f"known here: {', '.join(f'`{one}`' for one in known)}"
+    return near if near.startswith("did you mean") else offer_names(known)
 
 
 def _describe_answer(problem: Problem, text: UsedText, subject: str, span: Span) -> Diagnostic:
@@ -264,8 +264,8 @@ def _describe_order(problem: Problem, text: UsedText, subject: str, span: Span) 
         help = f"write `sort({f'attribute={attribute!r}, ' if attribute else ''}times=true){end}`"
     using = f" with {problem.wants}" if problem.wants else ""
     message = (
-        f"{text.what} orders the time {subject}{using} as a text: with fractions of a second or different offsets, such texts "
-        "do not sort as the times do"
+        f"{text.what} orders the time {subject}{using} as a text. "
+        "With fractions of a second or different offsets, texts do not sort as times do"
     )
     return Diagnostic("PC0699", message, span, help, "warn")
 
@@ -320,13 +320,13 @@ def _describe_part(name: str, part: str, text: UsedText, order: Sequence[str], s
         return Diagnostic("PC0632", f"{text.what} reads `variant.{part}`, and there is no such axis", span, known)
     if name == "this" and part in ("id", "tokens", "chars", "form"):
         help = "ids are given after the list is read" if part == "id" else "use it in steps"
-        return Diagnostic("PC0632", f"{text.what} reads `this.{part}`, which does not exist yet in this place", span, help)
+        return Diagnostic("PC0632", f"{text.what} reads `this.{part}`, which does not exist here yet", span, help)
     return Diagnostic("PC0632", f"{text.what} reads `{name}.{part}`; `{name}` has no `{part}`", span, suggest(part, parts))
 
 
 def _describe_selected(part: str, text: UsedText, order: Sequence[str], span: Span) -> Diagnostic:
     if part not in order:
-        return Diagnostic("PC0633", f"{text.what} reads `selected.{part}`, which is no section", span, suggest(part, order))
+        return Diagnostic("PC0633", f"{text.what} reads `selected.{part}`, which is not a section", span, suggest(part, order))
     where = "fences are made before anything is selected" if "`fence`" in text.what else "move it below that section"
     own = text.section is not None and text.section.id == part
     why = "its own count" if own else f"and `{part}` is selected later"

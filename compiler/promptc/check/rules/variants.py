@@ -339,7 +339,9 @@ def check_tiers(pack: PackModel, configurations: Configurations) -> Iterator[Dia
 def _iter_unknown_tiers(step: Step, configuration: Configuration) -> Iterator[Diagnostic]:
     known = [section.id for section in configuration.plan.sections]
     if step.section not in known:
-        yield Diagnostic("PC0613", f"`{step.label}` names `{step.section}`, which is no section", step.span, suggest(step.section, known))
+        yield Diagnostic(
+            "PC0613", f"`{step.label}` names `{step.section}`, which is not a section", step.span, suggest(step.section, known)
+        )
 
 
 def _iter_uncapped(pack: PackModel, rules: Strain, configuration: Configuration) -> Iterator[Diagnostic]:

@@ -58,7 +58,7 @@ def _read_seconds(ctx: click.Context, param: click.Parameter, given: str) -> flo
     except ValueError:
         seconds = -1
     if not 0 <= seconds <= _LONGEST:
-        raise click.BadParameter(f"`{given}` is no number of seconds from 0 to {_LONGEST}", ctx, param)
+        raise click.BadParameter(f"`{given}` is not a number of seconds from 0 to {_LONGEST}", ctx, param)
     return seconds
 
 

@@ -284,7 +284,7 @@ def _read_column(given: str) -> tuple[str, str]:
     name, mark, pointer = given.partition("=")
     if not mark or not name or not pointer.startswith("/"):
         help = "a column and where it goes: `--column query=/input`"
-        raise UsageError([Diagnostic("PC0721", f"`{given}` is no column with its place", help=help)])
+        raise UsageError([Diagnostic("PC0721", f"`{given}` is not a column with its place", help=help)])
     return name, pointer
 
 
@@ -537,7 +537,7 @@ def read_score(given: str) -> int:
     digits = whole + part
     score = int(whole or 0) * MICRO + int(part.ljust(_DIGITS, "0")) if digits.isdecimal() and digits.isascii() else -1
     if len(part) > _DIGITS or len(whole) > 1 or not 0 <= score <= MICRO:
-        raise UsageError([Diagnostic("PC0721", f"`{given}` is no score", help="a number from 0 to 1, such as 0.25")])
+        raise UsageError([Diagnostic("PC0721", f"`{given}` is not a score", help="a number from 0 to 1, such as 0.25")])
     return score
 
 

@@ -36,7 +36,7 @@ from promptc.golden.verdicts.pending import (
 from promptc.golden.verdicts.verdict import Mover
 
 _ENTER, _LEAVE = b"\x1b[?1049h", b"\x1b[?1049l"
-_TWINS = "without one: `promptc pending` lists them, `promptc accept PATTERN` and `promptc reject PATTERN` settle them"
+_TWINS = "without one, list them with `promptc pending`, and settle them with `promptc accept PATTERN` or `promptc reject PATTERN`"
 _EDITOR = "vi"
 _ENDED = ("q", "")
 _RESIZED = "resized"

@@ -155,7 +155,7 @@ def _lint_pattern(pointer: str, pattern: str) -> Iterator[Found]:
                 "PC0314",
                 f"the pattern `{pattern[:80]}` cannot be used: {wrong}",
                 None,
-                "write it without, or check the value under `asserts`",
+                "write it without look-around, or check the value under `asserts`",
             ),
         )
 

@@ -266,7 +266,7 @@ class _PatternReader:
     def read_group(self) -> Tree:
         if self.skip("?"):
             if self.text.startswith(("<=", "<!"), self.at) or self.peek() not in (":", "<"):
-                raise PatternError("look-around is not read")
+                raise PatternError("promptc does not support look-around")
             if self.take() == "<":
                 self._skip_name()
         self.depth += 1

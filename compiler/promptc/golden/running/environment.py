@@ -17,7 +17,7 @@ from functools import partial
 from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
 
-from promptc.diag.findings import Span, join_names
+from promptc.diag.findings import Span, offer_names
 from promptc.diag.frozen import field, frozen
 from promptc.diag.typed import Any
 from promptc.golden.cases.case import Case, CaseError, fail_case
@@ -32,7 +32,7 @@ WRITING = ("apply", "index", "segments")
 
 _IN_COPY = ("built", "large", "link", "database", "environment")
 _KNOWN = ("stores", "missing", *_IN_COPY)
-_VARIABLES = "`CI`, or a variable such as `PROMPTC_STORE_URL` that is empty or names a SQLite file of the case: `sqlite:segments.db`"
+_VARIABLES = "set `CI`, or a variable such as `PROMPTC_STORE_URL` that is empty or names a SQLite file of the case: `sqlite:segments.db`"
 _GIT = ".git"
 _BLOCK = 1 << 20
 _MOST = 200_000_000
@@ -115,7 +115,7 @@ def _refuse_strange(case: Case) -> None:
 
 
 def _refuse(what: str, span: Span, known: Iterable[str]) -> CaseError:
-    return fail_case("PC0905", f"only promptc's own tests can set up `{what}`", span, help=f"known: {join_names(known)}")
+    return fail_case("PC0905", f"only promptc's own tests can set up `{what}`", span, help=offer_names(known))
 
 
 def _change_copy(case: Case, root: str) -> None:

@@ -129,7 +129,7 @@ _RUNS: dict[str, Callable[[Case, CaseEnvironment, Shell], CaseRun]] = {
 def read_state(case: Case, turn: int, environment: CaseEnvironment, before: JsonDocument | None = None) -> JsonDocument:
     """The state of a turn (from 0) as JSON, with its changes made and those of `with: {set}`; `before` is that of the turn before it.
 
-    Findings of a value that was changed are placed in the `case.yaml`. Raises `PromptcError` for a file that is no JSON, `CaseError` for
+    Findings of a value that was changed are placed in the `case.yaml`. Raises `PromptcError` for a file that is not JSON, `CaseError` for
     one that is not there and for a change that leads nowhere (PC0904).
     """
     one = case.states[turn]

@@ -180,7 +180,7 @@ def _check_match(node: Node, whole: str, outcome: CaseOutcome) -> Iterator[Told]
     try:
         hit = re.search(plain["match"], _leave_out(whole, plain.get("except", ()), outcome))
     except re.error as wrong:
-        yield f"`match` is no regular expression: {wrong}", node.value["match"].span
+        yield f"`match` is not a regular expression: {wrong}", node.value["match"].span
         return
     if hit:
         yield f"the prompt contains {show_value(hit[0])}", node.span

@@ -118,7 +118,7 @@ def _tell_pending(place: CaseFolder, verdict: Verdict) -> Verdict:
 
 
 def _describe_pending(path: str) -> Diagnostic:
-    return Diagnostic("PC0923", f"`{path}` is pending: nobody has accepted or rejected it", help="`promptc review`")
+    return Diagnostic("PC0923", f"`{path}` is pending: nobody has accepted or rejected it", help="run `promptc review`")
 
 
 def _judge(case: Case, ran: CaseRun, shell: Shell, broken: Sequence[Diagnostic]) -> Verdict:

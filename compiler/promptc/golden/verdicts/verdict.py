@@ -171,7 +171,7 @@ def _read_golden(path: str, shown: str) -> bytes | None:
     if stat.S_ISLNK(mode):
         raise fail_case("PC0906", f"the golden `{shown}` is a link", help=_LINK)
     if not stat.S_ISREG(mode):
-        raise fail_case("PC0906", f"the golden `{shown}` is no regular file", help=_LINK)
+        raise fail_case("PC0906", f"the golden `{shown}` is not a regular file", help=_LINK)
     try:
         return read_file(path, MAX_PLAIN_BYTES)
     except OSError as wrong:

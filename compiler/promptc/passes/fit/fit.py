@@ -228,10 +228,10 @@ class _Fitting:
         if not run.is_met:
             missing = -(-(run.low - run.target) // unit)
             spent = -(-run.low // unit)
-            why = "a `fail` step was reached" if run.failed is not None else "all its steps are done"
+            why = "its `fail` step was reached with" if run.failed is not None else "after all its steps it still has"
             fits, left = (count_noun(number, noun.removesuffix("s")) for number in (cap, spent))
             whence = name_source(budget) if budget is not None else ""
-            message = f"section `{name}` does not fit its budget of {fits}{whence}: {why}, which leaves {left}, {missing} too many"
+            message = f"section `{name}` does not fit its budget of {fits}{whence}: {why} {left}, {missing} too many"
             span = run.failed.span if run.failed is not None else budget.span if budget is not None else fit.section.span
             self._fail(Diagnostic("PC0531", message, span, "raise the budget, or give `overflow` a step that cuts more"), name, missing)
         return run
@@ -258,7 +258,7 @@ class _Fitting:
         least = "at least " if any(fit.is_unread for fit in self._fits.values()) else ""
         why = self._explain_total(holding, run, f"{least}{self._total + missing}")
         total, short = count_noun(self._total, "token"), count_noun(missing, "token")
-        message = f"the prompt does not fit the budget of {total}: {why}, {least}{short} too many (largest: {shown})"
+        message = f"the prompt does not fit the budget of {total}: {why}. That is {least}{short} too many. The largest parts: {shown}"
         section = run.failed.section if run.failed is not None else ""
         fewer = "offer fewer tools, " if self._layout.tools else ""
         span = run.failed.span if run.failed is not None else self._strained.selection.plan.budget.span

@@ -45,7 +45,7 @@ _KEYS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
 
 _THOUGHTS = ("thinking", "redacted_thinking")
 _SPELLED: Mapping[Any, str] = {str: "a text", Mapping: "a mapping"}
-_BEFORE = "a use stands in front of its result; both have the same id"
+_BEFORE = "put each use before its result, with the same id in both"
 _NAME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-")
 _LONGEST = 64
 
@@ -189,7 +189,7 @@ def _warn_thoughts(messages: Sequence[Message], provider: Provider) -> Diagnosti
     more = f" and {len(messages) - 1} more" if len(messages) > 1 else ""
     return Diagnostic(
         "PC0568",
-        f"the thinking in {messages[0].name}{more} is left out: {provider.title} accepts none of another model",
+        f"the thinking in {messages[0].name}{more} is left out: {provider.title} accepts no thinking of another model",
         messages[0].span,
         "leave `thinking` out of the `parts` of `items.message`: the budget counts it although it is not sent",
         "warn",

@@ -140,7 +140,7 @@ def _read_manifest(place: IndexPlace) -> Mapping[str, Any]:
     try:
         manifest = json.loads(content)
     except (ValueError, RecursionError):
-        raise _refuse("PC0193", f"`{MANIFEST}` is no JSON", place) from None
+        raise _refuse("PC0193", f"`{MANIFEST}` is not JSON", place) from None
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         found = manifest.get("format") if isinstance(manifest, dict) else None
         form = "no form" if found is None else f"the form {json.dumps(found)}"

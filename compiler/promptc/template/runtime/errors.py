@@ -60,7 +60,7 @@ def _explain(error: BaseException) -> tuple[str, str, str]:
     if isinstance(error, Fault):
         return error.code, str(error), error.help
     if isinstance(error, ZeroDivisionError):
-        return "PC0415", "this divides by zero", "ask for zero first: `a / b if b else 0`"
+        return "PC0415", "this expression divides by zero", "test for zero first: `a / b if b else 0`"
     if isinstance(error, OverflowError):
         return "PC0416", "a number grows too large", "use smaller numbers"
     if isinstance(error, RecursionError):
@@ -124,7 +124,7 @@ def _unsuited_call(name: str, kind: str) -> _Words:
 
 
 def _wrong_kind(due: str, kind: str) -> _Words:
-    return f"{name_type(due)} is due, and not {name_type(kind)}", _ask(kind)
+    return f"{name_type(due)} is needed here, not {name_type(kind)}", _ask(kind)
 
 
 def _wrong_arguments(name: str, rest: str) -> _Words:
@@ -163,25 +163,31 @@ _SENTENCES: tuple[tuple[re.Pattern[str], Callable[..., _Words]], ...] = (
         lambda sign, kind: (f"`{sign}` does not work with {name_type(kind)}", _ask(kind)),
     ),
     (re.compile(r"object of type '(\w+)' has no len"), lambda kind: (f"{name_type(kind)} has no length", _ask(kind))),
-    (re.compile(r"'(\w+)' object is not iterable"), lambda kind: (f"{name_type(kind)} is no list", _ask(kind))),
+    (re.compile(r"'(\w+)' object is not iterable"), lambda kind: (f"{name_type(kind)} is not a list", _ask(kind))),
     (re.compile(r"argument of type '(\w+)' is not iterable"), lambda kind: (f"nothing can be in {name_type(kind)}", _ask(kind))),
-    (re.compile(r"cannot unpack non-iterable (\w+) object"), lambda kind: (f"{name_type(kind)} is no pair", "loop over pairs: `.items()`")),
+    (
+        re.compile(r"cannot unpack non-iterable (\w+) object"),
+        lambda kind: (f"{name_type(kind)} is not a pair", "loop over pairs: `.items()`"),
+    ),
     (re.compile(r"(?:not enough|too many) values to unpack \(expected (\d+)(?:, got (\d+))?\)"), _unfilled),
     (re.compile(r"%(\S+) format: an? (?:real number|integer) is required, not (\w+)"), _unformatted),
-    (re.compile(r"unsupported format character '(.)'"), lambda sign: (f"`%{sign}` is no format", "write `%s`, `%d`, `%.1f` or `%%`")),
+    (re.compile(r"unsupported format character '(.)'"), lambda sign: (f"`%{sign}` is not a format", "write `%s`, `%d`, `%.1f` or `%%`")),
     (re.compile(r"not enough arguments for format string"), _many("more")),
     (re.compile(r"not all arguments converted"), _many("fewer")),
     (re.compile(r"slice step cannot be zero"), lambda: ("the step of a slice is 0", "write `[::2]` for every second part")),
     (re.compile(r"unhashable type: '(\w+)'"), lambda kind: (f"{name_type(kind)} cannot be a key", "use a text or a number")),
-    (re.compile(r"'(\w+)' object cannot be interpreted as an integer"), lambda kind: (f"{name_type(kind)} is no whole number", _ask(kind))),
+    (
+        re.compile(r"'(\w+)' object cannot be interpreted as an integer"),
+        lambda kind: (f"{name_type(kind)} is not a whole number", _ask(kind)),
+    ),
     (re.compile(r"(?:[\w.<>]*\.)?(\w+)\(\) takes (?:from \d+ to )?(\d+) positional arguments? but (\d+) "), _too_many),
     (re.compile(r"(?:[\w.<>]*\.)?(\w+)\(\) ((?:got|takes|missing) .*)"), _wrong_arguments),
     (re.compile(r"type (\w+) doesn't define __round__"), lambda kind: (f"{name_type(kind)} cannot be rounded", _ask(kind))),
     (re.compile(r"bad operand type for (\w+)\(\): '(\w+)'"), _unsuited_call),
     (re.compile(r"'in <string>' requires .* not (\w+)"), lambda kind: (f"{name_type(kind)} is never in a text", "look for a text")),
     (re.compile(r"(?:must be|expected) (str|int|float|list|dict)\b.* not '?(\w+)"), _wrong_kind),
-    (re.compile(r"float\(\) argument must be .* not '(\w+)'"), lambda kind: (f"{name_type(kind)} is no number", _ask(kind))),
-    (re.compile(r"could not convert string to float: '(.*)'"), lambda text: (f"{show_value(text)} is no number", "give a number")),
+    (re.compile(r"float\(\) argument must be .* not '(\w+)'"), lambda kind: (f"{name_type(kind)} is not a number", _ask(kind))),
+    (re.compile(r"could not convert string to float: '(.*)'"), lambda text: (f"{show_value(text)} is not a number", "give a number")),
     (
         re.compile(r"(%\w) format: .* is required, not (\w+)"),
         lambda sign, kind: (f"`{sign}` takes a number, not {name_type(kind)}", _ask(kind)),

@@ -97,7 +97,7 @@ class Run:
         self.left -= steps
         if self.left < 0:
             help = f"loop over less: limit the list, or the loops inside loops; or raise `limits.steps`, up to {CEILINGS.steps}"
-            refuse("PC0430", f"the render takes more than {self.limits.steps} steps, and this one exceeds the limit", help)
+            refuse("PC0430", f"the render takes more than {self.limits.steps} steps; the limit is reached here", help)
 
     def pay(self, steps: int, span: Span | None, what: str, size: int = 0) -> None:
         """Pay for the compiler's own work on `what`, in steps and bytes. Raises `PromptcError`."""
@@ -115,7 +115,7 @@ class Run:
         self.memory -= size
         if self.memory < 0:
             most = self.limits.memory
-            refuse("PC0430", f"the render makes texts of more than {most} bytes together, and this one exceeds the limit", _FEWER_TEXTS)
+            refuse("PC0430", f"the render makes texts of more than {most} bytes together; the limit is reached here", _FEWER_TEXTS)
 
     def make(self, characters: int) -> None:
         """Pay for a text of so many characters, or a list of so many elements, before it is made."""

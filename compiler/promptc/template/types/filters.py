@@ -218,7 +218,7 @@ def give_list(given: FilterCall) -> Type:
 
 
 def give_reversed(given: FilterCall) -> Type:
-    """A text stays one; else a sequence that is not made yet."""
+    """A text stays one; else a sequence that is not a list yet."""
     return map_members(
         given.kind, lambda one: replace(one, values=None) if isinstance(one, TextType) else _make(one, element_type(one), lazy=True)
     )

@@ -17,7 +17,7 @@ as a text."""
 
 Reason = Literal["closed", "optional", "undeclared", "unlike", "none", "left_out", "place", "empty", "given"]
 Shape = Literal["list", "tuple", "lazy", "range"]
-_SHAPES = {"list": "a list", "tuple": "a list", "lazy": "a sequence that is not made yet", "range": "a range"}
+_SHAPES = {"list": "a list", "tuple": "a list", "lazy": "a sequence that is not a list yet", "range": "a range"}
 
 
 @dataclass(frozen=True, slots=True)

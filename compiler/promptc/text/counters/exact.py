@@ -56,9 +56,9 @@ def _suggest_counter(name: str) -> str:
 
     model = name.lower().rpartition("/")[2]
     if model.startswith(("gpt-4o", "gpt-4.1", "gpt-4.5", "gpt-5", "chatgpt", "o1", "o3", "o4")):
-        return f"a tokenizer is due, not a model: `{model}` counts by `o200k_base`: write that"
+        return f"`{model}` is a model: write its tokenizer, `o200k_base`"
     if model.startswith(("gpt-4", "gpt-3.5", "text-embedding-")):
-        return f"a tokenizer is due, not a model: `{model}` counts by `cl100k_base`: write that"
+        return f"`{model}` is a model: write its tokenizer, `cl100k_base`"
     if model.startswith(("claude", "gemini", "grok")):
         return "that model's tokenizer is not public: write `chars/4`, which estimates its tokens"
     if model.startswith(("llama", "mistral", "mixtral", "qwen", "deepseek", "gemma", "phi")):

@@ -94,7 +94,7 @@ class HfCounter:
         return encoding
 
 
-_HELP = "use a tokenizer that covers all text: one on bytes, or one with an unknown token"
+_HELP = "use a tokenizer that covers all text: one that works on bytes, or has an unknown token"
 
 
 class _TokenizerReading:

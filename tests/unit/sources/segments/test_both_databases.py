@@ -111,15 +111,15 @@ def test_locale_and_version_choose(locales, version, found, foreign, store):
 
 
 MALFORMED = [
-    (("m1", "[]", None, None), "`metadata` is no object"),
-    (("m2", "{", None, None), "`metadata` is no JSON"),
+    (("m1", "[]", None, None), "`metadata` is not an object"),
+    (("m2", "{", None, None), "`metadata` is not JSON"),
     (("m3", '{"a": 1, "a": 2}', None, None), "`metadata` has a key twice"),
-    (("m4", '{"order": "high"}', None, None), "`metadata.order` is no number"),
+    (("m4", '{"order": "high"}', None, None), "`metadata.order` is not a number"),
     (("m5", '{"a": NaN}', None, None), "`metadata` holds NaN"),
-    (("m6", "{}", "de_CH", None), "its locale `de_CH` is no language tag, such as `de` or `de-CH`"),
-    (("m7", "{}", None, "1.0"), 'its version `"1.0"` is no SemVer, such as `1.0.0`'),
+    (("m6", "{}", "de_CH", None), "its locale `de_CH` is not a language tag such as `de` or `de-CH`"),
+    (("m7", "{}", None, "1.0"), 'its version `"1.0"` is not a version such as `1.0.0`'),
     (("m8", '{"a": "\\ud800"}', None, None), "`metadata` holds half of a surrogate pair"),
-    (("m9", "[" * 3000 + "]" * 3000, None, None), "`metadata` is no JSON"),
+    (("m9", "[" * 3000 + "]" * 3000, None, None), "`metadata` is not JSON"),
 ]
 
 

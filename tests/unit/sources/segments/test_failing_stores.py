@@ -228,10 +228,10 @@ def test_values_of_any_kind_are_segments_or_malformed(tmp_path):
     stored = SegmentStore(read_address(f"sqlite:{path}")).load_all()
     assert len(stored.segments) + len(stored.malformed) == 9 * len(values) + 1
     assert {one.why for one in stored.malformed} >= {
-        "`content` is no UTF-8 text",
+        "`content` is not UTF-8 text",
         "`content` holds U+0000",
-        "`id` is no text",
-        "`metadata` is no JSON",
+        "`id` is not a text",
+        "`metadata` is not JSON",
     }
     assert all(one.content.encode() and type(one.active) is bool and type(one.priority) is int for one in stored.segments if one.content)
 
