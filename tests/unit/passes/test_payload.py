@@ -389,6 +389,8 @@ def _warn(provider, *messages):
     [
         ((use("a"), say("user", "Well?")), "PC0571", "use a: the tool use `a` has no result, and other content follows"),
         ((BOTH, give("a"), say("assistant", "So.")), "PC0571", "both: the tool use `b` has no result"),
+        ((BOTH, give("a")), "PC0571", "both: the tool use `b` has no result, and another use of its message has one"),
+        ((use("a"), use("b"), give("b")), "PC0571", "use a: the tool use `a` has no result, and another use of its message has one"),
         ((BOTH, _together("mixed", give("a"), say("user", "And?"))), "PC0571", "both: the tool use `b` has no result"),
         ((BOTH, give("a"), say("assistant", "Wait."), give("b")), "PC0571", "result b: the result of the tool use `b` does not directly"),
         ((use("a"), say("user", "Well?"), give("a")), "PC0571", "result a: the result of the tool use `a` does not directly"),
@@ -412,7 +414,7 @@ def test_what_services_refuse(provider, messages, code, said):
     [
         (use("a"),),
         (use("a"), use("b")),
-        (BOTH, give("a")),  # the other is still at work
+        (BOTH,),
         (BOTH, give("b"), give("a")),
         (use("a"), use("b"), give("a"), give("b"), say("assistant", "So.")),
         (use("a"), give("a"), use("b"), give("b", is_error=True), say("user", "And?")),

@@ -55,6 +55,11 @@ _SAID: Mapping[str, tuple[str, str, str]] = {
         "the tool use {id} has no result, and other content follows",
         "add its result, or leave the use out with `where`",
     ),
+    "missing": (
+        "PC0571",
+        "the tool use {id} has no result, and another use of its message has one",
+        "wait until the state holds all results of a message, or add one that says `cancelled`",
+    ),
     "late": (
         "PC0571",
         "the result of the tool use {id} does not directly follow it",
@@ -268,11 +273,12 @@ class _Met:
 
 
 def check_turns(messages: Sequence[Message], given: Sequence[Message], provider: Provider) -> Iterator[Diagnostic]:
-    """Warnings about `messages`, arranged as the provider takes them: uses without a result although other content follows, and results
-    that do not directly follow their use (PC0571); two uses or two results of one id (PC0572). One of each kind, with the number of others.
+    """Warnings about `messages`, arranged as the provider takes them: uses without a result although other content or a neighbour's result
+    follows, and results that do not directly follow their use (PC0571); two uses or two results of one id (PC0572). One of each kind, with
+    the number of others.
 
-    A use at the end, or of which so far only results of its neighbours follow, is a turn in progress. `given` are the messages before
-    they were joined, which is how findings name them.
+    A message of uses at the end, with no result so far, is a turn in progress. `given` are the messages before they were joined, which is
+    how findings name them.
     """
     owners = {id(block): message for message in given for block in message.blocks}
     met = [*_iter_unanswered(messages), *_iter_repeated(messages, provider)]
@@ -289,12 +295,13 @@ def _iter_unanswered(messages: Sequence[Message]) -> Iterator[_Met]:
             continue
         behind = messages[place + 1 :]
         directly = {_read_id(block) for one in behind[:1] for block in one.blocks if block.kind == "tool_result"}
-        is_open = len(behind) < 2 and all(block.kind == "tool_result" for one in behind for block in one.blocks)
-        for block in message.blocks:
+        goes_on = len(behind) > 1 or any(block.kind != "tool_result" for one in behind for block in one.blocks)
+        for block in message.blocks if behind else ():
             name = _read_id(block)
-            if block.kind == "tool_use" and name not in directly and not is_open:
+            if block.kind == "tool_use" and name not in directly:
                 late = _find_result(name, behind)
-                yield _Met("unanswered", block, name) if late is None else _Met("late", late, name)
+                missing = _Met("unanswered" if goes_on else "missing", block, name)
+                yield missing if late is None else _Met("late", late, name)
 
 
 def _find_result(name: str, messages: Sequence[Message]) -> ContentBlock | None:
