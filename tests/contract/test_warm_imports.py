@@ -46,7 +46,7 @@ FINDING_PYTHONS = ASKING_PYTHONS | frozenset(
 
 ASKING_MODULES = MODULES | frozenset(
     """
-    promptc.sources.kept promptc.frontend.schema.pattern promptc.frontend.sources promptc.sources promptc.sources.address
+    promptc.sources.kept promptc.text.pattern promptc.frontend.sources promptc.sources promptc.sources.address
     promptc.sources.retrieval promptc.sources.retrieval.encoder promptc.sources.retrieval.local promptc.sources.retrieval.retrieve
     promptc.sources.retrieval.scoring promptc.sources.segments
     """.split()

@@ -14,9 +14,9 @@ from promptc.frontend.schema import check as write_check
 from promptc.frontend.schema.check import Verdicts, compile_schema
 from promptc.frontend.schema.faults import iter_faults
 from promptc.frontend.schema.lint import iter_schemas, lint_schema
-from promptc.frontend.schema.pattern import Pattern, PatternError
 from promptc.frontend.schema.runtime import EndlessDefaultError, run_code
 from promptc.frontend.state import load_state_schema
+from promptc.text.pattern import Pattern, PatternError
 
 PLENTY = 10**6
 NAMES = st.sampled_from(["a", "b", "ab", "c"])

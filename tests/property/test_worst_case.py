@@ -35,9 +35,18 @@ _TEXTS = (
     "{% for i in range(state.count) %}{{ i }},{% endfor %}", "{{ state.name | one_line }}|{{ state.name | trim }}",
     "{{ state.name | reverse }}",
     "{% for t in state.tags | sort | unique | reverse %}{{ t }}{% endfor %}", "{{ state.tags | first | default('x') }}",
-    "{{ state.name | striptags }}",
+    "{{ state.name | striptags }}", "{{ state.code }}", "{{ state.code }}{{ state.code | upper }}",
+    "Since {{ state.since }}", "{{ state.at }}.",
     "{% for p in state.people %}{{ p.name }} ({{ p.age }})\n{% endfor %}", "{{ state.people | map(attribute='name') | join }}",
 )  # fmt: skip
+
+
+_CODES = {
+    "^[<|x>/a-z]{0,9}$": ("<|x|>", "<rules>", "</rules>", "<|<|<|x|>", "zzzzzzzzz"),
+    "^(?:<rules>\n?){2}$": ("<rules>\n<rules>\n", "<rules><rules>"),
+    "^(🙂|世{3})$|^é?$": ("🙂", "世世世", "é", ""), "^[^a-z]{4}$": ("🙂" * 4, "\n\n\n\n", "<|<|", "İŉ世界"),
+}  # fmt: skip
+_MOMENTS = {"date": ("2026-11-24",), "date-time": ("2026-11-24T03:29:32.1234+01:00", "2026-11-24t03:29:32.98765432Z")}
 
 
 def _draw_schema(rng: Random) -> dict[str, Any]:
@@ -52,6 +61,8 @@ def _draw_schema(rng: Random) -> dict[str, Any]:
         "name": text(), "mood": {"enum": ["calm", "very 世界"]}, "hp": {"type": "integer", "minimum": -5, "maximum": 1000},
         "ratio": {"type": "number", "minimum": 0, "maximum": 1}, "on": {"type": "boolean"}, "count": {"type": "integer",
         "minimum": 0, "maximum": 4},
+        "code": {"type": "string", "pattern": rng.choice(tuple(_CODES))}, "since": {"type": "string", "format": "date"},
+        "at": {"type": "string", "format": "date-time", "maxLength": 30},
         "tags": {"type": "array", "items": text(), "maxItems": rng.choice((0, 1, 3))}, "owner": person,
         "people": {"type": "array", "items": person, "maxItems": 2},
     }  # fmt: skip
@@ -67,6 +78,8 @@ def _draw(rng: Random, schema: Any) -> Any:
     if "enum" in schema:
         return rng.choice(schema["enum"])
     kind = schema["type"]
+    if "pattern" in schema or "format" in schema:
+        return rng.choice(_CODES[schema["pattern"]] if "pattern" in schema else _MOMENTS[schema["format"]])
     if kind == "string":
         return _draw_text(rng, schema["maxLength"])
     if kind == "array":
@@ -83,7 +96,7 @@ def _draw_pack(rng: Random) -> str:
     quoted = [json.dumps(text) for text in rng.sample(_TEXTS, rng.randint(1, 3))]
     sections = [f"  - {{id: s{place}, pinned: true, header: 'What holds:', text: {text}}}\n" for place, text in enumerate(quoted)]
     if rng.random() < 0.5:
-        trim = ", trim_each: {to: {chars: 40}, at: word, marker: ' …'}" if rng.random() < 0.5 else ""
+        trim = rng.choice(("", ", trim_each: {to: {chars: 40}, at: word, marker: ' …'}", ", trim_each: {to: 40, at: token}"))
         sections.append(f"  - {{id: rules, pinned: true, items: {{from: state.people, text: '- {{{{ item.name }}}}'{trim}}}}}\n")
     return f"sections:\n{''.join(sections)}{fence}"
 

@@ -1,7 +1,8 @@
 """How much a section holds in any state: texts that read nothing are counted, others bounded by the schema (contract.md §11, Pinned).
 
 `SettledTexts` knows what constant texts come to. `bound_section` tells at most how many tokens the part of a section takes that no step
-may touch, `make_cost` how a constant text is weighed for that, `count_offer` what tools and a response schema take.
+may touch, `make_cost` how a constant text is weighed for that, `find_length` how long a text may be, `count_offer` what tools and a
+response schema take.
 """
 
 from __future__ import annotations
@@ -18,10 +19,10 @@ from promptc.model.pack import Output, PackModel, Plan
 from promptc.model.section import Items, Matches, Retrieve, Section
 from promptc.template.compile import Expression, Template
 from promptc.template.runtime.run import RUN
-from promptc.template.types.algebra import find_count
+from promptc.template.types.algebra import find_count, keep_members
 from promptc.template.types.bounds import MAX_TOKEN, UNBOUNDED, Amount, amount_of, choose_largest, measure
 from promptc.template.types.infer import InferredTypes, weigh_bytes
-from promptc.template.types.types import UNKNOWN_TYPE, ListType, NoneType, NumberType, Type, list_members, text_of
+from promptc.template.types.types import UNKNOWN_TYPE, ListType, NoneType, NumberType, Type, list_members, text_of, text_up_to
 from promptc.template.types.walk import Cost
 from promptc.text.counters.counter import Counter, Meter
 from promptc.text.guard import iter_invisible
@@ -37,6 +38,7 @@ _MET = 3
 _ROOM = 32
 _SLACK = 256
 
+_SAMPLE = 1000
 _INVISIBLE = 10
 """An escaped invisible character takes at most ten times its bytes."""
 
@@ -240,15 +242,23 @@ def _count_kept(items: Items, texts: SectionTexts) -> tuple[int | None, str]:
 
 def _bound_item(items: Items, texts: SectionTexts) -> Amount:
     """One item with its fence, and the header of a group it may open."""
-    made = choose_largest(texts.amount(form) for form in items.forms)
+    made = _bound_trimmed(items, texts, choose_largest(texts.amount(form) for form in items.forms))
     if items.message is not None:
-        made = amount_of(measure(texts.kind(items.message.content))).plus(MESSAGE)
-    if items.trim_each is not None:
-        size, marker = items.trim_each.to, texts.amount(items.trim_each.marker)
-        made = _trim(made, size.unit, int(size.amount), marker)
+        content = texts.kind(items.message.content)
+        text = keep_members(content, lambda one: not isinstance(one, ListType))
+        parts = keep_members(content, lambda one: isinstance(one, ListType))
+        made = choose_largest((_bound_trimmed(items, texts, amount_of(measure(text))), amount_of(measure(parts)))).plus(MESSAGE)
     if items.fence is not None:
         made = made.plus(texts.amount(items.fence.open), texts.amount(items.fence.close), _BREAK, _BREAK)
     return made.plus(texts.amount(items.group.header), _BREAK) if items.group is not None and items.group.header is not None else made
+
+
+def _bound_trimmed(items: Items, texts: SectionTexts, made: Amount) -> Amount:
+    """A text behind `trim_each`, which leaves lists of parts alone."""
+    if items.trim_each is None:
+        return made
+    size = items.trim_each.to
+    return _trim(made, size.unit, int(size.amount), texts.amount(items.trim_each.marker))
 
 
 def _trim(made: Amount, unit: str, most: int, marker: Amount) -> Amount:
@@ -260,8 +270,8 @@ def _trim(made: Amount, unit: str, most: int, marker: Amount) -> Amount:
         return made
     size = most * (4 if unit == "chars" else MAX_TOKEN)
     tokens, characters = (size, most) if unit == "chars" else (most + _SLACK, 4 * most)
-    if made.size is None or made.tokens is None or made.characters is None:
-        return Amount(tokens, size, characters, size)
+    if made.size is None or made.tokens is None or made.characters is None or (made.tokens > tokens and made.characters > characters):
+        return Amount(tokens, size, characters, 0)
     size = min(made.size, size)
     return Amount(min(made.tokens, tokens), size, min(made.characters, characters), size)
 
@@ -278,6 +288,12 @@ def _escape(made: Amount, output: Output, fences: tuple[str, ...]) -> Amount:
     if guarding.invisible == "escape":
         added += made.loose * _INVISIBLE
     return made.plus(Amount(added, added, added, added))
+
+
+def find_length(units: int, unit: int, output: Output, fences: tuple[str, ...]) -> int:
+    """How many characters a text may have, so that it surely adds no more than `units`, escapes included."""
+    added = _escape(amount_of(text_up_to(_SAMPLE)), output, fences)
+    return units * _SAMPLE // ((added.tokens if unit == 1 else added.characters) or 1)
 
 
 def count_offer(pack: PackModel, plan: Plan) -> tuple[str, int]:

@@ -38,7 +38,10 @@ from promptc.template.types.types import (
     text_up_to,
 )
 from promptc.text.json import extend_pointer, split_pointer
+from promptc.text.moment import FORMATS
+from promptc.text.pattern import find_longest
 
+_DATE = len("2026-11-24")
 _METADATA = MappingType((), lambda name: UNKNOWN_TYPE, lambda: UNKNOWN_TYPE, False)
 _RANKED = ("index", "score")
 _CHUNK: dict[str, Type] = {
@@ -283,8 +286,7 @@ class SchemaTypes:
         together = (*own, *more)
         place = self.choose_place(together)
         if name == "string":
-            format = next((schema["format"] for schema in together if "format" in schema), "")
-            return replace(text_up_to(_find_least(together, "maxLength"), place), format=format)
+            return _make_text(together, place)
         if name in ("integer", "number"):
             return NumberType(name == "integer", *_find_range(together, whole=name == "integer"), None, place)
         if name == "array":
@@ -328,6 +330,19 @@ def _find_types(together: _Together) -> tuple[str, ...] | None:
     widened = [one | {"integer"} if "number" in one else one for one in sets]
     shared = set.intersection(*widened)
     return tuple(sorted(shared - {"integer"} if "number" in shared else shared))
+
+
+def _make_text(together: _Together, place: str) -> TextType:
+    """A text by its `maxLength`, by patterns that say how the whole of it looks, and by its format: dates and times are in ASCII."""
+    format = next((schema["format"] for schema in together if "format" in schema), "")
+    patterns = [find_longest(schema["pattern"]) for schema in together if "pattern" in schema]
+    formats = [schema["format"] for schema in together if schema.get("format") in FORMATS]
+    lengths = [_find_least(together, "maxLength"), _DATE if "date" in formats else None, *(one.characters for one in patterns)]
+    most = min((length for length in lengths if length is not None), default=None)
+    found = text_up_to(most, place)
+    widths = [*(one.width for one in patterns), *(1 for _ in formats)]
+    size = found.size if most is None or not widths else min(widths) * most
+    return replace(found, size=size, format=format)
 
 
 def _is_same(left: Any, right: Any) -> bool:

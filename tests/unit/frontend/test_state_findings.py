@@ -262,7 +262,7 @@ STATE = (ROOT / "fixtures/sentinel/base/table.json").read_bytes()
 DEAR = (
     "jsonschema", "referencing", "yaml", "jinja2", "typing", "dataclasses", "inspect", "pathlib", "urllib.parse",
     "ipaddress", "fractions", "decimal", "difflib", "hashlib", "json", "promptc.diag.codes",
-    "promptc.frontend.shape", "promptc.frontend.schema.pattern",
+    "promptc.frontend.shape", "promptc.text.pattern",
 )  # fmt: skip
 """What is for finding out what is wrong, or costs a start more than it is worth."""
 _LOAD = """

@@ -8,8 +8,8 @@ from random import Random
 import pytest
 import regex
 
-from promptc.frontend.schema.pattern import Pattern
 from promptc.text.characters import WHITE, WHITE_CLASS, compile_later, convert_form, is_blank, join_words, normalize
+from promptc.text.pattern import Pattern
 
 FORMS = ("NFC", "NFD", "NFKC", "NFKD")
 MARKS = [letter for code in range(0x2_0000) if unicodedata.combining(letter := chr(code))] + ["\uff9e", "\uff9f", "\u0f73", "\u0344"]

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from promptc.check.bounds import SettledTexts, bound_section, count_offer, infer_texts
+from promptc.check.bounds import SettledTexts, bound_section, count_offer, find_length, infer_texts
 from promptc.check.configurations import Configuration, Configurations, for_each, merge_configurations
 from promptc.diag.findings import Diagnostic, Span, count_noun, join_some
 from promptc.diag.frozen import frozen
-from promptc.model.pack import PackModel, Plan, Strain
+from promptc.model.pack import Output, PackModel, Plan, Strain
 from promptc.model.section import Budget, Evict, Section, Segments, Size, Trim, Window
 from promptc.template.compile import Template
 from promptc.template.types.bounds import Amount
@@ -19,6 +19,12 @@ PROVABLE = ("cl100k_base", "o200k_base", "chars/4")
 
 _PROMPT = 3
 _SHOWN = 4
+_CHARS, _ROOM = 400, 200
+"""What a finding proposes as an example: the length of a cut, and a cap."""
+
+_LEAST = 20
+"""A proposal of less would leave nothing of use."""
+
 _EMPTY_LINES = re.compile(r"\A(?:[^\S\n]*\n)+")
 _LOST = "a larger total may remove content"
 _Claim = tuple[str, int]
@@ -26,9 +32,11 @@ _Claim = tuple[str, int]
 
 @frozen(eq=False)
 class _Case:
-    """The bounds of one plan, by section, what it offers beside them with its tokens, and its total."""
+    """The bounds of one plan, by section, between its fences; what it offers beside them with its tokens, and its total."""
 
     bounds: tuple[tuple[Section, Amount], ...]
+    output: Output
+    fences: tuple[str, ...]
     offer: tuple[str, int]
     total: int
     span: Span
@@ -54,13 +62,13 @@ def check_worst_case(pack: PackModel, configurations: Configurations) -> Iterato
 
 def _iter_cases(pack: PackModel, configurations: Configurations) -> Iterator[_Case]:
     for one in configurations:
-        bounds = tuple(_iter_worst_bounds(one))
-        yield _Case(bounds, count_offer(pack, one.plan), _count_total(pack, one.plan), one.plan.budget.span)
+        fences = list_fences(one.plan, one.facts.settled)
+        bounds = tuple(_iter_worst_bounds(one, fences))
+        yield _Case(bounds, one.plan.output, fences, count_offer(pack, one.plan), _count_total(pack, one.plan), one.plan.budget.span)
 
 
-def _iter_worst_bounds(configuration: Configuration) -> Iterator[tuple[Section, Amount]]:
+def _iter_worst_bounds(configuration: Configuration, fences: tuple[str, ...]) -> Iterator[tuple[Section, Amount]]:
     """The bound of each section that is pinned or keeps something, with the least cap that it may have."""
-    fences = list_fences(configuration.plan, configuration.facts.settled)
     scopes = configuration.facts.load_bounding_scopes(fences)
     for section in configuration.plan.sections:
         if configuration.facts.settled.is_off(section) or not (section.pinned or (section.items is not None and section.items.keep)):
@@ -85,12 +93,43 @@ def _report_open(pack: PackModel, section: Section, amount: Amount) -> Diagnosti
 
 def _explain_open(section: Section, pointer: str) -> tuple[str, str]:
     if pointer:
-        help = "give it a `maxLength`, `maxItems`, `maximum` or `enum`, or cut it in the text with `truncate_at(..., chars=...)`"
-        return f"nothing bounds `{_spell(pointer)}`", help
+        return (
+            f"nothing bounds `{_spell(pointer)}`",
+            f"give it a `maxLength`, `maxItems`, `maximum` or `enum`; or {_advise(section, _CHARS, _ROOM)}",
+        )
     if section.items is not None and isinstance(section.items.source, Segments):
         help = "render with the longest segments of the store: pinned text that does not fit is an error, and is never cut"
         return "a store may hold anything", help
-    return "not all it prints has a bound", "cut it in the text with `truncate_at(..., chars=...)`, or bound the list it goes over"
+    return "not all it prints has a bound", f"bound the lists it goes over; or {_advise(section, _CHARS, _ROOM)}"
+
+
+def _advise(section: Section, chars: int, room: int) -> str:
+    """What the section may say itself, so that it has a bound: of a text at most `chars` characters, or in place of the pin a cap of `room`
+    tokens."""
+    if section.items is not None:
+        way = f"write `budget: {room}` in place of `pinned: true`, so that the oldest items go" if section.pinned else "keep fewer items"
+        each = f"cut each item with `trim_each: {{to: {{chars: {chars}}}, at: token}}`{' and set a `limit`' if section.pinned else ''}"
+        return way if section.items.message is not None else f"{each}; or {way}"
+    has_tokens = section.text is not None and "tokens=" in section.text.text
+    tokens = " (not `tokens=`: a text may take more of them inside a prompt)" if has_tokens else ""
+    cut = f"cut it in its text with `truncate_at('word', chars={chars})`{tokens}"
+    return f"{cut}; or write `budget: {room}` and `overflow: [{{trim: {{at: token}}}}]` in place of `pinned: true`"
+
+
+def _advise_bound(case: _Case, section: Section, amount: Amount, excess: int, unit: int) -> str:
+    """As `_advise`, with numbers by which the section needs `excess` tokens less."""
+    room = ((amount.tokens if unit == 1 else amount.characters) or 0) // unit - excess
+    free = ((amount.loose if unit == 1 else amount.characters) or 0) - unit * excess
+    chars = _round(find_length(free * 9 // 10, unit, case.output, case.fences))
+    is_single = section.text is not None and section.text.text.count("{{") == 1 and "{%" not in section.text.text
+    if room < _LEAST or (is_single and chars < _LEAST):
+        return "pin less"
+    return _advise(section, chars if is_single else _CHARS, _round(room))
+
+
+def _round(number: int) -> int:
+    """At most the number, and round."""
+    return number - number % (1000 if number > 9999 else 100 if number > 999 else 10)
 
 
 def _spell(pointer: str) -> str:
@@ -105,38 +144,40 @@ def _spell(pointer: str) -> str:
 
 
 def _report_bound(pack: PackModel, case: _Case) -> Diagnostic:
-    most = _sum_case(pack, case)
+    most, unit = _sum_case(pack, case), pack.counting.counter.unit
     held = [(count(pack, amount), f"`{section.id}`") for section, amount in case.bounds]
     held += [(case.offer[1], case.offer[0])] if case.offer[1] else []
     largest = sorted(held, key=lambda one: (-one[0], one[1]))
     shown = join_some([f"{name} {tokens}" for tokens, name in largest], _SHOWN)
     added = f", and what a provider adds for {case.offer[0]}" if case.offer[1] else ""
-    over = [(section, tokens) for section, tokens in _iter_over(pack, case)]
-    if over:
-        section, tokens = over[0]
+    for section, amount, cap in _iter_over(pack, case):
+        tokens = count(pack, amount)
         message = f"`{section.id}` is pinned and may exceed its own cap: the schema allows up to {count_noun(tokens, 'token')}"
-        return Diagnostic(
-            "PC0657", message, section.span, "lower the bounds in the schema, cut it in the text, or raise its budget", "warn"
-        )
+        help = f"lower its bounds in the schema, or raise its budget; or {_advise_bound(case, section, amount, tokens - cap, unit)}"
+        return Diagnostic("PC0657", message, section.span, help, "warn")
     if most <= case.total:
         message = f"pinned content fits for every valid state: at most {most} of {count_noun(case.total, 'token')} ({shown}){added}"
         return Diagnostic("PC0656", message, case.span, "", "note")
     message = f"pinned content may not fit: the schema allows up to {count_noun(most, 'token')}, and the total is {case.total} ({shown})"
-    return Diagnostic("PC0657", message, case.span, "lower the bounds in the schema, cut it in the text, or raise the total", "warn")
+    section, amount = max(case.bounds, key=lambda one: count(pack, one[1]))
+    advice = _advise_bound(case, section, amount, most - case.total, unit)
+    help = f"lower the bounds of `{section.id}` in the schema, or raise the total; or {advice}"
+    return Diagnostic("PC0657", message, case.span, help, "warn")
 
 
 def _sum_case(pack: PackModel, case: _Case) -> int:
     return sum_up(pack, case.bounds) + case.offer[1]
 
 
-def _iter_over(pack: PackModel, case: _Case) -> Iterator[tuple[Section, int]]:
-    """Pinned sections that may need more than they are given. What is the same in any state is told by PC0610."""
+def _iter_over(pack: PackModel, case: _Case) -> Iterator[tuple[Section, Amount, int]]:
+    """Pinned sections that may need more than they are given, which is told too. What is the same in any state is told by PC0610."""
     for section, amount in case.bounds:
         budget, constant = section.budget, section.text is not None and not section.text.reads
         if not section.pinned or constant or budget is None or budget.cap is None or budget.over == "warn":
             continue
-        if budget.cap.unit != "chars" and count(pack, amount) > budget.cap.tokens(case.total):
-            yield section, count(pack, amount)
+        cap = budget.cap.tokens(case.total)
+        if budget.cap.unit != "chars" and count(pack, amount) > cap:
+            yield section, amount, cap
 
 
 def list_fences(plan: Plan, settled: SettledTexts) -> tuple[str, ...]:

@@ -7,8 +7,8 @@ from urllib.parse import unquote
 
 from promptc.diag.findings import Diagnostic, suggest
 from promptc.diag.typed import Any
-from promptc.frontend.schema.pattern import Pattern, PatternError
 from promptc.text.json import extend_pointer
+from promptc.text.pattern import Pattern, PatternError
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 MAX_ASKED = 10_000

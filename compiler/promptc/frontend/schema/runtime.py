@@ -82,7 +82,7 @@ def make_matcher(pattern: str) -> Callable[[str], bool]:
 
     def matches(text: str) -> bool:
         if not made:
-            from promptc.frontend.schema.pattern import Pattern, PatternLimitError
+            from promptc.text.pattern import Pattern, PatternLimitError
 
             made[:] = Pattern(pattern).matches, PatternLimitError
         try:

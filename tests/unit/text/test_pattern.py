@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from promptc.frontend.schema.pattern import Pattern, PatternError, PatternLimitError
+from promptc.text.pattern import Pattern, PatternError, PatternLimitError
 
 
 @pytest.mark.parametrize(

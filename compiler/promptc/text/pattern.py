@@ -24,6 +24,7 @@ _WORD: Ranges = ((0x30, 0x39), (0x41, 0x5A), (0x5F, 0x5F), (0x61, 0x7A))
 _SPACE: Ranges = tuple((ord(character), ord(character)) for character in WHITE)
 _LINE_ENDS: Ranges = ((0x0A, 0x0A), (0x0D, 0x0D), (0x2028, 0x2029))
 _CLASSES = {"d": _DIGIT, "w": _WORD, "s": _SPACE}
+_WIDEST = 4
 _CONTROLS = {"t": 9, "n": 10, "v": 11, "f": 12, "r": 13, "0": 0}
 _HEXADECIMAL = {"x": 2, "u": 4}
 
@@ -207,6 +208,65 @@ def read_pattern(pattern: str) -> Tree:
     if reader.at < len(pattern):
         raise PatternError("a `)` without its `(`")
     return tree
+
+
+@frozen
+class Longest:
+    """What a text that the pattern matches may be at most. `characters`: its length (None: no bound). `width`: the bytes of UTF-8 that one
+    of its characters takes."""
+
+    characters: int | None
+    width: int
+
+
+def find_longest(pattern: str) -> Longest:
+    """The longest text of a pattern that says how the whole text looks, from `^` to `$`; of any other pattern, any text."""
+    found = _extend(read_pattern(pattern))
+    return Longest(found.characters, found.width) if found.starts and found.ends else Longest(None, _WIDEST)
+
+
+@frozen
+class _Extent:
+    """What matches a part of a pattern: its longest length, its widest character, and whether it must hold the text's start and end."""
+
+    characters: int | None = 0
+    width: int = 1
+    starts: bool = False
+    ends: bool = False
+
+
+def _extend(tree: Tree) -> _Extent:
+    match tree:
+        case Chars(ranges):
+            return _Extent(1, max((len(chr(last).encode("utf-8", "surrogatepass")) for _, last in ranges), default=1))
+        case Edge(end):
+            return _Extent(starts=not end, ends=end)
+        case Sequence(parts):
+            found = [_extend(part) for part in parts]
+            return _Extent(_add(found), _find_width(found), any(one.starts for one in found), any(one.ends for one in found))
+        case Alternatives(options):
+            found = [_extend(option) for option in options]
+            lengths = [one.characters for one in found]
+            longest = None if None in lengths else max(length for length in lengths if length is not None)
+            return _Extent(longest, _find_width(found), all(one.starts for one in found), all(one.ends for one in found))
+        case Repeat(body, least, most):
+            inner = _extend(body)
+            held = least > 0
+            length = 0 if inner.characters == 0 else None if inner.characters is None or most is None else inner.characters * most
+            return _Extent(length, inner.width, held and inner.starts, held and inner.ends)
+
+
+def _add(found: list[_Extent]) -> int | None:
+    total = 0
+    for one in found:
+        if one.characters is None:
+            return None
+        total += one.characters
+    return total
+
+
+def _find_width(found: list[_Extent]) -> int:
+    return max((one.width for one in found), default=1)
 
 
 class _PatternReader:
