@@ -1,7 +1,7 @@
 """How much a section holds in any state: texts that read nothing are counted, others bounded by the schema (contract.md §11, Pinned).
 
 `SettledTexts` knows what constant texts come to. `bound_section` tells at most how many tokens the part of a section takes that no step
-may touch, `make_cost` how a constant text is weighed for that, `find_length` how long a text may be, `count_offer` what tools and a
+may touch, `make_cost` how a constant text is weighed for that, `count_characters` how long a text may be, `count_offer` what tools and a
 response schema take.
 """
 
@@ -290,7 +290,7 @@ def _escape(made: Amount, output: Output, fences: tuple[str, ...]) -> Amount:
     return made.plus(Amount(added, added, added, added))
 
 
-def find_length(units: int, unit: int, output: Output, fences: tuple[str, ...]) -> int:
+def count_characters(units: int, unit: int, output: Output, fences: tuple[str, ...]) -> int:
     """How many characters a text may have, so that it surely adds no more than `units`, escapes included."""
     added = _escape(amount_of(text_up_to(_SAMPLE)), output, fences)
     return units * _SAMPLE // ((added.tokens if unit == 1 else added.characters) or 1)

@@ -39,7 +39,7 @@ from promptc.template.types.types import (
 )
 from promptc.text.json import extend_pointer, split_pointer
 from promptc.text.moment import FORMATS
-from promptc.text.pattern import find_longest
+from promptc.text.pattern import measure_pattern
 
 _DATE = len("2026-11-24")
 _METADATA = MappingType((), lambda name: UNKNOWN_TYPE, lambda: UNKNOWN_TYPE, False)
@@ -335,7 +335,7 @@ def _find_types(together: _Together) -> tuple[str, ...] | None:
 def _make_text(together: _Together, place: str) -> TextType:
     """A text by its `maxLength`, by patterns that say how the whole of it looks, and by its format: dates and times are in ASCII."""
     format = next((schema["format"] for schema in together if "format" in schema), "")
-    patterns = [find_longest(schema["pattern"]) for schema in together if "pattern" in schema]
+    patterns = [measure_pattern(schema["pattern"]) for schema in together if "pattern" in schema]
     formats = [schema["format"] for schema in together if schema.get("format") in FORMATS]
     lengths = [_find_least(together, "maxLength"), _DATE if "date" in formats else None, *(one.characters for one in patterns)]
     most = min((length for length in lengths if length is not None), default=None)

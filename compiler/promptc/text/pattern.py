@@ -219,7 +219,7 @@ class Longest:
     width: int
 
 
-def find_longest(pattern: str) -> Longest:
+def measure_pattern(pattern: str) -> Longest:
     """The longest text of a pattern that says how the whole text looks, from `^` to `$`; of any other pattern, any text."""
     found = _extend(read_pattern(pattern))
     return Longest(found.characters, found.width) if found.starts and found.ends else Longest(None, _WIDEST)
@@ -243,12 +243,12 @@ def _extend(tree: Tree) -> _Extent:
             return _Extent(starts=not end, ends=end)
         case Sequence(parts):
             found = [_extend(part) for part in parts]
-            return _Extent(_add(found), _find_width(found), any(one.starts for one in found), any(one.ends for one in found))
+            return _Extent(_add(found), _measure_width(found), any(one.starts for one in found), any(one.ends for one in found))
         case Alternatives(options):
             found = [_extend(option) for option in options]
             lengths = [one.characters for one in found]
             longest = None if None in lengths else max(length for length in lengths if length is not None)
-            return _Extent(longest, _find_width(found), all(one.starts for one in found), all(one.ends for one in found))
+            return _Extent(longest, _measure_width(found), all(one.starts for one in found), all(one.ends for one in found))
         case Repeat(body, least, most):
             inner = _extend(body)
             held = least > 0
@@ -265,7 +265,7 @@ def _add(found: list[_Extent]) -> int | None:
     return total
 
 
-def _find_width(found: list[_Extent]) -> int:
+def _measure_width(found: list[_Extent]) -> int:
     return max((one.width for one in found), default=1)
 
 

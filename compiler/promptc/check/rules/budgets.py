@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from promptc.check.bounds import SettledTexts, bound_section, count_offer, find_length, infer_texts
+from promptc.check.bounds import SettledTexts, bound_section, count_characters, count_offer, infer_texts
 from promptc.check.configurations import Configuration, Configurations, for_each, merge_configurations
 from promptc.diag.findings import Diagnostic, Span, count_noun, join_some
 from promptc.diag.frozen import frozen
@@ -120,7 +120,7 @@ def _advise_bound(case: _Case, section: Section, amount: Amount, excess: int, un
     """As `_advise`, with numbers by which the section needs `excess` tokens less."""
     room = ((amount.tokens if unit == 1 else amount.characters) or 0) // unit - excess
     free = ((amount.loose if unit == 1 else amount.characters) or 0) - unit * excess
-    chars = _round(find_length(free * 9 // 10, unit, case.output, case.fences))
+    chars = _round(count_characters(free * 9 // 10, unit, case.output, case.fences))
     is_single = section.text is not None and section.text.text.count("{{") == 1 and "{%" not in section.text.text
     if room < _LEAST or (is_single and chars < _LEAST):
         return "pin less"
