@@ -7,12 +7,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
-from promptc.diag.findings import Diagnostic, count_noun, fail, show_value
+from promptc.diag.findings import Diagnostic, Span, count_noun, fail, show_value
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
 from promptc.model.section import Evict, Trim
 from promptc.passes.fit.result import Applied, Fitted, LadderResult, Part
-from promptc.passes.items.render import iter_joined
+from promptc.passes.items.render import fits_size, iter_joined
 from promptc.passes.strain import iter_warnings
 
 _HALVES = "give the section another `separator`: now the text around its items and the data form one together"
@@ -25,6 +25,12 @@ _HIDDEN = {
     "keep": "clean the state, or leave `output.guard.invisible` at its default; here the model reads the text",
 }
 
+
+_SHORTEN_PARTS = "shorten what the parts hold in `content`, as `promptc rule PC0543` shows, or let `evict` take such messages"
+_AT_WORD = "write `at: token`: what somebody types or pastes may have no spaces"
+_AT_OTHER = "write a finer `at`, such as `at: word`; or `at: token`, if the text may have no spaces"
+_FRACTION, _FREE = 4, 16
+"""A cut is told that leaves at most a quarter of what fits, and at least so many tokens unused."""
 
 _SHORTEN = "shorten the content, or raise the limit"
 
@@ -173,9 +179,13 @@ def _iter_all(fitted: Fitted, emitted: Emitted | None) -> Iterator[Diagnostic]:
     yield from (found for found in fitted.errors if found.level != "error")
     for name, run in fitted.iter_runs():
         yield from _iter_cuts(name, run, fitted)
+        yield from _iter_early(name, run, fitted)
+        for step, ids in run.passed_over:
+            yield _tell_parts(f"`{step.label}`", ids, step.section, step.span)
         for step, ids in run.void:
             message = f"`{step.label}` would not make {_name_items(ids)} of section `{step.section}` shorter, so nothing was replaced"
             yield Diagnostic("PC0541", message, step.span, "make the replacement shorter than what it replaces", "warn")
+    yield from _iter_untrimmed(fitted)
     yield from _warn_hidden(fitted)
     yield from _warn_schema(fitted)
     output = fitted.strained.selection.plan.output
@@ -207,6 +217,57 @@ def _iter_cuts(ladder: str, run: LadderResult, fitted: Fitted) -> Iterator[Diagn
             "see each cut with `promptc explain`" + (f"; with {more} more, the last cut would not be needed" if last.needs else ""),
             "warn",
         )
+
+
+def _iter_early(ladder: str, run: LadderResult, fitted: Fitted) -> Iterator[Diagnostic]:
+    """Cuts that leave far less of a text than would fit, because it has no place to cut at behind them: of each step the first, with the
+    number of others."""
+    by_step: dict[str, list[tuple[Applied, str]]] = {}
+    for one in run.applied:
+        told = _tell_early(one, ladder, run, fitted)
+        if told is not None:
+            by_step.setdefault(one.step.label, []).append((one, told))
+    for label, found in by_step.items():
+        one, told = found[0]
+        more = f" ({len(found) - 1} more like it)" if len(found) > 1 else ""
+        message = f"`{label}` leaves {told}: no {one.boundary} of the text ends in between{more}"
+        yield Diagnostic("PC0544", message, one.step.span, _AT_WORD if one.boundary == "word" else _AT_OTHER, "warn")
+
+
+def _tell_early(one: Applied, ladder: str, run: LadderResult, fitted: Fitted) -> str | None:
+    """How little a cut left; None where it is not little. One to a size is compared with that; of others the one that met the target, with
+    what the target left free."""
+    if not isinstance(one.step, Trim) or one.boundary == "token" or one.edited is None or not one.edited.is_alive:
+        return None
+    left, size = one.added[0].after, one.step.to
+    is_chars = fitted.counts_chars(ladder) if size is None else size.unit == "chars"
+    unit = 1 if is_chars else fitted.layout.meter.counter.unit
+    if left is None or (size is None and (one is not run.applied[-1] or not run.is_met or run.target < 0)):
+        return None
+    held = left.chars if is_chars else -(-left.units // unit)
+    room = size.tokens(fitted.strained.selection.bound.total) if size is not None else held + (run.target - run.low) // unit
+    if held * _FRACTION > room or room - held < (_FREE * 4 if is_chars else _FREE):
+        return None
+    section = fitted.sections[one.section].section
+    what = f"`{section.id}`" if section.items is None else f"item `{one.added[0].id}` of `{section.id}`"
+    return f"{count_noun(held, 'character' if is_chars else 'token')} of {what}, and {room} would fit"
+
+
+def _iter_untrimmed(fitted: Fitted) -> Iterator[Diagnostic]:
+    total, meter = fitted.strained.selection.bound.total, fitted.layout.meter
+    for name, fit in fitted.sections.items():
+        trim = fit.section.items.trim_each if fit.section.items is not None else None
+        alive = [one.item for one in fit.alive if one.item.content is not None] if trim is not None else []
+        ids = [item.id for item in alive if trim is not None and not fits_size(item.text, trim.to, meter, total)]
+        if trim is not None and ids:
+            yield _tell_parts("`trim_each`", ids, name, trim.span)
+
+
+def _tell_parts(what: str, ids: Sequence[str], section: str, span: Span) -> Diagnostic:
+    message = f"{what} leaves {_name_items(ids)} of `{section}` whole: a trim cuts texts, and their content is a list of parts"
+    if len(ids) == 1:
+        message = message.replace("their content", "its content")
+    return Diagnostic("PC0543", message, span, _SHORTEN_PARTS, "warn")
 
 
 def _name_items(ids: Sequence[str]) -> str:

@@ -91,7 +91,8 @@ def test_one_list_twice_is_another_finding(tmp_path):
 def test_a_comparison_of_what_neither_prints(tmp_path, source, level):
     found = _two(tmp_path, source, "dedupe: {by: item.id, against: [one]},", first="where: item.kind == 'vow',")
     assert messages(found, "PC0676") == [
-        "`dedupe` of `two` compares `item.id` with `one`, and both print `item.text`: the same text with another `item.id` stands twice"
+        "`dedupe` of `two` compares `item.id` with `one`, but both sections print `item.text`: "
+        "the same text under another `item.id` is printed twice"
     ]
     assert [one.level for one in found] == [level]
 

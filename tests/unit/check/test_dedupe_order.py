@@ -15,26 +15,29 @@ def _look(folder, items, more=""):
     [
         (
             "from: state.notes, dedupe: {by: item.text}, sort: [{by: item.score, desc: true}, item.id]",
-            "sort in `from`: `state.notes | sort(attribute='score', reverse=true)`",
+            "the highest `item.score`, sort in `from`, before `dedupe`: `from: \"state.notes | sort(attribute='score', reverse=true)\"`",
         ),
         (
             "from: state.notes + state.more, dedupe: {by: item.text, keep: first}, sort: item.age",
-            "sort in `from`: `(state.notes + state.more) | sort(attribute='age')`",
+            "the lowest `item.age`, sort in `from`, before `dedupe`: `from: \"(state.notes + state.more) | sort(attribute='age')\"`",
         ),
-        ("from: state.notes, dedupe: {by: item.text}, sort: item.a * item.b", "sort in `from`, so that the best of two stands first"),
+        (
+            "from: state.notes, dedupe: {by: item.text}, sort: item.a * item.b",
+            "the lowest `item.a * item.b`, write it into each item, as `rank`, and sort by it in `from`, before `dedupe`: "
+            "`from: \"state.notes | sort(attribute='rank')\"`",
+        ),
         (
             "from: state.notes, number: item.seq, dedupe: {by: item.text}, sort: {by: item.seq, desc: true}",
-            "sort in `from`: `state.notes | sort(attribute='seq', reverse=true)`",
+            "the highest `item.seq`, sort in `from`, before `dedupe`: `from: \"state.notes | sort(attribute='seq', reverse=true)\"`",
         ),
     ],
 )
 def test_the_best_of_two_may_go(tmp_path, items, help):
     (found,) = _look(tmp_path, items)
-    assert (found.level, found.help) == ("note", help)
-    assert (
-        found.message
-        == "`dedupe` of `log` runs before `sort` and keeps the first of two equal items: the one that `sort` would put first may go"
-    )
+    assert (found.level, found.help) == ("note", f"to keep the one with {help}")
+    wanted = found.help.removeprefix("to keep ").split(",")[0]
+    told = "of two items with the same `item.text` the first of the list stays, not"
+    assert found.message == f"`dedupe` of `log` runs before `sort`: {told} {wanted}"
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,20 @@ from promptc.check.texts import UsedText
 from promptc.diag.findings import Diagnostic, Span, count_noun, join_names, suggest
 from promptc.diag.frozen import frozen, replace
 from promptc.model.pack import PackModel, Plan, has_reach, list_caps
-from promptc.model.section import HALVES, PART_KINDS, Evict, Items, LimitPer, MessageForm, Retrieve, Section, Segments, read_part_kind
+from promptc.model.section import (
+    HALVES,
+    PART_KINDS,
+    Dedupe,
+    Evict,
+    Items,
+    LimitPer,
+    MessageForm,
+    Retrieve,
+    Section,
+    Segments,
+    Trim,
+    read_part_kind,
+)
 from promptc.model.sources import StateIndex
 from promptc.template.compile import Expression, Template
 from promptc.template.types.algebra import element_type, find_count, keep_members, part_type
@@ -242,11 +255,12 @@ def check_dedupe_order(pack: PackModel, configuration: Configuration) -> Iterato
         items = section.items
         if (
             items is not None
+            and items.dedupe is not None
             and isinstance(items.source, Expression)
             and _prefers_another(items)
             and not _goes_through(_ORDERING, items.source, lets)
         ):
-            yield _report(section, items, items.source)
+            yield _report(section, items, items.source, items.dedupe)
 
 
 def _prefers_another(items: Items) -> bool:
@@ -270,11 +284,14 @@ def _goes_through(filters: frozenset[str], source: Expression, lets: Mapping[str
     )
 
 
-def _report(section: Section, items: Items, source: Expression) -> Diagnostic:
+def _report(section: Section, items: Items, source: Expression, dedupe: Dedupe) -> Diagnostic:
+    first = items.sort[0]
+    wanted = f"the one with the {'highest' if first.desc else 'lowest'} `{first.by.text.strip()}`"
+    same = dedupe.by.text.strip()
     message = (
-        f"`dedupe` of `{section.id}` runs before `sort` and keeps the first of two equal items: the one that `sort` would put first may go"
+        f"`dedupe` of `{section.id}` runs before `sort`: of two items with the same `{same}` the first of the list stays, not {wanted}"
     )
-    return Diagnostic("PC0674", message, items.dedupe.span if items.dedupe else items.span, _advise(items, source), "note")
+    return Diagnostic("PC0674", message, dedupe.span, f"to keep {wanted}, {_advise(items, source)}", "note")
 
 
 def _advise(items: Items, source: Expression) -> str:
@@ -282,10 +299,11 @@ def _advise(items: Items, source: Expression) -> str:
     first, text = items.sort[0], source.text.strip()
     key = first.by.text.strip().removeprefix("item.")
     is_plain = key.replace("_", "a").isalnum() and first.by.text.strip().startswith("item.") and "\n" not in text
-    if not is_plain:
-        return "sort in `from`, so that the best of two stands first"
     held = text if text.replace("_", "a").replace(".", "a").isalnum() else f"({text})"
-    return f"sort in `from`: `{held} | sort(attribute='{key}'{', reverse=true' if first.desc else ''})`"
+    if not is_plain:
+        example = f"{held} | sort(attribute='rank')" if "\n" not in text else "state.list | sort(attribute='rank')"
+        return f'write it into each item, as `rank`, and sort by it in `from`, before `dedupe`: `from: "{example}"`'
+    return f"sort in `from`, before `dedupe`: `from: \"{held} | sort(attribute='{key}'{', reverse=true' if first.desc else ''})\"`"
 
 
 @for_each
@@ -473,6 +491,7 @@ def check_parts(pack: PackModel, configuration: Configuration) -> Iterator[Diagn
         kind = configuration.facts.scopes.infer(text).kind
         if kind is not None and not text.takes.refuses(kind):
             yield from _judge_kind(section, message, kind)
+            yield from _judge_trims(section, configuration, kind)
 
 
 def _judge_names(section: Section, message: MessageForm) -> Iterator[Diagnostic]:
@@ -501,6 +520,24 @@ def _judge_kind(section: Section, message: MessageForm, kind: Type) -> Iterator[
     named = f"their types are {join_names(met)}" if met else "they have no `type`"
     what = f"`parts` of `{section.id}` lets no part of `{message.content.text.strip()}` pass: by the schema {named}"
     yield Diagnostic("PC0690", what, message.span, f"name the kinds that the state has, in place of {join_names(message.parts)}", "warn")
+
+
+def _judge_trims(section: Section, configuration: Configuration, kind: Type) -> Iterator[Diagnostic]:
+    """Trims of a section whose messages may be lists of parts. A step with an `order` says itself what it trims, and `trim_each` may be
+    meant for the texts alone."""
+    members = list_members(kind)
+    if not any(isinstance(member, ListType) and member.most != 0 for member in members) or section.items is None:
+        return
+    are_all = all(isinstance(member, ListType) for member in members)
+    steps = [] if section.pinned else configuration.list_steps_on(section)
+    found = [(step.span, f"`{step.label}`") for step in steps if isinstance(step, Trim) and not step.order]
+    found += [(section.items.trim_each.span, "`trim_each`")] if section.items.trim_each is not None and are_all else []
+    for span, what in found:
+        message = f"{what} never cuts a message of `{section.id}`: each is a list of parts, and a trim cuts texts"
+        if not are_all:
+            message = f"{what} cuts no message of `{section.id}` whose content is a list of parts: a trim cuts texts"
+        help = "shorten what the parts hold in `content`, as `promptc rule PC0693` shows, or let `evict` take such messages"
+        yield Diagnostic("PC0693", message, span, help, "warn" if are_all else "note")
 
 
 def _list_types(element: Type) -> set[str] | None:

@@ -365,11 +365,17 @@ def _judge(dedupe: Dedupe, first: _ComparedBlock, second: _ComparedBlock) -> Ite
 def _tell_other(dedupe: Dedupe, first: _ComparedBlock, second: _ComparedBlock, *, compared: Path, printed: Path) -> Diagnostic:
     key, text = ".".join(compared), ".".join(printed)
     message = (
-        f"`dedupe` of `{second.section.id}` compares `{key}` with `{first.section.id}`, and both print `{text}`: "
-        f"the same text with another `{key}` stands twice"
+        f"`dedupe` of `{second.section.id}` compares `{key}` with `{first.section.id}`, but both sections print `{text}`: "
+        f"the same text under another `{key}` is printed twice"
     )
     level: Level = "note" if _share_a_list(first, second) else "warn"
-    return Diagnostic("PC0676", message, dedupe.span, f"compare what is printed: `by: {text}`", level)
+    return Diagnostic("PC0676", message, dedupe.span, f"compare the text that both print: {_spell_dedupe(dedupe, text)}", level)
+
+
+def _spell_dedupe(dedupe: Dedupe, by: str) -> str:
+    shown = by if by.replace(".", "").replace("_", "").isalnum() else f'"{by}"'
+    last = ", keep: last" if dedupe.keep == "last" else ""
+    return f"`dedupe: {{by: {shown}, against: [{', '.join(dedupe.against)}]{last}}}`"
 
 
 def _share_a_list(first: _ComparedBlock, second: _ComparedBlock) -> bool:
@@ -378,11 +384,12 @@ def _share_a_list(first: _ComparedBlock, second: _ComparedBlock) -> bool:
 
 
 def _tell_exact(dedupe: Dedupe, first: _ComparedBlock, second: _ComparedBlock, path: Path) -> Diagnostic:
+    text = ".".join(path)
     message = (
-        f"`dedupe` of `{second.section.id}` compares `{'.'.join(path)}` with `{first.section.id}` to the letter: the same text in other "
-        "letter case, spaces or punctuation stands twice"
+        f"`dedupe` of `{second.section.id}` compares `{text}` with `{first.section.id}` to the letter: "
+        "the same text with other capitals, spaces or punctuation is printed twice"
     )
-    return Diagnostic("PC0676", message, dedupe.span, "leave `exact` out, so that case, spaces and punctuation do not count", "note")
+    return Diagnostic("PC0676", message, dedupe.span, f"leave `exact` out: {_spell_dedupe(dedupe, dedupe.by.text.strip())}", "note")
 
 
 @for_each

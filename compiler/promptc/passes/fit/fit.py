@@ -326,8 +326,9 @@ def _freeze_section(fit: SectionLayout, left: Mapping[Entry, FittedItem]) -> Fit
 
 def _freeze_run(run: LadderRun, left: Mapping[Entry, FittedItem]) -> LadderResult:
     void = tuple([(step, tuple([entry.item.id for entry in act.entries])) for step, act in run.void])
+    passed_over = tuple([(step, tuple([entry.item.id for entry in act.passed_over])) for step, act in run.passed_over])
     applied = tuple([_freeze_act(one, left) for one in run.applied])
-    return LadderResult(run.target, run.start, run.low, run.tried, applied, void, run.failed)
+    return LadderResult(run.target, run.start, run.low, run.tried, applied, void, passed_over, run.failed)
 
 
 def _freeze_act(one: AppliedAct, left: Mapping[Entry, FittedItem]) -> Applied:

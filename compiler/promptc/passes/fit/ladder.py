@@ -38,9 +38,10 @@ class AppliedAct(NamedTuple):
 
 
 class LadderRun:
-    """What a ladder did: notches looked at, applied in order, void; the least count it reached; the `fail` step that stopped it."""
+    """What a ladder did: notches looked at, applied in order, void; what a step passed over; the least count it reached; the `fail` step
+    that stopped it."""
 
-    __slots__ = ("applied", "failed", "low", "start", "target", "tried", "void")
+    __slots__ = ("applied", "failed", "low", "passed_over", "start", "target", "tried", "void")
 
     def __init__(self, target: int, start: int) -> None:
         self.target = target
@@ -48,6 +49,7 @@ class LadderRun:
         self.low = start
         self.applied: list[AppliedAct] = []
         self.void: list[tuple[Step, Act]] = []
+        self.passed_over: list[tuple[Step, Act]] = []
         self.tried = 0
         self.failed: Step | None = None
 
@@ -55,6 +57,7 @@ class LadderRun:
         """Take over what another run did."""
         self.applied += other.applied
         self.void += other.void
+        self.passed_over += other.passed_over
         self.tried += other.tried
         self.failed = other.failed
 
@@ -156,8 +159,9 @@ class _LadderWalk:
             if act.fails:
                 self._run.failed = step
                 return
-            if act.ends:
+            if act.ends or act.passed_over:
                 self._settle()
+                self._run.passed_over += [(step, act)] if act.passed_over else []
                 continue
             self._run.tried += 1
             fit.pay(_NOTCH)

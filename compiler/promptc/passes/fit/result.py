@@ -137,6 +137,7 @@ class LadderResult(NamedTuple):
     tried: int
     applied: tuple[Applied, ...]
     void: tuple[tuple[Step, tuple[str, ...]], ...]
+    passed_over: tuple[tuple[Step, tuple[str, ...]], ...]
     failed: Step | None
 
     @property

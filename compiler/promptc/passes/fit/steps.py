@@ -199,7 +199,8 @@ def iter_shortenings(step: Shorten, fit: SectionLayout, scope: StepScope, render
 def iter_trims(step: Trim, fit: SectionLayout, scope: StepScope, guard: Guard, total: int) -> Iterator[Act]:
     """The notches of the step: with `to` one a text, else every boundary down to `floor`.
 
-    An entry trimmed before is cut from its whole text again, only shorter.
+    An entry trimmed before is cut from its whole text again, only shorter. Messages of parts are passed over, which is told unless `order`
+    says what is trimmed.
     """
     marker = step.marker.render(scope.names).rstrip("\r\n") if step.marker is not None else ""
     marker = marker.lstrip("\r\n") if step.side == "start" else marker  # an item's leading empty lines go
@@ -210,6 +211,11 @@ def iter_trims(step: Trim, fit: SectionLayout, scope: StepScope, guard: Guard, t
     for why, ranked in classes:
         for block in ranked:
             yield from _iter_entry(step, fit, block[0], why, marker, guard, total)
+    passed_over = [entry for entry in fit.alive if entry.item.content is not None and not entry.item.kept and not step.order]
+    if step.to is not None:
+        passed_over = [entry for entry in passed_over if not fits_size(entry.text, step.to, fit.layout.meter, total)]
+    if passed_over:
+        yield Act("", passed_over=passed_over)
 
 
 def _iter_entry(step: Trim, fit: SectionLayout, entry: Entry, why: str, marker: str, guard: Guard, total: int) -> Iterator[Act]:

@@ -45,6 +45,8 @@ class Act(NamedTuple):
     """The groups that a `lower` takes entries from: key, highest level before, highest after (None: no entry is left)."""
     fails: bool = False
     """Whether it is a `fail` step, which does nothing and ends the ladder."""
+    passed_over: Sequence[Entry] = ()
+    """The entries that a trim leaves alone, although they are too large for it: it does nothing to them but tell so."""
     ends: bool = False
     """Whether a trim is done with one entry: it does nothing but let a cut be made that was only previewed."""
     is_below: bool = False
