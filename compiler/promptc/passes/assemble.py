@@ -264,9 +264,8 @@ def _iter_untrimmed(fitted: Fitted) -> Iterator[Diagnostic]:
 
 
 def _tell_parts(what: str, ids: Sequence[str], section: str, span: Span) -> Diagnostic:
-    message = f"{what} leaves {_name_items(ids)} of `{section}` whole: a trim cuts texts, and their content is a list of parts"
-    if len(ids) == 1:
-        message = message.replace("their content", "its content")
+    whose = "its" if len(ids) == 1 else "their"
+    message = f"{what} leaves {_name_items(ids)} of `{section}` whole: a trim cuts texts, and {whose} content is a list of parts"
     return Diagnostic("PC0543", message, span, _SHORTEN_PARTS, "warn")
 
 

@@ -300,10 +300,12 @@ def _advise(items: Items, source: Expression) -> str:
     key = first.by.text.strip().removeprefix("item.")
     is_plain = key.replace("_", "a").isalnum() and first.by.text.strip().startswith("item.") and "\n" not in text
     held = text if text.replace("_", "a").replace(".", "a").isalnum() else f"({text})"
+    order = ", reverse=true" if first.desc else ""
     if not is_plain:
-        example = f"{held} | sort(attribute='rank')" if "\n" not in text else "state.list | sort(attribute='rank')"
+        shown = held if "\n" not in text else "state.list"
+        example = f"{shown} | sort(attribute='rank'{order})"
         return f'write it into each item, as `rank`, and sort by it in `from`, before `dedupe`: `from: "{example}"`'
-    return f"sort in `from`, before `dedupe`: `from: \"{held} | sort(attribute='{key}'{', reverse=true' if first.desc else ''})\"`"
+    return f"sort in `from`, before `dedupe`: `from: \"{held} | sort(attribute='{key}'{order})\"`"
 
 
 @for_each

@@ -127,8 +127,8 @@ class Applied(NamedTuple):
 
 
 class LadderResult(NamedTuple):
-    """What a ladder did: how many notches it `tried`, those `applied` in order, the items (ids) of each `void` one, and the least count
-    it reached (`low`). `failed` is the `fail` step that stopped it.
+    """What a ladder did: how many notches it `tried`, those `applied` in order, the items (ids) of each `void` one and those that a
+    trim has `passed_over`, and the least count it reached (`low`). `failed` is the `fail` step that stopped it.
     """
 
     target: int
