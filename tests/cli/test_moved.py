@@ -197,9 +197,10 @@ def test_an_edit_that_leaves_no_prompt_says_why_and_counts_no_golden(many, run):
     assert run("test").code == 0 and run("accept", "--all").code == 0
     commit(many)
     change_pack(many, "pinned: true", "pinned: true, budget: 1")
-    why = "the render said: packs/tavern/pack.yaml:7:80: PC0530 section `place` is pinned and needs 6 tokens, and its budget is 1"
+    why = "packs/tavern/pack.yaml:7:80: PC0530 section `place` is pinned and needs 6 tokens, and its budget is 1"
     done = run("test", "--ci", "--format", "concise")
     first, said, *others = done.out.splitlines()
-    assert first.startswith("FAILED tavern/calm  packs/tavern/pack.yaml:7:") and "PC0924 26 cases fail, cause: sections.place" in first
-    assert said == f"    {why}" and "    tavern/noted    no prompt" in others, others
+    assert first.startswith(f"FAILED tavern/calm  {why}")
+    assert said.startswith("    26 cases fail, cause: packs/tavern/pack.yaml:7:") and " sections.place" in said
+    assert "    tavern/noted    no prompt" in others, others
     assert "  25 more cases with the same cause:\n" in run("test", "--ci").out

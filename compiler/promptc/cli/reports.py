@@ -14,7 +14,18 @@ from xml.sax.saxutils import escape, quoteattr
 from promptc.cli.findings import describe_diagnostic, hide_secrets, render_diagnostics
 from promptc.cli.terminal import PLAIN, hide_passwords, show_json
 from promptc.cli.views.drawing import show_plural
-from promptc.cli.views.verdict import count_lacking, group_moved, list_told, name_alike, render_moved, say_moved, show_lacking, show_reason
+from promptc.cli.views.verdict import (
+    Told,
+    count_lacking,
+    group_moved,
+    list_said,
+    list_told,
+    name_alike,
+    render_moved,
+    say_moved,
+    show_lacking,
+    show_reason,
+)
 from promptc.diag.findings import Diagnostic, Level, Span, find_code
 from promptc.diag.frozen import as_plain
 from promptc.diag.typed import Any
@@ -92,7 +103,8 @@ def render_json(verdicts: Sequence[Verdict], counts: Mapping[str, int]) -> str:
 
 def _describe_cause(group: Sequence[Verdict]) -> dict[str, Any]:
     goldens = [one.path for verdict in group for one in verdict.differences]
-    return {"cause": list(map(show_reason, group[0].cause)), "cases": [one.name for one in group], "goldens": goldens}
+    reasons = [*map(show_reason, group[0].cause)] or list_said(group[0])
+    return {"cause": reasons, "cases": [one.name for one in group], "goldens": goldens}
 
 
 def _describe_verdict(verdict: Verdict) -> dict[str, Any]:
@@ -102,13 +114,17 @@ def _describe_verdict(verdict: Verdict) -> dict[str, Any]:
         "title": verdict.title,
         "file": verdict.file,
         "pack": verdict.pack,
-        "findings": [describe_diagnostic(one) for one in verdict.findings],
+        "findings": [describe_diagnostic(one) for one in (*_list_refusals(verdict), *verdict.findings)],
         "differences": [{"kind": one.kind, "golden": one.path, "pending": one.pending or None} for one in verdict.differences],
         "before": as_plain(verdict.before),
         "after": as_plain(verdict.after),
         "cause": list(map(show_reason, verdict.cause)),
         "lacking": list(verdict.lacking),
     }
+
+
+def _list_refusals(verdict: Verdict) -> list[Diagnostic]:
+    return [one for one in verdict.found if one.level == "error"] if verdict.refusal is not None else []
 
 
 def render_junit(verdicts: Sequence[Verdict], *, is_ci: bool) -> str:
@@ -159,12 +175,20 @@ def _render_case(verdict: Verdict, is_ci: bool, alike: Sequence[Verdict]) -> str
     if verdict.status == "skipped":
         return f"{head}>\n      <skipped message={_quote(_explain_skip(verdict))}/>\n    </testcase>\n"
     told = list_told([verdict])
-    said = "; ".join(say_moved([verdict]) if one.is_moved else one.found.message.partition("\n")[0] for one in told) or verdict.status
+    said = "; ".join(_say_told(one) for one in told) or verdict.status
     type = f" type={_quote(told[0].found.code if told else verdict.status)}" if tag != "skipped" else ""
     shown = render_diagnostics([*(one.found for one in told), *(golden for one in told for golden in one.goldens)])
     others = name_alike([one.name for one in alike if one is not verdict])
     text = escape(_escape_unfit(shown + (f"{others}\n" if others else "")))
     return f"{head}>\n      <{tag} message={_quote(hide_passwords(said))}{type}>{text}</{tag}>\n    </testcase>\n"
+
+
+def _say_told(told: Told) -> str:
+    """In a line: the cause with its place; of a refusal what refused it, too."""
+    first = told.found.message.partition("\n")[0]
+    if not told.is_moved:
+        return first
+    return f"{first}; {say_moved([told.verdict])}" if told.verdict.refusal is not None else say_moved([told.verdict])
 
 
 def _explain_skip(verdict: Verdict) -> str:

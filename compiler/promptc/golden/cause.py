@@ -31,6 +31,7 @@ from promptc.golden.running.resources import SuiteResources, work_in
 from promptc.golden.running.run import Shell, run_case
 from promptc.golden.verdicts.expect import check_expect
 from promptc.golden.verdicts.verdict import Mover, Verdict, compare_goldens, render_goldens
+from promptc.model.sources import CorpusIndex
 
 _MOST = 60
 """Runs of the case for one account of what its inputs were."""
@@ -47,10 +48,13 @@ them moved another one, too, is asked of every failure."""
 
 _LINE_ENDS = "only the line ends differ: the golden has CRLF. Write `golden.* -text` into .gitattributes, and check the goldens out again"
 _NOT_LOOKED_FOR = f"not looked for: no edit that moved the {_MOST_SEARCHES} before it explains it, and each search takes some runs"
+_UNKNOWN = "no edit of its files: the golden, promptc, or what it runs on is another"
 _SHOWN = 5
 """Edits that are told of one cause; more than these together are asked of no other failure."""
 
 _PENDING = "PC0923"
+_STALE = "PC0192"
+_NONE: Mapping[str, str] = {}
 _GOLDEN = "golden."
 _IDENTITY = re.compile("[0-9a-f]{40}")
 
@@ -114,14 +118,17 @@ class CauseFinder:
         if _has_other_line_ends(verdict):
             return replace(verdict, cause=(Mover(_LINE_ENDS),), moved_by=_LINE_ENDS)
         pack = self._find_pack(case)
+        documents = _list_documents(case, pack) if verdict.refusal is not None and verdict.refusal.code == _STALE else {}
         for at, (known, reasons) in enumerate(self._known):
-            if known.explains(case, pack):
+            if known.explains(case, pack, documents):
                 self._known.insert(0, self._known.pop(at))  # what stands beside it was moved by the same, mostly
                 return replace(verdict, cause=reasons, moved_by=_name_mover(case, reasons))
         if not self._left:
             return replace(verdict, cause=(Mover(_NOT_LOOKED_FOR),))
         self._left -= 1
-        cause = find_cause(case, pack, self._shell)
+        cause = find_cause(case, pack, self._shell, documents)
+        if verdict.refusal is not None and (cause is None or cause.what == _UNKNOWN):
+            return replace(verdict, moved_by=_name_mover(case, (Mover(verdict.refusal.message, verdict.refusal.span),)))
         if cause is None:
             return verdict
         reasons = _describe(cause)
@@ -154,13 +161,15 @@ def _describe(cause: Cause) -> tuple[Mover, ...]:
     return (*edits[:_SHOWN], *more, *([Mover(cause.what)] if cause.what else []))
 
 
-def find_cause(case: Case, pack: Pack | None, shell: Shell) -> Cause | None:
-    """The cause, None where nothing that is known explains it. The case is run again with changes put back, in a copy."""
+def find_cause(case: Case, pack: Pack | None, shell: Shell, documents: Mapping[str, str] = _NONE) -> Cause | None:
+    """The cause, None where nothing that is known explains it. The case is run again with changes put back, in a copy. `documents` are the
+    files that a stale index should be of, with their identities.
+    """
     now = describe_inputs(case, pack)
-    accounts = list(_read_before(case, now, dict(_iter_folder(case)) if pack is None else {}))
+    accounts = list(_read_before(case, now, dict(_iter_folder(case)) if pack is None else {}, documents))
     with _Trial(shell) as trial:
         try:
-            trial.add(case, _list_files(case, pack))
+            trial.add(case, _list_files(case, pack, documents))
         except OSError:
             return _tell_else(case, accounts, now)
         for before in accounts:
@@ -170,11 +179,26 @@ def find_cause(case: Case, pack: Pack | None, shell: Shell) -> Cause | None:
     return _tell_else(case, accounts, now)
 
 
-def _read_before(case: Case, now: Mapping[str, Any], around: Mapping[str, str]) -> Iterator[Before]:
+def _list_documents(case: Case, pack: Pack | None) -> dict[str, str]:
+    """The files that the pack's indexes should be of, by their paths from the root, with their identities."""
+    from promptc.frontend.corpus import iter_parts
+
+    found: dict[str, str | None] = {}
+    with contextlib.suppress(PromptcError):
+        for index in pack.model.indexes if pack is not None else ():
+            if isinstance(index, CorpusIndex):
+                files = [Path(index.folder, one.file) for part in iter_parts(index) for one in part.files]
+                paths = (os.path.normpath(os.path.join(case.root, one)) for one in files)
+                found |= {os.path.relpath(path, case.root): identify_file(path) for path in paths}
+    return {path: identity for path, identity in sorted(found.items()) if identity is not None}
+
+
+def _read_before(case: Case, now: Mapping[str, Any], around: Mapping[str, str], documents: Mapping[str, str]) -> Iterator[Before]:
     """What is known of the inputs when the goldens were accepted, the best account first: as it was noted beside them; as the last commit
     has them; as the commit has them that last touched a golden. Contents are asked of git. Never raises; nothing where nothing is known.
 
     `around` are files that may be inputs, too, with their identities: those of a pack that cannot be loaded, which names nobody knows what.
+    `documents` are those of an index; one that git does not know is new.
 
     A note is not trusted: of its paths only those inside the root count, and of its identities only git's.
     """
@@ -189,9 +213,12 @@ def _read_before(case: Case, now: Mapping[str, Any], around: Mapping[str, str]) 
             version if isinstance(version, str) and version != now["promptc"] else "",
         )
     for revision in _list_revisions(case):
-        committed = _list_committed(case, revision, {**around, **now["files"]})
+        files = {**around, **documents, **now["files"]}
+        committed = _list_committed(case, revision, files)
         if committed is not None:
-            yield _compare(case, committed, {**now, "files": {**around, **now["files"]}})
+            new = documents.keys() - committed.keys() - now["files"].keys()
+            known = {path: identity for path, identity in files.items() if path not in new}
+            yield _compare(case, {**known, **committed}, {**now, "files": files})
 
 
 def _read_noted(case: Case) -> dict[str, Any] | None:
@@ -255,16 +282,14 @@ def _ask_git(case: Case, *arguments: str) -> str:
 
 
 def _list_committed(case: Case, revision: str, files: Mapping[str, str]) -> dict[str, str] | None:
-    """What a commit has of these files, and of those beside and below them that are gone; what it does not know is as it is now. None
-    where it does not know the case.
-    """
+    """What a commit has of these files, and of those beside and below them that are gone. None where it does not know the case."""
     folders = sorted({os.path.dirname(path) or "." for path in files})
     entries = _list_entries(case, revision, *(f"{folder}/" for folder in folders))
     committed = {path: one.identity for path, one in entries.items() if _is_readable(case, path)}
     if case.file not in committed:
         return None
     gone = {path: name for path, name in committed.items() if _is_gone(case, path)}
-    return {**gone, **{path: committed.get(path, identity) for path, identity in files.items()}}
+    return {**gone, **{path: committed[path] for path in files if path in committed}}
 
 
 def _list_entries(case: Case, revision: str, *paths: str) -> dict[str, TreeEntry]:
@@ -369,10 +394,10 @@ def _read_now(path: Path) -> str:
     return content.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
 
 
-def _list_files(case: Case, pack: Pack | None) -> list[str]:
+def _list_files(case: Case, pack: Pack | None, documents: Collection[str]) -> list[str]:
     """Whatever a run of the case may read, by paths from the root."""
     around = [path for path, _ in _iter_folder(case)] if pack is None else []
-    return [*describe_inputs(case, pack)["files"], *around, *_iter_asked(case)]
+    return [*describe_inputs(case, pack)["files"], *around, *documents, *_iter_asked(case)]
 
 
 def _iter_asked(case: Case) -> Iterator[str]:
@@ -394,14 +419,14 @@ def _tell_else(case: Case, accounts: Sequence[Before], now: Mapping[str, Any]) -
         if before.lost:
             paths = sorted({*before.lost, *before.files})
             return Cause(what=f"changed since the golden was accepted: {', '.join(paths)}")
-    edited = _find_edited_golden(case)
+    edited = _find_edited_golden(case) if _list_goldens(case) else None
     if edited:
         return Cause(what=f"{edited} is not what the last commit has: the golden itself was edited")
     if not accounts:
         return None
     if not _list_goldens(case):
         return Cause(what="no edit of its files since the last commit: as it stands there, the case fails, too")
-    return Cause(what="no edit of its files: the golden, promptc, or what it runs on is another")
+    return Cause(what=_UNKNOWN)
 
 
 def _find_edited_golden(case: Case) -> str | None:
@@ -493,10 +518,10 @@ class KnownCause:
         """Removes the copies."""
         self._stack.close()
 
-    def explains(self, case: Case, pack: Pack | None) -> bool:
+    def explains(self, case: Case, pack: Pack | None, documents: Collection[str]) -> bool:
         """Whether the case holds with these edits put back, and does not with all but one."""
         changes = self._cause.changes
-        files = _list_files(case, pack)
+        files = _list_files(case, pack, documents)
         if case.root != self._root or not any(one.path in files or not Path(case.root, one.path).exists() for one in changes):
             return False
         fewer = ((*changes[:at], *changes[at + 1 :]) for at in range(len(changes)))

@@ -333,6 +333,7 @@ def rebase_verdict(verdict: Verdict, folder: str) -> Verdict:
         findings=tuple(map(rebase.finding, verdict.findings)),
         differences=tuple(map(rebase.difference, verdict.differences)),
         found=tuple(map(rebase.finding, verdict.found)),
+        refusal=rebase.finding(verdict.refusal) if verdict.refusal is not None else None,
         cause=tuple(map(rebase.reason, verdict.cause)),
     )
 

@@ -4,13 +4,13 @@ other (`render_page`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from promptc.cli.terminal import Paint, Style, clip_cells, escape_controls, hide_passwords
 from promptc.cli.views.difference import DifferenceStyle, render_difference, render_sections
 from promptc.cli.views.drawing import fold_lines, show_count, show_ids, show_percent, show_plural, wrap
 from promptc.compare import Difference
-from promptc.diag.findings import Diagnostic, Span
+from promptc.diag.findings import Diagnostic, Span, sort_diagnostics
 from promptc.diag.frozen import frozen, replace
 from promptc.golden.cases.case import Figures
 from promptc.golden.running.environment import EXTRAS, render_install
@@ -115,7 +115,8 @@ def render_moved(group: Sequence[Verdict], shape: str, paint: Paint, print_found
     count = sum(len(one.differences) for one in group)
     goldens = f", {show_plural(count, 'golden')} in all" if count else ""
     head = f"  {show_plural(len(others), 'more case')} with the same cause{goldens}:"
-    lines = [head, *(line for one in others[:_MOST] for line in _render_other(one, _measure(others[:_MOST]), paint, width))]
+    length = _measure(others[:_MOST])
+    lines = [head, *(line for one in others[:_MOST] for line in _render_other(one, _find_own(one, first, DIFFERS), length, paint, width))]
     if len(others) > _MOST:
         lines.append(f"    … and {len(others) - _MOST:,} more; `promptc pending` lists what can be reviewed")
     return text.rstrip("\n") + "\n" + _join((*lines, ""))
@@ -129,12 +130,17 @@ def _measure(some: Sequence[Verdict]) -> int:
     return max(len(escape_controls(one.name)) for one in some)
 
 
-def _render_other(verdict: Verdict, length: int, paint: Paint, width: int) -> Iterator[str]:
-    """Its name, which goldens, and what its prompt comes to where that is another; then each claim that does not hold."""
+def _render_other(verdict: Verdict, found: Sequence[Diagnostic], length: int, paint: Paint, width: int) -> Iterator[str]:
+    """Its name, which goldens, and what its prompt comes to where that is another; then what else was found."""
     yield from wrap(_show_other(verdict, length), width, 2 * len(_INDENT))
-    for one in verdict.findings:
-        if one.code not in DIFFERS:
-            yield f"      {paint.apply(one.code, 'red')} {escape_controls(one.message.partition(chr(10))[0])}"
+    for one in found:
+        yield f"      {paint.apply(one.code, 'red')} {escape_controls(one.message.partition(chr(10))[0])}"
+
+
+def _find_own(verdict: Verdict, first: Verdict, without: Collection[str]) -> list[Diagnostic]:
+    """The findings that are told beside those of the first verdict with its cause: neither these codes, nor that the same refused it."""
+    is_same = verdict.refusal is not None and first.refusal is not None and verdict.refusal.code == first.refusal.code
+    return [one for one in verdict.findings if one.code not in without and not (is_same and one.code == _BROKEN_CLAIM)]
 
 
 def _show_other(verdict: Verdict, length: int) -> str:
@@ -188,10 +194,12 @@ class Told:
 
 
 def list_told(verdicts: Iterable[Verdict]) -> list[Told]:
-    """What moved goldens, once for all that it moved, at the place of the edit; then every finding but those on goldens that differ."""
+    """What moved goldens, once for all that it moved, at the place of the edit, and what refused renders, once for all that it refused;
+    then every other finding.
+    """
     groups = group_moved(verdicts)
-    moved = (_tell_moved(group) for group in groups if group[0].cause or _list_moved(group))
-    others = (Told(one, found) for group in groups for one in group for found in one.findings if found.code != _MOVED)
+    moved = (_tell_moved(group) for group in groups if group[0].cause or group[0].refusal or _list_moved(group))
+    others = (Told(one, found) for group in groups for one in group for found in _find_own(one, group[0], (_MOVED,)))
     return [*moved, *others]
 
 
@@ -202,18 +210,27 @@ def _list_moved(group: Sequence[Verdict]) -> tuple[Diagnostic, ...]:
 def _tell_moved(group: Sequence[Verdict]) -> Told:
     """How many goldens of which cases, what moved them, and what their prompts came to and come to."""
     first, goldens = group[0], _list_moved(group)
+    if first.refusal is not None:
+        return Told(first, _tell_refused(group, first.refusal), is_moved=True, goldens=goldens)
     spans = (*(one.span for one in first.cause), *(one.span for one in goldens))
     span = next((one for one in spans if one is not None), None)
-    told = (say_moved(group, span), *_list_said(first), *_iter_moved(group))
+    told = (say_moved(group, span), *list_said(first), *_iter_moved(group))
     message = "\n".join(escape_controls(line) for line in told)
     return Told(first, Diagnostic(_MOVED if goldens else _BROKEN_CLAIM, message, span), is_moved=True, goldens=goldens)
+
+
+def _tell_refused(group: Sequence[Verdict], refusal: Diagnostic) -> Diagnostic:
+    """What refused the renders, at its place, with its help; then the cause, where an edit of that is known, and the cases."""
+    others = list_said(replace(group[0], found=tuple(one for one in group[0].found if one != refusal)))
+    told = (hide_passwords(refusal.message.partition("\n")[0]), say_moved(group), *others, *_iter_moved(group))
+    return replace(refusal, message="\n".join(escape_controls(line) for line in told))
 
 
 def _show_place(found: Diagnostic) -> str:
     return f"{found.span}: " if found.span is not None else ""
 
 
-def _list_said(verdict: Verdict) -> list[str]:
+def list_said(verdict: Verdict) -> list[str]:
     """Why there is no prompt, where there is none: the first errors of the render."""
     errors = [one for one in verdict.found if one.level == "error"]
     return [
@@ -258,9 +275,11 @@ def _head(verdict: Verdict, paint: Paint) -> str:
 def _render_full(verdict: Verdict, paint: Paint, print_found: Print, width: int) -> Iterator[str]:
     yield _head(verdict, paint) + (f"  {escape_controls(verdict.title)}" if verdict.title else "")
     yield from (part for line in _render_figures(verdict.before, verdict.after) for part in wrap(line, width, len(_INDENT)))
+    if verdict.refusal is not None:
+        yield from _indent(print_found(sort_diagnostics(verdict.found)))
     shown = print_found(verdict.findings) if verdict.status != "failed" else print_found(_leave_out(verdict))
     yield from _indent(shown)
-    if verdict.found and verdict.status == "failed":
+    if verdict.found and verdict.status == "failed" and verdict.refusal is None:
         yield "  the render said:"
         yield from _indent(print_found(verdict.found))
     for one, found in compare_verdict(verdict) if verdict.status == "failed" else ():

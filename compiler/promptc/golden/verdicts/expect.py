@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from promptc.diag.findings import Diagnostic, Span, join_names, show_value, suggest
+from promptc.diag.frozen import replace
 from promptc.diag.typed import Any
 from promptc.golden.cases.case import Case, CaseOutcome, CaseRun
 from promptc.model.state import Node
@@ -34,18 +35,26 @@ def check_expect(case: Case, ran: CaseRun) -> list[Diagnostic]:
     last = ran.turns[-1]
     if last.exit != case.exit:
         span = expect["exit"].span if "exit" in expect else case.node.value["title"].span
-        return [_describe_exit(case, last, span)]
+        return [_describe_exit(case, ran, span)]
     return [Diagnostic("PC0924", text, span) for text, span in _iter_broken(case, ran, last, expect)]
 
 
-def _describe_exit(case: Case, last: CaseOutcome, span: Span) -> Diagnostic:
-    """Another exit code than the one expected: where something was refused, the finding that refused it."""
-    why = f"the exit code is {last.exit}, not {case.exit}"
-    refusal = next((one.code for one in last.found if one.level == "error"), None)
-    if case.exit or refusal is None or case.kind in ("check", "run"):
+def find_refusal(case: Case, ran: CaseRun) -> Diagnostic | None:
+    """The finding that refused the last turn of a case that expects none; what fails in the case besides follows from it."""
+    last = ran.turns[-1]
+    if case.exit or not last.exit or case.kind in ("check", "run"):
+        return None
+    return next((one for one in last.found if one.level == "error"), None)
+
+
+def _describe_exit(case: Case, ran: CaseRun, span: Span) -> Diagnostic:
+    """Another exit code than the one expected. Of a refusal the line of the case is not shown: nothing is wrong with it."""
+    exit, refusal = ran.turns[-1].exit, find_refusal(case, ran)
+    why = f"the exit code is {exit}, not {case.exit}"
+    if refusal is None:
         return Diagnostic("PC0924", why, span)
-    help = f"correct what {refusal} names; if the case is about this refusal, write `expect: {{exit: {last.exit}, errors: [{refusal}]}}`"
-    return Diagnostic("PC0924", f"the {case.kind} was refused: {refusal} ({why})", span, help)
+    help = f"if the case is about this refusal, write `expect: {{exit: {exit}, errors: [{refusal.code}]}}`"
+    return Diagnostic("PC0924", f"the {case.kind} was refused: {refusal.code} ({why})", replace(span, excerpt=""), help)
 
 
 def _iter_broken(case: Case, ran: CaseRun, last: CaseOutcome, expect: Mapping[str, Node]) -> Iterator[Told]:

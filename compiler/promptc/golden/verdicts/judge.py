@@ -22,7 +22,7 @@ from promptc.golden.inputs import describe_inputs, render_inputs
 from promptc.golden.running.environment import list_lacking, list_told, render_install
 from promptc.golden.running.resources import SuiteResources, work_in
 from promptc.golden.running.run import Shell, run_case
-from promptc.golden.verdicts.expect import check_expect
+from promptc.golden.verdicts.expect import check_expect, find_refusal
 from promptc.golden.verdicts.pending import drop_pending, write_pending
 from promptc.golden.verdicts.verdict import (
     GoldenDifference,
@@ -130,7 +130,8 @@ def _judge(case: Case, ran: CaseRun, shell: Shell, broken: Sequence[Diagnostic])
     differs = bool(broken) or any(one.old is not None for one in differences)
     status: Status = "failed" if differs else "new" if differences else "passed"
     found = tuple(one for turn in ran.turns for one in turn.found) if broken else ()
-    return _tell(case, status, findings=findings, differences=tuple(differences), found=found, made=made)
+    refusal = find_refusal(case, ran) if broken else None
+    return _tell(case, status, findings=findings, differences=tuple(differences), found=found, refusal=refusal, made=made)
 
 
 def _explain(case: Case, ran: CaseRun, verdict: Verdict) -> Verdict:

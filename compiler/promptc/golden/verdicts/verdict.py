@@ -101,7 +101,8 @@ class Verdict:
 
     `root` and `folder` are absolute, `file` is the case's `case.yaml` from the root (of an obsolete golden: that golden). `findings` say
     all that is wrong, in order, each with its place where it has one: PC0920 to PC0924 for what differs, and whatever made a case broken.
-    `found` are the findings of the render itself, where it was not to have any that it had. `before` is None where no golden tells.
+    `found` are the findings of the render itself, where it was not to have any that it had; `refusal` is the one that refused it, where
+    what else is wrong follows from that. `before` is None where no golden tells.
     `is_known` tells that nothing was run: all inputs are those of a run that passed; `is_unwritten` that a pending golden could not be
     written. `lacking` are the extras for want of which it is not run. `made` is what came out, by the names of the goldens asked for; no
     worker hands it over. `cause` tells what brought a difference about, where that was looked for and found (all of it together);
@@ -118,6 +119,7 @@ class Verdict:
     findings: tuple[Diagnostic, ...] = ()
     differences: tuple[GoldenDifference, ...] = ()
     found: tuple[Diagnostic, ...] = ()
+    refusal: Diagnostic | None = None
     before: Figures | None = None
     after: Figures | None = None
     cause: tuple[Mover, ...] = ()
