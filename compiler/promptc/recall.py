@@ -9,9 +9,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from itertools import groupby
 
 from promptc.api import Pack
-from promptc.diag.findings import Diagnostic, UsageError, join_names, suggest
+from promptc.diag.findings import Diagnostic, PromptcError, UsageError, join_names, suggest
 from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any, Literal
 from promptc.frontend.json import JsonDocument, load_json
@@ -19,6 +20,7 @@ from promptc.frontend.state import set_values
 from promptc.model.pack import Choice, PackModel
 from promptc.model.section import Retrieve, Section
 from promptc.model.sources import Chunk
+from promptc.model.state import State
 from promptc.sources.retrieval.local import IndexAtHand, LoadedIndex
 from promptc.sources.retrieval.retrieve import NO_LEAD, SHARE, Answer, ChunkQuery, KnownAnswer, Retrieved, Retriever
 from promptc.template.compile import Expression
@@ -35,6 +37,7 @@ _QUERY = ("query", "input")
 """The names by which the column of queries finds its place in the state."""
 
 _DEEP = 1000
+_WHOLE = "each query goes into an empty state; name one that has this key: add `--state FILE`, or `state: FILE` under `recall` of a case"
 
 
 @frozen
@@ -84,14 +87,18 @@ def _share(right: Sequence[bool]) -> int:
     return SHARE * sum(right) // max(len(right), 1)
 
 
-def choose_verdict(verdicts: Sequence[RenderedVerdict], least: int) -> RenderedVerdict:
-    """The one that finds most of those that reject at least the share `least` of what has no answer, else of all that reject most; of
-    several, that of the lowest value.
+def choose_verdicts(verdicts: Sequence[RenderedVerdict], least: int) -> tuple[RenderedVerdict, Sequence[RenderedVerdict]]:
+    """The one to use of `verdicts`, which are in the order of their values; and its neighbours that do as well, with itself.
+
+    Those do best that find most of all that reject at least the share `least` of what has no answer, else of all that reject most; of
+    them, those that reject most. Of the longest run of such neighbours it is the middle one, which is farthest from values that do worse;
+    but 0, which changes nothing, where that is among them.
     """
-    enough = [one for one in verdicts if one.rejected >= least] or [
-        one for one in verdicts if one.rejected == max(other.rejected for other in verdicts)
-    ]
-    return max(enough, key=lambda one: (one.recall, -(one.value or 0)))
+    least = min(least, max(one.rejected for one in verdicts))
+    best = max((one.recall, one.rejected) for one in verdicts if one.rejected >= least)
+    runs = [[*run] for is_best, run in groupby(verdicts, key=lambda one: (one.recall, one.rejected) == best) if is_best]
+    longest = max(runs, key=len)
+    return longest[0] if longest[0].value == 0 else longest[(len(longest) - 1) // 2], longest
 
 
 class RenderedRecall:
@@ -115,6 +122,7 @@ class RenderedRecall:
         self._index = index
         self._version = version
         self._columns = dict(columns or {})
+        self._is_empty = state is None
         self._state = state or load_json(b"{}", "state")
         self._right: dict[tuple[Answer, ...], set[str]] = {}
         self._retriever = retriever or Retriever()
@@ -147,7 +155,7 @@ class RenderedRecall:
         changes = [(pointer, json.dumps(given[name])) for name, pointer in places.items()]
         if self._version is not None:
             changes.append((self._locate_version(), json.dumps(self._version)))
-        outcome = self._pack.compile(self._pack.load_document(set_values(self._state, changes)), listen=asked.listen)
+        outcome = self._pack.compile(self._load_state(changes), listen=asked.listen)
         fit = outcome.fitted.sections.get(self.section.id) if outcome.emitted is not None else None
         held = {entry.item.value["id"]: entry.item.value["file"] for entry in fit.alive} if fit is not None else dict[str, str]()
         right = self._right[known.answers]
@@ -158,6 +166,14 @@ class RenderedRecall:
         has_page = any(answer.is_of(file) for answer in known.answers for file in held.values())
         idle = next((one["line"] for one in account.get("idle", ()) if one["index"] == self._index), None)
         return RenderedQuery(known, lost, score, len(held), has_page, idle)
+
+    def _load_state(self, changes: Sequence[tuple[str, str]]) -> State:
+        try:
+            return self._pack.load_document(set_values(self._state, changes))
+        except PromptcError as error:
+            if not self._is_empty:
+                raise
+            raise PromptcError(replace(one, help=_WHOLE) if one.code == "PC0303" else one for one in error.diagnostics) from None
 
     def _place_columns(self, known: Sequence[KnownAnswer]) -> dict[str, str]:
         read = [join_pointer(path[1:]) for path in sorted(set(_iter_paths(self._source, self._pack.model)))]
@@ -171,7 +187,8 @@ class RenderedRecall:
         query = self._columns.get("query") or next(filter(None, (_find_named(name, left) for name in _QUERY)), None)
         if query is None and len(left) != 1:
             wrong = f"`{self.section.id}` asks by {join_names(left) or 'nothing of the state'}: which of it a query stands for is not said"
-            raise _refuse(wrong, "write `--column query=/input`, or `columns: {query: /input}` in a case")
+            place = left[0] if left else "/input"
+            raise _refuse(wrong, f"write `--column query={place}`, or `columns: {{query: {place}}}` in a case")
         return {**places, "query": query or left[0]}
 
     def _locate_version(self) -> str:

@@ -7,7 +7,7 @@ import pytest
 from promptc.api import Pack
 from promptc.diag.findings import UsageError
 from promptc.frontend.corpus import build_corpus, open_corpus, read_queries
-from promptc.recall import RenderedQuery, RenderedRecall, RenderedVerdict, choose_verdict
+from promptc.recall import RenderedQuery, RenderedRecall, RenderedVerdict, choose_verdicts
 from promptc.sources.retrieval.encoder import KNOWN
 from promptc.sources.retrieval.retrieve import NO_LEAD, Answer, KnownAnswer, Retriever
 from promptc.text.counters.counter import Meter
@@ -174,13 +174,17 @@ def verdict(value, recall, rejected):
 @pytest.mark.parametrize(
     ("given", "chosen"),
     [
-        ([(1, 9, 5), (2, 8, 9), (3, 8, 10), (4, 6, 10)], 2),
-        ([(1, 9, 5), (2, 8, 8), (3, 8, 8), (4, 9, 7)], 2),
-        ([(1, 2, 10)], 1),
+        ([(1, 9, 5), (2, 8, 9), (3, 8, 10), (4, 6, 10)], ([3], 3)),
+        ([(1, 9, 5), (2, 8, 8), (3, 8, 8), (4, 9, 7)], ([2, 3], 2)),
+        ([(1, 2, 10)], ([1], 1)),
+        ([(1, 8, 8), (2, 8, 9), (3, 8, 9), (4, 8, 9), (5, 8, 9), (6, 8, 9), (7, 7, 9)], ([2, 3, 4, 5, 6], 4)),
+        ([(1, 8, 9), (2, 7, 9), (3, 8, 9), (4, 8, 9), (5, 8, 9), (6, 6, 9)], ([3, 4, 5], 4)),
+        ([(0, 8, 9), (1, 8, 9), (2, 8, 9), (3, 6, 9)], ([0, 1, 2], 0)),
     ],
 )
-def test_the_value_that_finds_most_of_those_that_reject_enough(given, chosen):
-    assert choose_verdict([verdict(*one) for one in given], 900).value == chosen
+def test_the_middle_of_the_values_that_find_most_of_those_that_reject_enough(given, chosen):
+    one, alike = choose_verdicts([verdict(*one) for one in given], 900)
+    assert ([other.value for other in alike], one.value) == chosen
 
 
 def test_what_is_lost_to_an_idle_line_is_told_with_it(small, tmp_path):

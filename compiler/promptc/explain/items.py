@@ -29,6 +29,7 @@ _STAGES = {
     "other_variant": "of another locale or version",
     "other_locale": "in no preferred locale",
     "source": "that `segments.where` refuses",
+    "candidates": "not among the best of their index",
     "floor": "under the floor",
     "top": "not among the best",
 }

@@ -423,7 +423,7 @@ def gather_chunks(
     found = ask(indexes, request) if indexes else Retrieved(is_sparse=source.sparse_below > 0)
     chosen, floor = len(found.found), found.under_floor
     hidden = found.hidden + sum(index.hidden for index in indexes)
-    left_out = {HIDDEN: hidden, "floor": floor, "top": found.considered - floor - chosen}
+    left_out = {HIDDEN: hidden, "candidates": found.beyond, "floor": floor, "top": found.considered - found.beyond - floor - chosen}
     return Gathered(
         values=tuple(one.describe() for one in found.found),
         left_out={stage: count for stage, count in left_out.items() if count},

@@ -27,7 +27,7 @@ from promptc.model.section import MICRO, show_score
 from promptc.model.sources import CorpusIndex, StateIndex
 from promptc.passes.bind import bind_lets
 from promptc.passes.gather import list_entries
-from promptc.recall import RenderedQuery, RenderedRecall, RenderedVerdict, Setting, choose_verdict, list_asking
+from promptc.recall import RenderedQuery, RenderedRecall, RenderedVerdict, Setting, choose_verdicts, list_asking
 from promptc.sources.retrieval.encoder import MissingEncoder, VectorEncoder
 from promptc.sources.retrieval.index import check_index, read_index
 from promptc.sources.retrieval.local import BuiltIndex, LoadedIndex
@@ -323,7 +323,7 @@ def _print_values(
 
 def _render_values(setting: Setting, verdicts: Sequence[RenderedVerdict], rendered: RenderedRecall) -> str:
     """A row a value; the chosen one is marked."""
-    chosen = choose_verdict(verdicts, _REJECTED)
+    chosen, alike = choose_verdicts(verdicts, _REJECTED)
     title = f"  {setting:5}  recall {'':{_BAR}}  rejected"
     lines = [f"as rendered by `{rendered.section.id}`; of {_count_known(verdicts[0])}", "", title]
     for one in verdicts:
@@ -331,13 +331,18 @@ def _render_values(setting: Setting, verdicts: Sequence[RenderedVerdict], render
         bars = [("#" * (share * _BAR // SHARE)).ljust(_BAR) for share in (one.recall, one.rejected)]
         row = f"{mark} {show_score(one.value or 0)}  {_show_share(one.recall)}  {bars[0]}  {_show_share(one.rejected)}  {bars[1]}"
         lines.append(row.rstrip())
-    why = f"finds most of those that reject at least {_show_share(_REJECTED)}"
+    among = f"Of the {setting}s that reject at least {_show_share(_REJECTED)}"
     if chosen.rejected < _REJECTED:
-        why = f"none rejects {_show_share(_REJECTED)}; of those that reject most it finds most"
+        among = f"No {setting} rejects {_show_share(_REJECTED)}. Of those that reject most"
     is_own = setting == "floor" and rendered.has_own_floor
     place = f"`retrieve` of `{rendered.section.id}`, which has a floor of its own" if is_own else "the index"
-    value = show_score(chosen.value or 0)
-    lines += ["", f"{value} {why}. Write it into {place}: `{setting}: {value}`"]
+    value, first, last = (show_score(one.value or 0) for one in (chosen, alike[0], alike[-1]))
+    lines += ["", f"{among}, {f'those from {first} to {last} find' if len(alike) > 1 else f'{value} finds'} most."]
+    if chosen.value:
+        middle = f"{value} is in the middle, far from {setting}s that do worse. " if len(alike) > 1 else ""
+        lines.append(f"{middle}Write it into {place}: `{setting}: {value}`")
+    else:
+        lines.append(f"{value} is what an index without `{setting}` has, so you need not write it.")
     return "\n".join(lines) + "\n"
 
 
@@ -346,8 +351,9 @@ def _render_values_json(setting: Setting, verdicts: Sequence[RenderedVerdict], r
         {setting: (one.value or 0) / MICRO, "recall": one.recall / SHARE, "pages": one.pages / SHARE, "rejected": one.rejected / SHARE}
         for one in verdicts
     ]
-    chosen = (choose_verdict(verdicts, _REJECTED).value or 0) / MICRO
-    return show_json({"section": rendered.section.id, "chosen": chosen, "rejects": _REJECTED / SHARE, f"{setting}s": shown})
+    chosen, alike = choose_verdicts(verdicts, _REJECTED)
+    told = {"chosen": (chosen.value or 0) / MICRO, "alike": [(one.value or 0) / MICRO for one in alike]}
+    return show_json({"section": rendered.section.id, **told, "rejects": _REJECTED / SHARE, f"{setting}s": shown})
 
 
 def _count_known(verdict: RenderedVerdict) -> str:

@@ -116,7 +116,7 @@ def render_moved(group: Sequence[Verdict], shape: str, paint: Paint, print_found
     goldens = f", {show_plural(count, 'golden')} in all" if count else ""
     head = f"  {show_plural(len(others), 'more case')} with the same cause{goldens}:"
     length = _measure(others[:_MOST])
-    lines = [head, *(line for one in others[:_MOST] for line in _render_other(one, _find_own(one, first, DIFFERS), length, paint, width))]
+    lines = [head, *(line for one in others[:_MOST] for line in _render_other(one, _list_own(one, first, DIFFERS), length, paint, width))]
     if len(others) > _MOST:
         lines.append(f"    … and {len(others) - _MOST:,} more; `promptc pending` lists what can be reviewed")
     return text.rstrip("\n") + "\n" + _join((*lines, ""))
@@ -137,7 +137,7 @@ def _render_other(verdict: Verdict, found: Sequence[Diagnostic], length: int, pa
         yield f"      {paint.apply(one.code, 'red')} {escape_controls(one.message.partition(chr(10))[0])}"
 
 
-def _find_own(verdict: Verdict, first: Verdict, without: Collection[str]) -> list[Diagnostic]:
+def _list_own(verdict: Verdict, first: Verdict, without: Collection[str]) -> list[Diagnostic]:
     """The findings that are told beside those of the first verdict with its cause: neither these codes, nor that the same refused it."""
     is_same = verdict.refusal is not None and first.refusal is not None and verdict.refusal.code == first.refusal.code
     return [one for one in verdict.findings if one.code not in without and not (is_same and one.code == _BROKEN_CLAIM)]
@@ -199,7 +199,7 @@ def list_told(verdicts: Iterable[Verdict]) -> list[Told]:
     """
     groups = group_moved(verdicts)
     moved = (_tell_moved(group) for group in groups if group[0].cause or group[0].refusal or _list_moved(group))
-    others = (Told(one, found) for group in groups for one in group for found in _find_own(one, group[0], (_MOVED,)))
+    others = (Told(one, found) for group in groups for one in group for found in _list_own(one, group[0], (_MOVED,)))
     return [*moved, *others]
 
 

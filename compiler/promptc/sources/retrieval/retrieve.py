@@ -144,9 +144,10 @@ class FoundChunk:
 
 @frozen
 class Retrieved:
-    """An answer: the best chunks, best first. `considered` counts the candidates that were scored, `under_floor` those of the best that the
-    floor left out, `queries` are those that were asked, in their normal form, each once and none without a word, `fingerprints` those of
-    the indexes asked, `notes` tell why vectors were not used where they were asked for.
+    """An answer: the best chunks, best first. `considered` counts the chunks that were scored, `beyond` those that were not among the best
+    `candidates` of their index, `under_floor` those of the best that the floor left out. `queries` are those that were asked, in their
+    normal form, each once and none without a word, `fingerprints` those of the indexes asked, `notes` tell why vectors were not used where
+    they were asked for.
     `refused` are the best `MOST_REFUSED` of those that were scored and not chosen, best first, `unwanted` counts what `where` refused,
     `hidden` what `shows` did. `idle` tells where the first query was idle: each such index, with the idle line that was nearest.
     """
@@ -160,6 +161,7 @@ class Retrieved:
     refused: tuple[tuple[FoundChunk, Why], ...] = ()
     unwanted: int = 0
     hidden: int = 0
+    beyond: int = 0
     queries: tuple[str, ...] = ()
     idle: tuple[tuple[str, str], ...] = ()
 
@@ -302,7 +304,7 @@ def retrieve(indexes: Sequence[LoadedIndex], queries: Sequence[Query], request: 
     found: list[FoundChunk] = []
     refused: list[tuple[FoundChunk, Why]] = []
     idle: list[tuple[str, str]] = []
-    considered = under = unwanted = hidden = 0
+    considered = beyond = under = unwanted = hidden = 0
     for index in indexes:
         scored, without, unseen, line = _score(index, queries, request)
         idle += [(index.name, line)] if line is not None else []
@@ -311,7 +313,7 @@ def retrieve(indexes: Sequence[LoadedIndex], queries: Sequence[Query], request: 
         floor = max(index.floor if request.floor is None else request.floor, 1)
         kept = [one for one in best if one.score.fused >= floor]
         considered, under, unwanted = considered + len(scored), under + len(best) - len(kept), unwanted + without
-        hidden += unseen
+        beyond, hidden = beyond + len(ranked) - len(best), hidden + unseen
         found += [_boost(one, request) for one in kept]
         refused += [(one, "floor") for one in best if one.score.fused < floor]
         refused += [(one, "candidates") for one in ranked[request.candidates :][:MOST_REFUSED]]
@@ -324,6 +326,7 @@ def retrieve(indexes: Sequence[LoadedIndex], queries: Sequence[Query], request: 
     asked, told = tuple(query.text for query in queries), tuple(refused[:MOST_REFUSED])
     return Retrieved(
         *(chosen, is_sparse, considered, under, fingerprints),
+        beyond=beyond,
         refused=told,
         unwanted=unwanted,
         hidden=hidden,

@@ -84,6 +84,7 @@ def test_what_was_scored_and_not_chosen_is_told_with_its_reason():
     many = [make_chunk("goblin" + " cave" * place, place) for place in range(20)]
     found = ask("goblin cave", ChunkQuery((), floor=0, candidates=4, top=3, sparse_below=1), chunks=many)
     assert [why for _, why in found.refused] == ["top", *["candidates"] * 11], "twelve, the best first"
+    assert (found.considered, found.beyond) == (20, 16)
     assert len({one.chunk.ordinal for one in (*found.found, *(one for one, _ in found.refused))}) == 15
     scores = [one.score.total for one, _ in found.refused]
     assert scores == sorted(scores, reverse=True)
