@@ -25,6 +25,11 @@ LISTED = frozenset(
 """What varies by nature, or stands only in lists, which are replaced whole."""
 
 SECTION: Schema = {"description": "The section that the step works on.", "examples": ["retrieval"], "$ref": REF + "id"}
+SECTIONS: Schema = {
+    "description": "Sections whose items go in one order, by `by` or `order`. Of equal items, those of the section named first go first.",
+    "examples": [["facts", "lore"]],
+    "$ref": REF + "ids",
+}
 USE: Schema = {"description": "A patch to apply. The sections are then selected again.", "examples": ["short"], "$ref": REF + "id"}
 
 
@@ -33,7 +38,7 @@ def complete(schema: Schema) -> Schema:
     written = {name: body for name, body in schema["$defs"].items() if not is_made(name)}
     made: dict[str, Schema] = {"extension": _make_extension(written)}
     for name in LADDER:
-        made[f"truncate_{name}"] = _place(written[name])
+        made[f"truncate_{name}"] = _place(written[name]) if name != "evict" else _place_in_several(written[name])
     made["truncate_step"] = _make_step(written["ladder_step"], LADDER, "truncate")
     for name in TIER:
         made[f"tier_{name}"] = _end(_place(written[name]), name)
@@ -114,6 +119,14 @@ def _place(step: Schema) -> Schema:
         placed["title"] = placed["title"].replace("{}, for it has no keys of its own", "{section}") + " of a section"
     rules = {"allOf": step["allOf"]} if "allOf" in step else {}
     return {**placed, "required": required, "properties": {"section": SECTION, **step["properties"]}, **rules}
+
+
+def _place_in_several(step: Schema) -> Schema:
+    """A step that names its section, or several that it works on in one order."""
+    placed = _place(step)
+    properties = {"section": SECTION, "sections": SECTIONS, **step["properties"]}
+    rules = [{"$ref": REF + "section_or_sections"}, *step["allOf"]]
+    return {**{key: value for key, value in placed.items() if key != "required"}, "properties": properties, "allOf": rules}
 
 
 def _end(step: Schema, name: str) -> Schema:

@@ -25,6 +25,7 @@ from promptc.model.section import (
     Items,
     Lower,
     Matches,
+    Pool,
     Ranked,
     Ratio,
     Recap,
@@ -204,7 +205,7 @@ class _Drawer:
             role=section.role if section.items is None or section.items.message is None else _EACH,
             source=describe_source(section, self._pack),
             data=(*_describe_data(section, self._pack), *_list_index_reads(section, self._pack)),
-            caps=_describe_caps(section),
+            caps=_describe_caps(section, plan),
             dedupe=_describe_dedupe(dedupe) if dedupe is not None else (),
             notes=_describe_notes(section, plan, self._pack),
         )
@@ -384,7 +385,9 @@ def _describe_evict(step: Evict) -> Phrase:
     noun = "groups" if step.whole == "group" else "items"
     steps = f", {step.step} at a time" if step.step > 1 else ""
     floor = f", {step.floor} stay{'s' if step.floor == 1 else ''}" if step.floor else ""
-    return (*say(f"evict {noun}"), *_describe_rank(step, ", oldest first"), *say(f"{steps}{floor}"))
+    named = join_phrases([say("{}", name) for name in step.sections], ", ") if len(step.sections) > 1 else ()
+    of = (*say(" of "), *named) if named else ()
+    return (*say(f"evict {noun}"), *of, *_describe_rank(step, ", oldest first"), *say(f"{steps}{floor}"))
 
 
 def _show_percent(step: Recap) -> str:
@@ -475,11 +478,18 @@ def _list_index_reads(section: Section, pack: PackModel) -> tuple[Phrase, ...]:
     return tuple(say("index {} over {}", index.name, index.source.text) for index in made)
 
 
-def _describe_caps(section: Section) -> tuple[Phrase, ...]:
+def _describe_caps(section: Section, plan: Plan) -> tuple[Phrase, ...]:
     """One phrase each; none where nothing bounds it but the total."""
     items = _iter_items(section.items) if section.items is not None else ()
     budget = _iter_budget(section.budget) if section.budget is not None else ()
-    return (*items, *budget, *([say("pinned")] if section.pinned else []))
+    pool = plan.find_pool(section.id)
+    return (*items, *budget, *([_describe_pool(pool, section)] if pool is not None else []), *([say("pinned")] if section.pinned else []))
+
+
+def _describe_pool(pool: Pool, section: Section) -> Phrase:
+    others = [say("{}", name) for name in pool.sections if name != section.id]
+    beside = (*say(" with "), *join_phrases(others, ", ")) if others else ()
+    return (*say("pool {}, ", pool.name), *say(show_size(pool.max)), *beside)
 
 
 def _iter_items(items: Items) -> Iterator[Phrase]:
@@ -581,13 +591,16 @@ _CONSTANT = {"false": say("when: off"), "true": say("when: on")}
 
 def _iter_ladders(section: Section, plan: Plan, pack: PackModel) -> Iterator[Phrase]:
     """The section's own ladder where anything climbs it, and its turns in that of the whole."""
-    turns = [(at, step) for at, step in enumerate(plan.truncate, 1) if step.section == section.id]
-    continues = any(isinstance(step, Continue) for _, step in turns)
+    pool = plan.find_pool(section.id)
+    pooled = [(at, step) for at, step in enumerate(pool.overflow if pool is not None else (), 1) if section.id in step.sections]
+    turns = [(at, step) for at, step in enumerate(plan.truncate, 1) if section.id in step.sections]
+    continues = any(isinstance(step, Continue) for _, step in (*pooled, *turns))
     if section.overflow and not section.pinned and (section.budget is not None or continues):
         yield (*say("over its budget: " if section.budget is not None else "its ladder: "), *_describe_ladder(section.overflow, pack))
-    if turns:
-        shown = [(*say(f"step {at}, "), *_describe_step(step, pack)) for at, step in turns]
-        yield (*say("over the total: "), *join_phrases(shown, "; "))
+    for over, steps in ((f"over the pool {pool.name}" if pool is not None else "", pooled), ("over the total", turns)):
+        if steps:
+            shown = [(*say(f"step {at}, "), *_describe_step(step, pack)) for at, step in steps]
+            yield (*say(f"{over}: "), *join_phrases(shown, "; "))
 
 
 def _describe_ladder(steps: tuple[Step, ...], pack: PackModel) -> Phrase:

@@ -37,16 +37,20 @@ def _iter_wrong(loaded: Loaded, outcome: Outcome) -> Iterator[str]:
     if parts != report["tokens"]:
         yield f"the sections and the frame sum to {parts}, not {report['tokens']}"
     yield from _iter_wrong_sections(report, outcome)
+    yield from _iter_wrong_pools(report)
 
 
 def _iter_wrong_sections(report: dict[str, Any], outcome: Outcome) -> Iterator[str]:
     before, falls = {}, _sum_falls(report)
     for section in report["sections"]:
         name = section["id"]
-        before[name] = section.get("demand", section.get("demand_at_least")) + section["added"] - falls[name]
-        charge = outcome.fitted.layout.meter.tokens(outcome.fitted.charges.get(name, 0))
-        if before[name] != charge:
-            yield f"{name}: demand, what was added and what was removed give {before[name]}, its charge before `truncate` is {charge}"
+        own = section.get("demand", section.get("demand_at_least")) + section["added"] - falls[name]
+        charge = section["pool"]["charge"] if "pool" in section else section["charge"]
+        if own != charge:
+            yield f"{name}: demand, what was added and what was removed give {own}, its charge before pools and `truncate` is {charge}"
+        before[name] = outcome.fitted.layout.meter.tokens(outcome.fitted.charges.get(name, 0))
+        if before[name] != section["charge"]:
+            yield f"{name}: its charge is {before[name]}, told is {section['charge']}"
         if sum(item["tokens"] for item in section["items"]) > section["tokens"]:
             yield f"{name}: its items have more tokens than it has"
     whole = sum(before.values()) + report["frame"]["tools"] - report["joins"] - falls["truncate"]
@@ -54,13 +58,30 @@ def _iter_wrong_sections(report: dict[str, Any], outcome: Outcome) -> Iterator[s
         yield f"the sections less joins and cuts come to {whole}, not {report['tokens']}"
 
 
+# contract 13.19
+def _iter_wrong_pools(report: dict[str, Any]) -> Iterator[str]:
+    """What a pool's sections came to, less what its ladder took, is what they are charged; of an estimate each is rounded up by itself."""
+    falls = _sum_falls(report)
+    by_id = {section["id"]: section for section in report["sections"]}
+    for pool in report.get("pools", ()):
+        held = [by_id[name] for name in pool["sections"]]
+        if pool["demand"] - falls[f"pools.{pool['id']}"] != pool["charge"]:
+            yield f"{pool['id']}: {pool['demand']} less its cuts is not {pool['charge']}"
+        if pool["charge"] > pool["grant"]:
+            yield f"{pool['id']} is charged {pool['charge']}, over its {pool['grant']}"
+        slack = len(held) if report["counter"]["name"] == "chars/4" else 1
+        sums = (sum(one["pool"]["charge"] for one in held) - pool["demand"], sum(one["charge"] for one in held) - pool["charge"])
+        if not all(0 <= one < slack for one in sums):
+            yield f"{pool['id']}: its sections and the pool differ by {sums}"
+
+
 def _sum_falls(report: dict[str, Any]) -> Counter[str]:
     """What the cuts of each ladder removed, in tokens; what they added is in `added`."""
     falls: Counter[str] = Counter()
     for cut in report["cuts"]:
         before, after = cut["count"]
-        if cut["ladder"] == "truncate":
-            falls["truncate"] += before - after
+        if cut["ladder"] == "truncate" or cut["ladder"].startswith("pools."):
+            falls[cut["ladder"]] += before - after
         else:
             falls[cut["section"]] += max(0, before - after)
     return falls

@@ -8,6 +8,7 @@ from typing import Any
 from promptc.passes.fit.result import LadderResult
 from promptc.pipeline import Outcome
 from tests.property.drawing.draws import draw_any, draw_monotone
+from tests.property.drawing.packs import is_share
 from tests.property.load_drawn import Library, Loaded
 from tests.property.proof import Proof, Tally
 
@@ -39,7 +40,7 @@ def judge_tight(loaded: Loaded, tally: Tally) -> str | None:
 def iter_ladders(outcome: Outcome) -> list[tuple[str, LadderResult]]:
     """The ladders that have a target."""
     fitted = outcome.fitted
-    return [*fitted.ladders.items(), *([("truncate", fitted.truncated)] if fitted.truncated is not None else [])]
+    return [(name, run) for name, run in fitted.iter_runs() if name != "do"]
 
 
 # contract 11.3
@@ -49,7 +50,8 @@ def test_needs_of_the_total(proof: Proof) -> None:
 
 
 def judge_total_needs(loaded: Loaded, tally: Tally) -> str | None:
-    if any(is_share(section.get("budget")) for section in loaded.drawn.manifest["sections"]):
+    manifest = loaded.drawn.manifest
+    if any(is_share(section.get("budget")) for section in manifest["sections"]) or has_share(manifest):
         return None
     for total in range(1, 120, 7):
         outcome = loaded.compile(total)
@@ -102,9 +104,46 @@ def _is_less(cuts: list[dict[str, Any]], others: list[dict[str, Any]]) -> bool:
     return sum(cut.get("notches", 1) for cut in cuts) < sum(cut.get("notches", 1) for cut in others)
 
 
-def is_share(budget: Any) -> bool:
-    """True for percentages and `grow`."""
-    return isinstance(budget, str) or (isinstance(budget, dict) and (bool(budget.get("grow")) or isinstance(budget.get("max"), str)))
+def has_share(manifest: dict[str, Any]) -> bool:
+    """True where a pool, or what a tier makes of it, is a share of the total."""
+    tiers = manifest.get("strain", {}).get("tiers", [])
+    return any(isinstance(pool.get("max"), str) for one in (manifest, *tiers) for pool in one.get("pools", {}).values())
+
+
+# contract 11.3
+def test_needs_of_a_pool(proof: Proof) -> None:
+    """A pool's cap larger by what its last notch needs does without it, one token less does not."""
+    library = proof.library
+
+    def judge(loaded: Loaded, tally: Tally) -> str | None:
+        return judge_pool_needs(loaded, tally, library)
+
+    tally = proof.hold("needs of a pool", judge, draw_monotone, 400)
+    assert tally["cuts"]
+
+
+def judge_pool_needs(loaded: Loaded, tally: Tally, library: Library) -> str | None:
+    manifest = loaded.drawn.manifest
+    if "strain" in manifest:
+        return None
+    for name, pool in manifest.get("pools", {}).items():
+        cuts = _list_cuts(loaded.compile(4000), f"pools.{name}") if isinstance(pool["max"], int) else None
+        if not cuts:
+            continue
+        tally["cuts"] += 1
+        more = pool["max"] + cuts[-1]["needs"]
+        with_it, without = (_list_cuts(_pool(loaded, name, one, library), f"pools.{name}") for one in (more - 1, more))
+        if with_it is not None and _is_less(with_it, cuts):
+            return f"the last cut of {name} needs {cuts[-1]['needs']}, but with a cap of {more - 1} it is not made"
+        if without is not None and not _is_less(without, cuts):
+            return f"the last cut of {name} needs {cuts[-1]['needs']}, but with a cap of {more} it is made"
+    return None
+
+
+def _pool(loaded: Loaded, name: str, most: int, library: Library) -> Outcome:
+    manifest = deepcopy(loaded.drawn.manifest)
+    manifest["pools"][name]["max"] = most
+    return library.load(replace(loaded.drawn, manifest=manifest)).compile(4000)
 
 
 def _find_cap(section: dict[str, Any]) -> int | None:

@@ -107,12 +107,12 @@ class Configuration:
         return settle_cap(section, self.find_least_cap(section))
 
     def list_shared_steps(self) -> tuple[Step, ...]:
-        """The steps that name their sections: those of `truncate`, then those of the tiers in force."""
-        return (*self.plan.truncate, *self.list_tier_steps())
+        """The steps that name their sections: those of pools and of `truncate`, then those of the tiers in force."""
+        return (*self.plan.list_shared_steps(), *self.list_tier_steps())
 
     def list_steps_on(self, section: Section) -> tuple[Step, ...]:
         """The steps on a section: its own, then the shared ones that name it."""
-        return (*section.overflow, *(one for one in self.list_shared_steps() if one.section == section.id))
+        return (*section.overflow, *(one for one in self.list_shared_steps() if section.id in one.sections))
 
 
 @frozen(eq=False)

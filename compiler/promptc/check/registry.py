@@ -17,7 +17,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 
 from promptc.check.configurations import Configurations, Rule, list_configurations, merge_findings
-from promptc.check.rules.budgets import check_bounds, check_joints, check_monotony, check_totals, check_worst_case
+from promptc.check.rules.budgets import check_bounds, check_joints, check_monotony, check_pools, check_totals, check_worst_case
 from promptc.check.rules.items import (
     check_against,
     check_chunk_sizes,
@@ -103,6 +103,7 @@ RULES: tuple[Rule, ...] = (
     check_tiers,
     check_monotony,
     check_joints,
+    check_pools,
     check_reads,
     check_unread,
     check_worst_case,

@@ -33,7 +33,18 @@ from promptc.model.section import (
 from promptc.model.sources import StateIndex, Store
 from promptc.template.compile import Expression, Template
 from promptc.template.types.algebra import element_type, join_types
-from promptc.template.types.types import BOOL_TYPE, NONE_TYPE, TEXT_TYPE, UNKNOWN_TYPE, WHOLE, ListType, NumberType, Type, make_mapping
+from promptc.template.types.types import (
+    BOOL_TYPE,
+    NONE_TYPE,
+    TEXT_TYPE,
+    UNKNOWN_TYPE,
+    WHOLE,
+    ListType,
+    NumberType,
+    Type,
+    make_mapping,
+    text_of,
+)
 
 Names = Mapping[str, frozenset[str] | None]
 """The names that may be read; for each its parts, or None where the state or an expression decides them."""
@@ -188,8 +199,8 @@ def iter_texts(pack: PackModel, plan: Plan, tiers: int) -> Iterator[UsedText]:
         yield from _iter_section(section, seen, pack.stores)
         if pack.visible is not None and section.items is not None:
             yield UsedText(f"`visible`, asked of the items of `{section.id}`,", pack.visible, {**names, "item": None}, section)
-        for step in (*section.overflow, *(one for one in (*plan.truncate, *steps) if one.section == section.id)):
-            yield from _iter_step(step, section, seen)
+        for step in (*section.overflow, *(one for one in (*plan.list_shared_steps(), *steps) if section.id in one.sections)):
+            yield from _iter_step(step, section, seen, plan)
         earlier.append(section.id)
 
 
@@ -328,7 +339,22 @@ def _iter_reading(items: Items, section: Section, names: Names) -> Iterator[Used
         yield from _iter_keys(section, names, ("keep.last", matches.last), takes=keys.COUNT)
 
 
-def _iter_step(step: Step, section: Section, names: Names) -> Iterator[UsedText]:
+def _iter_step(step: Step, section: Section, names: Names, plan: Plan) -> Iterator[UsedText]:
+    """In a step of several sections `section` may be any of them: what is compared with the name of one is asked of all."""
+    for text in _iter_step_texts(step, section, names):
+        if len(step.sections) == 1:
+            yield text
+        else:
+            what = f"{text.what}, asked of the items of `{section.id}`,"
+            yield UsedText(what, text.code, text.names, section, _make_section_types(step, plan), text.holds, text.takes)
+
+
+def _make_section_types(step: Step, plan: Plan) -> dict[str, Type]:
+    named = [section for section in plan.sections if section.id in step.sections]
+    return {"section": make_mapping({key: text_of(*(getattr(one, key) for one in named)) for key in sorted(_SECTION)}, "section")}
+
+
+def _iter_step_texts(step: Step, section: Section, names: Names) -> Iterator[UsedText]:
     source = section.items.source if section.items is not None else None
     each = {**names, "item": None, "this": _STEP, "group": None}
     if source is not None and has_each(source):

@@ -48,6 +48,7 @@ _BY_NAME = frozenset(
         "models",
         "stores",
         "indexes",
+        "pools",
         "defaults",
         "operations",
         "args",

@@ -18,12 +18,12 @@ from promptc.frontend.kept_pack import LoadedPack, load_counting
 from promptc.frontend.manifest import apply_variation, iter_keys, manifest_path, read_manifest
 from promptc.frontend.operations import AskPacks, OperationLoader
 from promptc.frontend.output import OfferedFiles, load_offers, load_output, load_shared_fence
-from promptc.frontend.sections import list_declared, load_section, load_steps, read_ratio, read_total
+from promptc.frontend.sections import list_declared, load_pools, load_section, load_steps, read_ratio, read_total
 from promptc.frontend.shape import check_effective_shape
 from promptc.frontend.state import StateSchema, load_state_schema
 from promptc.frontend.texts import PackFiles, TextCompiler
 from promptc.model.pack import Assign, Axis, Band, Choice, DueCondition, Let, PackModel, Plan, Strain, Tier
-from promptc.model.section import Fence, Section, Step, Use
+from promptc.model.section import Fence, Pool, Section, Step, Use
 from promptc.model.sources import TABLE, Store
 from promptc.model.state import Node
 from promptc.sources.address import names_server
@@ -242,6 +242,7 @@ class PlanLoader:
         self._sections: dict[tuple[Node, Fence | None], Section] = {}
         self._fences: dict[Node, Fence | None] = {}
         self._steps: dict[Node, tuple[Step, ...]] = {}
+        self._pools: dict[Node, tuple[Pool, ...]] = {}
 
     def load_plan(self, choice: Choice) -> Plan:
         """The compiled plan. Raises `PromptcError` with every finding of the merge and the compilation."""
@@ -280,6 +281,7 @@ class PlanLoader:
             budget=read_total(manifest.value["budget"]),
             tools=self._offered.load_tools(manifest.get("tools")),
             response=self._offered.find_response(manifest.get("response")),
+            pools=self._load_pools(manifest, sections),
         )
 
     def _iter_variations(self, choice: Choice) -> list[Node]:
@@ -316,10 +318,46 @@ class PlanLoader:
             self._steps[node] = load_steps(node, "truncate", self._compiler)
         known = [section.id for section in sections]
         for step in self._steps[node]:
-            if step.section not in known:
-                message = f"`truncate` names `{step.section}`, which is not a section"
-                self._compiler.note("PC0251", message, step.span, suggest(step.section, known))
+            for name in step.sections:
+                if name not in known:
+                    self._compiler.note("PC0251", f"`truncate` names `{name}`, which is not a section", step.span, suggest(name, known))
         return self._steps[node]
+
+    def _load_pools(self, manifest: Node, sections: tuple[Section, ...]) -> tuple[Pool, ...]:
+        node = manifest.get("pools")
+        if node is None:
+            return ()
+        if node not in self._pools:
+            self._pools[node] = load_pools(manifest, self._compiler)
+        _check_pools(self._pools[node], node, sections, self._compiler)
+        return self._pools[node]
+
+
+def _check_pools(pools: tuple[Pool, ...], node: Node, sections: tuple[Section, ...], compiler: TextCompiler) -> None:
+    """A pool holds sections that there are and no other pool holds, none of which is a share, and its steps work on these alone."""
+    by_id, holders = {section.id: section for section in sections}, dict[str, str]()
+    for pool in pools:
+        for named in node.value[pool.name].value["sections"].value:
+            name, budget = str(named.value), by_id[named.value].budget if named.value in by_id else None
+            if name not in by_id:
+                message = f"the pool `{pool.name}` names `{name}`, which is not a section"
+                compiler.note("PC0295", message, named.span, suggest(name, by_id))
+            elif name in holders:
+                where = f"in the pool `{holders[name]}` already" if holders[name] != pool.name else "in it already"
+                message = f"the pool `{pool.name}` holds `{name}`, which is {where}"
+                compiler.note("PC0296", message, named.span, f"take `{name}` out of one of them: a section can have one pool")
+            elif budget is not None and budget.is_share and not by_id[name].pinned:
+                message = f"`{name}` has a share of the total, and the pool `{pool.name}` caps it too: a larger total would remove content"
+                help = f"give `{name}` a number, such as `budget: 800`, or no budget, and let the pool cap it"
+                compiler.note("PC0298", message, named.span, help)
+            holders.setdefault(name, pool.name)
+        for step in pool.overflow:
+            for name in step.sections:
+                if name not in pool.sections:
+                    message = f"`{step.label}` works on `{name}`, which is not in the pool `{pool.name}`"
+                    near = suggest(name, pool.sections)
+                    help = near if near.startswith("did") else f"name a section of the pool, or add `{name}` to its `sections`"
+                    compiler.note("PC0297", message, step.span, help)
 
 
 def load_strain(manifest: Node, compiler: TextCompiler) -> Strain | None:

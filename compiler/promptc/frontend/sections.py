@@ -31,6 +31,7 @@ from promptc.model.section import (
     Lower,
     Matches,
     MessageForm,
+    Pool,
     Ratio,
     Recap,
     Replace,
@@ -373,6 +374,17 @@ def load_steps(node: Node, label: str, compiler: TextCompiler) -> tuple[Step, ..
     return tuple(_load_step(step, "", f"{label}[{place}]", compiler) for place, step in enumerate(node.value))
 
 
+def load_pools(manifest: Node, compiler: TextCompiler) -> tuple[Pool, ...]:
+    """The caps that sections share, in the manifest's order."""
+    node = manifest.get("pools")
+    return tuple(_load_pool(name, pool, compiler) for name, pool in node.items()) if node is not None else ()
+
+
+def _load_pool(name: str, node: Node, compiler: TextCompiler) -> Pool:
+    steps = load_steps(node.value["overflow"], f"pools.{name}.overflow", compiler)
+    return Pool(name, node.texts("sections"), read_size(node.value["max"]), steps, node.span)
+
+
 def _load_step(node: Node, section: str, label: str, compiler: TextCompiler) -> Step:
     if isinstance(node.value, str):
         return Continue(node.value, label, node.span)
@@ -399,9 +411,14 @@ def _load_trim(body: Node, fields: _Fields, compiler: TextCompiler) -> Step:
 
 
 def _load_evict(body: Node, fields: _Fields, compiler: TextCompiler) -> Step:
+    sections = body.texts("sections")
+    if sections and body.get("order") is None and body.get("by") is None:
+        message = f"`{fields['label']}` takes items of several `sections`, and nothing says which go first"
+        compiler.note("PC0299", message, fields["span"], "give it `by: item.priority` or an `order`, or write one step for each section")
     return Evict(
-        **fields,
+        **{**fields, "section": fields["section"] or sections[0]},
         **_ranking(body, compiler),
+        beside=sections[1:],
         whole=body.text("whole", "item"),
         step=body.number("step", 1),
         floor=body.number("floor", 0),

@@ -58,6 +58,7 @@ _NAMED = {
     "let": "let",
     "stores": "store",
     "indexes": "index",
+    "pools": "pool",
     "operations": "operation",
     "cases": "case",
 }

@@ -9,7 +9,22 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from promptc.diag.findings import Diagnostic, Span
 from promptc.diag.frozen import field, frozen, replace
 from promptc.diag.typed import Any, Literal
-from promptc.model.section import Continue, Drop, Evict, Fence, Items, Ratio, Retrieve, Role, Section, Step, TotalBudget, Use, iter_code
+from promptc.model.section import (
+    Continue,
+    Drop,
+    Evict,
+    Fence,
+    Items,
+    Pool,
+    Ratio,
+    Retrieve,
+    Role,
+    Section,
+    Step,
+    TotalBudget,
+    Use,
+    iter_code,
+)
 from promptc.model.sources import Index, StateIndex, Store
 from promptc.model.state import Node
 from promptc.template.allow import LIMITS, Limits
@@ -77,6 +92,15 @@ class Plan:
     budget: TotalBudget
     tools: tuple[Tool, ...] = ()
     response: Response | None = None
+    pools: tuple[Pool, ...] = ()
+
+    def find_pool(self, section: str) -> Pool | None:
+        """The pool that holds a section, or None."""
+        return next((pool for pool in self.pools if section in pool.sections), None)
+
+    def list_shared_steps(self) -> tuple[Step, ...]:
+        """The steps that name their sections: those of the pools, then those of `truncate`."""
+        return (*(step for pool in self.pools for step in pool.overflow), *self.truncate)
 
     def find_section(self, name: str) -> Section | None:
         """The section of that id, or None."""
@@ -358,7 +382,7 @@ def has_reach(section: Section, plan: Plan, pack: PackModel) -> bool:
         return False
     if items.sort or items.dedupe or items.limit_per or items.limit or items.group or items.message or _shows_ids(items):
         return False
-    others = [step for step in _iter_shared_steps(plan, pack) if step.section == section.id]
+    others = [step for step in _iter_shared_steps(plan, pack) if section.id in step.sections]
     if not all(map(_is_harmless, others)) or any(_counts_removed(step) for step in section.overflow):
         return False
     if pack.strain is not None and section.id in (name for name, _ in pack.strain.watch):
@@ -386,7 +410,7 @@ def _shows_ids(items: Items) -> bool:
 
 
 def _iter_shared_steps(plan: Plan, pack: PackModel) -> Iterator[Step]:
-    yield from plan.truncate
+    yield from plan.list_shared_steps()
     for tier in pack.strain.tiers if pack.strain else ():
         yield from tier.do or ()
 

@@ -276,6 +276,11 @@ class Step:
     span: Span
 
     @property
+    def sections(self) -> tuple[str, ...]:
+        """The sections it works on."""
+        return (self.section,)
+
+    @property
     def rule(self) -> str:
         """The kind of step, as a manifest writes it: `evict`, `trim`."""
         return type(self).__name__.lower()
@@ -308,14 +313,20 @@ class Trim(Ranked):
 
 @frozen
 class Evict(Ranked):
-    """Removes whole items, or whole groups."""
+    """Removes whole items, or whole groups: of its section, and of those `beside` it in one order with it."""
 
+    beside: tuple[str, ...] = ()
     whole: Literal["item", "group"] = "item"
     step: int = 1
     floor: int = 0
     marker: Template | None = None
     marker_at: Literal["above", "below"] = "above"
     warn: bool = False
+
+    @property
+    def sections(self) -> tuple[str, ...]:
+        """The sections it works on, in the order in which they give way where items are equal."""
+        return (self.section, *self.beside)
 
 
 @frozen
@@ -485,6 +496,27 @@ def settle_cap(section: Section, cap: int | None) -> Section:
     if budget is None or budget.source is None or budget.cap is None or cap is None:
         return section
     return replace(section, budget=replace(budget, cap=replace(budget.cap, amount=Ratio(cap)), source=None))
+
+
+@frozen
+class Pool:
+    """A cap that several sections share, with a ladder of its own: it is walked after theirs, and before `truncate`."""
+
+    name: str
+    sections: tuple[str, ...]
+    max: Size
+    overflow: tuple[Step, ...]
+    span: Span
+
+    @property
+    def ladder(self) -> str:
+        """The name of its ladder, which no section can have."""
+        return f"pools.{self.name}"
+
+    @property
+    def is_share(self) -> bool:
+        """Whether its cap is a percentage of the total."""
+        return self.max.unit == "share"
 
 
 @frozen

@@ -200,16 +200,19 @@ def _iter_cuts(ladder: str, run: LadderResult, fitted: Fitted) -> Iterator[Diagn
     by_step: dict[str, list[Applied]] = {}
     for one in run.applied:
         if isinstance(one.step, Evict | Trim) and one.step.warn:
-            by_step.setdefault(f"{one.step.label} {one.section}", []).append(one)
+            by_step.setdefault(one.step.label, []).append(one)
     for cuts in by_step.values():
         first, last = cuts[0], cuts[-1]
         meter = fitted.layout.meter
         before, after = meter.tokens(first.before), meter.tokens(last.after)
         more = count_noun(last.needs, "character") if fitted.counts_chars(ladder) else count_noun(meter.tokens(last.needs), "token")
         cut = f"{count_noun(len(cuts), 'cut')}, {before} to {count_noun(after, 'token')}"
-        whole = " of the whole prompt" if ladder == "truncate" else ""
+        pool = ladder.removeprefix("pools.")
+        whole = " of the whole prompt" if ladder == "truncate" else f" of the pool `{pool}`" if pool != ladder else ""
         by = f"its default `overflow` (`{first.step.rule}`)" if first.step.is_default else f"`{first.step.label}`"
-        message = f"section `{first.section}` was shortened by {by}: {cut}{whole} ({last.why})"
+        sections = list(dict.fromkeys(one.section for one in cuts))
+        names = f"section `{sections[0]}` was" if len(sections) == 1 else f"sections {', '.join(f'`{name}`' for name in sections)} were"
+        message = f"{names} shortened by {by}: {cut}{whole} ({last.why})"
         yield Diagnostic(
             "PC0540",
             message,

@@ -49,6 +49,7 @@ def build_report(fitted: Fitted, emitted: Emitted | None, tokens: int | None, wa
         "sections": [_describe_section(fitted, one, contents.get(one.section.id, {})) for one in selection.sections],
         "frame": _describe_frame(fitted, emitted, counts, tokens),
         "joins": _count_joins(fitted),
+        **_describe_pools(fitted),
         "ladders": {name: _describe_ladder(run) for name, run in fitted.iter_runs() if run is not fitted.done},
         "cuts": [_describe_cut(fitted, name, one) for name, run in fitted.iter_runs() for one in run.applied],
         "dropped": [one.section for _, run in fitted.iter_runs() for one in run.applied if isinstance(one.step, Drop)],
@@ -108,6 +109,7 @@ def _describe_section(fitted: Fitted, selected: Selected, content: Mapping[str, 
     return described | {
         "added": _count_added(fitted, name),
         "grant": fitted.grants.get(name),
+        **_describe_pool(fitted, name),
         "charge": tokens(fitted.charges.get(name, 0)),
         "tokens": 0,
         "range": None,
@@ -118,6 +120,31 @@ def _describe_section(fitted: Fitted, selected: Selected, content: Mapping[str, 
         **describe_source(selected),
         **content,
     }
+
+
+def _describe_pools(fitted: Fitted) -> dict[str, Any]:
+    """Of a pack with pools, what the sections of each may take together, wanted of it, and were charged in the end."""
+    tokens = fitted.layout.meter.tokens
+    pools = [
+        {
+            "id": one.pool.name,
+            "sections": list(one.pool.sections),
+            "grant": one.cap,
+            "demand": tokens(one.run.start),
+            "charge": tokens(sum(fitted.charges[name] for name in one.entered)),
+        }
+        for one in fitted.pools
+    ]
+    return {"pools": pools} if pools else {}
+
+
+def _describe_pool(fitted: Fitted, name: str) -> dict[str, Any]:
+    """Of a section in a pool, what it was charged before the pool's ladder."""
+    tokens = fitted.layout.meter.tokens
+    return next(
+        ({"pool": {"id": one.pool.name, "charge": tokens(one.entered.get(name, 0))}} for one in fitted.pools if name in one.pool.sections),
+        {},
+    )
 
 
 def _describe_cap(fitted: Fitted, section: Section) -> dict[str, Any]:

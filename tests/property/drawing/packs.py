@@ -6,7 +6,7 @@ from typing import Any
 
 from tests.property.drawing.sections import SectionDrawer, Taste
 from tests.property.drawing.state import draw_state
-from tests.property.drawing.steps import TEMPLATES
+from tests.property.drawing.steps import TEMPLATES, draw_joint_eviction
 from tests.property.drawing.tokenizer import NAME, render_tokenizer
 from tests.property.drawing.tools import draw_tools
 from tests.property.drawing.words import IDS
@@ -38,10 +38,12 @@ def draw_pack(rng: Random, taste: Taste) -> Drawn:
         "sections": sections,
     }
     if rng.random() < 0.8:
-        manifest["truncate"] = _draw_truncate(rng, drawer, sections)
+        manifest["truncate"] = _draw_shared_ladder(rng, drawer, sections)
     _draw_output(rng, manifest, taste)
     if rng.random() < 0.3:
         _draw_strain(rng, drawer, manifest, taste)
+    if rng.random() < 0.4:
+        _draw_pools(rng, drawer, manifest, taste)
     files = TEMPLATES | ({"tokenizer.json": render_tokenizer()} if taste.tokenizer == NAME else {})
     state = draw_state(rng, most_items=taste.most_items, most_words=taste.most_words)
     return Drawn(manifest, state, files | draw_tools(rng, manifest))
@@ -54,17 +56,53 @@ def is_guarded(section: dict[str, Any]) -> bool:
     return has_min or "keep" in items or bool(items.get("window", {}).get("min"))
 
 
-def _draw_truncate(rng: Random, drawer: SectionDrawer, sections: list[dict[str, Any]]) -> list[Any]:
+def _draw_shared_ladder(rng: Random, drawer: SectionDrawer, sections: list[dict[str, Any]]) -> list[Any]:
+    """Steps on several sections: a `truncate`, or the ladder of a pool."""
     open_ones = [section for section in sections if not section.get("pinned")]
+    lists = [section for section in open_ones if "items" in section]
     steps: list[Any] = []
     for section in rng.choices(open_ones, k=rng.randint(1, 5)) if open_ones else []:
-        if rng.random() < 0.5:
+        if len(lists) > 1 and rng.random() < 0.2:
+            chosen = rng.sample(lists, rng.randint(2, len(lists)))
+            steps.append({"evict": {"sections": [one["id"] for one in chosen], **draw_joint_eviction(rng, chosen)}})
+        elif rng.random() < 0.5:
             steps.append(section["id"])
         else:
             steps.append(_named(drawer.drawer(section, guarded=is_guarded(section)).draw_step(), section["id"]))
     if rng.random() < 0.6:
         steps += [{"drop": {"section": section["id"]}} for section in open_ones if not is_guarded(section)]
     return steps
+
+
+def is_share(budget: Any) -> bool:
+    """True for percentages and `grow`."""
+    return isinstance(budget, str) or (isinstance(budget, dict) and (bool(budget.get("grow")) or isinstance(budget.get("max"), str)))
+
+
+def _draw_pools(rng: Random, drawer: SectionDrawer, manifest: dict[str, Any], taste: Taste) -> None:
+    """One pool or two, of sections that have no share; a tier may change what they may hold."""
+    free = [section for section in manifest["sections"] if section.get("pinned") or not is_share(section.get("budget"))]
+    rng.shuffle(free)
+    cut = rng.randint(1, max(1, len(free)))
+    pools = {}
+    for name, held in (("memory", free[:cut]), ("scene", free[cut:] if rng.random() < 0.5 else [])):
+        if held:
+            most = _draw_pool_max(rng, taste)
+            pools[name] = {"sections": [one["id"] for one in held], "max": most, "overflow": _draw_shared_ladder(rng, drawer, held)}
+    if not pools:
+        return
+    manifest["pools"] = pools
+    for section in free:
+        is_held = any(section["id"] in pool["sections"] for pool in pools.values())
+        if is_held and not section.get("pinned") and "strain" not in manifest and rng.random() < 0.3:
+            section.pop("budget", None)  # its pool caps it, also beside shares
+    tiers = manifest.get("strain", {}).get("tiers", [{}])
+    if len(tiers) > 1 and rng.random() < 0.5:
+        rng.choice(tiers[1:])["pools"] = {rng.choice(list(pools)): {"max": _draw_pool_max(rng, taste)}}
+
+
+def _draw_pool_max(rng: Random, taste: Taste) -> Any:
+    return f"{rng.choice((10, 25, 40, 60, 80))}%" if taste.shares and rng.random() < 0.4 else rng.choice((8, 16, 30, 50, 80, 120, 200))
 
 
 def _named(step: dict[str, Any], section: str) -> dict[str, Any]:

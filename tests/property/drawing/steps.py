@@ -21,6 +21,24 @@ TEMPLATES = {
 }
 
 
+def draw_joint_eviction(rng: Random, sections: list[dict[str, Any]]) -> dict[str, Any]:
+    """What an `evict` of several lists says beside its `sections`."""
+    are_items = all("message" not in section["items"] for section in sections)
+    order, by = (_ORDER, _BY) if are_items else (_TURN_ORDER[1:], _TURN_BY)
+    body: dict[str, Any] = {"by": rng.choice(by)} if rng.random() < 0.6 else {"order": rng.sample(order, rng.randint(1, 3))}
+    if rng.random() < 0.2:
+        body["order" if "order" in body else "by"] = ["section.id == 'beta'", "true"] if "order" in body else "section.id | length"
+    if rng.random() < 0.2:
+        body["step"] = rng.randint(2, 4)
+    if rng.random() < 0.2:
+        body["floor"] = rng.randint(1, 2)
+    if rng.random() < 0.2:
+        body["marker"] = rng.choice(_MARKERS)
+    if all("group" in section["items"] for section in sections) and rng.random() < 0.5:
+        body["whole"] = "group"
+    return body
+
+
 class StepDrawer:
     """Draws steps for one section. `kind` is text, items or turns; `guarded` sections have a `min` or `keep`, which forbid some steps."""
 

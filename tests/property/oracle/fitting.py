@@ -69,6 +69,7 @@ def _format(manifest: dict[str, Any]) -> str:
 
 class _Fitting:
     def __init__(self, manifest: dict[str, Any], tier: tuple[int, int], drawn: Drawn, total: int, guard: Guard) -> None:
+        self.given = (manifest, tier, drawn, total, guard)
         self.total = total
         self.rules = drawn.manifest.get("strain")
         self.tier = tier[0]
@@ -80,20 +81,20 @@ class _Fitting:
         self.sections = self.selecting.run()
         self.by_id = {section.id: section for section in self.sections}
         self.ladders: dict[str, Iterator[Notch]] = {}
+        self.caps: dict[str, int] = {}
         self.expected = Expected(self.layout.format, tier=tier[0])
 
     # contract 5.32 and 10.1
     def run(self) -> Expected:
         self._do()
         self._check_pinned()
-        for section in self._capped("chars"):
-            cap, _ = find_size(section.spec["budget"], self.total)
-            self._run_section(section, lambda section=section: self._chars(section), cap)  # type: ignore[misc]
+        self._run_chars()
         self.expected.grants = self._grant()
         for name, grant in self.expected.grants.items():
             section = self.by_id[name]
             if section.alive:
                 self._run_section(section, lambda section=section: self.layout.charge(section), grant * self.layout.unit)  # type: ignore[misc]
+        self._run_pools()
         if not self.expected.short:
             self._truncate()
         return self.expected
@@ -151,8 +152,11 @@ class _Fitting:
         for step in steps:
             if isinstance(step, str):
                 yield from self._ladder(self.by_id[step]) if not self.by_id[step].spec.get("pinned") else ()
+                continue
+            ((name, body),) = step.items()
+            if "sections" in body:
+                yield from self.stepping.evict_jointly(body, [self.by_id[one] for one in body["sections"]])
             else:
-                ((name, body),) = step.items()
                 yield from self.stepping.expand(name, body, self.by_id[body["section"]])
 
     # --- the passes ---
@@ -176,6 +180,12 @@ class _Fitting:
                 is_over = self.layout.tokens(self.layout.charge(section)) > budget
             if is_over:
                 self.expected.short = self.expected.short or section.id
+
+    # contract 5.8
+    def _run_chars(self) -> None:
+        for section in self._capped("chars"):
+            cap, _ = find_size(section.spec["budget"], self.total)
+            self._run_section(section, lambda section=section: self._chars(section), cap)  # type: ignore[misc]
 
     def _capped(self, unit: str) -> list[Sec]:
         return [one for one in self.sections if one.alive and not one.spec.get("pinned") and self._kind(one) == unit]
@@ -207,6 +217,7 @@ class _Fitting:
         fixed = self.layout.fixed
         shares: dict[str, dict[str, Claim]] = {"percent": {}, "grow": {}}
         numbers: dict[str, int] = {}
+        loads: dict[str, int] = {}
         for section in self.sections:
             kind, demand = self._kind(section), self.layout.tokens(self.layout.charge(section))
             if not section.items:
@@ -214,13 +225,55 @@ class _Fitting:
             if kind in shares:
                 claim = self._claim(section, kind, demand)
                 shares[kind][section.id] = claim
-                fixed += int(claim[0])
+                loads[section.id] = int(claim[0])
             elif kind == "number":
                 numbers[section.id] = find_size(self._cap(section), self.total)[0]
-                fixed += min(demand, numbers[section.id])
+                loads[section.id] = min(demand, numbers[section.id])
             else:
-                fixed += demand
-        return {**numbers, **share_out(shares["percent"], shares["grow"], Fraction(self.total - fixed))}
+                loads[section.id] = demand
+        self.caps = {}
+        for name, pool in self._list_pools():
+            load = sum(loads.pop(one, 0) for one in pool["sections"])
+            if isinstance(pool["max"], str):
+                shares["percent"][f"pools.{name}"] = claim = self._claim_pool(pool, numbers)
+                fixed += int(claim[0])
+            else:
+                self.caps[name] = pool["max"]
+                fixed += min(load, pool["max"])
+        granted = share_out(shares["percent"], shares["grow"], Fraction(self.total - fixed - sum(loads.values())))
+        self.caps |= {name.removeprefix("pools."): granted.pop(name) for name in list(granted) if name.startswith("pools.")}
+        return {**numbers, **granted}
+
+    def _list_pools(self) -> list[tuple[str, dict[str, Any]]]:
+        return list(self.manifest.get("pools", {}).items())
+
+    # contract 5.44
+    def _claim_pool(self, pool: dict[str, Any], numbers: dict[str, int]) -> Claim:
+        """What it wants is what its sections' own ladders leave, its floor the least that its own ladder can leave of that."""
+        other = _Fitting(*self.given)
+        other._do()
+        other._run_chars()
+        for name in pool["sections"]:
+            section = other.by_id[name]
+            if section.alive and name in numbers:
+                other._run_section(section, lambda section=section: other.layout.charge(section), numbers[name] * self.layout.unit)  # type: ignore[misc]
+        demand = self.layout.tokens(other._count_pool(pool))
+        _, log = other._walk(other._expand_named(pool["overflow"]), lambda: other._count_pool(pool), -1, protect=True)
+        part = Fraction(pool["max"].removesuffix("%")) / 100
+        return Fraction(min([demand, *(after for _, after in log)])), min(Fraction(demand), part * self.total), part
+
+    # contract 5.41
+    def _count_pool(self, pool: dict[str, Any]) -> int:
+        return sum(self.layout.charge(self.by_id[name]) for name in pool["sections"])
+
+    # contract 5.40
+    def _run_pools(self) -> None:
+        for name, pool in self._list_pools():
+            steps = self._expand_named(pool["overflow"])
+            met, log = self._walk(steps, lambda pool=pool: self._count_pool(pool), self.caps[name] * self.layout.unit, protect=True)  # type: ignore[misc]
+            self.expected.logs[f"pools.{name}"] = log
+            if not met:
+                self.expected.short = self.expected.short or f"pools.{name}"
 
     # contract 5.3 and 5.4
     def _claim(self, section: Sec, kind: str, demand: int) -> Claim:
@@ -321,7 +374,7 @@ def _vary(manifest: dict[str, Any], tiers: list[dict[str, Any]]) -> dict[str, An
     for tier in tiers:
         for section in varied["sections"]:
             _merge(section, tier.get("sections", {}).get(section["id"], {}))
-        _merge(varied, {key: tier[key] for key in ("tools", "response") if key in tier})
+        _merge(varied, {key: tier[key] for key in ("tools", "response", "pools") if key in tier})
     return varied
 
 

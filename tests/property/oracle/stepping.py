@@ -73,41 +73,58 @@ class Stepping:
 
     # contract 5.18 and 5.19
     def _classes(self, body: dict[str, Any], section: Sec, blocks: list[list[It]]) -> list[list[list[It]]]:
-        """Blocks in classes, oldest first in each; a block is judged by its first item."""
+        return [ranked for _, ranked in self._rank(body, section, blocks)]
+
+    # contract 5.18 and 5.19
+    def _rank(self, body: dict[str, Any], section: Sec, blocks: list[list[It]]) -> list[tuple[Any, list[list[It]]]]:
+        """Blocks in classes with their ranks, oldest first in each; a block is judged by its first item."""
         blocks = _sort_by_age(blocks)
         if "by" in body:
             ranks = [self._see(section, block[0], body["by"]) for block in blocks]
-            return [[block for block, rank in zip(blocks, ranks, strict=True) if rank == value] for value in sorted(set(ranks))]
+            return [(value, [block for block, rank in zip(blocks, ranks, strict=True) if rank == value]) for value in sorted(set(ranks))]
         if "order" not in body:
-            return [blocks]
+            return [(0, blocks)]
         classes, left = [], blocks
-        for predicate in body["order"]:
+        for place, predicate in enumerate(body["order"]):
             matches = [bool(self._see(section, block[0], predicate)) for block in left]
-            classes.append([block for block, match in zip(left, matches, strict=True) if match])
+            classes.append((place, [block for block, match in zip(left, matches, strict=True) if match]))
             left = [block for block, match in zip(left, matches, strict=True) if not match]
         return classes
 
     # --- steps ---
 
-    # contract 5.18, 5.19 and 5.20
     def _evict(self, body: dict[str, Any], section: Sec) -> Iterator[Notch]:
+        return self.evict_jointly(body, [section])
+
+    # contract 5.18, 5.19, 5.20, 5.45 and 5.46
+    def evict_jointly(self, body: dict[str, Any], sections: Sequence[Sec]) -> Iterator[Notch]:
+        """The notches of an `evict` of one section or several: rank by rank, and section by section in each."""
         by_group, step, floor = body.get("whole") == "group", body.get("step", 1), body.get("floor", 0)
-        key = section.group_of if by_group else (lambda item: item.unit)
-        blocks = _gather([item for item in section.alive if not item.made], key)
-        blocks = _sort_by_age([block for block in blocks if not any(item.kept for item in block)])
-        numbers = {id(block): place if by_group else block[0].number for place, block in enumerate(blocks)}
-        rounds = [
-            _gather(ranked, lambda block: numbers[id(block)] // step) if step > 1 else [[block] for block in ranked]
-            for ranked in self._classes(body, section, blocks)
-        ]
-        rounds.append([[[item]] for item in section.alive if item.made])
-        for bundles in rounds:
+        open_ones = [section for section in sections if not section.spec.get("pinned")]
+        rounds = [(rank, section, bundles) for section in open_ones for rank, bundles in self._bundle(body, section)]
+        rounds.sort(key=lambda one: one[0])
+        last = [(section, [[[item]] for item in section.alive if item.made]) for section in open_ones]
+        for section, bundles in [*((section, bundles) for _, section, bundles in rounds), *last]:
             for bundle in bundles:
                 yield from self._evict_blocks(body, section, bundle, floor, by_group)
                 if step > 1 and any(not item.gone for block in bundle for item in block):
                     break
-        for block in [block for bundles in rounds[:-1] for bundle in bundles for block in bundle] if step > 1 else []:
-            yield from self._evict_blocks(body, section, [block], floor, by_group)
+        for _, section, bundles in rounds if step > 1 else []:
+            for block in [block for bundle in bundles for block in bundle]:
+                yield from self._evict_blocks(body, section, [block], floor, by_group)
+
+    # contract 5.18, 5.19 and 5.20
+    def _bundle(self, body: dict[str, Any], section: Sec) -> list[tuple[Any, list[list[list[It]]]]]:
+        """Of each class its rank, and the blocks that go together."""
+        by_group, step = body.get("whole") == "group", body.get("step", 1)
+        key = section.group_of if by_group else (lambda item: item.unit)
+        blocks = _gather([item for item in section.alive if not item.made], key)
+        blocks = _sort_by_age([block for block in blocks if not any(item.kept for item in block)])
+        numbers = {id(block): place if by_group else block[0].number for place, block in enumerate(blocks)}
+        return [
+            (rank, _gather(ranked, lambda block: numbers[id(block)] // step) if step > 1 else [[block] for block in ranked])
+            for rank, ranked in self._rank(body, section, blocks)
+        ]
 
     # contract 5.18
     def _evict_blocks(self, body: dict[str, Any], section: Sec, bundle: list[list[It]], floor: int, by_group: bool) -> Iterator[Notch]:

@@ -10,7 +10,7 @@ from promptc.check.configurations import Configuration, Configurations, for_each
 from promptc.diag.findings import Diagnostic, Span, count_noun, join_some
 from promptc.diag.frozen import frozen
 from promptc.model.pack import Output, PackModel, Plan, Strain
-from promptc.model.section import Budget, Evict, Section, Segments, Size, Trim, Window
+from promptc.model.section import Budget, Evict, Pool, Section, Segments, Size, Trim, Window
 from promptc.template.compile import Template
 from promptc.template.types.bounds import Amount
 
@@ -38,6 +38,7 @@ class _Case:
     output: Output
     fences: tuple[str, ...]
     offer: tuple[str, int]
+    pools: tuple[Pool, ...]
     total: int
     span: Span
 
@@ -64,7 +65,8 @@ def _iter_cases(pack: PackModel, configurations: Configurations) -> Iterator[_Ca
     for one in configurations:
         fences = list_fences(one.plan, one.facts.settled)
         bounds = tuple(_iter_worst_bounds(one, fences))
-        yield _Case(bounds, one.plan.output, fences, count_offer(pack, one.plan), _count_total(pack, one.plan), one.plan.budget.span)
+        offer, total = count_offer(pack, one.plan), _count_total(pack, one.plan)
+        yield _Case(bounds, one.plan.output, fences, offer, one.plan.pools, total, one.plan.budget.span)
 
 
 def _iter_worst_bounds(configuration: Configuration, fences: tuple[str, ...]) -> Iterator[tuple[Section, Amount]]:
@@ -155,6 +157,16 @@ def _report_bound(pack: PackModel, case: _Case) -> Diagnostic:
         message = f"`{section.id}` is pinned and may exceed its own cap: the schema allows up to {count_noun(tokens, 'token')}"
         help = f"lower its bounds in the schema, or raise its budget; or {_advise_bound(case, section, amount, tokens - cap, unit)}"
         return Diagnostic("PC0657", message, section.span, help, "warn")
+    for pool in case.pools:
+        inside, limit = [one for one in case.bounds if one[0].id in pool.sections], pool.max.tokens(case.total)
+        needed = sum(count(pack, amount) for _, amount in inside)
+        if needed > limit:
+            allowed = f"the schema allows up to {count_noun(needed, 'token')}, and its `max` is {limit}"
+            message = f"what is pinned or kept in the pool `{pool.name}` may not fit in it: {allowed}"
+            section, amount = max(inside, key=lambda one: count(pack, one[1]))
+            advice = _advise_bound(case, section, amount, needed - limit, unit)
+            help = f"lower the bounds of `{section.id}` in the schema, or raise `max`; or {advice}"
+            return Diagnostic("PC0657", message, pool.span, help, "warn")
     if most <= case.total:
         message = f"pinned content fits for every valid state: at most {most} of {count_noun(case.total, 'token')} ({shown}){added}"
         return Diagnostic("PC0656", message, case.span, "", "note")
@@ -243,7 +255,7 @@ def _iter_groups(section: Section, plan: Plan) -> Iterator[Diagnostic]:
     if items is not None and items.window is not None and items.window.whole == "group":
         message = f"the window of `{section.id}` counts groups, but its `items` have no `group`"
         yield Diagnostic("PC0608", message, items.window.span, help)
-    for step in (*section.overflow, *(one for one in plan.truncate if one.section == section.id)):
+    for step in (*section.overflow, *(one for one in plan.list_shared_steps() if section.id in one.sections)):
         if isinstance(step, Evict) and step.whole == "group":
             message = f"`{step.label}` takes whole groups of `{section.id}`, which has no `group`: it would take all items at once"
             yield Diagnostic("PC0608", message, step.span, help, "warn")
@@ -304,9 +316,10 @@ def _iter_pressure(rules: Strain, plan: Plan) -> Iterator[Diagnostic]:
 def _iter_shares(configuration: Configuration) -> Iterator[Diagnostic]:
     sections = [section for section in configuration.plan.sections if not configuration.facts.settled.is_off(section)]
     yield from _iter_percents(configuration, sections)
-    shares = [section for section in sections if is_share(section)]
+    plan = configuration.plan
+    shares = [*(section.id for section in sections if is_share(section)), *(f"pools.{pool.name}" for pool in plan.pools if pool.is_share)]
     for section in sections if shares else ():
-        yield from _iter_beside(section, shares)
+        yield from _iter_beside(section, shares, plan)
 
 
 def _iter_percents(configuration: Configuration, sections: Sequence[Section]) -> Iterator[Diagnostic]:
@@ -332,16 +345,16 @@ def _report_percent(what: str, span: Span) -> Diagnostic:
     return Diagnostic("PC0618", f"{what} is a share of the total: {_LOST}", span, "give it a number", "warn")
 
 
-def _iter_beside(section: Section, shares: Sequence[Section]) -> Iterator[Diagnostic]:
+def _iter_beside(section: Section, shares: Sequence[str], plan: Plan) -> Iterator[Diagnostic]:
     budget = section.budget
     if section.pinned or is_share(section):
         return
-    named = ", ".join(f"`{one.id}`" for one in shares[:3]) + (" and others" if len(shares) > 3 else "")
+    named = ", ".join(f"`{one}`" for one in shares[:3]) + (" and others" if len(shares) > 3 else "")
     verb = "shares" if len(shares) == 1 else "share"
     if budget is not None and budget.cap is not None and budget.cap.unit == "chars":
         message = f"`{section.id}` has a cap in characters, beside {named}, which {verb} what is left: {_LOST}"
         yield Diagnostic("PC0619", message, budget.span, f"give `{section.id}` a cap in tokens, such as `budget: 200`", "warn")
-    elif not _has_cap(budget):
+    elif not _has_cap(budget) and plan.find_pool(section.id) is None:
         message = f"`{section.id}` has no cap and is not pinned: it may leave nothing for {named}, which {verb} the rest"
         yield Diagnostic("PC0620", message, section.span, f"give `{section.id}` a cap, such as `budget: 800`, or pin it", "warn")
 
@@ -355,7 +368,7 @@ def check_joints(pack: PackModel, configuration: Configuration) -> Iterator[Diag
     """What keeps sections from meeting safely: the counter, the separator, or how a section begins. Told only where a share is used."""
     plan, settled = configuration.plan, configuration.facts.settled
     sections = [section for section in plan.sections if not settled.is_off(section)]
-    if len(sections) < 2 or not any(is_share(section) for section in sections):
+    if len(sections) < 2 or not (any(map(is_share, sections)) or any(pool.is_share for pool in plan.pools)):
         return
     counter, separator = pack.counting.counter, plan.output.separator
     if not counter.is_safe("x\n", "x"):
@@ -432,6 +445,63 @@ def _iter_sums(sections: Sequence[Section], total: int, plan: Plan, offer: _Clai
         help = "lower these budgets, or raise the total"
         yield Diagnostic("PC0609", message, plan.budget.span, help, "error" if level == "error" else "warn")
         return
+
+
+@for_each
+def check_pools(pack: PackModel, configuration: Configuration) -> Iterator[Diagnostic]:
+    """Pools that what no step may touch overfills, that never cut, and whose steps leave out a section that may overfill them."""
+    plan, settled = configuration.plan, configuration.facts.settled
+    for pool in plan.pools:
+        sections = [one for one in plan.sections if one.id in pool.sections and not settled.is_off(one)]
+        yield from _iter_overfilled(pool, sections, plan, settled)
+        yield from _iter_idle(pool, sections, plan, settled)
+        yield from _iter_untouched(pool, sections, plan.budget.total)
+
+
+def _iter_overfilled(pool: Pool, sections: Sequence[Section], plan: Plan, settled: SettledTexts) -> Iterator[Diagnostic]:
+    total = plan.budget.total
+    for chosen, level in (([one for one in sections if one.when is None], "error"), (sections, "warn")):
+        claims = [(f"`{one.id}`", _count_pinned(one, total, settled) if one.pinned else _count_min(one, total)) for one in chosen]
+        needed, most = sum(tokens for _, tokens in claims), pool.max.tokens(total)
+        if needed > most:
+            when = "" if level == "error" else ", all of them present"
+            message = f"what is pinned in the pool `{pool.name}`, and the minimums in it, may take {count_noun(needed, 'token')}{when}"
+            help = "lower these budgets, or raise its `max`"
+            full = f"{message}, and its `max` is {most} ({_show_total(claims)})"
+            yield Diagnostic("PC0627", full, pool.span, help, "error" if level == "error" else "warn")
+            return
+
+
+def _count_pinned(section: Section, total: int, settled: SettledTexts) -> int:
+    content = settled.find_content(section)
+    return settled.count(content) if content else _count_cap(section, total)
+
+
+def _iter_idle(pool: Pool, sections: Sequence[Section], plan: Plan, settled: SettledTexts) -> Iterator[Diagnostic]:
+    total = plan.budget.total
+    most = [_find_most(one, total) or settled.find_most(one, plan.output.separator) for one in sections]
+    if None not in most and sum(filter(None, most)) <= pool.max.tokens(total):
+        held = sum(filter(None, most))
+        message = f"the pool `{pool.name}` never cuts: its sections may take at most {count_noun(held, 'token')} by budgets of their own"
+        yield Diagnostic("PC0628", message, pool.span, "lower its `max`, raise these budgets, or remove the pool", "warn")
+
+
+def _find_most(section: Section, total: int) -> int | None:
+    """The tokens of a section's own cap; None where it has none."""
+    cap = section.budget.cap if section.budget is not None else None
+    over = section.pinned and section.budget is not None and section.budget.over == "warn"
+    return cap.tokens(total) if cap is not None and cap.unit != "chars" and not over else None
+
+
+def _iter_untouched(pool: Pool, sections: Sequence[Section], total: int) -> Iterator[Diagnostic]:
+    named = {name for step in pool.overflow for name in step.sections}
+    for section in sections:
+        most = _find_most(section, total)
+        if section.pinned or section.id in named or (most is not None and most <= pool.max.tokens(total)):
+            continue
+        message = f"no step of the pool `{pool.name}` works on `{section.id}`: if it alone outgrows the pool, nothing is rendered"
+        help = f"name it in the pool's `overflow`, such as `overflow: [{section.id}]`, or give it a smaller budget of its own"
+        yield Diagnostic("PC0629", message, pool.span, help, "warn")
 
 
 def _count_cap(section: Section, total: int) -> int:

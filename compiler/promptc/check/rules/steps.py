@@ -99,7 +99,8 @@ def check_dead_steps(pack: PackModel, configurations: Configurations) -> Iterato
     walk = _StepWalk(configurations.facts.settled)
     for configuration in configurations:
         ladders = {one.id: _walk_ladder(one, walk) for one in configuration.plan.sections if not one.pinned}
-        _walk_list(configuration.plan.truncate, configuration.plan, ladders, walk)
+        for steps in (*(pool.overflow for pool in configuration.plan.pools), configuration.plan.truncate):
+            _walk_list(steps, configuration.plan, ladders, walk)
         _walk_list(configuration.list_tier_steps(), configuration.plan, ladders, walk)
     for place, (step, why) in walk.dead.items():
         if place not in walk.alive:
@@ -163,8 +164,7 @@ def _walk_list(steps: Sequence[Step], plan: Plan, ladders: dict[str, tuple[bool,
     """`truncate`, or what the tiers do: steps that name their sections."""
     ended: dict[str, str] = {}
     continued: dict[str, int] = {}
-    for step in steps:
-        section = plan.find_section(step.section)
+    for step, section in [(one, plan.find_section(name)) for one in steps for name in one.sections]:
         if section is None or section.pinned:
             continue
         is_alive, end = ladders[section.id]
@@ -239,7 +239,7 @@ def check_unwalked(pack: PackModel, configurations: Configurations) -> Iterator[
                 found.setdefault(section.id, section)
     for name, section in found.items():
         if name not in walked:
-            message = f"`overflow` of `{name}` is never used: `{name}` has no budget of its own, and `truncate` does not name it"
+            message = f"`overflow` of `{name}` is never used: `{name}` has no budget of its own, and neither `truncate` nor a pool names it"
             help = f"add it where the whole prompt is cut, `truncate: [{name}]`; or give it a budget of its own, such as `budget: 400`"
             yield Diagnostic("PC0612", message, section.overflow[0].span, help, "note")
 
@@ -248,4 +248,4 @@ def _is_walked(section: Section, plan: Plan) -> bool:
     budget = section.budget
     if budget is not None and (budget.cap is not None or budget.grow > 0):
         return True
-    return any(isinstance(step, Continue) and step.section == section.id for step in plan.truncate)
+    return any(isinstance(step, Continue) and step.section == section.id for step in plan.list_shared_steps())

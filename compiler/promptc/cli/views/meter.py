@@ -88,7 +88,9 @@ def _iter_head(outcome: Outcome, width: int, paint: Paint) -> Iterator[str]:
     if tokens is None:
         missing, section = report["error"]["missing"], report["error"]["section"]
         short = show_plural(missing, "token")
-        where = f"`{section}` is {short} over its cap" if section else f"{short} {'is' if missing == 1 else 'are'} missing"
+        name = section.removeprefix("pools.")
+        what = f"`{section}`" if name == section else f"the pool `{name}`"
+        where = f"{what} is {short} over its cap" if section else f"{short} {'is' if missing == 1 else 'are'} missing"
         yield paint.apply(f"does not fit {show_plural(budget, 'token')}: {where}", "red")
     else:
         yield f"{show_count(tokens)} of {show_plural(budget, 'token')}, {show_percent(tokens, budget)}; {show_count(budget - tokens)} free"
@@ -215,6 +217,17 @@ def _iter_totals(outcome: Outcome, lines: list[_Line]) -> Iterator[list[str]]:
     """The exact total, and before it what tools and response take, and what it differs by from the sum of all: what messages share, and
     meeting pieces. Of a prompt that does not fit it is what `truncate` left; where it did not come to that, the sum."""
     report, layout = outcome.report, outcome.fitted.layout
+    by_name = {line.id: line.held for line in lines}
+    for one in report.get("pools", ()):
+        held = sum(by_name.get(name, 0) for name in one["sections"])
+        yield [
+            f"pool {one['id']}",
+            "",
+            show_count(held),
+            show_count(one["demand"]),
+            show_count(one["grant"]),
+            show_percent(held, one["grant"]),
+        ]
     held = sum(line.held for line in lines) + layout.offered
     if layout.offer:
         yield [layout.offer, "", show_count(layout.offered), "", "", ""]
@@ -264,7 +277,7 @@ def _iter_cut_lines(ladder: Ladder, outcome: Outcome, width: int, paint: Paint) 
     tokens, cuts = outcome.fitted.layout.meter.tokens, ladder.run.applied
     counts = f"{show_count(tokens(cuts[0].before))} → {show_count(tokens(cuts[-1].after))}"
     yield f"{paint.apply(ladder.title, 'bold')}: {counts}, {ladder.goal}"
-    for _, same in groupby(cuts, key=lambda one: (one.step.label, one.section)):
+    for _, same in groupby(cuts, key=lambda one: (one.step.label, one.step.sections if len(one.step.sections) > 1 else one.section)):
         yield from _iter_step_lines(list(same), ladder, outcome, width, paint)
     needs = tokens(cuts[-1].needs)
     if ladder.target is not None and ladder.run.is_met and needs > 0:
@@ -281,13 +294,15 @@ def _describe_spared(cut: Applied, ladder: Ladder) -> str:
 
 def _iter_step_lines(cuts: Sequence[Applied], ladder: Ladder, outcome: Outcome, width: int, paint: Paint) -> Iterator[str]:
     tokens, first = outcome.fitted.layout.meter.tokens, cuts[0]
-    of = "" if first.section == ladder.title else f" of `{first.section}`"
+    several = len(first.step.sections) > 1
+    named = ", ".join(f"`{name}`" for name in first.step.sections) if several else f"`{first.section}`"
+    of = "" if first.section == ladder.title else f" of {named}"
     place = "default overflow" if first.step.is_default else str(first.step.span)
     counts = f"{show_count(tokens(first.before))} → {show_count(tokens(cuts[-1].after))}"
-    head = f"  {first.step.rule} {show_plural(len(list_items(cuts)), 'item')}{of}: {counts}"
+    head = f"  {first.step.rule} {show_plural(len(list_items(cuts, placed=several)), 'item')}{of}: {counts}"
     yield f"{head}  {paint.apply(escape_controls(place), 'dim')}"
     for why, same in groupby(cuts, key=describe_reason):
-        yield from wrap(f"{escape_controls(why)}: {show_ids(list_items(list(same)))}", width, 4)
+        yield from wrap(f"{escape_controls(why)}: {show_ids(list_items(list(same), placed=several))}", width, 4)
 
 
 # --- the meter as a picture ---
@@ -403,7 +418,7 @@ class Ladder:
 
 
 def iter_ladders(outcome: Outcome) -> Iterator[Ladder]:
-    """The ladders that took something, in the order they ran: a tier's `do`, the sections', the total's."""
+    """The ladders that took something, in the order they ran: a tier's `do`, the sections', the pools', the total's."""
     fitted, tokens = outcome.fitted, outcome.fitted.layout.meter.tokens
     if fitted.done is not None and fitted.done.applied:
         yield Ladder("strain", f"as strain {outcome.report['strain']} says", fitted.done, None)
@@ -412,14 +427,20 @@ def iter_ladders(outcome: Outcome) -> Iterator[Ladder]:
             grant = fitted.grants.get(name)
             cap = show_plural(grant, "token") if grant is not None else show_plural(run.target, "character")
             yield Ladder(name, f"for its cap of {cap}", run, grant)
+    for one in fitted.pools:
+        if one.run.applied:
+            sections = ", ".join(one.pool.sections)
+            goal = f"for the cap of {show_plural(one.cap, 'token')} that {sections} share"
+            yield Ladder(f"the pool {one.pool.name}", goal, one.run, one.cap)
     if fitted.truncated is not None and fitted.truncated.applied:
         target = tokens(fitted.truncated.target)
         yield Ladder("the whole prompt", f"for the budget of {show_plural(target, 'token')}", fitted.truncated, target)
 
 
-def list_items(cuts: Sequence[Applied]) -> list[str]:
-    """The items that were taken or changed, each once, in the order they were."""
-    return list(dict.fromkeys(name for cut in cuts for name, before, _ in cut.changes if before))
+def list_items(cuts: Sequence[Applied], *, placed: bool = False) -> list[str]:
+    """The items that were taken or changed, each once, in the order they were; `placed` with their section, as commands take them."""
+    found = ((cut.section, name) for cut in cuts for name, before, _ in cut.changes if before)
+    return list(dict.fromkeys(f"{section}/{name}" if placed else name for section, name in found))
 
 
 def describe_reason(cut: Applied) -> str:

@@ -1,4 +1,4 @@
-"""The fitting pass: grants, each section's ladder to its cap, then `truncate` to the total (architecture.md, "Three laws").
+"""The fitting pass: grants, each section's ladder to its cap, each pool's, then `truncate` to the total (architecture.md, "Three laws").
 
 Every ladder is expanded to notches without looking at its target, and what remains is what its shortest prefix that meets
 the target leaves. Results therefore nest: a larger total never removes content.
@@ -9,11 +9,22 @@ from functools import partial
 
 from promptc.diag.findings import Diagnostic, count_noun
 from promptc.diag.frozen import replace
-from promptc.model.section import Budget, Ratio, Section
+from promptc.model.section import Budget, Pool, Ratio, Section
 from promptc.model.stages import Strained
 from promptc.passes.bind import find_cap
-from promptc.passes.fit.ladder import NEVER, AppliedAct, ChargeMeasure, CharsMeasure, Expander, LadderRun, Measure, WholeMeasure, run_ladder
-from promptc.passes.fit.result import Applied, CutPlace, Fitted, FittedItem, FittedSection, LadderResult, Part
+from promptc.passes.fit.ladder import (
+    NEVER,
+    AppliedAct,
+    ChargeMeasure,
+    CharsMeasure,
+    Expander,
+    LadderRun,
+    Measure,
+    PoolMeasure,
+    WholeMeasure,
+    run_ladder,
+)
+from promptc.passes.fit.result import Applied, CutPlace, Fitted, FittedItem, FittedPool, FittedSection, LadderResult, Part
 from promptc.passes.layout.layout import Layout, load_layout
 from promptc.passes.layout.ledger import TokenLedger
 from promptc.passes.layout.section import Entry, SectionLayout, count_marked
@@ -76,6 +87,7 @@ class _Fitting:
         ladders = self._run_chars()
         grants = self._grant()
         ladders |= self._run_sections(grants)
+        pools = self._run_pools(grants)
         charges = self._count_charges()
         is_short = any(found.level == "error" for found in self._errors)
         ledger, truncated = self._truncate() if not is_short else (None, None)
@@ -88,8 +100,9 @@ class _Fitting:
             demand=demand,
             done=_freeze_run(done, left) if done is not None else None,
             after_do=after_do,
-            grants=grants,
+            grants={name: grant for name, grant in grants.items() if name in self._fits},
             ladders={name: _freeze_run(run, left) for name, run in ladders.items()},
+            pools=tuple(FittedPool(pool, cap, entered, _freeze_run(run, left)) for pool, cap, entered, run in pools),
             charges=charges,
             truncated=_freeze_run(truncated, left) if truncated is not None else None,
             parts=parts,
@@ -163,23 +176,36 @@ class _Fitting:
         return runs
 
     def _grant(self) -> dict[str, int]:
-        """The grant in tokens of every section that has one; number caps are their own."""
+        """The grant in tokens of every section that has one, and of every pool by its ladder's name; number caps are their own."""
         fixed = self._layout.fixed // self._unit
         percents: dict[str, tuple[int, Ratio, Ratio]] = {}
         grows: dict[str, tuple[int, Ratio, Ratio]] = {}
         numbers: dict[str, int] = {}
+        pooled = {pool.name: 0 for pool in self._strained.selection.plan.pools}
         for name, fit in self._fits.items():
             section, demand = fit.section, self._meter.tokens(fit.count_charge())
             budget = section.budget
-            if budget is None or section.pinned or _has_no_grant(budget):
-                fixed += demand
-            elif budget.is_share:
+            if budget is not None and budget.is_share and not section.pinned:
                 claim = self._make_claim(name, section, demand)
                 fixed += claim[0]
                 (percents if budget.is_percent else grows)[name] = claim
-            elif budget.cap is not None:
+                continue
+            if budget is not None and budget.cap is not None and not section.pinned and not _has_no_grant(budget):
                 numbers[name] = self._count_cap(section)
-                fixed += min(demand, numbers[name])
+                demand = min(demand, numbers[name])
+            pool = self._strained.selection.plan.find_pool(name)
+            if pool is None:
+                fixed += demand
+            else:
+                pooled[pool.name] += demand
+        for pool in self._strained.selection.plan.pools:
+            if pool.is_share:
+                claim = self._make_pool_claim(pool, numbers)
+                fixed += claim[0]
+                percents[pool.ladder] = claim
+            else:
+                numbers[pool.ladder] = pool.max.tokens(self._total)
+                fixed += min(pooled[pool.name], numbers[pool.ladder])
         if not percents and not grows:
             return numbers
         # here, since it needs fractions, which take long to import: packs without shares render without them
@@ -204,6 +230,27 @@ class _Fitting:
         expander = Expander({name: copy}, self._guard, self._total)
         run = run_ladder(expander.iter_steps(copy.section.overflow), ChargeMeasure(copy), NEVER, self._total, protect_min=True)
         return self._meter.tokens(run.low)
+
+    def _make_pool_claim(self, pool: Pool, grants: Mapping[str, int]) -> tuple[int, Ratio, Ratio]:
+        """Floor, ceiling and weight of a pool that is a share: its ladder runs to its end on copies of what its sections' ladders leave."""
+        copies = {name: self._copy_fit(name) for name in self._fits if name in pool.sections}
+        expander = Expander(copies, self._guard, self._total)
+        for name, copy in copies.items():
+            measure, target = self._choose_target(copy, grants)
+            if target is not None:
+                run_ladder(expander.iter_section(name), measure, target, self._total, protect_min=False)
+        measure = PoolMeasure(list(copies.values()))
+        demand = self._meter.tokens(measure.count())
+        run = run_ladder(expander.iter_steps(pool.overflow), measure, NEVER, self._total, protect_min=True)
+        return self._meter.tokens(run.low), min(Ratio(demand), pool.max.amount * self._total), pool.max.amount
+
+    def _choose_target(self, fit: SectionLayout, grants: Mapping[str, int]) -> tuple[Measure, int | None]:
+        """What the ladder of a section brings down to what; None for a section that nothing caps."""
+        budget = fit.section.budget
+        if budget is not None and budget.cap is not None and budget.cap.unit == "chars" and not fit.section.pinned:
+            return CharsMeasure(fit), self._count_cap(fit.section)
+        grant = grants.get(fit.section.id)
+        return ChargeMeasure(fit), grant * self._unit if grant is not None else None
 
     def _copy_fit(self, name: str) -> SectionLayout:
         fit = self._fits[name]
@@ -235,6 +282,30 @@ class _Fitting:
             span = run.failed.span if run.failed is not None else budget.span if budget is not None else fit.section.span
             self._fail(Diagnostic("PC0531", message, span, "raise the budget, or give `overflow` a step that cuts more"), name, missing)
         return run
+
+    def _run_pools(self, grants: Mapping[str, int]) -> list[tuple[Pool, int, Mapping[str, int], LadderRun]]:
+        """The ladders of the pools, in their order: a pool, its cap in tokens, what its sections were charged before, and what it did."""
+        runs: list[tuple[Pool, int, Mapping[str, int], LadderRun]] = []
+        for pool in self._strained.selection.plan.pools:
+            fits = [fit for name, fit in self._fits.items() if name in pool.sections]
+            entered = {fit.section.id: fit.count_charge() for fit in fits}
+            cap, steps = grants[pool.ladder], self._expander.iter_steps(pool.overflow)
+            run = run_ladder(steps, PoolMeasure(fits), cap * self._unit, self._total, protect_min=True)
+            if not run.is_met:
+                self._fail_pool(pool, cap, fits, run)
+            runs.append((pool, cap, entered, run))
+        return runs
+
+    def _fail_pool(self, pool: Pool, cap: int, fits: Sequence[SectionLayout], run: LadderRun) -> None:
+        missing, spent = self._meter.tokens(run.low - run.target), count_noun(self._meter.tokens(run.low), "token")
+        shown = _show_largest([(f"`{fit.section.id}`", self._meter.tokens(fit.count_charge())) for fit in fits])
+        why = "a `fail` step was reached" if run.failed is not None else "all its steps are done" if pool.overflow else "it has no steps"
+        message = (
+            f"the pool `{pool.name}` does not fit its `max` of {count_noun(cap, 'token')}: {why}, which leaves {spent}, {missing} too many"
+        )
+        help = f"raise `max` to {cap + missing}, or give the pool's `overflow` a step that cuts more"
+        span = run.failed.span if run.failed is not None else pool.span
+        self._fail(Diagnostic("PC0535", f"{message} (largest: {shown})", span, help), pool.ladder, missing)
 
     def _truncate(self) -> tuple[TokenLedger, LadderRun]:
         pay = partial(self._strained.selection.bound.run.pay, span=None, what="fitting the whole")
@@ -272,8 +343,7 @@ class _Fitting:
         held = [(f"`{name}`", tokens) for name, tokens in holding]
         if self._layout.offer:
             held.append((self._layout.offer, self._layout.offered))
-        largest = sorted(held, key=lambda pair: (-pair[1], pair[0]))[:4]
-        return ", ".join(f"{name} {tokens}" for name, tokens in largest)
+        return _show_largest(held)
 
     def _explain_total(self, holding: Sequence[tuple[str, int]], run: LadderRun, needs: str) -> str:
         """`needs` is all that stays, with what frames it: the budget and what it is short by."""
@@ -298,6 +368,10 @@ class _Fitting:
 def name_source(budget: Budget) -> str:
     """What chooses a cap, as it follows the cap in a message; empty where the manifest says it."""
     return f" by `{budget.source.text.strip()}`" if budget.source is not None else ""
+
+
+def _show_largest(held: Sequence[tuple[str, int]]) -> str:
+    return ", ".join(f"{name} {tokens}" for name, tokens in sorted(held, key=lambda pair: (-pair[1], pair[0]))[:4])
 
 
 def _has_no_grant(budget: Budget) -> bool:

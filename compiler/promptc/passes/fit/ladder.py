@@ -86,20 +86,21 @@ class Expander:
     def iter_steps(self, steps: Sequence[Step]) -> Iterator[Notch]:
         """The notches of a list of steps. Steps on absent or pinned sections have none."""
         for step in steps:
-            fit = self.fits.get(step.section)
-            if fit is None or fit.section.pinned:
+            fits = [fit for fit in map(self.fits.get, step.sections) if fit is not None and not fit.section.pinned]
+            if not fits:
                 continue
             if isinstance(step, Continue):
                 yield from self.iter_section(step.section)
-            else:
-                for act in self._iter_acts(step, fit):
+            elif isinstance(step, Evict):
+                for fit, act in iter_evictions(step, [(fit, _make_scope(fit)) for fit in fits], self.guard):
                     yield step, fit, act
+            else:
+                for act in self._iter_acts(step, fits[0]):
+                    yield step, fits[0], act
 
     def _iter_acts(self, step: Step, fit: SectionLayout) -> Iterator[Act]:
-        scope = StepScope(fit.section, fit.names, fit.layout.meter, fit.pay)
+        scope = _make_scope(fit)
         match step:
-            case Evict():
-                return iter_evictions(step, fit, scope, self.guard)
             case Trim():
                 return iter_trims(step, fit, scope, self.guard, self.total)
             case Shorten():
@@ -121,6 +122,10 @@ class Expander:
         if items is None:
             return lambda item, form: None
         return ItemRenderer(fit.section, items, fit.names, self.guard, fit.layout.meter, self.total).render_form
+
+
+def _make_scope(fit: SectionLayout) -> StepScope:
+    return StepScope(fit.section, fit.names, fit.layout.meter, fit.pay)
 
 
 def _iter_drop(fit: SectionLayout) -> Iterator[Act]:
@@ -279,6 +284,26 @@ class ChargeMeasure:
 
     def record(self, count: int, edit: EntryEdit | None) -> int:
         """The charge itself."""
+        return count
+
+
+class PoolMeasure:
+    """What the sections of a pool are charged together."""
+
+    def __init__(self, fits: Sequence[SectionLayout]) -> None:
+        self._fits = fits
+
+    def count(self) -> int:
+        """The sum of their charges in units."""
+        return sum(fit.count_charge() for fit in self._fits)
+
+    def preview(self, fit: SectionLayout, edit: EntryEdit) -> int | None:
+        """The sum with the cut made."""
+        charge = fit.preview_charge(edit)
+        return self.count() - fit.count_charge() + charge if charge is not None else None
+
+    def record(self, count: int, edit: EntryEdit | None) -> int:
+        """The sum itself."""
         return count
 
 

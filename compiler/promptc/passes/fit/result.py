@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from promptc.diag.findings import Diagnostic
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Literal, NamedTuple
-from promptc.model.section import Section, Step
+from promptc.model.section import Pool, Section, Step
 from promptc.model.stages import Item, Selected, Strained
 from promptc.passes.layout.layout import Layout
 from promptc.passes.layout.ledger import Kind
@@ -147,6 +147,18 @@ class LadderResult(NamedTuple):
 
 
 @frozen(eq=False)
+class FittedPool:
+    """A pool, the tokens that its sections could hold together (`cap`), and what its ladder did. `entered` is what each of them was charged
+    before that, in units.
+    """
+
+    pool: Pool
+    cap: int
+    entered: Mapping[str, int]
+    run: LadderResult
+
+
+@frozen(eq=False)
 class Fitted:
     """A selection brought within its budgets, or what was tried (`errors`, `missing` tokens).
 
@@ -163,6 +175,7 @@ class Fitted:
     after_do: Mapping[str, int]
     grants: Mapping[str, int]
     ladders: Mapping[str, LadderResult]
+    pools: tuple[FittedPool, ...]
     charges: Mapping[str, int]
     truncated: LadderResult | None
     parts: tuple[Part, ...]
@@ -173,10 +186,11 @@ class Fitted:
     missing: int = 0
 
     def iter_runs(self) -> Iterator[tuple[str, LadderResult]]:
-        """The ladders that were walked, by name, in order: a tier's `do`, the sections' by their ids, `truncate`."""
+        """The ladders that were walked, by name, in order: a tier's `do`, the sections' by their ids, the pools', `truncate`."""
         if self.done is not None:
             yield "do", self.done
         yield from self.ladders.items()
+        yield from ((one.pool.ladder, one.run) for one in self.pools)
         if self.truncated is not None:
             yield "truncate", self.truncated
 

@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
+from operator import itemgetter
 
 from promptc.diag.findings import fail, show_value
 from promptc.diag.typed import Any, Literal
@@ -27,22 +28,27 @@ _Level = int | float
 _Move = tuple[str, _Level, _Level | None]
 _MEASURED = (("this", "tokens"), ("this",))
 Block = Sequence[Entry]
+Site = tuple[SectionLayout, "StepScope"]
+"""A section that a step works on, with the names that its expressions see there."""
+
+_Round = tuple[Site, str, Sequence[Block], bool]
+"""Where, why and what goes, block by block, and whether a block that cannot go stops those behind it."""
 
 
-def iter_evictions(step: Evict, fit: SectionLayout, scope: StepScope, guard: Guard) -> Iterator[Act]:
-    """The notches of the step, lazily.
+def iter_evictions(step: Evict, sites: Sequence[Site], guard: Guard) -> Iterator[tuple[SectionLayout, Act]]:
+    """The notches of the step, lazily, each with the section that it works on.
 
     Where a block cannot go whole (too little would stay), no later one of its class goes before it: at the end they go entry by entry,
     so that the newest items, whose block is not full yet, do not go while older ones stay.
     """
     is_group = step.whole == "group"
-    marker = partial(_render_marker, step.marker, scope, guard) if step.marker is not None else None
-    for why, blocks in _list_rounds(step, fit, scope, is_group):
+    for (fit, scope), why, blocks, stops in _list_rounds(step, sites, is_group):
+        marker = partial(_render_marker, step.marker, scope, guard) if step.marker is not None else None
         for block in blocks:
             going = [entry for entry in block if entry.is_alive]
             if going and _leaves(fit, going, step.floor, is_group):
-                yield Act(why, going, marker, is_below=step.marker_at == "below")
-            if going and step.step > 1 and going[0].is_alive:
+                yield fit, Act(why, going, marker, is_below=step.marker_at == "below")
+            if going and stops and going[0].is_alive:
                 break
 
 
@@ -51,17 +57,30 @@ def _render_marker(marker: Template, scope: StepScope, guard: Guard, removed: in
     return guard.guard(" ".join(text.split()))[0]
 
 
-def _list_rounds(step: Evict, fit: SectionLayout, scope: StepScope, is_group: bool) -> list[tuple[str, Sequence[Block]]]:
-    """List what goes together, in order, and why: the classes, items made by a recap, and what is then left of the blocks of `step`."""
-    blocks, made = _list_blocks(fit, is_group)
-    wholes: list[tuple[str, Sequence[Block]]] = list(iter_classes(step, blocks, scope))
-    parts: list[tuple[str, Sequence[Block]]] = []
-    if step.step > 1:
+def _list_rounds(step: Evict, sites: Sequence[Site], is_group: bool) -> list[_Round]:
+    """List what goes together: the classes, items made by a recap, and what is then left of the blocks of `step`.
+
+    The sections of a class follow each other in the order of `sites`.
+    """
+    wholes: list[tuple[float, _Round]] = []
+    made: list[_Round] = []
+    parts: list[tuple[float, _Round]] = []
+    for site in sites:
+        fit, scope = site
+        blocks, recaps = _list_blocks(fit, is_group)
         ordinal = {id(block[0]): place for place, block in enumerate(blocks)} if is_group else None
-        bundled = [(why, _bundle(ranked, step.step, ordinal)) for why, ranked in wholes]
-        wholes = [(why, [list(chain(*bundle)) for bundle in bundles]) for why, bundles in bundled]
-        parts = [(f"{why}; one by one, no whole block is left", list(chain(*bundles))) for why, bundles in bundled]
-    return [*wholes, ("a recap, after all others", [[entry] for entry in made]), *parts]
+        for rank, why, ranked in rank_classes(step, blocks, scope):
+            if step.step == 1:
+                wholes.append((rank, (site, why, ranked, False)))
+                continue
+            bundles = _bundle(ranked, step.step, ordinal)
+            wholes.append((rank, (site, why, [list(chain(*bundle)) for bundle in bundles], True)))
+            parts.append((rank, (site, f"{why}; one by one, no whole block is left", list(chain(*bundles)), False)))
+        made.append((site, "a recap, after all others", [[entry] for entry in recaps], False))
+    if len(sites) > 1:  # the classes of one section are in order
+        wholes.sort(key=itemgetter(0))
+        parts.sort(key=itemgetter(0))
+    return [*(one for _, one in wholes), *made, *(one for _, one in parts)]
 
 
 def _list_blocks(fit: SectionLayout, is_group: bool) -> tuple[list[list[Entry]], list[Entry]]:
@@ -276,36 +295,41 @@ def make_blocks(entries: Sequence[Entry], key: Callable[[Entry], Any]) -> list[l
 
 def iter_classes(step: Ranked, blocks: Sequence[Block], scope: StepScope) -> Iterator[tuple[str, list[Block]]]:
     """Why, and the blocks of one class in the order given. A block is judged by its first entry; one that no class matches is left out."""
+    return ((why, ranked) for _, why, ranked in rank_classes(step, blocks, scope))
+
+
+def rank_classes(step: Ranked, blocks: Sequence[Block], scope: StepScope) -> Iterator[tuple[float, str, list[Block]]]:
+    """The classes as `iter_classes` gives them, each with its rank, which is the same in every section: the smallest goes first."""
     if step.order:
         yield from _iter_matching(step.order, blocks, scope)
     elif step.by is not None:
         yield from _iter_smallest(step.by, blocks, scope)
     else:
-        yield "oldest first", list(blocks)
+        yield 0, "oldest first", list(blocks)
 
 
-def _iter_matching(order: Sequence[Expression], blocks: Sequence[Block], scope: StepScope) -> Iterator[tuple[str, list[Block]]]:
+def _iter_matching(order: Sequence[Expression], blocks: Sequence[Block], scope: StepScope) -> Iterator[tuple[float, str, list[Block]]]:
     left = list(blocks)
-    for predicate in order:
+    for rank, predicate in enumerate(order):
         matching: list[Block] = []
         other: list[Block] = []
         for block in left:
             (matching if scope.evaluate(predicate, block[0]) else other).append(block)
         left = other
         if matching:
-            yield _describe(predicate), matching
+            yield rank, _describe(predicate), matching
 
 
 def _describe(predicate: Expression) -> str:
     return "oldest first" if predicate.text.strip() in ("true", "True") else f"{predicate.text.strip()}, oldest first"
 
 
-def _iter_smallest(by: Expression, blocks: Sequence[Block], scope: StepScope) -> Iterator[tuple[str, list[Block]]]:
+def _iter_smallest(by: Expression, blocks: Sequence[Block], scope: StepScope) -> Iterator[tuple[float, str, list[Block]]]:
     ranked: dict[Any, list[Block]] = {}
     for block in blocks:
         ranked.setdefault(read_rank(by, scope.evaluate(by, block[0])), []).append(block)
     for value in sorted(ranked):
-        yield f"{by.text.strip()} = {value}, smallest first", ranked[value]
+        yield value, f"{by.text.strip()} = {value}, smallest first", ranked[value]
 
 
 def read_rank(by: Expression, value: Any) -> int | float:
