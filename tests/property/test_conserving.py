@@ -58,7 +58,7 @@ def _iter_wrong_sections(report: dict[str, Any], outcome: Outcome) -> Iterator[s
         yield f"the sections less joins and cuts come to {whole}, not {report['tokens']}"
 
 
-# contract 13.19
+# contract 13.17
 def _iter_wrong_pools(report: dict[str, Any]) -> Iterator[str]:
     """What a pool's sections came to, less what its ladder took, is what they are charged; of an estimate each is rounded up by itself."""
     falls = _sum_falls(report)

@@ -1,11 +1,15 @@
 """Grants of shares: within what there is, fair, and never falling as there is more."""
 
 from fractions import Fraction
+from pathlib import Path
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from promptc.passes.fit.grant import Claim, count_shares
+from tests.property.drawing.packs import Drawn
+from tests.property.load_drawn import load_drawn
 from tests.property.oracle.granting import share_out
 
 _AMOUNTS = st.integers(0, 60)
@@ -70,3 +74,43 @@ def test_what_is_left_over_is_less_than_a_token_each(grows: dict[str, Claim], ro
     spent = sum(shares[name] - grows[name].floor for name in grows)
     wanted = sum((max(Fraction(0), one.ceiling - one.floor) for one in grows.values()), Fraction(0))
     assert spent > min(room, wanted) - len(grows) if grows else spent == 0
+
+
+# contract 5.44
+@given(st.lists(st.tuples(_AMOUNTS, st.integers(1, 100), _AMOUNTS), min_size=1, max_size=3), st.integers(0, 60), st.integers(1, 400))
+def test_what_percentages_do_not_claim_goes_on_to_grow(parts: list[tuple[int, int, int]], floor: int, total: int) -> None:
+    """All of it, and to no other percentage: each of those stays within its part of the total."""
+    percents = {
+        f"p{place}": Claim(least, min(Fraction(least + demand), Fraction(part, 100) * total), Fraction(part, 100))
+        for place, (least, part, demand) in enumerate(parts)
+    }
+    grows = {"rest": Claim(floor, Fraction(10_000), Fraction(1))}
+    room = max(0, total - floor - sum(one.floor for one in percents.values()))
+    shares = count_shares(percents, grows, room)
+    taken = sum(shares[name] - one.floor for name, one in percents.items())
+    assert all(shares[name] <= max(one.floor, one.ceiling) for name, one in percents.items())
+    assert room - taken - len(percents) - 1 < shares["rest"] - floor <= room - taken
+
+
+# contract 5.44
+def test_what_a_notch_leaves_of_a_grant_may_not_be_handed_on(tmp_path: Path) -> None:
+    """The counterexample: one item of 36 tokens has half of the total, and items of nine tokens share what it leaves. Handing on its free
+    half, as soon as the item does not fit into that, would lose three of them where the total grows.
+    """
+    lists: dict[str, Any] = {"report": "50%", "notes": {"grow": 1}}
+    sections = [
+        {"id": name, "budget": budget, "items": {"from": f"state.{name}", "text": "{{ item }}"}, "overflow": [{"evict": {}}]}
+        for name, budget in lists.items()
+    ]
+    manifest = {"promptc": 1, "name": "halves", "version": "1.0.0", "tokenizer": "chars/4", "budget": 400, "sections": sections}
+    state = {"report": ["r" * 142], "notes": ["n" * 35] * 12}
+    pack = load_drawn(Drawn({**manifest, "output": {"separator": ""}}, state), tmp_path)
+    held = {}
+    for total in range(60, 120):
+        fitted = pack.compile(pack.load_state(state), budget=total).fitted
+        charge = fitted.layout.meter.tokens(fitted.charges["report"])
+        held[total] = len(fitted.sections["notes"].alive), (total - charge) // 9
+    notes, handed = zip(*held.values(), strict=True)
+    assert list(notes) == sorted(notes)
+    assert list(handed) != sorted(handed)
+    assert held[71][1] - held[72][1] == 3

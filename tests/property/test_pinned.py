@@ -9,7 +9,7 @@ from tests.property.oracle.layout import Layout
 from tests.property.proof import Proof, Tally
 
 
-# contract 4.15 and 11.6
+# contract 4.15, 5.41 and 11.6
 def test_pinned_content_and_keep_stay_whole(proof: Proof) -> None:
     proof.hold("pinned and kept", judge_pinned, draw_any, 2000)
 

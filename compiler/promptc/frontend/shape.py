@@ -388,11 +388,13 @@ def _describe_rule(fault: SchemaFault, root: Node, whole: str) -> Diagnostic:
     title = titled or f"one of {_join_and(list_rule_keys(fault))}"
     has = _join_and(present) if present else "none of them"
     return Diagnostic(
-        "PC0207", f"{place} takes {title}, and has {has}", node.key_span(present[-1]) if present else node.span, _mend_rule(present)
+        "PC0207", f"{place} takes {title}, and has {has}", node.key_span(present[-1]) if present else node.span, _mend_rule(present, fault)
     )
 
 
-def _mend_rule(present: list[str]) -> str:
+def _mend_rule(present: list[str], fault: SchemaFault) -> str:
+    if not present and "section" in list_rule_keys(fault):
+        return _EXAMPLES["section"]
     return "keep one of them" if len(present) > 1 else "remove it" if present else "give one of them"
 
 

@@ -212,7 +212,7 @@ class _Fitting:
         separator = section.spec.get("separator", "\n")
         return len(separator.join(item.body for item in section.alive))
 
-    # contract 5.3
+    # contract 5.3 and 5.42
     def _grant(self) -> dict[str, int]:
         fixed = self.layout.fixed
         shares: dict[str, dict[str, Claim]] = {"percent": {}, "grow": {}}
@@ -247,7 +247,7 @@ class _Fitting:
     def _list_pools(self) -> list[tuple[str, dict[str, Any]]]:
         return list(self.manifest.get("pools", {}).items())
 
-    # contract 5.44
+    # contract 5.43
     def _claim_pool(self, pool: dict[str, Any], numbers: dict[str, int]) -> Claim:
         """What it wants is what its sections' own ladders leave, its floor the least that its own ladder can leave of that."""
         other = _Fitting(*self.given)
@@ -262,7 +262,7 @@ class _Fitting:
         part = Fraction(pool["max"].removesuffix("%")) / 100
         return Fraction(min([demand, *(after for _, after in log)])), min(Fraction(demand), part * self.total), part
 
-    # contract 5.41
+    # contract 5.39
     def _count_pool(self, pool: dict[str, Any]) -> int:
         return sum(self.layout.charge(self.by_id[name]) for name in pool["sections"])
 

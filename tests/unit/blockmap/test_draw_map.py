@@ -304,3 +304,29 @@ def test_a_note_that_a_case_changes_is_shown(tmp_path):
     said = {change.block: _plain(change.says) for change in drawn.variations[0].changes}
     assert said == {"log": ["as many as `fit`", "without twelve is plenty"], "rules": ["new here"]}
     assert _plain(_block(_draw(tmp_path, body, cases={"size": "large"}), "log").notes)[0] == "as many as `fit`"
+
+
+def test_a_pool_is_told_at_each_of_its_sections(tmp_path):
+    drawn = _draw(
+        tmp_path,
+        """
+        sections:
+          - {id: facts, items: {from: state.facts, text: "{{ item }}"}}
+          - {id: lore, budget: 90, items: {from: state.lore, text: "{{ item }}"}}
+          - {id: rest, text: x}
+        pools:
+          memory:
+            sections: [facts, lore]
+            max: 30%
+            overflow: [lore, {evict: {sections: [facts, lore], by: item.rank}}]
+        truncate: [{evict: {sections: [lore, facts], order: ["true"]}}]
+        """,
+    )
+    assert _plain(_block(drawn, "facts").caps) == ["pool `memory`, 30% of the total with `lore`"]
+    assert _plain(_block(drawn, "lore").caps) == ["budget 90 tokens", "pool `memory`, 30% of the total with `facts`"]
+    assert _plain(_block(drawn, "rest").caps) == []
+    assert _plain(_block(drawn, "facts").notes) == [
+        "over the pool memory: step 2, evict items of `facts`, `lore`, least `item.rank` first",
+        "over the total: step 1, evict items of `lore`, `facts` where `true`",
+    ]
+    assert "over the pool memory: step 1, its own ladder goes on; step 2" in _plain(_block(drawn, "lore").notes)[1]

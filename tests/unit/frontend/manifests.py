@@ -163,6 +163,7 @@ strain:
       use: [short]
       variants: {retrieval: deep}
       sections: {recent: {items: {window: {last: 10}}}}
+      pools: {memory: {max: 900}}
       truncate: [lore]
       output: {separator: ""}
     - name: strain_2
@@ -175,6 +176,12 @@ strain:
         - use: other
         - fail: {section: rules}
     - {name: strain_3, at: 1, do: []}
+
+pools:
+  memory:
+    sections: [lore, recent]
+    max: 30%
+    overflow: [lore, {evict: {sections: [lore, recent], by: item.score}}]
 
 truncate:
   - lore

@@ -387,6 +387,7 @@ OPEN = (
     "variants",
     "stores",
     "indexes",
+    "pools",
     "operations",
     "asks",
     "sections",
