@@ -28,7 +28,7 @@ SECTION: Schema = {"description": "The section that the step works on.", "exampl
 SECTIONS: Schema = {
     "description": "Sections whose items go in one order, by `by` or `order`. Of equal items, those of the section named first go first.",
     "examples": [["facts", "lore"]],
-    "$ref": REF + "ids",
+    "$ref": REF + "different_ids",
 }
 USE: Schema = {"description": "A patch to apply. The sections are then selected again.", "examples": ["short"], "$ref": REF + "id"}
 

@@ -343,8 +343,7 @@ def _check_pools(pools: tuple[Pool, ...], node: Node, sections: tuple[Section, .
                 message = f"the pool `{pool.name}` names `{name}`, which is not a section"
                 compiler.note("PC0295", message, named.span, suggest(name, by_id))
             elif name in holders:
-                where = f"in the pool `{holders[name]}` already" if holders[name] != pool.name else "in it already"
-                message = f"the pool `{pool.name}` holds `{name}`, which is {where}"
+                message = f"the pool `{pool.name}` holds `{name}`, which is in the pool `{holders[name]}` already"
                 compiler.note("PC0296", message, named.span, f"take `{name}` out of one of them: a section can have one pool")
             elif budget is not None and budget.is_share and not by_id[name].pinned:
                 message = f"`{name}` has a share of the total, and the pool `{pool.name}` caps it too: a larger total would remove content"

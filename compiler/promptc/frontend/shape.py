@@ -341,6 +341,8 @@ def _locate_key(key: str, around: Path, root: Node) -> str:
     for stop in range(len(around) - 1, -1, -1):
         if isinstance(_find(root, around[:stop]).value, dict) and key in _list_known(schemas, around[:stop]):
             beside = around[stop]
+            if beside == key:
+                return ""
             return f"`{key}` belongs to {_name_place(around[:stop], root) or 'the manifest'}, beside `{shorten(str(beside))}`"
     here = _list_known(schemas, around)
     there = _find(root, around).value
@@ -499,9 +501,11 @@ def _mend_shape(fault: SchemaFault, node: Node) -> str:
             return f"write a list of steps: `{key}: [{value if value in _STEP_NAMES else 'evict'}: {{}}]`"
         if key in _STEPS and isinstance(value, dict) and set(value) <= set(_STEP_NAMES):
             return f"write a list of steps, each with its own `-`: `- {next(iter(value), 'evict')}: {{…}}`"
-        if key == "sections":
+        if fault.path == ("sections",):
             return "write a list, each section with its `id`: `- {id: rules, text: Be brief.}`"
         return f"write a list: `{key}: [{node.raw}]`" if is_plain else ""
+    if key == "pools" and isinstance(value, tuple) and fault.wanted == "object":
+        return "write a mapping by name: `pools: {memory: {sections: [facts, lore], max: 4000, overflow: [lore, facts]}}`"
     if key == "sections" and isinstance(value, tuple) and fault.wanted == "object":
         return "write a mapping by id: `sections: {rules: {text: Be brief.}}`"
     if isinstance(value, tuple) and fault.keyword == "type" and fault.wanted == "string":

@@ -103,6 +103,11 @@ def _iter_fitting(outcome: Outcome, selected: Selected) -> Iterator[Fact]:
     grant, budget = fitted.grants.get(section.id), section.budget
     if grant is not None and budget is not None:
         yield Fact("may hold", f"{show_plural(grant, 'token')}{name_source(budget)}, {budget.span}")
+    for one in fitted.pools:
+        if section.id in one.pool.sections:
+            others = ", ".join(name for name in one.pool.sections if name != section.id)
+            beside = f" with {others}" if others else ""
+            yield Fact("shares", f"{show_plural(one.cap, 'token')}{beside}, in the pool {one.pool.name}, {one.pool.span}")
     for ladder in iter_ladders(outcome):
         cuts = [cut for cut in ladder.run.applied if cut.section == section.id]
         if cuts:
