@@ -118,8 +118,8 @@ def test_needs_of_a_pool(proof: Proof) -> None:
     def judge(loaded: Loaded, tally: Tally) -> str | None:
         return judge_pool_needs(loaded, tally, library)
 
-    tally = proof.hold("needs of a pool", judge, draw_monotone, 400)
-    assert tally["cuts"]
+    tally = proof.hold("needs of a pool", judge, draw_monotone, 1000)
+    assert tally["cuts"] or tally["packs"] < 50
 
 
 def judge_pool_needs(loaded: Loaded, tally: Tally, library: Library) -> str | None:
