@@ -72,12 +72,22 @@ def _read_gemini(body: Mapping[str, Any]) -> Any:
     if strange:
         raise ValueError(f"not in a request: {sorted(strange)}")
     read = {key: _adapt(models[key]).validate_python(value) for key, value in body.items()}
-    return {key: _adapt(models[key]).dump_python(value, by_alias=True, exclude_unset=True, mode="json") for key, value in read.items()}
+    written = {key: _adapt(models[key]).dump_python(value, by_alias=True, exclude_unset=True, mode="json") for key, value in read.items()}
+    for part in (part for content in written.get("contents", ()) for part in content.get("parts", ())):
+        if "inlineData" in part:  # the SDK writes the alphabet for URLs, of which the service reads both
+            part["inlineData"]["data"] = part["inlineData"]["data"].replace("-", "+").replace("_", "/")
+    return written
 
 
 def _read_ollama(body: Mapping[str, Any]) -> Any:
-    """Its types read any key of a tool's schema that they know and drop the others, so schemas are judged by the shape alone."""
-    from ollama._types import ChatRequest, Message, Options
+    """Its types read any key of a tool's schema that they know and drop the others, so schemas are judged by the shape alone. Pictures are
+    wrapped as its client does before it judges them.
+    """
+    from ollama._types import ChatRequest, Image, Message, Options
+
+    if any("images" in one for one in body["messages"]):
+        wrap = lambda one: {**one, "images": [Image(value=picture) for picture in one["images"]]} if "images" in one else one  # noqa: E731
+        body = {**body, "messages": [wrap(one) for one in body["messages"]]}
 
     known = {key for key in ChatRequest.model_fields if key not in ("messages", "options", "tools")}
     read = ChatRequest.model_validate(body)

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from promptc.diag.frozen import field, frozen
 from promptc.diag.typed import Any, Literal
+from promptc.model.media import MEDIA_KINDS, describe_media
 from promptc.text.diff import TextRun, diff_words
 from promptc.text.json import render_canonical_json
 
@@ -274,11 +275,21 @@ def read_side(output: Output, report: Mapping[str, Any] | None) -> Side:
 
 
 def _show_content(message: Mapping[str, Any]) -> str:
-    """The content as it is counted: the texts of parts, other parts as canonical JSON, each on lines of its own."""
+    """The content as it is measured: its parts, each on lines of its own."""
     content = message.get("content") or ""
     if isinstance(content, str):
         return content
-    return "\n".join(str(part["text"]) if part.get("type") == "text" else render_canonical_json(part) for part in content)
+    return "\n".join(map(_show_part, content))
+
+
+def _show_part(part: Mapping[str, Any]) -> str:
+    """A text, the line that stands for what is none, any other part as canonical JSON."""
+    if part.get("type") == "text":
+        return str(part["text"])
+    try:
+        return describe_media(part) if part.get("type") in MEDIA_KINDS else render_canonical_json(part)
+    except (LookupError, TypeError, ValueError):
+        return render_canonical_json(part)  # of messages that promptc did not make
 
 
 def _show_head(message: Mapping[str, Any]) -> str:

@@ -40,7 +40,8 @@ def _recount(outcome: CaseOutcome, report: Mapping[str, Any]) -> int:
     counter = report["counter"]["name"]
     if outcome.messages is not None:
         messages = [(message["role"], message["content"]) for message in outcome.messages]
-        return count_messages(counter, messages, _list_offered(outcome), report["overhead"])
+        media = [one for section in report["sections"] for item in section["items"] for one in item.get("media", ())]
+        return count_messages(counter, messages, _list_offered(outcome), report["overhead"]) + sum(one["tokens"] for one in media)
     return count_text(counter, outcome.text or "")
 
 

@@ -35,6 +35,7 @@ _PATTERNS = {
         ]
     ),
 }
+_MEDIA = ("image", "document", "audio")
 _UNPROVIDED = {"message": 3, "prompt": 3, "role": True, "tools": 0, "response": 0}
 
 
@@ -64,10 +65,10 @@ def count_offered(name: str, offered: Sequence[Any], overhead: Mapping[str, Any]
 
 
 def _write_content(content: Any) -> str:
-    """A content as it is counted: parts on lines of their own, those that are no text as JSON."""
+    """A content as it is counted: parts on lines of their own, those that are no text as JSON. Media count by themselves."""
     if isinstance(content, str):
         return content
-    return "\n".join(part["text"] if part["type"] == "text" else _write(part) for part in content)
+    return "\n".join(part["text"] if part["type"] == "text" else _write(part) for part in content if part["type"] not in _MEDIA)
 
 
 def _write(value: Any) -> str:

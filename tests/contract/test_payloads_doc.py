@@ -13,7 +13,7 @@ _COUNTS = ("message_tokens", "prompt_tokens", "tool_tokens", "tools_tokens", "re
 
 def test_the_tables_are_those_of_the_file():
     text = DOCUMENT.read_text(encoding="utf-8")
-    for table in (_render_facts(), _render_counts(), _render_schemas()):
+    for table in (_render_facts(), _render_counts(), _render_schemas(), _render_media()):
         assert table in text, f"docs/reference/payloads.md lacks this table:\n\n{table}"
 
 
@@ -53,6 +53,13 @@ def _render_fact(one: Provider) -> str:
 
 def _say(is_so: bool) -> str:
     return "yes" if is_so else "no"
+
+
+def _render_media() -> str:
+    head = "| format | kind | as | media types |\n| --- | --- | --- | --- |\n"
+    rows = [(load_provider(name), kind, taken) for name in PROVIDERS for kind, taken in load_provider(name).media]
+    cells = [(f"`{one.name}`", kind, " or ".join(taken.by), " ".join(f"`{type}`" for type in taken.types)) for one, kind, taken in rows]
+    return head + "\n".join(f"| {' | '.join(row)} |" for row in cells)
 
 
 def _render_counts() -> str:

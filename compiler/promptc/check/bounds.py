@@ -15,6 +15,7 @@ from promptc.check.scopes import Scopes
 from promptc.check.texts import UsedText
 from promptc.diag.findings import PromptcError
 from promptc.diag.frozen import frozen
+from promptc.model.media import MEDIA_KINDS
 from promptc.model.pack import Output, PackModel, Plan
 from promptc.model.section import Items, Matches, Retrieve, Section
 from promptc.template.compile import Expression, Template
@@ -243,6 +244,8 @@ def _count_kept(items: Items, texts: SectionTexts) -> tuple[int | None, str]:
 def _bound_item(items: Items, texts: SectionTexts) -> Amount:
     """One item with its fence, and the header of a group it may open."""
     made = _bound_trimmed(items, texts, choose_largest(texts.amount(form) for form in items.forms))
+    if items.message is not None and not set(MEDIA_KINDS).isdisjoint(items.message.passing):
+        return UNBOUNDED  # what a picture counts is not told by the schema
     if items.message is not None:
         content = texts.kind(items.message.content)
         text = keep_members(content, lambda one: not isinstance(one, ListType))

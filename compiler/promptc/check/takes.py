@@ -198,6 +198,9 @@ COUNT = Takes("a whole number from 0", _accept_whole(0), "whole", "a whole numbe
 CAP = Takes(
     "a whole number or none", _any_of(_accept_whole(None), _accept(NoneType)), "whole", "a whole number of the state: `state.npc_budget`"
 )
+MEDIA_TOKENS = Takes(
+    "a whole number from 0, or none", _any_of(_accept_whole(0), _accept(NoneType)), "whole", "a whole number of the part: `part.tokens`"
+)
 PLACE = Takes("a whole number", _accept_whole(None), "whole", "a whole number of the item: `item.turn`")
 NUMBER = Takes("a number", _accept(NumberType), "number", "a number of what is read: `item.weight`")
 KEY = Takes(

@@ -309,7 +309,7 @@ class ItemTracer:
         """The parts of a content that is a list, each on a line, as they are counted."""
         content: Any = message.content.evaluate(self._bind(fit, items, entry.item))
         pieces: list[TracedText] = []
-        for given, part in read_parts(content, message, entry.item.id).passing:
+        for given, part in read_parts(content, message, entry.item.id, lambda steps: None).passing:
             pointer = self._origins.pointers.find(given)
             inner = "/text" if part["type"] == "text" else ""
             made = _make_content(message, render_part(part), (pointer + inner,) if pointer is not None else ())

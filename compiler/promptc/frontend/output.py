@@ -25,7 +25,7 @@ from promptc.frontend.schema.fit import fit_schema
 from promptc.frontend.schema.lint import lint_offered, lint_schema
 from promptc.frontend.sections import load_fence
 from promptc.frontend.texts import PackFiles, TextCompiler
-from promptc.model.messages import PROVIDERS, Breakpoints, Provider, SchemaRules
+from promptc.model.messages import PROVIDERS, Breakpoints, Provider, SchemaRules, TakenMedia
 from promptc.model.pack import Guarding, MessagePlan, Offers, Output, PackModel, Response, SentSchema, Tool
 from promptc.model.section import Fence, Section
 from promptc.model.state import Node
@@ -403,6 +403,7 @@ def _load(name: str, as_of: str, facts: dict[str, Any]) -> Provider:
         tool_names=values.get("tool_names", "any"),
         tool_ids=values.get("tool_ids", "turn"),
         schema=_load_rules(facts["schema"]),
+        media=tuple((kind, TakenMedia(tuple(one["by"]), tuple(one["types"]))) for kind, one in values["media"].items()),
     )
 
 

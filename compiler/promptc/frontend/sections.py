@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
+from functools import cache
+from pathlib import Path
 
-from promptc.diag.findings import show_value, suggest
+from promptc.diag.findings import Span, show_value, suggest
 from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any
 from promptc.frontend.texts import TextCompiler
+from promptc.model.media import MEDIA_KINDS, MediaForm, MediaRule, MediaTable
 from promptc.model.section import (
     DEFAULT,
     MICRO,
@@ -143,6 +146,7 @@ def _iter_items(items: Items) -> Iterator[Expression | Template]:
         items.group.header if items.group else None,
         items.message.role if items.message else None,
         items.message.content if items.message else None,
+        items.message.media.tokens if items.message and items.message.media else None,
         items.trim_each.marker if items.trim_each else None,
         items.fence.open if items.fence else None,
         items.fence.close if items.fence else None,
@@ -209,13 +213,60 @@ def _load_forms(node: Node, compiler: TextCompiler) -> tuple[Template, ...]:
 def _load_message(node: Node | None, compiler: TextCompiler) -> MessageForm | None:
     if node is None:
         return None
-    parts = node.get("parts")
-    return MessageForm(
+    parts, media = node.get("parts"), node.get("media")
+    message = MessageForm(
         role=compiler.expression(node.value["role"]),
         content=compiler.expression(node.value["content"]),
         parts=node.texts("parts") if parts else _ALL_PARTS,
         roles=node.texts("roles") or _ALL_ROLES,
         span=parts.span if parts else node.span,
+    )
+    if media is None and not set(MEDIA_KINDS).intersection(message.passing):
+        return message
+    return replace(message, media=_load_media(media, message.span, compiler))
+
+
+def _load_media(node: Node | None, span: Span, compiler: TextCompiler) -> MediaForm:
+    """What is said of media, or, where nothing is, that it stands at `span`; a model that the table does not have is a finding."""
+    table = load_media_table()
+    if node is None:
+        return MediaForm(span, table)
+    model = node.get("model")
+    if model is not None and table.find(str(model.value)) is None:
+        what = f"the table of {table.as_of} does not say how the model `{model.value}` counts pictures, documents and sounds"
+        near = suggest(str(model.value), list(table.iter_models()))
+        compiler.note(
+            "PC0586", what, model.span, f"name one that counts alike, or say what a part takes with `tokens`; {near}".rstrip("; ")
+        )
+    return MediaForm(
+        span=node.span,
+        table=table,
+        model=node.find_text("model"),
+        detail=node.find_text("detail"),
+        tokens=compiler.find_expression(node.get("tokens")),
+    )
+
+
+@cache
+def load_media_table() -> MediaTable:
+    """How models count what is no text, as it is shipped."""
+    import tomllib
+
+    read = tomllib.loads(Path(__file__).with_name("media.toml").read_text(encoding="utf-8"))
+    return MediaTable(read["as_of"], tuple(map(_load_rule, read["rule"])))
+
+
+def _load_rule(given: dict[str, Any]) -> MediaRule:
+    return MediaRule(
+        name=given["models"][0],
+        models=tuple(given["models"]),
+        source=given["source"],
+        how=given["how"],
+        numbers=given["numbers"],
+        details=given.get("detail", {}),
+        page=given.get("page", 0),
+        second=given.get("second", 0),
+        estimate=given.get("estimate", False),
     )
 
 

@@ -173,6 +173,14 @@ class SchemaRules:
 
 
 @frozen
+class TakenMedia:
+    """How a provider takes parts of one kind: `by` base64, by URL, or both; of these media `types`."""
+
+    by: tuple[str, ...]
+    types: tuple[str, ...]
+
+
+@frozen
 class Provider:
     """The facts of one provider, as they were on the day `as_of`.
 
@@ -201,6 +209,11 @@ class Provider:
     tool_names: Literal["any", "letter_first"] = "any"
     tool_ids: Literal["turn", "once"] = "turn"
     schema: SchemaRules = SchemaRules()
+    media: tuple[tuple[str, TakenMedia], ...] = ()
+
+    def find_media(self, kind: str) -> TakenMedia | None:
+        """How it takes parts of that kind; None where it takes none."""
+        return next((taken for name, taken in self.media if name == kind), None)
 
 
 def _cut_own_name(model: str) -> str:

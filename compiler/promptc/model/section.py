@@ -8,17 +8,23 @@ from math import gcd, isfinite
 from promptc.diag.findings import Span
 from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Literal
+from promptc.model.media import MEDIA_KINDS, MediaForm
 from promptc.template.compile import Expression, Template
 
 Role = Literal["system", "developer", "user", "assistant"]
-PART_KINDS = ("text", "tool_use", "tool_result", "thinking", "redacted_thinking")
+PART_KINDS = ("text", *MEDIA_KINDS, "tool_use", "tool_result", "thinking", "redacted_thinking")
 """The kinds of parts of a message that a request can hold."""
 
 HALVES = frozenset(("tool_use", "tool_result"))
 """Of a turn of tools."""
 
-_ALIASES: Mapping[str, str] = {"input_text": "text", "output_text": "text"}
-"""What OpenAI's responses call a text."""
+_ALIASES: Mapping[str, str] = {
+    **dict.fromkeys(("input_text", "output_text"), "text"),
+    **dict.fromkeys(("image_url", "input_image"), "image"),
+    **dict.fromkeys(("file", "input_file"), "document"),
+    "input_audio": "audio",
+}
+"""What OpenAI calls them."""
 
 MICRO = 1_000_000
 """Scores are whole millionths: 250_000 is 0.25."""
@@ -111,19 +117,22 @@ class Grouping:
 
 
 def read_part_kind(type: str) -> str:
-    """The kind of a part of that `type`: the type itself, `text` for all that are texts."""
+    """The kind of a part of that `type`: the type itself, or what it is called in another service."""
     return _ALIASES.get(type, type)
 
 
 @frozen
 class MessageForm:
-    """Each item a message of its own. `parts` are the kinds that the manifest names. `span` is that of `parts`, where it is given."""
+    """Each item a message of its own. `parts` are the kinds that the manifest names. `span` is that of `parts`, where it is given. `media`
+    tells how parts that are no text are counted; it is there where `parts` names such kinds, or the manifest names it.
+    """
 
     role: Expression
     content: Expression
     parts: tuple[str, ...]
     roles: tuple[str, ...]
     span: Span
+    media: MediaForm | None = None
 
     @property
     def passing(self) -> tuple[str, ...]:

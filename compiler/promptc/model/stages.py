@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from promptc.diag.findings import Diagnostic
 from promptc.diag.frozen import field, frozen
 from promptc.diag.typed import Any, Literal, Protocol
+from promptc.model.media import CountedMedia
 from promptc.model.messages import Provider
 from promptc.model.pack import Choice, Format, PackModel, Plan
 from promptc.model.section import Ratio, Section, Step
@@ -58,7 +59,8 @@ class Item:
 
     `value` is the author's data, untouched, `element` the one of `each` that it belongs to. `raw` is its rendered text without final line
     ends, `text` the same guarded. `unit` is shared by items that live and die together. `content` is a message item's list of parts, None
-    for plain text.
+    for plain text; `media` are those that are no text, as they were counted, and `beyond` the units that they count beyond the lines that
+    stand for them in the text.
     """
 
     id: str
@@ -77,6 +79,8 @@ class Item:
     close: str = ""
     found: tuple[Finding, ...] = ()
     element: Any = None
+    media: tuple[CountedMedia, ...] = ()
+    beyond: int = 0
 
 
 @frozen(eq=False)

@@ -12,7 +12,7 @@ from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
 from promptc.model.section import Evict, Trim
 from promptc.passes.fit.result import Applied, Fitted, LadderResult, Part
-from promptc.passes.items.render import fits_size, iter_joined
+from promptc.passes.items.render import fits_size, iter_joined, join_counted
 from promptc.passes.strain import iter_warnings
 
 _HALVES = "give the section another `separator`: now the text around its items and the data form one together"
@@ -82,9 +82,15 @@ def verify(fitted: Fitted, emitted: Emitted) -> int:
         units = meter.count_whole(emitted.text)
     else:
         contents: dict[int, list[str]] = {}
+        media = 0
         for part in emitted.parts:
-            contents.setdefault(part.message, []).append(part.text)
-        units = (layout.costs.prompt + layout.count_offered(meter.count_whole)) * counter.unit
+            item = part.item.item if part.item is not None else None
+            if item is None or not item.media:
+                contents.setdefault(part.message, []).append(part.text)
+            else:
+                contents.setdefault(part.message, []).append(join_counted(item.content or ()))
+                media += sum(one.tokens for one in item.media)
+        units = (layout.costs.prompt + layout.count_offered(meter.count_whole) + media) * counter.unit
         units += sum(meter.count_whole("".join(texts)) for texts in contents.values())
         units += sum(layout.count_message(message["role"]) for message in emitted.messages)
     expected = fitted.units + layout.fixed

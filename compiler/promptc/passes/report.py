@@ -13,6 +13,7 @@ from posixpath import basename, dirname, isabs, relpath
 
 from promptc.diag.findings import Diagnostic, Span
 from promptc.diag.typed import Any
+from promptc.model.media import CountedMedia
 from promptc.model.section import Drop, Recap, Replace, Section, Segments
 from promptc.model.stages import Selected
 from promptc.model.state import Pointers
@@ -197,7 +198,18 @@ def _describe_item(fitted: Fitted, origins: Origins, name: str, entry: FittedIte
         "at": _describe_place(fitted, origins.locate(section, entry)),
         "pointer": origins.find_pointer(section, entry),
     }
-    return described | ({"form": entry.form} if entry.form else {})
+    media = [_describe_media(one) for one in entry.item.media]
+    return described | ({"form": entry.form} if entry.form else {}) | ({"media": media} if media else {})
+
+
+def _describe_media(counted: CountedMedia) -> dict[str, Any]:
+    """A part that is no text: what is known of it, its tokens, and what counted them."""
+    size, detail = counted.size, counted.detail
+    described: dict[str, Any] = {"kind": counted.kind, **({"type": counted.type} if counted.type else {})}
+    described |= {"size": [size.width, size.height]} if size.tells("image") else {}
+    described |= ({"pages": size.pages} if size.pages else {}) | ({"seconds": size.millis / 1000} if size.millis else {})
+    described |= {"detail": detail} if detail is not None else {}
+    return described | ({"tokens": counted.tokens, "by": counted.by, "estimate": counted.estimate} if counted.by else {})
 
 
 def _describe_frame(fitted: Fitted, emitted: Emitted | None, counts: Sequence[int], tokens: int | None) -> dict[str, int]:
@@ -227,7 +239,16 @@ def _describe_overhead(fitted: Fitted) -> dict[str, Any]:
         "response": layout.response_overhead,
         "estimate": provider is None or bool(provider.estimates),
         **({"left_out": list(left_out)} if left_out else {}),
+        **_describe_table(fitted),
     }
+
+
+def _describe_table(fitted: Fitted) -> dict[str, Any]:
+    """Of the table that counts media its date, and whether any count by it is an estimate; nothing where it counted none."""
+    counted = [one for fit in fitted.sections.values() for entry in fit.alive for one in entry.item.media if one.by]
+    forms = [fit.section.items.message.media for fit in fitted.sections.values() if fit.section.items and fit.section.items.message]
+    as_of = next((form.table.as_of for form in forms if form is not None), None)
+    return {"media": {"as_of": as_of, "estimate": any(one.estimate for one in counted)}} if counted else {}
 
 
 def _count_joins(fitted: Fitted) -> int:
@@ -336,7 +357,7 @@ def _iter_running(parts: Sequence[Part], layout: Layout) -> Iterator[int]:
     tokens, units = layout.meter.tokens, 0
     for part in parts:
         before = units
-        units += layout.meter.count(part.text)
+        units += layout.meter.count(part.text) + _count_beyond(part)
         yield tokens(units) - tokens(before)
 
 
@@ -353,7 +374,7 @@ def _attribute_message(parts: Sequence[Part], layout: Layout) -> list[int]:
 
 def _attribute_cluster(cluster: Sequence[Part], layout: Layout) -> list[int]:
     if len(cluster) == 1:
-        return [layout.meter.count(cluster[0].text)]
+        return [layout.meter.count(cluster[0].text) + _count_beyond(cluster[0])]
     starts = layout.meter.counter.iter_starts("".join(part.text for part in cluster))
     ends: list[int] = []
     for part in cluster:
@@ -362,6 +383,11 @@ def _attribute_cluster(cluster: Sequence[Part], layout: Layout) -> list[int]:
     for start in starts:
         counts[bisect_right(ends, start)] += 1
     return counts
+
+
+def _count_beyond(part: Part) -> int:
+    """The units of a message's media beyond the lines that stand for them. Such a message is one part."""
+    return part.item.item.beyond if part.item is not None else 0
 
 
 def describe_digests(selected: Sequence[Selected]) -> dict[str, dict[str, str]]:

@@ -15,7 +15,7 @@ from promptc.model.pack import Choice, Guarding, Plan, has_reach, list_reads
 from promptc.model.section import Fence, Items, Section
 from promptc.model.stages import Bound, Gathered, Gathering, Item, Selected, Selection
 from promptc.passes.bind import pay_text, section_names
-from promptc.passes.items.render import guard_fence, render_fence, split_literals, strip_lines
+from promptc.passes.items.render import CountMedia, guard_fence, render_fence, split_literals, strip_lines
 from promptc.passes.items.select import Reach, select_items
 from promptc.passes.layout.layout import Layout
 from promptc.passes.layout.section import SectionLayout, count_demand
@@ -50,8 +50,9 @@ def select(
     """
     fences = work.render_fences(bound, plan, strain)
     is_guarded_alike = before is not None and before.fences == fences and _list_rules(before.plan, bound) == _list_rules(plan, bound)
+    is_counted_alike = before is not None and before.plan.output.models == plan.output.models
     guard = before.guard if before is not None and is_guarded_alike else work.load_guard(bound, plan, fences)
-    reuse = _Reuse(before if is_guarded_alike else None, bound, strain)
+    reuse = _Reuse(before if is_guarded_alike and is_counted_alike else None, bound, strain)
     counts: dict[str, int] = {}
     chosen: dict[str, Selected] = {}
     selector = SectionSelector(bound, plan, guard, strain, counts, chosen, gathering)
@@ -186,6 +187,23 @@ class SectionSelector:
         steps = [step for step in self._plan.list_shared_steps() if section.id in step.sections]
         return Reach(section, steps, self.bound.meter, units)
 
+    def find_media_model(self, section: Section) -> str | None:
+        """The model that counts the media of its messages; None where it has none, or no model is named."""
+        message = section.items.message if section.items is not None else None
+        if message is None or message.media is None:
+            return None
+        provider = self.bound.provider
+        return message.media.choose_model(self._plan.output.models, provider.name if provider is not None else None)
+
+    def _find_media_counter(self, section: Section) -> CountMedia | None:
+        message = section.items.message if section.items is not None else None
+        if message is None or message.media is None:
+            return None
+        from promptc.passes.items.media import MediaReader
+
+        provider = self.bound.provider.name if self.bound.provider is not None else None
+        return MediaReader(message.media, self.find_media_model(section), provider, self.bound.format == "text").count
+
     def _select(self, section: Section, names: Mapping[str, Any]) -> Selected:
         if section.id in self.bound.without:
             return Selected(section, "off")
@@ -204,6 +222,7 @@ class SectionSelector:
                 reach=self.find_reach(section),
                 shows=self.bound.find_shows(),
                 gathered=self._find_gathered(section, section.items, names),
+                count_media=self._find_media_counter(section),
             )
         return self._select_text(section, names)
 

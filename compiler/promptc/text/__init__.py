@@ -3,5 +3,5 @@
 `characters` is below all others; `guard` defuses; `json` renders, digests and points; `cutting` cuts to a count of `counters`; `pattern`
 matches a schema's patterns.
 
-Public: `characters`, `counters`, `cutting`, `diff`, `guard`, `json`, `moment`, `pattern`.
+Public: `characters`, `counters`, `cutting`, `diff`, `guard`, `json`, `moment`, `pattern`, `pictures`.
 """

@@ -109,7 +109,9 @@ sections:
       window: {last: state.depth}
       sort: item.at
       limit: 20
-      message: {role: item.role, content: item.content, parts: [text, tool_use], roles: [user]}
+      message:
+        {role: item.role, content: item.content, parts: [text, image], roles: [user],
+         media: {model: gpt-5.6, detail: low, tokens: part.tokens}}
   - {id: plain, items: {from: state.plain, sort: {by: item.x}, template: item.md.j2, fence: none}}
   - id: npc
     items:

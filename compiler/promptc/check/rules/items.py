@@ -12,6 +12,7 @@ from promptc.check.schema_types import list_values
 from promptc.check.texts import UsedText
 from promptc.diag.findings import Diagnostic, Span, count_noun, join_names, suggest
 from promptc.diag.frozen import frozen, replace
+from promptc.model.media import MEDIA_KINDS
 from promptc.model.pack import PackModel, Plan, has_reach, list_caps
 from promptc.model.section import (
     HALVES,
@@ -507,6 +508,31 @@ def _judge_names(section: Section, message: MessageForm) -> Iterator[Diagnostic]
         (other,) = HALVES - {kind}
         what = f"`parts` of `{section.id}` names `{kind}` without `{other}`: neither passes, since no provider takes one without the other"
         yield Diagnostic("PC0692", what, message.span, f"add `{other}`, or remove `{kind}`", "warn")
+
+
+@for_each
+def check_media(pack: PackModel, configuration: Configuration) -> Iterator[Diagnostic]:
+    """Media that no rule counts, and a `media` where none may pass."""
+    plan = configuration.plan
+    for section in plan.sections:
+        message = section.items.message if section.items is not None else None
+        if message is None or message.media is None:
+            continue
+        media = message.media
+        if set(MEDIA_KINDS).isdisjoint(message.passing):
+            what = f"`media` of `{section.id}` counts nothing: `parts` lets no {MEDIA_KINDS[0]}, {' or '.join(MEDIA_KINDS[1:])} pass"
+            yield Diagnostic("PC0695", what, media.span, "name the kinds in `parts`: `parts: [text, image]`, or remove `media`", "warn")
+            continue
+        if media.tokens is not None or media.model is not None:
+            continue
+        unknown = {provider: model for provider, model in plan.output.models.items() if media.table.find(model) is None}
+        if not plan.output.models:
+            what = f"nothing counts the media of `{section.id}`: the pack names no model, so every item with one stops the render"
+            yield Diagnostic("PC0694", what, media.span, "name one: `message: {media: {model: gpt-5.6}}`, or under `output.models`", "warn")
+        for provider, model in unknown.items():
+            what = f"nothing counts the media of `{section.id}` for `{provider}`: the table does not have the model `{model}`"
+            help = "name one that counts alike: `message: {media: {model: gpt-5.6}}`, or say what a part takes with `tokens`"
+            yield Diagnostic("PC0694", what, media.span, help, "warn")
 
 
 def _judge_kind(section: Section, message: MessageForm, kind: Type) -> Iterator[Diagnostic]:

@@ -372,7 +372,7 @@ class Memory(CostlyWork):
         parts: list[Hashable] = [fences]
         for path in self.make_once(("roots", id(section)), section, partial(_list_roots, pack=selector.bound.pack)):
             _add_value(path, selector, parts, objects)
-        key = ("selected", id(section), id(selector.guard), *parts)
+        key = ("selected", id(section), id(selector.guard), selector.find_media_model(section), *parts)
         run, found = selector.bound.run, self.find(key)
         if found is not None:
             selected: Selected = found[0]

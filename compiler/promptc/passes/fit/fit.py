@@ -387,7 +387,7 @@ def _freeze_entries(fits: Iterable[SectionLayout]) -> dict[Entry, FittedItem]:
     for fit in fits:
         pieces = fit.list_pieces()
         for one in fit.entries:
-            fields = (one.item, one.text, one.form, one.kept, one.run, pieces[one].units, one.is_made, one.is_alive)
+            fields = (one.item, one.text, one.form, one.kept, one.run, pieces[one].units + one.item.beyond, one.is_made, one.is_alive)
             left[one] = _new(FittedItem, fields)
     return left
 

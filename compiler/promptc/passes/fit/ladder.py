@@ -241,7 +241,7 @@ def _list_added(fit: SectionLayout, act: Act, before: Extent | None) -> tuple[Ex
 
 def measure_extent(fit: SectionLayout, entry: Entry) -> Extent:
     """An entry's extent as it stands: its units with what follows it, its characters alone."""
-    return Extent(fit.read_piece(entry).units, len(entry.text))
+    return Extent(fit.read_piece(entry).units + entry.item.beyond, len(entry.text))
 
 
 def _preview_extent(fit: SectionLayout, edit: EntryEdit) -> Extent:

@@ -376,7 +376,7 @@ class StepScope:
         }
         if is_measured:
             self._pay(price_count(entry.text))
-            this["tokens"] = self._meter.tokens(self._meter.count(entry.text))
+            this["tokens"] = self._meter.tokens(self._meter.count(entry.text) + item.beyond)
         self._bound["item"] = item.value
         if self._has_each:
             self._bound["each"] = item.element

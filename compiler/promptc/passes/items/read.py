@@ -12,6 +12,7 @@ from itertools import pairwise
 from promptc.diag.findings import fail, show_value
 from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any
+from promptc.model.media import MEDIA_KINDS
 from promptc.model.section import PART_KINDS, Items, Matches, MessageForm, Window, read_part_kind
 from promptc.model.stages import Gathered
 from promptc.passes.bind import evaluate_count, evaluate_key, find_whole, type_key
@@ -330,8 +331,8 @@ def _list_values(gathered: Gathered | None) -> list[Any]:
     return list(gathered.values) if gathered is not None else []
 
 
-def read_parts(content: Sequence[Any], message: MessageForm, item: str) -> PassedParts:
-    """The parts of the content of `item`, which is how findings name it.
+def read_parts(content: Sequence[Any], message: MessageForm, item: str, pay: Callable[[int], None]) -> PassedParts:
+    """The parts of the content of `item`, which is how findings name it; `pay` is told the steps of reading bytes.
 
     Raises PC0515 for what is no part, PC0561 for one of a kind that `parts` lets pass and no request can hold, PC0580 for a use or a
     result of a tool that holds a picture, a file or a sound: as JSON it would be so many tokens of base64.
@@ -344,10 +345,14 @@ def read_parts(content: Sequence[Any], message: MessageForm, item: str) -> Passe
         if kind not in message.passing:
             left_out.append(kind)
         elif kind not in PART_KINDS:
-            help = f"leave `{kind}` out of `parts`, and describe in words what it shows"
+            help = f"leave `{kind}` out of `parts`, and describe in words what it holds"
             raise fail("PC0561", f"{name} is of the kind `{kind}`, which no request can hold", message.span, help=help)
         elif kind == "text" and is_blank(given["text"]):
             left_out.append(_BLANK)
+        elif kind in MEDIA_KINDS:
+            from promptc.passes.items.media import read_media
+
+            passing.append((given, read_media(given, kind, name, message.span, pay)))
         else:
             _refuse_media(given, kind, name, message)
             passing.append((given, _write_part(given, kind)))

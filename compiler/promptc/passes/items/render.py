@@ -10,6 +10,7 @@ from functools import cached_property
 from promptc.diag.findings import fail, show_value
 from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any, Literal
+from promptc.model.media import MEDIA_KINDS, CountedMedia, describe_media
 from promptc.model.section import Fence, Items, MessageForm, Section, Size, TrimEach, has_each
 from promptc.model.stages import Item
 from promptc.passes.bind import pay_text
@@ -34,6 +35,9 @@ _ENDS = 4
 """What finding the places for cuts costs, in countings of the text."""
 
 Pay = Callable[[int], None]
+CountMedia = Callable[[Mapping[str, Any], Mapping[str, Any], Mapping[str, Any], str], CountedMedia]
+"""Counts a part as it was given and as it is rendered, under these names, in the item that findings call so."""
+
 _SIGNED: Mapping[str, tuple[str, ...]] = {"thinking": ("signature", "thinking"), "redacted_thinking": ("data",)}
 """By kind of part: the keys that a provider signed. The first holds the signature; the part goes back to that provider alone."""
 
@@ -58,13 +62,24 @@ def make_read(item: Item) -> Read:
 class ItemRenderer:
     """Renders the items of one section under one set of names."""
 
-    def __init__(self, section: Section, items: Items, names: Mapping[str, Any], guard: Guard, meter: Meter, total: int) -> None:
+    def __init__(
+        self,
+        section: Section,
+        items: Items,
+        names: Mapping[str, Any],
+        guard: Guard,
+        meter: Meter,
+        total: int,
+        count_media: CountMedia | None = None,
+    ) -> None:
+        """Without `count_media` no part of a message is counted but by the line that stands for it, as in text."""
         self._section = section
         self._items = items
         self._names = dict(names)
         self._guard = guard
         self._meter = meter
         self._total = total
+        self._count_media = count_media
         self._has_each = has_each(items.source)
         self.number: int | None = None
         self.left_out: dict[int, tuple[str, ...]] = {}
@@ -152,7 +167,8 @@ class ItemRenderer:
             raise fail("PC0515", what, message.content.span, help="write a text, or parts such as `[{type: text, text: Hello}]`")
         from promptc.passes.items.read import read_parts
 
-        parts = read_parts(content, message, f"item `{id}` of `{self._section.id}`")
+        name = f"item `{id}` of `{self._section.id}`"
+        parts = read_parts(content, message, name, self._pay_media)
         if parts.left_out:
             self.left_out[read.place] = parts.left_out
         rendered, found = guard_parts([part for _, part in parts.passing], self._guard)
@@ -161,14 +177,52 @@ class ItemRenderer:
         if not text:
             return None
         marks = (read.anchor, read.kept, read.windowed)
+        media, beyond = self._measure_media(parts.passing, rendered, text, name)
         return Item(
-            id, read.number, read.value, text, text, *marks, key, read.place, str(role), rendered, found=found, element=read.element
+            id,
+            read.number,
+            read.value,
+            text,
+            text,
+            *marks,
+            key,
+            read.place,
+            str(role),
+            rendered,
+            found=found,
+            element=read.element,
+            media=media,
+            beyond=beyond,
         )
+
+    def _measure_media(
+        self, passing: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]], rendered: Sequence[Mapping[str, Any]], text: str, name: str
+    ) -> tuple[tuple[CountedMedia, ...], int]:
+        """The media of a message as they are counted, and how many units more than its `text` the message counts by that."""
+        count = self._count_media
+        if count is None:
+            return (), 0
+        pairs = [pair for pair in passing if pair[1]["type"] in MEDIA_KINDS]
+        media = tuple(count(*pair, self._names, f"{pair[1]['type']} {place} of {name}") for place, pair in enumerate(pairs, 1))
+        if not any(one.by for one in media):
+            return media, 0
+        bare = join_counted(rendered)
+        beyond = sum(one.tokens for one in media) * self._meter.counter.unit + self._meter.count(bare) - self._meter.count(text)
+        return media, beyond
+
+    def _pay_media(self, steps: int) -> None:
+        read_run(self._names).pay(steps, self._items.span, f"reading the media of `{self._section.id}`")
 
 
 def render_part(part: Mapping[str, Any]) -> str:
-    """What is counted of a message part: a text part's text, another part's canonical JSON."""
-    return str(part["text"]) if part.get("type") == "text" else render_canonical_json(part)
+    """What stands for a message part in a text: a text part's text, the line of a part that is no text, another part's canonical JSON."""
+    kind = part.get("type")
+    return str(part["text"]) if kind == "text" else describe_media(part) if kind in MEDIA_KINDS else render_canonical_json(part)
+
+
+def join_counted(parts: Sequence[Mapping[str, Any]]) -> str:
+    """What is counted as text of the parts of a message."""
+    return "\n".join(render_part(part) for part in parts if part.get("type") not in MEDIA_KINDS)
 
 
 def fits_size(text: str, size: Size, meter: Meter, total: int) -> bool:
@@ -380,8 +434,17 @@ def guard_parts(parts: Sequence[Mapping[str, Any]], guard: Guard) -> tuple[tuple
     Services put the texts of a list behind each other, and those of the next message of its role behind them; some leave out or move what
     stands between.
     """
-    guarded = [guard_value(part, guard, is_joined=guard.guards_ends) for part in parts]
+    guarded = [_guard_part(part, guard) for part in parts]
     return tuple(part for part, _ in guarded), tuple(one for _, met in guarded for one in met)
+
+
+def _guard_part(part: Mapping[str, Any], guard: Guard) -> tuple[Mapping[str, Any], tuple[Finding, ...]]:
+    """Of media nothing is text that a model reads but a title: bytes and URLs stay as they were checked."""
+    if part.get("type") not in MEDIA_KINDS:
+        guarded, found = guard_value(part, guard, is_joined=guard.guards_ends)
+        return guarded, found
+    title, found = guard_value(part.get("title"), guard)
+    return ({**part, "title": title} if title is not None else part), found
 
 
 def guard_value(value: Any, guard: Guard, *, is_joined: bool = False) -> tuple[Any, tuple[Finding, ...]]:

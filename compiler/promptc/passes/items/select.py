@@ -12,7 +12,7 @@ from promptc.model.stages import Gathered, GroupHeader, Item, Selected
 from promptc.passes.bind import evaluate_key, pay_text, type_key
 from promptc.passes.items.arrange import arrange_items, join_units, make_id, name_items
 from promptc.passes.items.read import ItemReader, Read, Reading, Shows
-from promptc.passes.items.render import ItemRenderer, strip_lines
+from promptc.passes.items.render import CountMedia, ItemRenderer, strip_lines
 from promptc.text.counters.counter import Meter
 from promptc.text.guard import Finding, Guard
 
@@ -32,14 +32,16 @@ def select_items(
     reach: Reach | None,
     shows: Shows | None,
     gathered: Gathered | None = None,
+    count_media: CountMedia | None = None,
 ) -> Selected:
     """The section's items before any budget, of the state's list or of what was `gathered`. With `reach` (units) the list is read from its
     newest end until it holds more than that.
 
-    `against` holds the author's data that earlier sections selected, for `dedupe`. `shows` is the pack's `visible`.
+    `against` holds the author's data that earlier sections selected, for `dedupe`. `shows` is the pack's `visible`. `count_media` counts
+    parts of messages that are no text.
     """
     reader = ItemReader(items, names, section.id, shows, gathered)
-    renderer = ItemRenderer(section, items, names, guard, meter, total)
+    renderer = ItemRenderer(section, items, names, guard, meter, total, count_media)
     try:
         reading = reader.read(lazily=reach is not None)
         if reach is not None:

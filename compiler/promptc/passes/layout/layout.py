@@ -99,10 +99,11 @@ class Layout:
         return "\n"
 
     def overhead(self, piece: Piece) -> int:
-        """Units of the message that a piece opens, and those of its role's name."""
+        """Units of the message that a piece opens, and those of its role's name, and of its media beyond the lines that stand for them."""
         if self.format == "text":
             return 0
-        return self.count_message(self.choose_role(self.sections[piece.part], getattr(getattr(piece.owner, "item", None), "role", "")))
+        item = getattr(piece.owner, "item", None)
+        return self.count_message(self.choose_role(self.sections[piece.part], getattr(item, "role", ""))) + getattr(item, "beyond", 0)
 
     def count_message(self, role: str) -> int:
         """Units that a message of this role takes beside its content."""

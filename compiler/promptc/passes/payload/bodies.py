@@ -12,6 +12,7 @@ from itertools import groupby
 from promptc.diag.findings import Diagnostic, Span
 from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any
+from promptc.model.media import DETAILS, CountedMedia, iter_counted
 from promptc.model.messages import Provider
 from promptc.model.pack import Response, Tool
 from promptc.model.section import Section
@@ -19,6 +20,7 @@ from promptc.passes.assemble import Emitted
 from promptc.passes.fit.result import Fitted, Part
 from promptc.passes.layout.layout import Layout
 from promptc.text.characters import is_blank
+from promptc.text.counters.counter import Meter
 from promptc.text.json import render_canonical_json
 
 _ROLES = {"assistant": "model", "user": "user"}
@@ -26,6 +28,11 @@ BREAKPOINT = {"mode": "explicit"}
 _LIMITS = {"openai": "max_completion_tokens", "openai-compatible": "max_tokens"}
 """What the limit of the reply is called: OpenAI gave it a new name, which other servers may not know."""
 
+_LEVELS = {name: f"MEDIA_RESOLUTION_{level}" for name, level in zip(DETAILS, ("LOW", "MEDIUM", "HIGH", "ULTRA_HIGH"), strict=False)}
+"""What Gemini calls a detail; `auto` is its default."""
+
+_SOUNDS = {"audio/mpeg": "mp3", "audio/wav": "wav"}
+_UNTITLED = "document.pdf"
 _TOOL_PARTS = {"assistant": "tool_use", "user": "tool_result"}
 _BETWEEN = "\n\n"
 
@@ -34,13 +41,14 @@ _BETWEEN = "\n\n"
 class ContentBlock:
     """A run of a message: `text`, or a `part` that is none (tool_use, tool_result, thinking).
 
-    `ends` is the section whose cache breakpoint stands behind it (empty: none), `place` where the pack declares that, `prefix` the tokens
-    of the whole request up to there.
+    `media` is what such a part was counted as, where it is a picture, a document or a sound. `ends` is the section whose cache breakpoint
+    stands behind it (empty: none), `place` where the pack declares that, `prefix` the tokens of the whole request up to there.
     `continues` tells that it goes on with the text of the block before, which a breakpoint cut.
     """
 
     text: str = ""
     part: Mapping[str, Any] | None = None
+    media: CountedMedia | None = None
     ends: str = ""
     prefix: int = 0
     continues: bool = False
@@ -50,6 +58,11 @@ class ContentBlock:
     def kind(self) -> str:
         """`text`, or the part's type."""
         return "text" if self.part is None else str(self.part.get("type"))
+
+    @property
+    def is_content(self) -> bool:
+        """Whether it stands among the texts of a message, where a provider knows contents and turns of tools apart."""
+        return self.part is None or self.media is not None
 
 
 @frozen(eq=False)
@@ -125,7 +138,11 @@ def _iter_blocks(parts: Sequence[Part], ends: Mapping[int, Section]) -> Iterator
 
 def _list_parts(content: Sequence[Mapping[str, Any]], parts: Sequence[Part], ends: Mapping[int, Section]) -> tuple[ContentBlock, ...]:
     """The breakpoint of a section ends its last message, so it stands behind the last part."""
-    blocks = [ContentBlock(str(part["text"])) if part.get("type") == "text" else ContentBlock(part=part) for part in content]
+    counted = iter_counted(content, next((part.item.item.media for part in parts if part.item is not None), ()))
+    blocks = [
+        ContentBlock(str(part["text"])) if part.get("type") == "text" else ContentBlock(part=part, media=media)
+        for part, media in zip(content, counted, strict=True)
+    ]
     end = next((ends[id(part)] for part in parts if id(part) in ends), None)
     if end is not None:
         blocks[-1] = replace(blocks[-1], ends=end.id, place=end.span)
@@ -146,9 +163,15 @@ def _measure(messages: Sequence[Message], layout: Layout) -> Iterator[Message]:
         units += layout.count_message(message.role)
         blocks = []
         for block in message.blocks:
-            units += meter.count(block.text if block.part is None else render_canonical_json(block.part))
+            units += _count_block(block, meter)
             blocks.append(replace(block, prefix=meter.tokens(units)) if block.ends else block)
         yield replace(message, blocks=tuple(blocks))
+
+
+def _count_block(block: ContentBlock, meter: Meter) -> int:
+    if block.media is not None:
+        return block.media.tokens * meter.counter.unit
+    return meter.count(block.text if block.part is None else render_canonical_json(block.part))
 
 
 def arrange(
@@ -297,7 +320,8 @@ def _write_block(block: ContentBlock) -> dict[str, Any]:
 def _write_anthropic_part(part: dict[str, Any]) -> dict[str, Any]:
     """Write a part; what a tool gave stays a list where it is one of text parts, else it is one text."""
     if part["type"] != "tool_result":
-        return part
+        source = part.get("source", {})
+        return {**part, "source": {"type": "url", "url": source["url"]}} if source.get("type") == "url" else part
     texts = find_texts(part["content"])
     content = [{"type": "text", "text": text} for text in texts] if texts else render_result(part["content"])
     is_error = {"is_error": True} if part["is_error"] else {}
@@ -341,10 +365,21 @@ def _write_parts(blocks: Sequence[ContentBlock]) -> list[dict[str, Any]]:
 
 def _write_gemini_part(block: ContentBlock) -> dict[str, Any]:
     part = block.part or {}
+    if block.media is not None:
+        return _write_gemini_media(part, block.media)
     if block.kind == "tool_use":
         return {"functionCall": {"id": part["id"], "name": part["name"], "args": part["input"]}}
     response = {"error" if part["is_error"] else "output": _read_output(part["content"])}
     return {"functionResponse": {"id": part["tool_use_id"], "name": part["name"], "response": response}}
+
+
+def _write_gemini_media(part: Mapping[str, Any], media: CountedMedia) -> dict[str, Any]:
+    source = part["source"]
+    level = _LEVELS.get(media.detail or "auto")
+    asked = {"mediaResolution": {"level": level}} if level is not None else {}
+    if source["type"] == "base64":
+        return {"inlineData": {"mimeType": source["media_type"], "data": source["data"]}, **asked}
+    return {"fileData": {"mimeType": source["media_type"], "fileUri": source["url"]}, **asked}
 
 
 def _read_output(content: Any) -> Any:
@@ -373,10 +408,11 @@ def _iter_ollama_messages(message: Message) -> Iterator[dict[str, Any]]:
             yield {"role": "tool", "tool_name": block.part["name"], "content": render_result(block.part["content"])}
     text = join_texts([block.text for block in message.blocks if block.part is None])
     calls = [_write_ollama_call(block) for block in message.blocks if block.kind == "tool_use"]
+    images = [block.part["source"]["data"] for block in message.blocks if block.part is not None and block.media is not None]
     if calls:
         yield {"role": message.role, "content": text, "tool_calls": calls}
-    elif text:
-        yield {"role": message.role, "content": text}
+    elif text or images:
+        yield {"role": message.role, "content": text, **({"images": images} if images else {})}
 
 
 def _write_ollama_call(block: ContentBlock) -> dict[str, Any]:
@@ -404,7 +440,7 @@ def _iter_openai_messages(message: Message) -> Iterator[dict[str, Any]]:
         if block.part is not None and block.kind == "tool_result":
             content = _write_openai_content([ContentBlock(render_result(block.part["content"]), ends=block.ends)])
             yield {"role": "tool", "tool_call_id": block.part["tool_use_id"], "content": content}
-    texts = [block for block in message.blocks if block.part is None]
+    texts = [block for block in message.blocks if block.is_content]
     calls = [_write_openai_call(block) for block in message.blocks if block.kind == "tool_use"]
     if calls:
         yield {"role": message.role, "content": _write_openai_content(texts) if texts else None, "tool_calls": calls}
@@ -414,14 +450,29 @@ def _iter_openai_messages(message: Message) -> Iterator[dict[str, Any]]:
 
 def _write_openai_content(texts: Sequence[ContentBlock]) -> str | list[dict[str, Any]]:
     """One text as such; parts where there are several or a breakpoint stands behind one."""
-    if len(texts) == 1 and not texts[0].ends:
+    if len(texts) == 1 and not texts[0].ends and texts[0].part is None:
         return texts[0].text
-    return [_write_openai_text(block) for block in texts]
+    return [_write_openai_part(block) for block in texts]
 
 
-def _write_openai_text(block: ContentBlock) -> dict[str, Any]:
-    text: dict[str, Any] = {"type": "text", "text": block.text}
-    return {**text, "prompt_cache_breakpoint": dict(BREAKPOINT)} if block.ends else text
+def _write_openai_part(block: ContentBlock) -> dict[str, Any]:
+    written: dict[str, Any] = {"type": "text", "text": block.text} if block.part is None else _write_openai_media(block.part, block.media)
+    return {**written, "prompt_cache_breakpoint": dict(BREAKPOINT)} if block.ends else written
+
+
+def _write_openai_media(part: Mapping[str, Any], media: CountedMedia | None) -> dict[str, Any]:
+    source = part["source"]
+    if part["type"] == "image":
+        detail = {"detail": media.detail} if media is not None and media.detail is not None else {}
+        return {"type": "image_url", "image_url": {"url": _write_url(source), **detail}}
+    if part["type"] == "audio":
+        return {"type": "input_audio", "input_audio": {"data": source["data"], "format": _SOUNDS[source["media_type"]]}}
+    return {"type": "file", "file": {"filename": part.get("title") or _UNTITLED, "file_data": _write_url(source)}}
+
+
+def _write_url(source: Mapping[str, str]) -> str:
+    """A URL as it is, bytes as a data URL."""
+    return source["url"] if source["type"] == "url" else f"data:{source['media_type']};base64,{source['data']}"
 
 
 def _write_openai_call(block: ContentBlock) -> dict[str, Any]:
@@ -449,7 +500,7 @@ def _iter_input(message: Message) -> Iterator[dict[str, Any]]:
     """Runs of text are messages; uses and results are items of their own, in order."""
     texts: list[ContentBlock] = []
     for block in message.blocks:
-        if block.part is None:
+        if block.is_content:
             texts.append(block)
             continue
         yield from _iter_text(message.role, texts)
@@ -468,14 +519,27 @@ def _iter_text(role: str, texts: Sequence[ContentBlock]) -> Iterator[dict[str, A
 
 
 def _write_responses_content(texts: Sequence[ContentBlock]) -> str | list[dict[str, Any]]:
-    if len(texts) == 1 and not texts[0].ends:
+    if len(texts) == 1 and not texts[0].ends and texts[0].part is None:
         return texts[0].text
-    return [_write_responses_text(block) for block in texts]
+    return [_write_responses_part(block) for block in texts]
 
 
-def _write_responses_text(block: ContentBlock) -> dict[str, Any]:
-    text: dict[str, Any] = {"type": "input_text", "text": block.text}
-    return {**text, "prompt_cache_breakpoint": dict(BREAKPOINT)} if block.ends else text
+def _write_responses_part(block: ContentBlock) -> dict[str, Any]:
+    if block.part is None:
+        written: dict[str, Any] = {"type": "input_text", "text": block.text}
+    else:
+        written = _write_responses_media(block.part, block.media)
+    return {**written, "prompt_cache_breakpoint": dict(BREAKPOINT)} if block.ends else written
+
+
+def _write_responses_media(part: Mapping[str, Any], media: CountedMedia | None) -> dict[str, Any]:
+    source = part["source"]
+    if part["type"] == "image":
+        detail = (media.detail if media is not None else None) or "auto"
+        return {"type": "input_image", "detail": detail, "image_url": _write_url(source)}
+    if source["type"] == "url":
+        return {"type": "input_file", "file_url": source["url"]}
+    return {"type": "input_file", "filename": part.get("title") or _UNTITLED, "file_data": _write_url(source)}
 
 
 def _write_responses_call(block: ContentBlock) -> dict[str, Any]:

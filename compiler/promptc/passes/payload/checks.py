@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from promptc.diag.findings import Diagnostic, PromptcError, count_noun, fail, join_names, show_value
 from promptc.diag.frozen import as_plain, frozen, replace
 from promptc.diag.typed import Any
+from promptc.model.media import DETAILS, MEDIA_KINDS
 from promptc.model.messages import Provider
 from promptc.model.pack import Response, Tool
 from promptc.passes.payload.bodies import (
@@ -36,6 +37,7 @@ _WRITERS: Mapping[str, Callable[[PayloadRequest], dict[str, Any]]] = {
 _ABSENT = "`promptc explain` tells which sections are absent"
 
 _KEYS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
+    **dict.fromkeys(MEDIA_KINDS, ("user", {"source": Mapping})),
     "tool_use": ("assistant", {"id": str, "name": str, "input": Mapping}),
     "tool_result": ("user", {"tool_use_id": str}),
     "thinking": ("assistant", {"thinking": str, "signature": str}),
@@ -71,9 +73,9 @@ _SAID: Mapping[str, tuple[str, str, str]] = {
 """By what is met: the code, what is said of it, and the way out."""
 
 _HELD_BY = {
-    "anthropic": ("text", "tool_use", "tool_result"),
-    "openai": ("text", "tool_result"),
-    "openai-responses": ("text", "tool_result"),
+    "anthropic": ("text", "image", "document", "tool_use", "tool_result"),
+    "openai": ("text", *MEDIA_KINDS, "tool_result"),
+    "openai-responses": ("text", *MEDIA_KINDS, "tool_result"),
 }
 """By provider, the kinds of blocks that a breakpoint can stand behind."""
 
@@ -148,6 +150,7 @@ def check_parts(messages: Sequence[Message], provider: Provider) -> tuple[tuple[
         for block in message.blocks:
             if block.part is not None:
                 found += _judge(block.part, message, used)
+                found += _judge_media(block, message, provider)
     if not provider.keeps_thinking:
         messages, left_out = _leave_out_thoughts(messages)
         found += [_warn_thoughts(left_out, provider)] if left_out else []
@@ -167,6 +170,32 @@ def _judge(part: Mapping[str, Any], message: Message, used: set[str]) -> Iterato
         used.add(str(part.get("id")))
     elif kind == "tool_result" and isinstance(of := part.get("tool_use_id"), str) and of and of not in used:
         yield _refuse(message, f"a result of the tool use {show_value(of)}, which does not stand before it", _BEFORE)
+
+
+def _judge_media(block: ContentBlock, message: Message, provider: Provider) -> Iterator[Diagnostic]:
+    """Whether the provider takes a part of that kind, so given, of that media type and with that detail."""
+    part, taken = block.part or {}, provider.find_media(block.kind)
+    if block.kind not in MEDIA_KINDS:
+        return
+    source, what = part["source"], ""
+    media_type = source.get("media_type", "")
+    if taken is None:
+        known = [kind for kind, _ in provider.media]
+        what, help = (
+            f"{provider.title} takes no part of the kind `{block.kind}`",
+            f"it takes {join_names(known)}; describe the rest in words",
+        )
+    elif source["type"] not in taken.by:
+        what, help = f"{provider.title} takes no {block.kind} by URL", "give its bytes: `source: {type: base64, media_type: …, data: …}`"
+    elif media_type and media_type not in taken.types:
+        what, help = f"{provider.title} takes no {block.kind} of the type `{media_type}`", f"it takes {join_names(taken.types)}"
+    elif provider.name == "gemini" and not media_type:
+        what, help = f"{provider.title} needs the type of what a URL leads to", "write `media_type` in the `source` of the part"
+    elif provider.name.startswith("openai") and block.media is not None and block.media.detail == "medium":
+        known = [name for name in DETAILS if name != "medium"]
+        what, help = f"{provider.title} has no detail `medium`", f"write one of {join_names(known)}"
+    if what:
+        yield Diagnostic("PC0589", f"{message.name}: {what}", message.span, help)
 
 
 def _refuse(message: Message, what: str, help: str) -> Diagnostic:
@@ -219,6 +248,8 @@ def _reduce_block(block: ContentBlock, names: Mapping[str, str]) -> ContentBlock
     if part is None or block.kind not in _KEYS:
         return block
     own: dict[str, Any] = {"type": block.kind, **{key: part.get(key) for key in _KEYS[block.kind][1]}}
+    if block.media is not None:
+        own |= {key: part[key] for key in ("title",) if key in part}
     if block.kind == "tool_result":
         own |= {
             "name": names.get(str(part.get("tool_use_id")), ""),
