@@ -41,7 +41,8 @@ def _recount(outcome: CaseOutcome, report: Mapping[str, Any]) -> int:
     if outcome.messages is not None:
         messages = [(message["role"], message["content"]) for message in outcome.messages]
         media = [one for section in report["sections"] for item in section["items"] for one in item.get("media", ())]
-        return count_messages(counter, messages, _list_offered(outcome), report["overhead"]) + sum(one["tokens"] for one in media)
+        told: int = sum(one["tokens"] for one in media)
+        return told + count_messages(counter, messages, _list_offered(outcome), report["overhead"])
     return count_text(counter, outcome.text or "")
 
 
