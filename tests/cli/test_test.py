@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from promptc.golden.verdicts.pending import list_pending, read_pending
 from tests.cli.conftest import command, environment
 
 PACK = """\
@@ -66,6 +67,39 @@ def test_all_pass_and_nothing_is_written(there, run):
     done = run("test", "--no-cache")
     assert (done.code, done.out, done.err) == (0, "2 passed\n", "")
     assert {path: path.read_bytes() for path in there.rglob("*") if path.is_file()} == before
+
+
+def test_the_tokens_of_a_golden_without_a_note_are_counted(there, run):
+    change_pack(there, "You stand in", "At last you are in")
+    assert "\n  tokens 20 → 22 (+2)\n" in run("test", "--ci").out
+    markdown = run("test", "--ci", "--format", "markdown").out
+    assert "| `tavern/calm` | failed | 20 → 22 (+2) |  |  |" in markdown
+    assert "\n    tokens 20 → 22 (+2)\n" in run("test", "--ci", "--format", "concise").out
+    assert run("test").code == 1
+    noted = there / "fixtures/tavern/calm/golden.inputs.json"
+    (seen,) = (read_pending(one) for one in list_pending(["fixtures/tavern/calm"]))
+    assert seen.before is not None and (seen.before.tokens, seen.before.sections, seen.after.tokens) == (20, {}, 22)
+    assert run("accept", "--all").code == 0 and set(json.loads(noted.read_text(encoding="utf-8"))) == {
+        *("counter", "figures", "files", "promptc"),
+    }
+
+
+@pytest.mark.parametrize(
+    "golden", ["[]", "nothing", '[{"role": 1, "content": "x"}]', '[{"role": "user"}]', '[{"role": "user", "content": 3}]']
+)
+def test_a_golden_that_is_no_prompt_has_no_tokens(there, run, golden):
+    case = make_case(there, "said", "with: {format: messages}\n")
+    manifest = case / "case.yaml"
+    manifest.write_text(manifest.read_text(encoding="utf-8").replace("[text]", "[messages]"), encoding="utf-8")
+    assert run("test", "-k", "said").code == 0 and run("accept", "--all").code == 0
+    noted = json.loads((case / "golden.inputs.json").read_text(encoding="utf-8"))["figures"]["tokens"]
+    (case / "golden.inputs.json").unlink()
+    change_pack(there, "You stand in", "At last you are in")
+    whole = run("test", "--ci", "-k", "said").out
+    assert noted == 26 and "\n  tokens 26 → 28 (+2)\n" in whole
+    (case / "golden.messages.json").write_text(golden, encoding="utf-8")
+    done = run("test", "--ci", "-k", "said")
+    assert done.code == 1 and ("\n  tokens 28\n" in done.out) is (golden != "[]")
 
 
 def test_a_difference_is_shown_and_left_pending(there, run):

@@ -382,7 +382,7 @@ def _show_tier(before: Figures | None, after: Figures | None) -> str:
 
 
 def _show_items(before: Figures | None, after: Figures | None) -> str:
-    if before is None or after is None:
+    if before is None or after is None or not before.sections:
         return ""
     had = [f"{name}/{item}" for name, items in before.items.items() for item in items]
     has = [f"{name}/{item}" for name, items in after.items.items() for item in items]

@@ -177,9 +177,10 @@ def identify_file(path: str) -> str | None:
         return None
 
 
-def render_inputs(inputs: Mapping[str, Any], figures: Figures | None) -> bytes:
-    """The bytes of `golden.inputs.json`: the inputs, and what the prompt came to."""
-    return render_note({**inputs, **({"figures": as_plain(figures)} if figures is not None else {})})
+def render_inputs(inputs: Mapping[str, Any], figures: Figures | None, before: Figures | None = None) -> bytes:
+    """The bytes of `golden.inputs.json`: the inputs, what the prompt came to, and while it is pending what it came to before."""
+    known = {"figures": figures, "before": before}
+    return render_note({**inputs, **{name: as_plain(one) for name, one in known.items() if one is not None}})
 
 
 def render_note(noted: Mapping[str, Any]) -> bytes:

@@ -157,6 +157,8 @@ def _iter_figures(before: Figures | None, after: Figures | None) -> Iterator[str
         return
     if before.tokens != after.tokens:
         yield f"{before.tokens:,} → {after.tokens:,} tokens"
+    if not before.sections:
+        return
     if before.tier != after.tier and after.tier:
         yield f"tier {escape_controls(before.tier or 'none')} → {escape_controls(after.tier)}"
     for name in dict.fromkeys((*before.items, *after.items)):
@@ -328,7 +330,7 @@ def _render_figures(before: Figures | None, after: Figures | None) -> Iterator[s
     if after.reuse is not None:
         told.append(_show_change("reuse", _show_reuse(before), _show_reuse(after)))
     yield " · ".join(told)
-    if before is not None and after.tokens is not None:
+    if before is not None and before.sections and after.tokens is not None:
         yield from _render_sections(before, after)
 
 

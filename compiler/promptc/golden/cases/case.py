@@ -141,7 +141,8 @@ class Figures:
     """What a prompt came to, for the head of a failure: the one its golden was accepted with, or the one of now.
 
     `pressure` is (spent, allowed); `variants` the case chosen on each axis (`mood` among them); `items` the ids by section, in order;
-    `sections` their tokens. `reuse` is that of a session (least of all turns, in per cent), else None.
+    `sections` their tokens. `reuse` is that of a session (least of all turns, in per cent), else None. Where no note and no report tells
+    more than a golden's own text does, `tokens` stand alone.
     """
 
     tokens: int | None = None

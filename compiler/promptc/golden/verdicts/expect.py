@@ -166,7 +166,7 @@ def _needs_items(expect: Mapping[str, Node]) -> bool:
 
 
 def _iter_of_text(outcome: CaseOutcome, expect: Mapping[str, Node]) -> Iterator[Told]:
-    whole = (outcome.text or "") if outcome.messages is None else "\n".join(map(_read_text, outcome.messages))
+    whole = (outcome.text or "") if outcome.messages is None else "\n".join(map(read_message, outcome.messages))
     for node in expect["contains"].value if "contains" in expect else ():
         if node.value not in whole:
             yield f"the prompt lacks {show_value(node.value)}", node.span
@@ -178,8 +178,8 @@ def _iter_of_text(outcome: CaseOutcome, expect: Mapping[str, Node]) -> Iterator[
             yield from _check_match(node, whole, outcome)
 
 
-def _read_text(message: Mapping[str, Any]) -> str:
-    """What is counted of a message."""
+def read_message(message: Mapping[str, Any]) -> str:
+    """What is counted of a message, beside its role."""
     content = message["content"]
     return content if isinstance(content, str) else "\n".join(map(render_part, content))
 

@@ -12,17 +12,19 @@ import os
 from collections.abc import Sequence
 from time import perf_counter_ns
 
+from promptc.compare import is_messages, is_text, read_json
 from promptc.diag.findings import Diagnostic, Level, PromptcError
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any, Literal
-from promptc.golden.cases.case import INPUTS, PENDING, Case, CaseRun, Figures, is_pending
+from promptc.files.reading import read_file
+from promptc.golden.cases.case import INPUTS, MAX_PLAIN_BYTES, PENDING, Case, CaseOutcome, CaseRun, Figures, is_pending, name_golden
 from promptc.golden.cases.confine import choose_root, name_case, show_path
 from promptc.golden.cases.discover import CASE, CaseFolder, load_case
 from promptc.golden.inputs import describe_inputs, render_inputs
 from promptc.golden.running.environment import list_lacking, list_told, render_install
 from promptc.golden.running.resources import SuiteResources, work_in
 from promptc.golden.running.run import Shell, run_case
-from promptc.golden.verdicts.expect import check_expect, find_refusal
+from promptc.golden.verdicts.expect import check_expect, find_refusal, read_message
 from promptc.golden.verdicts.pending import drop_pending, write_pending
 from promptc.golden.verdicts.verdict import (
     GoldenDifference,
@@ -137,7 +139,29 @@ def _judge(case: Case, ran: CaseRun, shell: Shell, broken: Sequence[Diagnostic])
 def _explain(case: Case, ran: CaseRun, verdict: Verdict) -> Verdict:
     """With the figures of its last turn, before and after."""
     turn = len(ran.turns) if case.kind == "session" else 0
-    return replace(verdict, before=find_figures(case.folder, turn), after=_read_figures(ran))
+    before = find_figures(case.folder, turn) or _count_golden(case, ran.turns[-1], turn)
+    return replace(verdict, before=before, after=_read_figures(ran))
+
+
+def _count_golden(case: Case, last: CaseOutcome, turn: int) -> Figures | None:
+    """What the prompt in a golden comes to as this render counts. None where the golden does not tell: it is a request body, or tools
+    or a response are counted beside it, and nobody knows what they were.
+    """
+    kind = "text" if last.messages is None else "messages"
+    layout = last.compiled.fitted.layout if last.compiled is not None else None
+    if layout is None or last.payload is not None or (kind == "messages" and layout.offered):
+        return None
+    try:
+        content = read_file(os.path.join(case.folder, name_golden(kind, turn)), MAX_PLAIN_BYTES)
+        if kind == "text":
+            return Figures(tokens=layout.meter.tokens(layout.meter.count(content.decode())))
+    except (OSError, ValueError):
+        return None
+    messages = read_json(content)
+    if not is_messages(messages) or not all(is_text(one.get("role")) and one.get("content") is not None for one in messages):
+        return None
+    units = sum(layout.count_message(one["role"]) + layout.meter.count(read_message(one)) for one in messages)
+    return Figures(tokens=layout.meter.tokens(layout.fixed + units))
 
 
 def _read_figures(ran: CaseRun) -> Figures | None:
@@ -164,7 +188,7 @@ def _pend(case: Case, place: CaseFolder, verdict: Verdict, wanted: Sequence[Gold
     drop_pending(place.folder, [name for name in place.goldens if is_pending(name) and name not in kept])
     if not wanted:
         return verdict
-    pended = write_pending(case, wanted, _note_inputs(case, verdict.after, resources))
+    pended = write_pending(case, wanted, _note_inputs(case, verdict.after, resources, verdict.before))
     findings = (*verdict.findings, *pended.findings)
     return replace(verdict, differences=pended.differences, findings=findings, is_unwritten=bool(pended.findings))
 
@@ -176,12 +200,12 @@ def note_case(case: Case, resources: SuiteResources, shell: Shell) -> bytes:
         return _note_inputs(case, _read_figures(ran), resources)
 
 
-def _note_inputs(case: Case, figures: Figures | None, resources: SuiteResources) -> bytes:
+def _note_inputs(case: Case, figures: Figures | None, resources: SuiteResources, before: Figures | None = None) -> bytes:
     try:
         pack = resources.load_pack(case.root, case.pack) if case.kind != "run" else None
     except PromptcError:
         pack = None
-    return render_inputs(describe_inputs(case, pack), figures)
+    return render_inputs(describe_inputs(case, pack), figures, before)
 
 
 def _describe_disk(case: Case, wrong: OSError) -> Diagnostic:

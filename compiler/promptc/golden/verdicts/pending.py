@@ -44,6 +44,7 @@ Contents = Mapping[str, bytes | None]
 PendingStatus = Literal["new", "changed"]
 
 _CAUSE = "cause"
+_BEFORE = "before"
 _are_movers = is_list(has({"what": is_text, "span": or_none(has({"file": is_text, "line": is_count, "column": is_count}))}), most=9)
 
 
@@ -164,7 +165,8 @@ def read_pending(pending: PendingGolden) -> Seen:
     found = compare_outputs(kind, GoldenOutput(old or b"", reports[0] if old is not None else None), GoldenOutput(new, reports[1]))
     noted = read_inputs(os.path.join(pending.folder, INPUTS + PENDING)) or {}
     after = read_figures(noted.get("figures"))
-    return Seen(found, old, new, list_stale(pending), find_figures(pending.folder, turn), after, read_cause(pending))
+    before = find_figures(pending.folder, turn) or read_figures(noted.get(_BEFORE))
+    return Seen(found, old, new, list_stale(pending), before, after, read_cause(pending))
 
 
 def _read(pending: PendingGolden, name: str) -> bytes | None:
@@ -281,14 +283,14 @@ def _drop(pending: PendingGolden, content: bytes) -> None:
 
 
 def _note(path: Path, old: bytes | None, new: bytes | None) -> bytes | None:
-    """What is noted from now on, less the cause, which was that of one difference. Where the new inputs cannot be written, nothing: the old
-    ones would tell a wrong cause.
+    """What is noted from now on, less the cause and the figures before, which were those of one difference. Where the new inputs cannot be
+    written, nothing: the old ones would tell a wrong cause.
     """
     if new is None:
         return old
     noted = read_json(new)
-    if isinstance(noted, dict) and _CAUSE in noted:
-        new = render_note({key: value for key, value in noted.items() if key != _CAUSE})
+    if isinstance(noted, dict) and not noted.keys().isdisjoint((_CAUSE, _BEFORE)):
+        new = render_note({key: value for key, value in noted.items() if key not in (_CAUSE, _BEFORE)})
     try:
         _write(path, new)
     except OSError:
