@@ -349,10 +349,11 @@ def test_what_one_edit_moved_stands_together(moved, monkeypatch):
 
 
 # contract 14.18
-def test_the_cause_of_a_difference_is_not_kept_with_the_golden(moved, run):
-    """It is what the difference was about; the note that stays tells of the golden."""
+def test_what_is_about_a_difference_is_not_kept_with_the_golden(moved, run):
+    """The cause and the figures before go; the note that stays tells of the golden."""
     pending = json.loads((moved / "fixtures/tavern/calm/golden.inputs.json.new").read_text(encoding="utf-8"))
     assert [one["what"] for one in pending.pop("cause")] == ["sections.seen.budget: 40 → 9"]
+    assert pending.pop("before")["tokens"] > pending["figures"]["tokens"]
     assert run("accept", "--all").code == 0
     text = (moved / "fixtures/tavern/calm/golden.inputs.json").read_text(encoding="utf-8")
     assert text == json.dumps(pending, ensure_ascii=False, indent=1, sort_keys=True) + "\n"
