@@ -597,10 +597,10 @@ def _iter_ladders(section: Section, plan: Plan, pack: PackModel) -> Iterator[Phr
     continues = any(isinstance(step, Continue) for _, step in (*pooled, *turns))
     if section.overflow and not section.pinned and (section.budget is not None or continues):
         yield (*say("over its budget: " if section.budget is not None else "its ladder: "), *_describe_ladder(section.overflow, pack))
-    for over, steps in ((f"over the pool {pool.name}" if pool is not None else "", pooled), ("over the total", turns)):
+    for over, steps in ((say("over the pool {}: ", pool.name if pool is not None else ""), pooled), (say("over the total: "), turns)):
         if steps:
             shown = [(*say(f"step {at}, "), *_describe_step(step, pack)) for at, step in steps]
-            yield (*say(f"{over}: "), *join_phrases(shown, "; "))
+            yield (*over, *join_phrases(shown, "; "))
 
 
 def _describe_ladder(steps: tuple[Step, ...], pack: PackModel) -> Phrase:

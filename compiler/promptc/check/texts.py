@@ -75,6 +75,11 @@ class UsedText:
     holds: Expression | None = None
     takes: keys.Takes = keys.ANYTHING
 
+    @property
+    def is_joint(self) -> bool:
+        """Whether a step of several sections asks it, of this section among them."""
+        return "section" in self.types
+
 
 def iter_operation_texts(pack: PackModel, state: Type) -> Iterator[UsedText]:
     """All that a run of any operation may evaluate. `state` is the kind of the pack's states."""

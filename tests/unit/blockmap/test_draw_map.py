@@ -326,7 +326,7 @@ def test_a_pool_is_told_at_each_of_its_sections(tmp_path):
     assert _plain(_block(drawn, "lore").caps) == ["budget 90 tokens", "pool `memory`, 30% of the total with `facts`"]
     assert _plain(_block(drawn, "rest").caps) == []
     assert _plain(_block(drawn, "facts").notes) == [
-        "over the pool memory: step 2, evict items of `facts`, `lore`, least `item.rank` first",
+        "over the pool `memory`: step 2, evict items of `facts`, `lore`, least `item.rank` first",
         "over the total: step 1, evict items of `lore`, `facts` where `true`",
     ]
-    assert "over the pool memory: step 1, its own ladder goes on; step 2" in _plain(_block(drawn, "lore").notes)[1]
+    assert "over the pool `memory`: step 1, its own ladder goes on; step 2" in _plain(_block(drawn, "lore").notes)[1]

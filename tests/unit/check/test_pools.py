@@ -70,3 +70,31 @@ def test_a_step_that_another_leaves_nothing(tmp_path):
     steps = "[{drop: {section: lore}}, {evict: {sections: [facts, lore], by: item.rank}}]"
     assert codes(_lint(tmp_path, f"{{sections: [facts, lore], max: 40, overflow: {steps}}}")) == []
     assert codes(_lint(tmp_path, "{sections: [facts, lore], max: 40, overflow: [facts, {drop: {section: lore}}, lore]}")) == ["PC0611"]
+
+
+def test_what_one_list_never_has_another_may(tmp_path):
+    keys = {"facts": ("rule", 5), "lore": ("rumour", 9)}
+    lists = {
+        name: {
+            "type": "array",
+            "maxItems": 9,
+            "items": {
+                "type": "object",
+                "properties": {"kind": {"enum": [kind, "note"]}, "level": {"type": "integer", "maximum": most}},
+                "required": ["kind", "level"],
+            },
+        }
+        for name, (kind, most) in keys.items()
+    }
+    sections = "".join(f'  - {{id: {name}, items: {{from: state.{name}, text: "{{{{ item.kind }}}}"}}}}\n' for name in lists)
+
+    def find(condition):
+        steps = f"""[{{evict: {{sections: [facts, lore], order: ["{condition}", "true"]}}}}]"""
+        body = f"sections:\n{sections}pools:\n  memory: {{sections: [facts, lore], max: 40, overflow: {steps}}}\n"
+        schema = {"type": "object", "properties": lists, "required": ["facts", "lore"]}
+        return codes(one for one in lint(tmp_path, body, schema=schema, tokenizer="cl100k_base") if one.code != "PC0675")
+
+    assert find("item.kind == 'rumour'") == []
+    assert find("item.kind == 'song'") == ["PC0652", "PC0652"]
+    assert find("item.level > 6") == []
+    assert find("item.level > 9") == ["PC0673", "PC0673"]

@@ -4,7 +4,7 @@ reads. `Describer` words what is wrong with a text."""
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 
 from promptc.check.configurations import Configuration, Configurations, for_each, list_configurations
@@ -101,16 +101,34 @@ _TOLD = ("name", "part", "never")
 def check_reads(pack: PackModel, configuration: Configuration) -> Iterator[Diagnostic]:
     """Names that nothing has, paths that no valid state has or that one may lack, and uses that do not suit a value's kind. What a text
     asks for first is left alone."""
-    describer = Describer(pack)
+    describer, scopes = Describer(pack), configuration.facts.scopes
     order = [section.id for section in configuration.plan.sections]
-    for text in configuration.iter_texts():
-        yield from iter_wrong(text, configuration.facts.scopes, describer, order)
+    texts = list(configuration.iter_texts())
+    never = _list_shared(texts, lambda text: {one.position for one in scopes.infer(text).problems if one.rule == "never"})
+    for text in texts:
+        yield from iter_wrong(text, scopes, describer, order, never.get(id(text.code)))
 
 
-def iter_wrong(text: UsedText, scopes: Scopes, describer: Describer, order: Sequence[str]) -> Iterator[Diagnostic]:
-    """All that is wrong with one text by kind: inside it, and with what it gives to its key. `order`: the ids of the sections."""
+def _list_shared(texts: Iterable[UsedText], find: Callable[[UsedText], set[int]]) -> dict[int, set[int]]:
+    """Of each text that is asked of several sections, what `find` finds in every one of them: what one list never has, another may."""
+    shared: dict[int, set[int]] = {}
+    for text in texts:
+        if text.is_joint:
+            found = find(text)
+            shared[id(text.code)] = shared[id(text.code)] & found if id(text.code) in shared else found
+    return shared
+
+
+def iter_wrong(
+    text: UsedText, scopes: Scopes, describer: Describer, order: Sequence[str], never: Collection[int] | None = None
+) -> Iterator[Diagnostic]:
+    """All that is wrong with one text by kind: inside it, and with what it gives to its key. `order`: the ids of the sections; `never`:
+    where a comparison that never holds is told, if not everywhere.
+    """
     found = scopes.infer(text)
     for problem in (*found.problems, *_iter_given(text, found)):
+        if never is not None and problem.rule == "never" and problem.position not in never:
+            continue
         span, inside = read_site(text.code, problem.file, problem.position)
         told = describer.describe(problem, text, order, span)
         yield replace(told, message=told.message + inside) if inside else told
@@ -438,15 +456,21 @@ def check_unmet(pack: PackModel, configuration: Configuration) -> Iterator[Diagn
     scopes = configuration.facts.scopes
     conditions = set(map(id, _iter_conditions(configuration)))
     before: dict[int, Cases] = {}
+    joint: dict[int, list[Diagnostic | None]] = {}
     for text in configuration.iter_texts():
         if id(text.code) not in conditions or not text.code.reads:
             continue
         own = list_cases(read_code(text.code), scopes.make_scope(text))
         clash = find_clash(join_cases(own, before.get(id(text.section), ANYTHING)))
-        if clash is not None and not any(one.rule in _TOLD for one in scopes.infer(text).problems):
-            yield _describe(text, clash)
+        is_told = clash is not None and not any(one.rule in _TOLD for one in scopes.infer(text).problems)
+        told = _describe(text, clash) if clash is not None and is_told else None
+        if text.is_joint:
+            joint.setdefault(id(text.code), []).append(told)
+        elif told is not None:
+            yield told
         elif clash is None and _is_first(text):
             before[id(text.section)] = join_cases(before.get(id(text.section), ANYTHING), _forget_this(own))
+    yield from (one for found in joint.values() if None not in found for one in found if one is not None)
 
 
 def _iter_conditions(configuration: Configuration) -> Iterator[Expression]:
