@@ -64,7 +64,7 @@ site: $(VENV)/docs.stamp  ## build the documents as a site in build/site, withou
 	$(PY) tools/check_site.py build/site
 
 prose: $(VENV)/docs.stamp  ## how hard guides, codes and messages are to read: Flesch's reading ease, and the longest sentence of each
-	$(PY) tools/measure_prose.py docs/index.md docs/tutorial.md docs/language.md docs/guides/*.md docs/reference/*.md docs/reference/keys/*.md \
+	$(PY) tools/measure_prose.py docs/index.md docs/contract.md docs/tutorial.md docs/language.md docs/guides/*.md docs/reference/*.md docs/reference/keys/*.md \
 		docs/explanation/*.md compiler/promptc/diag/codes.toml
 
 bench: $(VENV)/bench.stamp  ## what is measured against whom; prints ratios

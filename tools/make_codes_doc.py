@@ -1,11 +1,15 @@
 """Write docs/reference/codes.md from the table of diagnostic codes; with `--check`, fail if the file differs from it."""
 
+import re
 import sys
 from pathlib import Path
 
 from promptc.diag.findings import FAMILIES, Code, load_codes
 
-DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "reference" / "codes.md"
+_ROOT = Path(__file__).resolve().parents[1]
+DOCUMENT = _ROOT / "docs" / "reference" / "codes.md"
+_TABLE = _ROOT / "compiler" / "promptc" / "diag" / "codes.toml"
+_GROUP = re.compile(r"^# (PC\d{4}) to (PC\d{4})\. (.+)$", re.MULTILINE)
 
 _HEAD = """\
 # Diagnostic codes
@@ -33,7 +37,18 @@ def main(arguments: list[str]) -> int:
 def render_codes_doc() -> str:
     """The whole document: a table of contents, then the codes by family."""
     families = [_render_family(prefix, title) for prefix, title in FAMILIES.items()]
-    return "\n".join([_HEAD, *(text for text in families if text)])
+    return "\n".join([_HEAD, _render_contents(), *(text for text in families if text)])
+
+
+def _render_contents() -> str:
+    """A table of the groups of codes, as the comments of the table of codes have them. Each leads to its first code."""
+    groups = _GROUP.findall(_TABLE.read_text(encoding="utf-8"))
+    rows = []
+    for least, most, title in groups:
+        names = [name for name in load_codes() if least <= name <= most]
+        span = f"{names[0]} to {names[-1]}" if len(names) > 1 else names[0]
+        rows.append(f"| [{span}](#{names[0].lower()}) | {_escape_cell(title)} |\n")
+    return f"| codes | what they are about |\n| --- | --- |\n{''.join(rows)}"
 
 
 def _render_family(prefix: str, title: str) -> str:

@@ -26,7 +26,9 @@ def read_pack_file(folder: str | PathLike[str], relative: str, span: Span) -> by
     wrong = check_pack_path(relative)
     if wrong:
         shown = relative[:200].encode("utf-8", "backslashreplace").decode()
-        raise fail("PC0150", f"`{shown}`: {wrong}", span, help="name a file inside the pack's folder, such as `parts/rules.md.j2`")
+        name = relative.rpartition("/")[2]
+        example = name if name in _iter_files(folder, name) else "parts/rules.md.j2"
+        raise fail("PC0150", f"`{shown}`: {wrong}", span, help=f"name a file inside the pack's folder, such as `{example}`")
     try:
         return read_inside(folder, relative, MAX_PACK_FILE)
     except TooLongError:

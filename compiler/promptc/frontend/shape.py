@@ -73,7 +73,10 @@ _EXAMPLES = {
     "promptc": "write `promptc: 1`",
     "name": "write `name: my-pack`",
     "version": "write `version: 1.0.0`",
-    "tokenizer": "write `tokenizer: cl100k_base`, or `chars/4` where tokens need not be exact",
+    "tokenizer": (
+        "write `tokenizer: o200k_base` for OpenAI's models from gpt-4o on, `cl100k_base` for older ones, or `chars/4` for an estimate "
+        "for any other"
+    ),
     "budget": "write `budget: 8000`, or `{context, reserve}`",
     "section": "outside a section's own `overflow`, a step names its `section`",
     "sections": "write `sections: [{id: rules, text: Be brief.}]`",
@@ -112,7 +115,7 @@ it or below it."""
 _KEYLESS = {
     **dict.fromkeys(
         ("priority", "weight", "importance", "rank"),
-        "no section has a priority: what gives way first stands first in `truncate`, such as `truncate: [history, facts]`",
+        "remove it: no section has a priority. Sections give way in the order of `truncate`",
     ),
     **dict.fromkeys(("system", "user", "assistant"), "write a section with that role: `- {id: rules, role: system, text: Be brief.}`"),
     "model": "`tokenizer` says how tokens are counted; name a model with `--model`, or write `output: {models: {openai: gpt-5.6}}`",
@@ -319,7 +322,18 @@ def _mend_key(key: str, fault: SchemaFault, root: Node, whole: str) -> str:
         if elsewhere:
             called = "" if name == key else f"promptc calls it `{name}`: "
             return f"{called}{elsewhere}"
-    return _KEYLESS.get(key.lower(), "")
+    told = _KEYLESS.get(key.lower(), "")
+    return f"{told}{_show_order(root)}" if told.endswith("`truncate`") else told
+
+
+def _show_order(root: Node) -> str:
+    """Where the manifest says what gives way first; else how it may."""
+    stands, sections = root.get("truncate"), root.get("sections")
+    if stands is not None:
+        return f" (line {root.key_span('truncate').line})"
+    entries = sections.value if sections is not None and isinstance(sections.value, tuple) else ()
+    ids = [found.value for entry in entries if isinstance(entry.value, dict) and (found := entry.get("id")) is not None and found.raw]
+    return f": `truncate: [{', '.join(map(str, ids[:2]))}]`" if len(ids) > 1 else ""
 
 
 def _show_entry(key: str, node: Node) -> str:
@@ -348,6 +362,9 @@ def _locate_key(key: str, around: Path, root: Node) -> str:
     there = _find(root, around).value
     for inner in sorted(here, key=lambda name: (name not in there, name not in ("sections", "items", "output"), name)):
         if key in _list_known(schemas, (*around, inner)):
+            deeper = there[inner].get(key) if inner in there and isinstance(there[inner].value, dict) else None
+            if deeper is not None:
+                return f"`{key}` belongs under `{inner}`, which has one already (line {deeper.span.line}): keep one of the two"
             return f"`{key}` belongs under `{inner}`: `{inner}: {{{key}: …}}`"
         if inner == "sections" and key in _list_known(schemas, (*around, inner, 0)):
             return f"`{key}` belongs to a section: write it in an entry of `sections`, beside its `id`"
@@ -427,8 +444,26 @@ def _describe_value(fault: SchemaFault, root: Node, whole: str) -> Diagnostic:
     if isinstance(fault.value, (dict, list)) and _takes_expression(fault):
         return Diagnostic("PC0208", message, node.span, 'quote a Jinja list or mapping: `"[…]"`, `"{…}"`')
     code = _choose_code(fault)
+    if fault.path == ("budget",) and re.fullmatch(r"[\d.]+ *%", str(node.value)[:40]):
+        help = "write a number of tokens, such as `budget: 13000`: a section's budget may be a share of it, the total itself may not"
+        return Diagnostic(code, message, node.span, help)
     is_told = whole != _MANIFEST or code in ("PC0204", "PC0206")  # the message itself says which values there are
-    return Diagnostic(code, message, node.span, _mend(fault, node) or ("" if is_told else _show_example(fault.path)))
+    help = _mend(fault, node) or ("" if is_told else _show_example(fault.path))
+    if fault.path[:1] == ("sections",) and fault.path[2:] == ("id",) and help:
+        help += _name_stray(root)
+    return Diagnostic(code, message, node.span, help)
+
+
+def _name_stray(root: Node) -> str:
+    """What is to be renamed with an id: the one name in `truncate` that no section has."""
+    sections, truncate = root.get("sections"), root.get("truncate")
+    if sections is None or truncate is None or not isinstance(sections.value, tuple) or not isinstance(truncate.value, tuple):
+        return ""
+    known = [found.value for entry in sections.value if isinstance(entry.value, dict) and (found := entry.get("id")) is not None]
+    stray = [one for one in truncate.value if isinstance(one.value, str) and one.value not in known]
+    if len(stray) != 1:
+        return ""
+    return f"; `truncate` names `{shorten(stray[0].raw)}` (line {stray[0].span.line}), which is not the id of a section"
 
 
 def _show_example(path: Path) -> str:

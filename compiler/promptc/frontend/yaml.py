@@ -244,7 +244,9 @@ class _YamlReader:
     def _add_key(self, into: _Open, node: Node, flow: bool) -> None:
         into.wants_key, into.key = False, None
         if not isinstance(node.value, str):
-            self._note("PC0112", f"a key must be text, and this is {_kind(node.value)}", node.span, _mend_key(node, flow and into.flow))
+            is_template = isinstance(node.value, dict) and flow and into.flow
+            what = "this template has no quotes, and YAML reads its braces as a mapping" if is_template else ""
+            self._note("PC0112", what or f"a key must be text, and this is {_kind(node.value)}", node.span, _mend_key(node, is_template))
         elif node.value in into.keys:
             first = into.keys[node.value]
             where = f"line {first.line}, column {first.column}"
@@ -330,7 +332,7 @@ def _kind(value: object) -> str:
 
 
 def _mend_key(node: Node, braces: bool) -> str:
-    if isinstance(node.value, dict) and braces:
+    if braces:
         return 'quote a template: `text: "{{ state.name }}"`; an expression needs no braces: `when: state.on`'
     return f'quote it: `"{node.raw}"`' if node.raw and not isinstance(node.value, (dict, tuple)) else ""
 
@@ -494,9 +496,19 @@ class _SyntaxFault:
         for line in dict.fromkeys((self.line, self.start[0])):
             found = _TEMPLATE.search(self.lines[line])
             if found is not None:
-                message = "this template has no quotes, and YAML reads its brace as the start of a mapping"
-                return SyntaxFinding(message, line, found.end() - 2, _TEMPLATE_HELP)
+                return self._describe_template(line, found.end() - 2)
         return None
+
+    def _describe_template(self, line: int, brace: int) -> SyntaxFinding:
+        """The value that a template makes wrong begins behind the first colon of its line; it may have more of them."""
+        message = "this template has no quotes, and YAML reads its brace as the start of a mapping"
+        key = re.match(r"\s*(?:- +)?(\w+): +", self.lines[line])
+        text = self.lines[line][key.end() :].rstrip() if key else ""
+        if key is None or not text or key.end() == brace or '"' in text or "\\" in text or len(text) > _LONGEST_QUOTE:
+            return SyntaxFinding(message, line, brace, _TEMPLATE_HELP)
+        if ": " in text.partition("{")[0]:
+            message = "this text has no quotes, and YAML reads its colon and its brace as signs of a mapping"
+        return SyntaxFinding(message, line, key.end(), f'quote the text: `{key[1]}: "{text}"`')
 
     def _read_quote(self) -> SyntaxFinding | None:
         """A text in quotes, or a list in brackets, that ends too late, too early or not at all."""

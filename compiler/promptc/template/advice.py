@@ -22,6 +22,7 @@ _KEY = re.compile(r"(?:^|[\s{,])([A-Za-z_]\w*)\s*:\s*$")
 _OPENS = re.compile(r"\{\{|\{%")
 _CLOSES = re.compile(r"\}\}|%\}")
 _TAG = re.compile(r"[-+]?\s*(\w+)")
+_PLACE = re.compile(r"\{([^{}!:]+)\}")
 _SLOT = re.compile(r"\{\{[-+]?(.*?)[-+]?\}\}", re.DOTALL)
 _WHOLE_IF = re.compile(r"\{%[-+]?\s*if\s+(.+?)\s*[-+]?%\}[^{}]*\{%[-+]?\s*endif\s*[-+]?%\}")
 
@@ -130,7 +131,11 @@ def _advise_template_for_expression(text: str, before: str) -> Advice | None:
 
 def _join_slots(text: str) -> str:
     """A template of names and constant text as one expression: `npc-{{ item.id }}` is `'npc-' ~ item.id`."""
-    parts = _SLOT.split(text.strip())
+    return _join_parts(_SLOT.split(text.strip()))
+
+
+def _join_parts(parts: Sequence[str]) -> str:
+    """Constant texts and expressions, in turn, as one expression."""
     written = [part.strip() if place % 2 else f"'{part}'" for place, part in enumerate(parts) if part.strip() or (place % 2 == 0 and part)]
     return " ~ ".join(written)
 
@@ -150,7 +155,7 @@ def _advise_expression(text: str, start: int, stop: int, at: int, *, is_alone: b
     if not _is_short(code):
         return None
     plain = _hide_texts(code)
-    for look in (_look_for_comprehension, _look_for_conditional, _look_for_sign, _look_for_rest):
+    for look in (_look_for_comprehension, _look_for_conditional, _look_for_sign, _look_for_format, _look_for_rest):
         found = look(code, plain)
         if found is not None:
             return Advice(found.at + start, found.message, found.help)
@@ -219,6 +224,17 @@ def _look_for_sign(code: str, plain: str) -> Advice | None:
     return Advice(found.start(), f"`{found[0]}` is not an operator here; write `{sign}`", help)
 
 
+def _look_for_format(code: str, plain: str) -> Advice | None:
+    """`f'Hello {state.name}'` is `'Hello ' ~ state.name`."""
+    found = re.search(r"\b[fF](?=(['\"]))", plain)
+    if found is None:
+        return None
+    text = code[found.end() + 1 : plain.find(found[1], found.end() + 1)]
+    meant = _show(_join_parts(_PLACE.split(text)))
+    help = f"write `{meant}`" if meant else "join values with `~`: `'Hello ' ~ state.name`"
+    return Advice(found.start(), "an f-string is Python; here, `~` joins values to a text", help)
+
+
 def _look_for_rest(code: str, plain: str) -> Advice | None:
     for sign, message, help in _REST:
         found = sign.search(plain)
@@ -242,11 +258,6 @@ _REST = (
         re.compile(r"\blambda\b"),
         "`lambda` is Python: a pack has no functions of its own",
         "use a filter: `state.facts | selectattr('known')`",
-    ),
-    (
-        re.compile(r"\b[fF](?=['\"])"),
-        "an f-string is Python; here, `~` joins values to a text",
-        "join values with `~`: `'Hello ' ~ state.name`",
     ),
     (re.compile(r"[“”„‘’]"), "curly quotation marks do not quote a text", "write straight ones: `'gold'`"),
     (re.compile(r"`"), "backquotes do not quote a text; write `'…'`", "join values with `~`: `'Hello ' ~ state.name`"),

@@ -105,8 +105,8 @@ WHY_NOT = {
     "includes": "write `'x' in state.names`",
     "startsWith": "write `state.name.startswith('x')`",
     "endsWith": "write `state.name.endswith('x')`",
-    "push": "nothing changes the state: join lists with `+`",
-    "append": "nothing changes the state: join lists with `+`",
+    "push": "a template changes nothing: join two lists with `+`, such as `state.facts + [{'name': state.name}]`",
+    "append": "a template changes nothing: join two lists with `+`, such as `state.facts + [{'name': state.name}]`",
     "toString": "write `state.score | string`, or join with `~`",
     "stringify": "write `state.facts | tojson`",
 }

@@ -21,7 +21,7 @@ def _section(key: str, value: str) -> str:
         (_section("when", "sttae.on"), "PC0630", "did you mean `state`?"),
         (_section("when", "player.alive"), "PC0630", "did you mean `state.player`?"),
         (_section("when", "zebra"), "PC0630", "choose one of `state`, `variant`, `strain`, `selected`, `section`"),
-        (_section("header", "{{ item.name }}"), "PC0631", "use it in the items of a section and in steps"),
+        (_section("header", "{{ item.name }}"), "PC0631", "use it under `items` and in steps"),
         (_section("header", "{{ section.name }}"), "PC0632", "choose one of `id`, `role`, `title`"),
         (_section("when", "strain.tir == 'a'"), "PC0632", "did you mean `tier`?"),
         (_section("when", "selected.lroe > 0"), "PC0633", "did you mean `lore`?"),

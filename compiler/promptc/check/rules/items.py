@@ -9,6 +9,7 @@ from promptc.check.bounds import SectionTexts, bound_section, infer_texts
 from promptc.check.configurations import Configuration, Configurations, for_each, merge_configurations
 from promptc.check.rules.budgets import PROVABLE, count, list_fences
 from promptc.check.schema_types import list_values
+from promptc.check.takes import SORTED
 from promptc.check.texts import UsedText
 from promptc.diag.findings import Diagnostic, Span, count_noun, join_names, suggest
 from promptc.diag.frozen import frozen, replace
@@ -348,6 +349,7 @@ def check_long_lists(pack: PackModel, configuration: Configuration) -> Iterator[
             or items.window is not None
             or items.limit is not None
             or configuration.facts.settled.is_off(section)
+            or _sorts_by_nothing(section, pack, configuration)
         ):
             continue
         kind = configuration.facts.scopes.infer(text).kind
@@ -355,6 +357,13 @@ def check_long_lists(pack: PackModel, configuration: Configuration) -> Iterator[
             message = f"promptc reads and counts all of `{section.id}`, however long its list is: {_explain(section, items)}"
             help = "give `items` a `window` or a `limit`, or its list a `maxItems` in the schema"
             yield Diagnostic("PC0640", message, items.source.span, help, "warn")
+
+
+def _sorts_by_nothing(section: Section, pack: PackModel, configuration: Configuration) -> bool:
+    """Whether `sort` reads a name that is not there: that is told, and `sort` will be another."""
+    names = {one.name for one in pack.definitions}
+    sorts = (text for text in configuration.iter_texts() if text.section is section and text.takes is SORTED)
+    return any(path[0] not in names | text.names.keys() for text in sorts for path in text.code.reads)
 
 
 def _explain(section: Section, items: Items) -> str:

@@ -11,9 +11,10 @@ from promptc.check.configurations import Configuration, Configurations, for_each
 from promptc.check.schema_types import CHUNK, follow_pointer
 from promptc.check.scopes import PARTED, Scopes
 from promptc.check.takes import SORTED
-from promptc.check.texts import Names, UsedText, iter_operation_texts
+from promptc.check.texts import UsedText, iter_operation_texts
 from promptc.diag.findings import Diagnostic, PromptcError, Span, join_some, offer_names, suggest
 from promptc.diag.frozen import replace
+from promptc.diag.typed import Any
 from promptc.model.pack import PackModel
 from promptc.model.section import Items, Ranked, Recap, Retrieve, Segments
 from promptc.template.compile import Expression
@@ -65,14 +66,18 @@ _ELSEWHERE = {
     "elif": "`elif` is a tag: write `{% elif … %}`",
     "endif": "`endif` is a tag: write `{% endif %}`",
     "endfor": "`endfor` is a tag: write `{% endfor %}`",
-    **dict.fromkeys(("newest", "latest", "desc", "descending"), "sort by a value: `sort: [{by: item.at, desc: true}]`"),
-    **dict.fromkeys(("oldest", "asc", "ascending"), "sort by a value: `sort: [item.at]`"),
     "index": "inside a `for`, `loop.index` counts from 1",
 }
 """What is meant by names of other languages, which are names of nothing here."""
 
+_ORDERS = {
+    **dict.fromkeys(("newest", "latest", "desc", "descending"), True),
+    **dict.fromkeys(("oldest", "asc", "ascending"), False),
+}
+"""Words that people give to `sort`. True: the list is to be turned round."""
+
 _WHERE = {
-    "item": "use it in the items of a section and in steps",
+    "item": "use it under `items` and in steps",
     "this": "use it in the items of a section and in steps",
     "group": "use it in the text of an item, in `group.header` and in steps",
     "section": "use it in sections",
@@ -237,17 +242,33 @@ def _describe_name(name: str, text: UsedText, pack: PackModel, span: Span) -> Di
     """A text reads a name that is not there where it stands."""
     if name in _WHERE:
         help = "did you mean `item.text`?" if name == "text" and "item" in text.names else _WHERE[name]
+        lists = [key for key, one in _list_state(pack) if one.get("type") == "array"]
+        if name == "item" and lists:
+            help += f"; elsewhere name one element of a list, such as `state.{lists[-1]}[0]`"
         return Diagnostic("PC0631", f"{text.what} reads `{name}`, which does not exist here", span, help)
     if any(let.name == name for let in pack.lets):
         help = "a `let` sees those above it" if text.what.startswith("`let") else "asserts are checked before `let`: write the value out"
         return Diagnostic("PC0631", f"{text.what} reads `{name}`, which does not exist here yet", span, help)
-    return Diagnostic("PC0630", f"{text.what} reads `{name}`, and nothing has that name", span, _suggest_name(name, text.names, pack))
+    return Diagnostic("PC0630", f"{text.what} reads `{name}`, and nothing has that name", span, _suggest_name(name, text, pack))
 
 
-def _suggest_name(name: str, known: Names, pack: PackModel) -> str:
+def _list_state(pack: PackModel) -> list[tuple[str, dict[str, Any]]]:
+    """The properties of a state that its schema declares, each with its schema."""
     properties = pack.schema.get("properties", {}) if pack.schema is not None else {}
-    if isinstance(properties, dict) and name in properties:
+    return [(key, one) for key, one in properties.items() if isinstance(one, dict)] if isinstance(properties, dict) else []
+
+
+def _suggest_name(name: str, text: UsedText, pack: PackModel) -> str:
+    known, properties = text.names, dict(_list_state(pack))
+    if name in properties:
         return f"did you mean `state.{name}`?"
+    if name in _ORDERS and text.takes is SORTED and text.section is not None and text.section.items is not None:
+        given = text.section.items.source
+        source = given.text.strip() if isinstance(given, Expression) else "state.list"
+        fields = properties.get(source.removeprefix("state."), {}).get("items", {}).get("properties", {})
+        shown = join_some([f"`item.{field}`" for field in sorted(fields)], 6) if isinstance(fields, dict) and fields else "`item.at`"
+        turn = f"turn the list round with `from: {source} | reverse | list`" if _ORDERS[name] else "leave `sort` out to keep the order"
+        return f"sort by a part of the item, such as {shown}; or {turn}"
     if name in _ELSEWHERE:
         return _ELSEWHERE[name]
     near = suggest(name, (*known, *(one.name for one in pack.definitions)))

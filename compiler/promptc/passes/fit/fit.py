@@ -327,14 +327,15 @@ class _Fitting:
         shown = self._show_largest(holding)
         # what was not read of a list, because it cannot fit, is missing too, but not counted
         least = "at least " if any(fit.is_unread for fit in self._fits.values()) else ""
-        why = self._explain_total(holding, run, f"{least}{self._total + missing}")
+        needs = f"{least}{self._total + missing}"
+        why = self._explain_total(holding, run, needs)
         total, short = count_noun(self._total, "token"), count_noun(missing, "token")
         message = f"the prompt does not fit the budget of {total}: {why}. That is {least}{short} too many. The largest parts: {shown}"
         section = run.failed.section if run.failed is not None else ""
         fewer = "offer fewer tools, " if self._layout.tools else ""
         span = run.failed.span if run.failed is not None else self._strained.selection.plan.budget.span
         self._fail(
-            Diagnostic("PC0532", message, span, f"raise the budget, {fewer}{self._advise_on_total(holding)}"),
+            Diagnostic("PC0532", message, span, f"raise the budget to {needs}, {fewer}{self._advise_on_total(holding)}"),
             section,
             missing,
         )
