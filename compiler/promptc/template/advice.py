@@ -230,7 +230,9 @@ def _look_for_format(code: str, plain: str) -> Advice | None:
     if found is None:
         return None
     text = code[found.end() + 1 : plain.find(found[1], found.end() + 1)]
-    meant = _show(_join_parts(_PLACE.split(text)))
+    parts = _PLACE.split(text)
+    is_plain = not re.search(r"['\"\\{}]", "".join(parts[::2])) and all(re.fullmatch(r"[\w.]+", part.strip()) for part in parts[1::2])
+    meant = _show(_join_parts(parts)) if is_plain else ""
     help = f"write `{meant}`" if meant else "join values with `~`: `'Hello ' ~ state.name`"
     return Advice(found.start(), "an f-string is Python; here, `~` joins values to a text", help)
 

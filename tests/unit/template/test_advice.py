@@ -71,6 +71,10 @@ def test_a_long_text_is_told_of_soon(text):
         ("a && b ? 1 : 2", "write `1 if a and b else 2`"),
         ("state.a != 1 || ! state.b", "write `state.a != 1 or not state.b`"),
         ("[f.a.b for f in x if not f.c]", "write `x | rejectattr('c') | map(attribute='a.b') | list`"),
+        ("f'{state.a}{state.b}: on'", "write `state.a ~ state.b ~ ': on'`"),
+        ('f"It\'s {state.a}"', "join values with `~`: `'Hello ' ~ state.name`"),
+        ("f'{1 if state.a else 2}!'", "join values with `~`: `'Hello ' ~ state.name`"),
+        ("f'{state.a:>9}'", "join values with `~`: `'Hello ' ~ state.name`"),
         ("{{ state.on }}", "write `when: state.on`"),
         ("npc-{{ state.id }}-{{ state.n }}", "write `when: 'npc-' ~ state.id ~ '-' ~ state.n`"),
     ],
@@ -78,7 +82,10 @@ def test_a_long_text_is_told_of_soon(text):
 def test_an_expression_is_rewritten_and_texts_in_it_are_not(text, help):
     found = find_error(load_expression, text)
     assert (found.code, found.help) == ("PC0401", help)
-    load_expression(help.removeprefix("write ").strip("`").removeprefix("when: "), Place(Span("", 1, 1), inline=False))
+    load_expression(
+        help.removeprefix("join values with `~`: ").removeprefix("write ").strip("`").removeprefix("when: "),
+        Place(Span("", 1, 1), inline=False),
+    )
 
 
 @pytest.mark.parametrize("text", ['{"a": {"b": 1}}.a', "[x, y]", "{'?': ':'}['?']", "a if b else c", "'{{ x }}'"])
