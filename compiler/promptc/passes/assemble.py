@@ -185,8 +185,9 @@ def _iter_all(fitted: Fitted, emitted: Emitted | None) -> Iterator[Diagnostic]:
     yield from (found for found in fitted.errors if found.level != "error")
     is_unfit = any(found.level == "error" for found in fitted.errors)  # then its error says what is missing, and each cut would hide it
     for name, run in fitted.iter_runs():
-        yield from _iter_cuts(name, run, fitted) if not is_unfit else ()
-        yield from _iter_early(name, run, fitted)
+        if not is_unfit:
+            yield from _iter_cuts(name, run, fitted)
+            yield from _iter_early(name, run, fitted)
         for step, ids in run.passed_over:
             yield _tell_parts(f"`{step.label}`", ids, step.section, step.span)
         for step, ids in run.void:
