@@ -346,3 +346,33 @@ def test_any_bytes_are_counted_or_refused(tmp_path_factory: Any, data: bytes, me
             codes = {one.code for one in error.diagnostics}
         assert codes <= {"PC0584", "PC0585"}
         assert prompt is None or base64.b64decode(prompt.messages[0]["content"][1]["source"]["data"]) == data
+
+
+_SIZES = st.sampled_from([(1, 1), (300, 200), (1024, 1024), (1600, 1200)])
+_PIECES = _SIZES.map(lambda size: show(make_png(*size))) | _WORDS
+_EVICT = [{"evict": {"section": "log", "order": ["this.tokens > 400", "true"]}}]
+
+
+# contract 4.45, 11.10
+@pytest.mark.parametrize("tokenizer", ["cl100k_base", "o200k_base", "chars/4"])
+@given(st.data())
+def test_any_budget_is_kept_and_every_token_is_told(tmp_path_factory: Any, tokenizer: str, data: Any) -> None:
+    """Larger budgets keep all that smaller ones do, and the parts of the receipt add up, whatever counts the texts."""
+    pack = _load(tmp_path_factory.mktemp("fit"), media={"model": "gpt-4o"}, truncate=_EVICT, tokenizer=tokenizer)
+    contents = data.draw(st.lists(st.lists(_PIECES, min_size=1, max_size=3) | st.just("Well."), min_size=1, max_size=6))
+    held: set[str] = set()
+    for budget in sorted(data.draw(st.sets(st.integers(10, 7000), min_size=2, max_size=4))):
+        outcome = pack.compile(_log(*contents), format="messages", budget=budget)
+        if outcome.tokens is None:
+            assert not held
+            continue
+        report = outcome.report
+        (section,) = report["sections"]
+        kept = {item["id"] for item in section["items"]}
+        assert held <= kept and report["tokens"] <= budget
+        held = kept
+        assert section["tokens"] + sum(report["frame"].values()) == report["tokens"]
+        assert sum(item["tokens"] for item in section["items"]) == section["tokens"]
+        media = sum(one["tokens"] for item in section["items"] for one in item.get("media", ()))
+        bare = [(message["role"], message["content"]) for message in outcome.emitted.messages]
+        assert report["tokens"] == count_messages(tokenizer, bare, (), report["overhead"]) + media

@@ -9,6 +9,7 @@ from promptc.check.bounds import SettledTexts, bound_section, count_characters, 
 from promptc.check.configurations import Configuration, Configurations, for_each, merge_configurations
 from promptc.diag.findings import Diagnostic, Span, count_noun, join_some
 from promptc.diag.frozen import frozen
+from promptc.model.media import MEDIA_KINDS
 from promptc.model.pack import Output, PackModel, Plan, Strain
 from promptc.model.section import Budget, Evict, Pool, Section, Segments, Size, Trim, Window
 from promptc.template.compile import Template
@@ -99,6 +100,9 @@ def _explain_open(section: Section, pointer: str) -> tuple[str, str]:
             f"nothing bounds `{_spell(pointer)}`",
             f"give it a `maxLength`, `maxItems`, `maximum` or `enum`; or {_advise(section, _CHARS, _ROOM)}",
         )
+    message = section.items.message if section.items is not None else None
+    if message is not None and not set(MEDIA_KINDS).isdisjoint(message.passing):
+        return "no schema tells what a picture takes", "leave pictures to a section that a step may shorten, or pin none of them"
     if section.items is not None and isinstance(section.items.source, Segments):
         help = "render with the longest segments of the store: pinned text that does not fit is an error, and is never cut"
         return "a store may hold anything", help

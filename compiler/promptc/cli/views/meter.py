@@ -95,6 +95,7 @@ def _iter_head(outcome: Outcome, width: int, paint: Paint) -> Iterator[str]:
     else:
         yield f"{show_count(tokens)} of {show_plural(budget, 'token')}, {show_percent(tokens, budget)}; {show_count(budget - tokens)} free"
     yield f"▕{paint.apply(render_bar(tokens or budget, 0, budget, width - 2).ljust(width - 2), 'green' if tokens is not None else 'red')}▏"
+    yield from _iter_media(report)
     if report["strain"] is not None:
         yield _describe_strain(report)
     choices = [*_iter_cases(outcome), *(f"patch {name}" for name in report["patches"])]
@@ -112,6 +113,21 @@ def _iter_cases(outcome: Outcome) -> Iterator[str]:
         sets = [tier.name for tier in tiers if axis in dict(tier.cases)]
         instead = f" ({sets[-1]}, in place of {chosen[axis]})" if case != chosen[axis] else ""
         yield f"{axis} = {case or 'none'}{instead}"
+
+
+def _iter_media(report: Mapping[str, Any]) -> Iterator[str]:
+    """What pictures, documents and sounds take, kind by kind, and by which table."""
+    parts = [one for section in report["sections"] for item in section["items"] for one in item.get("media", ()) if "by" in one]
+    if not parts:
+        return
+    kinds = ", ".join(show_plural(sum(one["kind"] == kind for one in parts), kind) for kind in dict.fromkeys(one["kind"] for one in parts))
+    told = report["overhead"]["media"]
+    by = (
+        ""
+        if all(one["by"] == "tokens" for one in parts)
+        else f", table of {told['as_of']}" + (" (an estimate)" if told["estimate"] else "")
+    )
+    yield f"{kinds}: {show_plural(sum(one['tokens'] for one in parts), 'token')}{by}"
 
 
 def _describe_counter(counter: Mapping[str, Any]) -> str:

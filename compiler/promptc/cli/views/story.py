@@ -217,7 +217,8 @@ def _iter_origin(outcome: Outcome, trace: Trace | None, fit: FittedSection, entr
     ]
     marks += ["pinned: no step touches it"] if fit.section.pinned else []
     original = next(one for one in fit.selected.items if one.id == item.id)
-    size = f"{show_plural(meter.tokens(meter.count(original.text)), 'token')}, {show_plural(len(original.text), 'character')}"
+    units = meter.count(original.text) + original.beyond
+    size = f"{show_plural(meter.tokens(units), 'token')}, {show_plural(len(original.text), 'character')}"
     yield Fact("selected", "; ".join([size, *marks]))
     for found in original.found:
         yield Fact("guarded", f"line {found.line}: {found.kind.replace('_', ' ')} {found.text} {GUARDED[found.policy]}")
