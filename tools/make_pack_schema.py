@@ -69,7 +69,7 @@ def _has_parts(name: str, written: dict[str, Schema]) -> bool:
 def _make_part(body: Schema, written: dict[str, Schema]) -> Schema:
     if "anyOf" in body and "properties" not in body:
         return {**body, "anyOf": [_refer(branch, written) for branch in body["anyOf"]]}
-    part = {key: value for key, value in body.items() if key not in ("required", "minProperties", "allOf", "anyOf")}
+    part = {key: value for key, value in body.items() if key not in ("required", "dependentRequired", "minProperties", "allOf", "anyOf")}
     if "properties" in body:
         part["properties"] = {key: value if key in FIXED else _loosen(value, written) for key, value in body["properties"].items()}
     if isinstance(body.get("additionalProperties"), dict):

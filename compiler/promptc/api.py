@@ -13,6 +13,7 @@ from promptc.diag.typed import Any, Self
 from promptc.frontend.json import JsonDocument
 from promptc.frontend.kept_pack import Inputs, KeptPack, LoadedPack
 from promptc.frontend.state import load_document, load_state
+from promptc.model.budget import ModelTable
 from promptc.model.messages import FORMATS, Provider
 from promptc.model.pack import Format, PackModel
 from promptc.model.sources import CorpusIndex
@@ -24,13 +25,13 @@ from promptc.pipeline import Outcome, Prompt, compile_prompt
 from promptc.text.counters.counter import Counter, Meter
 
 
-def load(path: str | PathLike[str]) -> Pack:
-    """Loads a pack. `path` is its folder or its manifest.
+def load(path: str | PathLike[str], *, models: str | PathLike[str] | None = None) -> Pack:
+    """Loads a pack. `path` is its folder or its manifest. `models` is a table of models of your own, which goes before that of promptc.
 
     Do it once, when your program starts. Raises `PromptcError` with every finding if the pack is not valid, and `DiskError` if a file
     cannot be read.
     """
-    return Pack.load(path)
+    return Pack.load(path, models=models)
 
 
 class Pack:
@@ -43,16 +44,27 @@ class Pack:
         self._sources: Any = None
 
     @classmethod
-    def load(cls, path: str | PathLike[str], cache: Cache | None = None, *, keeps_counts: bool = True) -> Self:
+    def load(
+        cls,
+        path: str | PathLike[str],
+        cache: Cache | None = None,
+        *,
+        keeps_counts: bool = True,
+        models: str | PathLike[str] | None = None,
+    ) -> Self:
         """Loads a pack as `promptc.load` does, and can keep it in a cache.
 
         With `cache`, the compiled pack is taken from there while none of its files has changed. Use it in a `with` block then: what is new
         is kept at the end of the block. Such a pack is for one thread at a time.
 
+        `models` is a table of models of your own, a TOML file. Its entries go before those of promptc.
+
         `keeps_counts=False` keeps no counts of texts. Use it for renders by the thousand, whose counts would push out those of others.
         """
         file = fspath(path)
-        return cls(KeptPack(file, lambda: _load_files(file), cache, keeps_counts=keeps_counts), cache if keeps_counts else None)
+        table = _ModelFile(None if models is None else fspath(models))
+        kept = KeptPack(file, lambda: _load_files(file, table.load), cache, keeps_counts=keeps_counts, load_models=table.load)
+        return cls(kept, cache if keeps_counts else None)
 
     def __enter__(self) -> Self:
         return self
@@ -82,6 +94,14 @@ class Pack:
     def inputs(self) -> Inputs:
         """Every file that the pack was made of, with its bytes as they were read."""
         return self._kept.loaded.inputs
+
+    @property
+    def follows_model(self) -> bool:
+        """Whether the budget of the pack, or of one of its variations, names a model."""
+        from promptc.frontend.manifest import iter_keys
+
+        budgets = (node for _, key, node in iter_keys(self.model.manifest) if key == "budget")
+        return any(node.get("model") is not None for node in budgets)
 
     def asks_outside(self, given: Collection[str]) -> bool:
         """Tells whether the pack asks what its files do not hold: a store that is not in `given`, or an index in a database.
@@ -129,6 +149,7 @@ class Pack:
         state: State | bytes | Mapping[str, Any],
         *,
         budget: int | None = None,
+        model: str | None = None,
         variants: Mapping[str, str] | None = None,
         patches: Sequence[str] = (),
         format: str | None = None,
@@ -138,6 +159,7 @@ class Pack:
 
         - `state`: a `State`, or what `load_state` takes.
         - `budget`: another total, in tokens.
+        - `model`: another model, for a budget that follows one and for the request to a provider.
         - `variants`: a case for an axis, such as `{"mood": "calm"}`.
         - `patches`: the names of patches, in order.
         - `format`: `text`, `messages`, or the name of a provider. A provider gives messages, counted by its own rules.
@@ -146,7 +168,7 @@ class Pack:
         Raises `PromptcError` for a state that is not valid, and `FitError` for a prompt that does not fit. Raises `DiskError` for a store
         or an index that cannot be read, and `UsageError` for a name that the pack does not have.
         """
-        outcome = self.compile(state, budget=budget, variants=variants, patches=patches, format=format, stores=stores)
+        outcome = self.compile(state, budget=budget, model=model, variants=variants, patches=patches, format=format, stores=stores)
         if outcome.emitted is None:
             raise FitError(outcome.errors, outcome.report)
         return Prompt(outcome)
@@ -156,6 +178,7 @@ class Pack:
         state: State | bytes | Mapping[str, Any],
         *,
         budget: int | None = None,
+        model: str | None = None,
         variants: Mapping[str, str] | None = None,
         patches: Sequence[str] = (),
         format: str | None = None,
@@ -173,7 +196,7 @@ class Pack:
         - `listen`: a call that is given the sources of the render, and gives those that are asked in their place.
         """
         shape, provider = choose_format(format)
-        options = RenderOptions(budget, dict(variants or {}), tuple(patches), shape, tuple(without), given or {}, provider)
+        options = RenderOptions(budget, dict(variants or {}), tuple(patches), shape, tuple(without), given or {}, provider, model)
         return self._compile(self.load_state(state), options, dict(stores or {}), memory, listen)
 
     def _compile(
@@ -359,12 +382,28 @@ class Pack:
         return opened.compile(state, format="messages", given=given)
 
 
-def _load_files(path: str) -> LoadedPack:
+class _ModelFile:
+    """The table of models of a pack, with those of the user's file: read when a budget first names one."""
+
+    def __init__(self, file: str | None) -> None:
+        self._file = file
+        self._table: ModelTable | None = None
+
+    def load(self) -> ModelTable:
+        """The table. Raises what `load_models` raises."""
+        if self._table is None:
+            from promptc.model.budget import load_models
+
+            self._table = load_models(self._file)
+        return self._table
+
+
+def _load_files(path: str, load_table: Callable[[], ModelTable]) -> LoadedPack:
     from pathlib import Path
 
     from promptc.frontend.pack import load_pack  # late: a pack from the cache needs nothing of what compiles one
 
-    return load_pack(Path(path))
+    return load_pack(Path(path), load_table)
 
 
 def choose_format(name: str | None) -> tuple[Format | None, Provider | None]:

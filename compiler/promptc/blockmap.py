@@ -335,7 +335,14 @@ def _read_value(value: object) -> object:
 def _describe_plan(pack: PackModel, plan: Plan) -> tuple[Phrase, ...]:
     budget, counter = plan.budget, pack.counting.wanted or pack.counting.counter.name
     reserve = f", {budget.reserve} of {budget.context} are kept for the answer" if budget.reserve else ""
-    found = [say(f"{count_noun(budget.total, 'token')} by {{}}{reserve}", counter), say(f"{plan.output.format} output")]
+    tokens = say(f"{count_noun(budget.total, 'token')} by {{}}{reserve}", counter)
+    if budget.model:
+        most = f"at most {budget.context} of " if budget.context else ""
+        tokens = (
+            *say(f"{most}the window of {{}}, {budget.reserve or 0} are kept for the answer", budget.model),
+            *say(", tokens by {}", counter),
+        )
+    found = [tokens, say(f"{plan.output.format} output")]
     if pack.visible is not None:
         found.append(say("only items where {}", " ".join(pack.visible.text.split())))
     if plan.tools:

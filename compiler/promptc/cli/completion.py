@@ -211,6 +211,12 @@ def _iter_codes(_: click.Context) -> Iterator[Offer]:
     yield from ((code.name, code.summary) for code in load_codes().values())
 
 
+def _iter_models(_: click.Context) -> Iterator[Offer]:
+    from promptc.model.budget import load_models
+
+    yield from ((one.name, one.provider) for one in load_models().models.values())
+
+
 def _iter_commands(ctx: click.Context) -> Iterator[Offer]:
     """Those of promptc, or of the group that is named."""
     found: click.Command | None = ctx.find_root().command
@@ -297,6 +303,7 @@ _OFFERS: Mapping[str, Callable[[click.Context], Iterable[Offer]]] = {
     **dict.fromkeys(("cases", "expression"), _iter_case_names),
     "patterns": _iter_pending,
     "code": _iter_codes,
+    **dict.fromkeys(("model", "names"), _iter_models),
     "asked": _iter_commands,
 }
 """By click's names of options and arguments."""

@@ -34,6 +34,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "diff": "Compare two prompts.",
         "map": "Print a table of the sections of a pack.",
         "eval": "Evaluate an expression over a state.",
+        "models": "List the models that a budget can follow.",
     },
     "Test it": {
         "test": "Run cases, and compare each result with its golden.",
@@ -62,7 +63,7 @@ COMMANDS: dict[str, str] = {name: what for commands in GROUPS.values() for name,
 _HOMES = {
     **dict.fromkeys(("explain", "eval"), "render"),
     **dict.fromkeys(("accept", "reject", "prune"), "pending"),
-    **dict.fromkeys(("init", "map", "rule", "schema", "completion", "help"), "pack_info"),
+    **dict.fromkeys(("init", "map", "rule", "schema", "completion", "help", "models"), "pack_info"),
 }
 """The modules of commands that stand in another's."""
 
@@ -85,6 +86,7 @@ _ARGUMENTS = {
     "words": "An operation of PACK (see --list), then the state or `-`.",
     "answered": "The answer, or `-`. If an operation asked for it, name that first.",
     "expression": "An expression as in a pack, for example state.player.name.",
+    "names": "A model such as gpt-4o, or the beginning of its name.",
     "code": "A code such as PC0531, or the first digits of a family: PC05.",
     "kind": "pack, state, report, segments or case.",
     "folder": "The folder to create. The pack gets its name.",

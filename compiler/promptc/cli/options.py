@@ -60,6 +60,7 @@ TRACEBACK = OptionSpec("--traceback", "If promptc itself fails, show where.", ty
 SETTINGS = (COLOR, DIAGNOSTICS, QUIET, TRACEBACK)
 """What every command takes."""
 
+MODELS = OptionSpec("--models", "Read models from this TOML file, too. They go first.", "FILE", "path")
 VARIANT = OptionSpec(
     "--variant", "Choose a case of a variant axis. Repeat it for more axes.", "AXIS=CASE", is_multiple=True, is_declared=True
 )
@@ -70,6 +71,8 @@ PATCH = OptionSpec(
 STORE = OptionSpec("--store", "Read a store of segments from this address instead.", "NAME=URL", is_multiple=True, is_declared=True)
 REQUEST = (
     OptionSpec("--budget", "Override the token budget of the whole prompt.", "N", "count"),
+    OptionSpec("--model", "The model that the budget follows, and that a request names.", "NAME", is_declared=True),
+    MODELS,
     VARIANT,
     MOOD,
     PATCH,
@@ -81,7 +84,6 @@ REQUEST = (
 
 NO_CACHE = OptionSpec("--no-cache", "Do not use the cache: read every file, and keep nothing.", type="flag")
 RENDER = (
-    OptionSpec("--model", "The model to name in the request. Needs --format with a provider.", "NAME"),
     OptionSpec("--only", "Print only this section of the prompt. Repeat it for more.", "SECTION", is_multiple=True, is_declared=True),
     OptionSpec("--output", "Write the prompt to FILE instead of standard output.", "FILE", "path", short="-o"),
     OptionSpec("--report", "Write a JSON report to FILE, even if the prompt does not fit.", "FILE", "path"),
@@ -128,6 +130,8 @@ class RenderRequest:
     """What a command line asks of a render in place of the pack's and the state's own choice."""
 
     budget: int | None = None
+    model: str | None = None
+    models: str | None = None
     variants: dict[str, str] = field(default_factory=dict)
     patches: tuple[str, ...] = ()
     format: str | None = None
@@ -146,7 +150,6 @@ class RenderCommand:
     output: str | None = None
     report: str | None = None
     is_cached: bool = True
-    model: str | None = None
     counts_kept: bool = False
 
 
@@ -186,8 +189,8 @@ def make_render(pack: str, state: str, given: Mapping[str, Any]) -> RenderComman
     if given["kept"] and not given["report"]:
         help = "say where: `--report report.json --kept`"
         raise UsageError([Diagnostic("PC0720", "`--kept` counts in the report, and no report is written", help=help)])
-    only, output, report, model = (given[key] for key in ("only", "output", "report", "model"))
-    return RenderCommand(pack, state, make_request(given), only, output, report, not given["no_cache"], model, given["kept"])
+    only, output, report = (given[key] for key in ("only", "output", "report"))
+    return RenderCommand(pack, state, make_request(given), only, output, report, not given["no_cache"], given["kept"])
 
 
 def make_request(given: Mapping[str, Any]) -> RenderRequest:
@@ -198,7 +201,9 @@ def make_request(given: Mapping[str, Any]) -> RenderRequest:
     mood = given.get("mood")
     variants = _read_variants([*given.get("variant", ()), *([f"{_MOOD}={mood}"] if mood is not None else [])])
     changes, stores = _read_changes(given.get("set", ())), read_stores(given.get("store", ()))
-    return RenderRequest(given.get("budget"), variants, tuple(given.get("patch", ())), given.get("format"), changes, stores)
+    patches = tuple(given.get("patch", ()))
+    budget, model, models, format = (given.get(key) for key in ("budget", "model", "models", "format"))
+    return RenderRequest(budget, model, models, variants, patches, format, changes, stores)
 
 
 def _read_variants(given: Sequence[str]) -> dict[str, str]:

@@ -29,17 +29,14 @@ STDIN = "-"
 
 
 def run_render(reporter: Reporter, given: RenderCommand) -> int:
-    """Prints the prompt; the exit code. Raises `PromptcError`, and `UsageError` for options that do not go together (PC0708, PC0709)."""
+    """Prints the prompt; the exit code. Raises `PromptcError`, and `UsageError` for options that do not go together (PC0708)."""
     provider = given.request.format if given.request.format in PROVIDERS else None
     if provider is not None and given.only:
         help = "use `--format text` or `--format messages` with `--only`"
         raise UsageError(
             [Diagnostic("PC0708", f"`--only` prints sections, but `--format {provider}` makes a whole request body", help=help)]
         )
-    if provider is None and given.model is not None:
-        help = f"add `--format` with one of {join_names(PROVIDERS)}"
-        raise UsageError([Diagnostic("PC0709", "`--model` goes into the request body of a provider, and `--format` names none", help=help)])
-    with open_pack(given.pack, is_cached=given.is_cached) as pack:
+    with open_pack(given.pack, is_cached=given.is_cached, models=given.request.models) as pack:
         outcome = compile_request(pack, load_state_file(pack, given.state, given.request), given.request)
         return _print(reporter, outcome, given)
 
@@ -68,7 +65,7 @@ def _encode(prompt: Prompt, given: RenderCommand) -> tuple[bytes, tuple[Diagnost
         return (prompt.read_sections(*given.only) if given.only else prompt.text).encode(), ()
     if prompt.provider is None:
         return show_json(prompt.list_messages(*given.only) if given.only else prompt.messages).encode(), ()
-    payload = prompt.build_payload(prompt.provider, given.model)
+    payload = prompt.build_payload(prompt.provider)
     return show_json(payload.body).encode(), payload.warnings
 
 
@@ -88,9 +85,11 @@ def _tell_what_is_missing(reporter: Reporter, outcome: Outcome) -> int:
     return DOES_NOT_FIT
 
 
-def open_pack(path: str, *, is_cached: bool) -> Pack:
-    """Opens the pack at `path`, from the user's cache if that may be used and has it; to be used in a `with`, which keeps what is new."""
-    return Pack.load(path, open_cache() if is_cached else None)
+def open_pack(path: str, *, is_cached: bool, models: str | None = None) -> Pack:
+    """Opens the pack at `path`, from the user's cache if that may be used and has it; to be used in a `with`, which keeps what is new.
+    `models` is a table of models of the user's.
+    """
+    return Pack.load(path, open_cache() if is_cached else None, models=models)
 
 
 def load_state_file(pack: Pack, name: str, request: RenderRequest) -> State:
@@ -106,6 +105,7 @@ def compile_request(
     return pack.compile(
         state,
         budget=budget if budget is not None else request.budget,
+        model=request.model,
         variants=request.variants,
         patches=request.patches,
         format=request.format,

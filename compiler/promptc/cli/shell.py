@@ -37,7 +37,8 @@ without; `REV:FILE` or a file."""
 _RENDER: Mapping[str, Holds] = {
     "pack": "file",
     "state": "file",
-    **dict.fromkeys(("budget", "variant", "mood", "patch", "format", "set", "no_cache"), "nothing"),
+    "models": "file",
+    **dict.fromkeys(("budget", "model", "variant", "mood", "patch", "format", "set", "no_cache"), "nothing"),
     "store": "store",
 }
 _STORE: Mapping[str, Holds] = {"pack": "file", "store": "nothing", "url": "store", "table": "nothing"}
@@ -52,13 +53,14 @@ def _plain(*names: str) -> Mapping[str, Holds]:
 
 # Command → its parameters, by click's names for them, with what their values are. What is not here is refused.
 _ALLOWED: Mapping[str, Mapping[str, Holds]] = {
-    "render": {**_RENDER, **_plain("model", "only")},
+    "render": {**_RENDER, **_plain("only")},
     "explain": {**_RENDER, **_plain("why", "stages", "source", "sweep", "without", "as_json", "width")},
     "eval": {**_RENDER, **_plain("expression", "section", "item")},
     "diff": {**_RENDER, "old": "compared", "new": "compared", "states": "file", **_plain("stat", "style", "as_json", "width")},
-    "check": {"packs": "file", "store": "store", **_plain("format", "sources", "strict")},
+    "check": {"packs": "file", "models": "file", "store": "store", **_plain("format", "sources", "strict")},
     "map": {"pack": "file", **_plain("format", "variant", "mood", "patch")},
     "schema": {"pack": "file", **_plain("kind")},
+    "models": {"models": "file", **_plain("names", "format")},
     "rule": _plain("code", "is_all", "format"),
     "index query": _INDEX,
     "index eval": {**_INDEX, "queries": "file", **_plain("cap", "min_recall", "section", "columns", "floors")},

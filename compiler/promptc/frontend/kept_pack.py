@@ -22,6 +22,7 @@ from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any, NoReturn, TypeVar
 from promptc.files.reading import read_file, read_inside
 from promptc.frontend.state import StateSchema
+from promptc.model.budget import ModelTable
 from promptc.model.pack import MANIFEST, Choice, Counting, PackModel, Plan, choose_tiers
 from promptc.model.state import Node
 from promptc.text.counters.counter import Meter
@@ -34,7 +35,7 @@ _LONGEST_BYTES = 16_000_000
 _MOST_CHOICES = 64
 """Choices whose plans are kept, those of their tiers aside."""
 
-_LEFT_OUT = ("counting", "load_plan", "read_manifest", "find_schema_place", "list_operations", "load_offers", "list_named")
+_LEFT_OUT = ("counting", "load_plan", "read_manifest", "find_schema_place", "list_operations", "load_offers", "list_named", "load_models")
 """Parts of a pack that are not kept: functions, which cannot be written down, and the counter, which depends on what is installed."""
 
 _FIELDS = tuple(name for name in PackModel.__match_args__ if name not in _LEFT_OUT)
@@ -76,12 +77,22 @@ class LoadedPack:
 class KeptPack:
     """The pack at a path, from the cache as long as none of its files has changed, else from its files; and what counts its tokens."""
 
-    def __init__(self, path: str, load: Callable[[], LoadedPack], cache: Cache | None = None, *, keeps_counts: bool = True) -> None:
-        """`load` loads the pack from its files. Without `keeps_counts` the cache's counts of texts are neither read nor written."""
+    def __init__(
+        self,
+        path: str,
+        load: Callable[[], LoadedPack],
+        cache: Cache | None = None,
+        *,
+        keeps_counts: bool = True,
+        load_models: Callable[[], ModelTable] = ModelTable,
+    ) -> None:
+        """`load` loads the pack from its files, `load_models` the models that the budget of a kept one may name. Without `keeps_counts` the
+        cache's counts of texts are neither read nor written.
+        """
         self._path = path
         self._load = load
         self._cache = cache
-        kept = find_kept(cache, path) if cache is not None else None
+        kept = find_kept(cache, path, load_models) if cache is not None else None
         self._is_kept = kept is not None
         self._known: tuple[Choice, ...] = ()
         self.loaded = kept or load()
@@ -120,16 +131,16 @@ class NotKeptError(Exception):
     """The pack's files are needed for what was asked."""
 
 
-def find_kept(cache: Cache, path: str) -> LoadedPack | None:
-    """The pack at `path`, if it was kept and every file it was made of is as it was. Raises `PromptcError` for a counter that cannot be
-    loaded now, as `load_pack` does.
+def find_kept(cache: Cache, path: str, load_models: Callable[[], ModelTable] = ModelTable) -> LoadedPack | None:
+    """The pack at `path`, if it was kept and every file it was made of is as it was; with the models that are given. Raises `PromptcError`
+    for a counter that cannot be loaded now, as `load_pack` does.
     """
     content = cache.load(_name_entry(path))
     if content is None:
         return None
     seen, packed = marshal.loads(content)
     inputs = _read_again(seen)
-    return _unpack(packed, inputs) if inputs is not None else None
+    return _unpack(packed, inputs, load_models) if inputs is not None else None
 
 
 def _name_entry(path: str) -> str:
@@ -168,7 +179,7 @@ def _digest(content: bytes) -> bytes:
     return blake2b(content, digest_size=_DIGEST_BYTES).digest()
 
 
-def _unpack(packed: bytes, inputs: Inputs) -> LoadedPack:
+def _unpack(packed: bytes, inputs: Inputs, load_models: Callable[[], ModelTable]) -> LoadedPack:
     from _pickle import loads
 
     values: list[Any]
@@ -185,7 +196,9 @@ def _unpack(packed: bytes, inputs: Inputs) -> LoadedPack:
         return plans[choice] if choice in plans else _refuse()
 
     named = dict(zip(_FIELDS, values, strict=True))
-    pack = PackModel(**named, counting=counting, load_plan=load_plan, read_manifest=_refuse, list_operations=_refuse)
+    pack = PackModel(
+        **named, counting=counting, load_plan=load_plan, read_manifest=_refuse, list_operations=_refuse, load_models=load_models
+    )
     return LoadedPack(pack, schema, inputs, plans)
 
 

@@ -5,7 +5,7 @@ What a choice changes is compiled when it is first asked for (`PlanLoader`).
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from itertools import pairwise
 from pathlib import Path
 from threading import Lock
@@ -22,6 +22,7 @@ from promptc.frontend.sections import list_declared, load_pools, load_section, l
 from promptc.frontend.shape import check_effective_shape
 from promptc.frontend.state import StateSchema, load_state_schema
 from promptc.frontend.texts import PackFiles, TextCompiler
+from promptc.model.budget import ModelTable, load_models
 from promptc.model.pack import Assign, Axis, Band, Choice, DueCondition, Let, PackModel, Plan, Strain, Tier
 from promptc.model.section import Fence, Pool, Section, Step, Use
 from promptc.model.sources import TABLE, Store
@@ -33,8 +34,9 @@ from promptc.template.define import DEFINED, describe_clash, load_definitions
 from promptc.template.place import Definition
 
 
-def load_pack(path: Path) -> LoadedPack:
-    """The pack at `path` (a file, or a folder with `pack.yaml`). Findings call its files as `path` does.
+def load_pack(path: Path, load_table: Callable[[], ModelTable] = load_models) -> LoadedPack:
+    """The pack at `path` (a file, or a folder with `pack.yaml`). Findings call its files as `path` does. `load_table` gives the models that
+    its budget may name.
 
     Raises `PromptcError` with all findings of the stage that fails; `DiskError` when the manifest cannot be read.
     """
@@ -51,7 +53,7 @@ def load_pack(path: Path) -> LoadedPack:
     plans = PlanLoader(manifest, compiler, offered)
     lets, asserts, axes = _load_lets(manifest, compiler), compiler.asserts(manifest.get("asserts")), _load_axes(manifest, compiler)
     strain, visible = load_strain(manifest, compiler), compiler.find_expression(manifest.get("visible"))
-    packs = AskPacks(lambda path: load_pack(path).pack)
+    packs = AskPacks(lambda path: load_pack(path, load_table).pack)
     loader = OperationLoader(compiler, files, packs)
     operations = loader.load(manifest)
     _compile_files(manifest, compiler)
@@ -84,7 +86,9 @@ def load_pack(path: Path) -> LoadedPack:
         load_offers=lambda: load_offers(manifest, str(file.parent), offered, [ask.load_pack for one in operations for ask in one.asks]),
         limits=limits,
         visible=visible,
+        models=tuple((str(one.value), one.span) for one in manifest.list("models")),
         list_named=lambda: frozenset(compiler.named),
+        load_models=load_table,
     )
     packs.share(pack)
     return LoadedPack(pack, schema, files.inputs, plans.plans)

@@ -15,6 +15,7 @@ from promptc.diag.findings import Span, show_value, suggest
 from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any
 from promptc.frontend.texts import TextCompiler
+from promptc.model.budget import TotalBudget
 from promptc.model.media import MEDIA_KINDS, MediaForm, MediaRule, MediaTable
 from promptc.model.section import (
     DEFAULT,
@@ -45,7 +46,6 @@ from promptc.model.section import (
     Size,
     SortKey,
     Step,
-    TotalBudget,
     Trim,
     TrimEach,
     Use,
@@ -565,9 +565,9 @@ def _load_budget(name: str, node: Node, compiler: TextCompiler) -> Budget:
 
 
 def read_total(node: Node) -> TotalBudget:
-    """The whole's budget: a number, or `{context, reserve}`."""
+    """The whole's budget: a number, `{context, reserve}` or `{model, reserve}`."""
     if isinstance(node.value, dict):
-        return TotalBudget(int(node.value["context"].value), node.find_number("reserve"), node.span)
+        return TotalBudget(node.number("context", 0), node.find_number("reserve"), node.span, node.text("model", ""))
     return TotalBudget(int(node.value), None, node.span)
 
 

@@ -118,12 +118,14 @@ _KEYLESS = {
         "remove it: no section has a priority. Sections give way in the order of `truncate`",
     ),
     **dict.fromkeys(("system", "user", "assistant"), "write a section with that role: `- {id: rules, role: system, text: Be brief.}`"),
-    "model": "`tokenizer` says how tokens are counted; name a model with `--model`, or write `output: {models: {openai: gpt-5.6}}`",
     **dict.fromkeys(
         ("temperature", "top_p", "stop", "seed"), "remove it: a pack makes the prompt, and your program sets this when it sends the request"
     ),
 }
 """Keys of other tools that have no counterpart of one name."""
+
+_MEANT = ("model",)
+"""Keys that stand elsewhere, and mean that there and not what is called nearly so here (`models`)."""
 
 _SHORT_FORMS = {
     "window": "last",
@@ -247,6 +249,12 @@ def _describe(fault: SchemaFault, root: Node, whole: str) -> Diagnostic:
             help = _EXAMPLES.get(fault.wanted, "") if (whole == _MANIFEST and not fault.path) or fault.wanted == "section" else ""
             help = help or (_show_example((*fault.path, fault.wanted)) if whole == _MANIFEST else "")
             return Diagnostic("PC0202", f"{around} lacks the key `{fault.wanted}`", _find(root, fault.path).span, help)
+        case "dependentRequired":
+            key, needed = fault.wanted
+            help = _show_example((*fault.path, needed))
+            return Diagnostic(
+                "PC0202", f"{_name_place(fault.path, root) or whole} has `{key}` and lacks `{needed}`", _find(root, fault.path).span, help
+            )
         case "propertyNames":
             key = str(fault.path[-1])
             wrong = _WORDS.describe(fault.branches[0][0])
@@ -313,7 +321,7 @@ def _mend_key(key: str, fault: SchemaFault, root: Node, whole: str) -> str:
         if near in container.value:
             return f"promptc calls it `{near}`, which is here already: keep one of the two"
         return f"promptc calls it `{near}`{_show_entry(near, _find(root, fault.path))}"
-    if near:
+    if near and key not in _MEANT:
         return f"did you mean `{near}`?"
     if whole != _MANIFEST:
         return ""

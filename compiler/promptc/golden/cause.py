@@ -73,13 +73,14 @@ class Cause:
 @frozen(eq=False)
 class Before:
     """One account of what the inputs were: `files` are those that differ from now, with their content then (None: there was none), `lost`
-    the paths of those that differ and whose content nobody has, `counter` and `version` what counted and rendered, where that is noted
-    and is another now.
+    the paths of those that differ and whose content nobody has, `counter`, `models` and `version` what counted, which table of models there
+    was and what rendered, where that is noted and is another now.
     """
 
     files: Mapping[str, str | None] = field(default_factory=dict)
     lost: tuple[str, ...] = ()
     counter: str = ""
+    models: str = ""
     version: str = ""
 
 
@@ -210,6 +211,7 @@ def _read_before(case: Case, now: Mapping[str, Any], around: Mapping[str, str], 
             noted["files"],
             now,
             _show_other(counter, now.get("counter")),
+            _show_other(noted.get("models"), now.get("models")),
             version if isinstance(version, str) and version != now["promptc"] else "",
         )
     for revision in _list_revisions(case):
@@ -239,13 +241,15 @@ def _is_readable(case: Case, path: str) -> bool:
     return is_inside(path) and not find_fault(path, case.root, case.fence)
 
 
-def _compare(case: Case, files: Mapping[str, str], now: Mapping[str, Any], counter: str = "", version: str = "") -> Before:
+def _compare(
+    case: Case, files: Mapping[str, str], now: Mapping[str, Any], counter: str = "", models: str = "", version: str = ""
+) -> Before:
     """What was read then is looked up where it was, whether it is still read or not."""
     here = {path: identify_file(os.path.join(case.root, path)) for path in files} | now["files"]
     changed = sorted(path for path in {*files, *here} if files.get(path) != here.get(path))
     contents = {path: _read_blob(case.root, files[path]) if path in files else None for path in changed}
     lost = tuple(path for path, content in contents.items() if content is None and path in files)
-    return Before({path: content for path, content in contents.items() if path not in lost}, lost, counter, version)
+    return Before({path: content for path, content in contents.items() if path not in lost}, lost, counter, models, version)
 
 
 def _read_blob(root: str, identity: str) -> str | None:
@@ -260,6 +264,11 @@ def _show_other(noted: Any, now: Any) -> str:
     """What counted then, if something else does now; empty where either is not known."""
     if not isinstance(noted, dict) or not now or noted == now:
         return ""
+    return _show_noted(noted)
+
+
+def _show_noted(noted: Mapping[str, Any]) -> str:
+    """A counter, or a table of models, as a cause names it."""
     return f"{noted.get('name')} {str(noted.get('digest', '')).removeprefix('sha256:')[:8]}"
 
 
@@ -412,8 +421,9 @@ def _tell_else(case: Case, accounts: Sequence[Before], now: Mapping[str, Any]) -
     """What can be said without putting anything back."""
     for before in accounts:
         if before.counter:
-            digest = str(now["counter"].get("digest", "")).removeprefix("sha256:")[:8]
-            return Cause(what=f"the vocabulary: {before.counter} → {now['counter'].get('name')} {digest}")
+            return Cause(what=f"the vocabulary: {before.counter} → {_show_noted(now['counter'])}")
+        if before.models:
+            return Cause(what=f"the table of models: {before.models} → {_show_noted(now['models'])}")
         if before.version:
             return Cause(what=f"promptc {before.version} → {now['promptc']}")
         if before.lost:

@@ -98,7 +98,8 @@ def _choose_file(ask: Ask, manifest: str) -> str:
 
 def describe_inputs(case: Case, pack: Pack | None) -> dict[str, Any]:
     """`files`: the identity of every file the case's outcome was made of, by its path from the root; `counter`: name and digest of what
-    counted; `promptc`: the version. Nothing of the pack where it cannot be loaded.
+    counted; `models`: the day and digest of the table of models, where a budget names one; `promptc`: the version. Nothing of the pack
+    where it cannot be loaded.
 
     A file's identity is the one git gives a blob with its content, line ends as `\\n`: so `git cat-file blob` gives the content back that a
     golden was accepted with, without a search.
@@ -108,6 +109,9 @@ def describe_inputs(case: Case, pack: Pack | None) -> dict[str, Any]:
     described: dict[str, Any] = {"files": dict(sorted(files.items())), "promptc": VERSION}
     if counter is not None:
         described["counter"] = {"name": counter.name, "digest": counter.digest}
+    if pack is not None and pack.follows_model:
+        table = pack.model.load_models()
+        described["models"] = {"name": table.as_of, "digest": table.digest}
     return described
 
 

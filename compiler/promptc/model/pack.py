@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from promptc.diag.findings import Diagnostic, Span
 from promptc.diag.frozen import field, frozen, replace
 from promptc.diag.typed import Any, Literal
+from promptc.model.budget import ModelTable, TotalBudget
 from promptc.model.section import (
     Continue,
     Drop,
@@ -21,7 +22,6 @@ from promptc.model.section import (
     Role,
     Section,
     Step,
-    TotalBudget,
     Use,
     iter_code,
 )
@@ -272,7 +272,8 @@ class PackModel:
     the same object for the same choice; `find_schema_place` tells where a JSON pointer leads in the schema's file. `given` are names that
     whoever renders it must give a value besides the state; `conditions` are those of its operations that have one. `load_offers` tells
     which tools are named, and which are not. `visible` is the condition that an item must meet to be read by any section (None: all are).
-    `list_named` tells which definitions the texts name that were compiled so far.
+    `models` are those for which `check` proves it, each with its place. `list_named` tells which definitions the texts name that were
+    compiled so far; `load_models` gives the models that a budget may name.
     """
 
     name: str
@@ -300,7 +301,9 @@ class PackModel:
     load_offers: Callable[[], Offers] = Offers
     limits: Limits = LIMITS
     visible: Expression | None = None
+    models: tuple[tuple[str, Span], ...] = ()
     list_named: Callable[[], frozenset[str]] = frozenset
+    load_models: Callable[[], ModelTable] = ModelTable
 
     def open_account(self) -> Run:
         """Open an account of what one render may use up."""

@@ -526,17 +526,3 @@ class Pool:
     def is_share(self) -> bool:
         """Whether its cap is a percentage of the total."""
         return self.max.unit == "share"
-
-
-@frozen
-class TotalBudget:
-    """The whole prompt's budget in tokens: `context - reserve`. `reserve` is None where none is written."""
-
-    context: int
-    reserve: int | None
-    span: Span
-
-    @property
-    def total(self) -> int:
-        """What a prompt may hold, in tokens."""
-        return self.context - (self.reserve or 0)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from promptc.diag.findings import Diagnostic
 from promptc.diag.frozen import field, frozen
 from promptc.diag.typed import Any, Literal, Protocol
+from promptc.model.budget import TotalBudget
 from promptc.model.media import CountedMedia
 from promptc.model.messages import Provider
 from promptc.model.pack import Choice, Format, PackModel, Plan
@@ -26,6 +27,7 @@ SectionState = Literal["present", "empty", "off", "dropped"]
 class Bound:
     """A pack bound to a state: the values of `let`, the choice of variants and patches, the budget in tokens, sections left out.
 
+    `budget` is that of the manifest for the model of this render, `total` what the prompt may hold. `model` is the one that was asked for.
     `provider` is the one whose overheads messages are counted with (None: those of contract.md §8), `due` the operations whose
     `when` holds.
     """
@@ -37,10 +39,12 @@ class Bound:
     choice: Choice
     format: Format
     total: int
+    budget: TotalBudget
     without: frozenset[str] = frozenset()
     warnings: tuple[Diagnostic, ...] = ()
     provider: Provider | None = None
     due: tuple[str, ...] = ()
+    model: str | None = None
 
     @property
     def run(self) -> Run:
@@ -205,8 +209,8 @@ class Gathering(Protocol):
 
 @frozen(eq=False)
 class RenderOptions:
-    """`budget` (tokens), `variants` (a case by axis), `patches` and `format` take the place of what the pack and the state say. `without`
-    leaves sections out as if their `when` were false.
+    """`budget` (tokens), `model`, `variants` (a case by axis), `patches` and `format` take the place of what the pack and the state say.
+    `without` leaves sections out as if their `when` were false.
 
     `given` are the values of the names that the pack is given, `provider` is the one whose overheads messages are counted with.
     """
@@ -218,3 +222,4 @@ class RenderOptions:
     without: Sequence[str] = ()
     given: Mapping[str, Any] = field(default_factory=dict)
     provider: Provider | None = None
+    model: str | None = None

@@ -8,6 +8,7 @@ from itertools import takewhile
 from promptc.diag.findings import Diagnostic, PromptcError, Span, UsageError, fail, offer_names, show_value, suggest
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any
+from promptc.model.budget import describe_room, settle_budget
 from promptc.model.pack import Assign, Axis, Band, Choice, Let, PackModel, Plan
 from promptc.model.section import Section, settle_cap
 from promptc.model.stages import Bound, RenderOptions, Selection
@@ -24,8 +25,8 @@ _NAME_KEY = "name a key of the item with such a value"
 def bind(pack: PackModel, state: State, meter: Meter, options: RenderOptions) -> Bound:
     """The pack bound to a state.
 
-    Raises `UsageError` for an unknown axis, case or patch that was asked for, `PromptcError` for a failed assert, a `let` that cannot be
-    evaluated, or a state that selects no case.
+    Raises `UsageError` for an unknown axis, case, patch or model that was asked for, `PromptcError` for a failed assert, a `let` that
+    cannot be evaluated, or a state that selects no case.
     """
     bare: dict[str, Any] = {"state": state.value, RUN: pack.open_account(), **options.given}
     warnings = check_asserts(pack, bare)
@@ -34,11 +35,12 @@ def bind(pack: PackModel, state: State, meter: Meter, options: RenderOptions) ->
     _check_sections(pack, options.without)
     choice = Choice(_choose_cases(pack.axes, names, options.variants), _check_patches(pack, options.patches))
     plan = pack.load_plan(choice)
-    total = options.budget if options.budget is not None else plan.budget.total
+    budget = settle_budget(plan.budget, options.model, pack.load_models)
+    if options.model is not None and options.provider is None and not plan.budget.model:
+        raise _refuse_model(options.model)
+    total = options.budget if options.budget is not None else budget.total
     if total <= 0:
-        raise fail(
-            "PC0501", f"the budget leaves {total} tokens for the prompt", plan.budget.span, help="make `context` larger than `reserve`"
-        )
+        raise fail("PC0501", f"the budget leaves {total} tokens for the prompt", budget.span, help=describe_room(budget))
     counting = pack.counting
     if counting.reason:
         total = total * (100 - counting.margin) // 100
@@ -51,11 +53,19 @@ def bind(pack: PackModel, state: State, meter: Meter, options: RenderOptions) ->
         choice,
         options.format or plan.output.format,
         total,
+        budget,
         frozenset(options.without),
         (*pack.warnings, *state.warnings, *warnings),
         provider=options.provider,
         due=due,
+        model=options.model,
     )
+
+
+def _refuse_model(name: str) -> UsageError:
+    message = f"`--model {name}` changes nothing: the budget of the pack names no model, and `--format` no provider"
+    help = "add `--format` with a provider, or write `budget: {model: …, reserve: …}` in the pack"
+    return UsageError([Diagnostic("PC0709", message, help=help)])
 
 
 def _list_due(pack: PackModel, names: Mapping[str, Any]) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from posixpath import basename, dirname, isabs, relpath
 
 from promptc.diag.findings import Diagnostic, Span
 from promptc.diag.typed import Any
+from promptc.model.budget import TotalBudget
 from promptc.model.media import CountedMedia
 from promptc.model.section import Drop, Recap, Replace, Section, Segments
 from promptc.model.stages import Selected
@@ -41,6 +42,7 @@ def build_report(fitted: Fitted, emitted: Emitted | None, tokens: int | None, wa
         "counter": _describe_counter(fitted),
         "format": fitted.layout.format,
         "budget": bound.total,
+        **_describe_model(bound.budget),
         "tokens": tokens,
         "characters": emitted.characters if emitted is not None else None,
         "pressure": _describe_pressure(fitted),
@@ -87,6 +89,14 @@ def _describe_counter(fitted: Fitted) -> dict[str, Any]:
     if counting.reason:
         described |= {"wanted": counting.wanted, "reason": counting.reason, "margin": counting.margin}
     return described
+
+
+def _describe_model(budget: TotalBudget) -> dict[str, Any]:
+    """Of a budget that follows a model, the figures it was made of: of the table of that day, or of the pack itself."""
+    if not budget.model:
+        return {}
+    figures = {"name": budget.model, "context": budget.context, "input": budget.input, "reserve": budget.reserve or 0}
+    return {"model": {**figures, "as_of": budget.as_of or None}}
 
 
 def _describe_pressure(fitted: Fitted) -> dict[str, list[int]]:

@@ -28,6 +28,7 @@ from promptc.golden.running.environment import CaseEnvironment, prepare_case
 from promptc.golden.running.resources import SuiteResources, work_in
 from promptc.golden.running.run import run_case
 from promptc.golden.verdicts.verdict import GoldenDifference, Verdict, render_goldens
+from promptc.model.budget import load_models
 from tests.contract.sources import ROOT
 
 
@@ -298,6 +299,23 @@ def test_another_vocabulary_is_named(there: Path) -> None:
     (folder / "golden.inputs.json").write_bytes(render_inputs(noted, None))
     found = _find(there)
     assert found is not None and found.what.startswith("the vocabulary: cl100k_base 01234567 → ")
+
+
+def test_another_table_of_models_is_named(there: Path) -> None:
+    folder, pack = there / "fixtures" / "starter" / "plain", there / "packs" / "starter" / "pack.yaml"
+    text = pack.read_text(encoding="utf-8")
+    written = next(line for line in text.splitlines() if line.startswith("budget:"))
+    pack.write_text(text.replace(written, "budget: {model: gpt-4o, reserve: 1000}"), encoding="utf-8")
+    with work_in(str(there)):
+        noted = describe_inputs(load_case(str(folder)), Pack.load("packs/starter"))
+    assert noted["models"]["name"] == load_models().as_of
+    noted["models"] = {"name": "2026-01-01", "digest": "sha256:0123456789"}
+    (folder / "golden.inputs.json").write_bytes(render_inputs(noted, None))
+    golden = folder / "golden.txt"
+    golden.write_text(f"{golden.read_text(encoding='utf-8')}what the window of then left room for\n", encoding="utf-8")
+    subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-qam", "second"], check=True, cwd=there)
+    found = _find(there)
+    assert found is not None and found.what.startswith("the table of models: 2026-01-01 01234567 → ")
 
 
 def test_a_claim_that_never_held_blames_no_golden(there: Path) -> None:

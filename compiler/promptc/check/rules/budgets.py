@@ -9,6 +9,7 @@ from promptc.check.bounds import SettledTexts, bound_section, count_characters, 
 from promptc.check.configurations import Configuration, Configurations, for_each, merge_configurations
 from promptc.diag.findings import Diagnostic, Span, count_noun, join_some
 from promptc.diag.frozen import frozen
+from promptc.model.budget import describe_room
 from promptc.model.media import MEDIA_KINDS
 from promptc.model.pack import Output, PackModel, Plan, Strain
 from promptc.model.section import Budget, Evict, Pool, Section, Segments, Size, Trim, Window
@@ -228,7 +229,7 @@ def check_bounds(pack: PackModel, configuration: Configuration) -> Iterator[Diag
     plan = configuration.plan
     if plan.budget.total <= 0:
         message = f"`reserve: {plan.budget.reserve}` leaves {plan.budget.total} of `context: {plan.budget.context}` for the prompt"
-        yield Diagnostic("PC0605", message, plan.budget.span, "make `context` larger than `reserve`")
+        yield Diagnostic("PC0605", message, plan.budget.span, describe_room(plan.budget))
     for section in plan.sections:
         yield from _iter_budget(section, plan.budget.total)
         yield from _iter_groups(section, plan)

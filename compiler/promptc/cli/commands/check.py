@@ -10,7 +10,7 @@ import click
 from promptc.api import Pack
 from promptc.cli.findings import Reporter, describe_diagnostic
 from promptc.cli.group import PACKS_OR_HERE, Command, take
-from promptc.cli.options import STORE, read_stores
+from promptc.cli.options import MODELS, STORE, read_stores
 from promptc.cli.terminal import show_json, show_text, write_stdout
 from promptc.cli.views.drawing import show_plural
 from promptc.diag.findings import Diagnostic, PromptcError
@@ -41,12 +41,19 @@ _NOUNS = (("error", "error", "errors"), ("warn", "warning", "warnings"), ("note"
 @PACKS_OR_HERE
 @click.option("--format", type=click.Choice(("text", "json", "sarif", "github")), default="text", help="How to print findings. [text]")
 @click.option("--sources", is_flag=True, help="Open stores and indexes, too: do they exist, and do their chunks fit?")
-@take(STORE)
+@take(STORE, MODELS)
 @click.option("--strict", is_flag=True, help="Exit with 1 for notes, too.")
 @click.option("--verbose", is_flag=True, help="Also tell what was proved, and which parts of the state nothing reads.")
 @click.pass_obj
 def check_command(
-    reporter: Reporter, packs: tuple[str, ...], format: str, sources: bool, store: tuple[str, ...], strict: bool, verbose: bool
+    reporter: Reporter,
+    packs: tuple[str, ...],
+    format: str,
+    sources: bool,
+    store: tuple[str, ...],
+    models: str | None,
+    strict: bool,
+    verbose: bool,
 ) -> int:
     """Find mistakes in packs. No state is needed: check looks at every state that the schema allows.
 
@@ -60,7 +67,7 @@ def check_command(
     failed: list[PromptcError] = []
     for pack in list_packs(packs):
         try:
-            found += _check(pack, stores, is_alone=len(packs) == 1)
+            found += _check(pack, stores, models, is_alone=len(packs) == 1)
         except PromptcError as error:
             failed.append(error)
     left_out = [] if verbose else [one for one in found if one.code in _VERBOSE]
@@ -75,9 +82,9 @@ def check_command(
     return _FINDINGS if any(strict or one.level != "note" for one in found) else 0
 
 
-def _check(pack: str, stores: Mapping[str, str] | None, *, is_alone: bool) -> Sequence[Diagnostic]:
+def _check(pack: str, stores: Mapping[str, str] | None, models: str | None, *, is_alone: bool) -> Sequence[Diagnostic]:
     """Of several packs each is given the stores that it has."""
-    loaded = Pack.load(pack)
+    loaded = Pack.load(pack, models=models)
     if stores is None or is_alone:
         return loaded.check(stores)
     names = {one.name for one in loaded.model.stores}

@@ -153,7 +153,7 @@ def read_compared(one: Compared, other: str, request: RenderRequest, piped: byte
     given = str(Path(other).absolute()) if one.root is not None and Path(other).exists() else other
     with chdir(one.root or "."):
         pack, state = (one.path, given) if one.kind == "pack" else (given, one.path)
-        with Pack.load(pack) as loaded:
+        with Pack.load(pack, models=request.models) as loaded:
             outcome = compile_request(
                 loaded, _load_state(loaded, state, request, one.content if one.content is not None else piped), request
             )

@@ -1,4 +1,4 @@
-"""Commands that tell of packs and of promptc itself: `map`, `schema`, `rule`, `init`, `completion`, `help`."""
+"""Commands that tell of packs and of promptc itself: `map`, `schema`, `models`, `rule`, `init`, `completion`, `help`."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ import click
 from promptc.api import Pack
 from promptc.cli.findings import Reporter
 from promptc.cli.group import PACK_OR_HERE, Command, choose_pack_here, complete, group, refuse, take
-from promptc.cli.options import MOOD, PATCH, VARIANT, make_request
+from promptc.cli.options import MODELS, MOOD, PATCH, VARIANT, make_request
 from promptc.cli.shell import CaseShell
 from promptc.cli.terminal import show_json, show_text, write_stdout
+from promptc.cli.views.drawing import show_count
 from promptc.diag.findings import FAMILIES, Code, Diagnostic, DiskError, UsageError, load_codes, shorten, suggest
 from promptc.diag.frozen import as_plain
 from promptc.diag.typed import Any
@@ -27,6 +28,7 @@ from promptc.golden.cases.case import INPUTS, is_pending
 from promptc.golden.cases.discover import CASE, load_case
 from promptc.golden.running.resources import SuiteResources
 from promptc.golden.verdicts.judge import note_case
+from promptc.model.budget import KnownModel, describe_unknown, load_models
 from promptc.model.pack import MANIFEST
 
 _SHELLS = ("bash", "zsh", "fish", "powershell")
@@ -311,6 +313,66 @@ def _render(pack: Pack, format: str, variants: dict[str, str], patches: Sequence
     from promptc.cli.views.blockmap import render_markdown
 
     return render_markdown(drawn)
+
+
+@click.command(
+    "models",
+    cls=Command,
+    examples=[
+        ("List all models", "promptc models"),
+        ("List those of one family, with where their figures come from", "promptc models claude --format json"),
+        ("See what a prompt of yours gets of one", "promptc explain packs/sentinel state.json --model gpt-4o"),
+    ],
+)
+@click.argument("names", metavar="[NAME]...", nargs=-1, shell_complete=complete)
+@click.option("--format", type=click.Choice(("text", "json")), default="text", help="How to print the models. [text]")
+@take(MODELS)
+def models_command(names: tuple[str, ...], format: str, models: str | None) -> int:
+    """List the models that a budget can follow: `budget: {model: NAME, reserve: 4000}`.
+
+    `context` is what the prompt and the reply have together, in tokens. Prices are in US dollars for a million tokens, of the prompt and of
+    the reply. The figures have a date, and models change: look up what matters to you.
+    """
+    table = load_models(models)
+    unknown = next((name for name in names if not any(known.startswith(name) for known in table.models)), None)
+    if unknown is not None:
+        raise UsageError([describe_unknown(unknown, table, None)])
+    found = [one for one in table.models.values() if not names or one.name.startswith(names)]
+    if format == "json":
+        write_stdout(show_json([as_plain(one) for one in found]).encode())
+    else:
+        show_text(_render_models(found))
+    return 0
+
+
+def _render_models(models: Sequence[KnownModel]) -> str:
+    rows = [("model", "context", "prompt", "reply", "tokenizer", "price", ""), *map(_make_row, models)]
+    widths = [max(len(row[at]) for row in rows) for at in range(len(rows[0]))]
+    lines = ["  ".join(_pad(cell, width, at) for at, (cell, width) in enumerate(zip(row, widths, strict=True))) for row in rows]
+    days = sorted({one.as_of for one in models})
+    return "".join(f"{line.rstrip()}\n" for line in lines) + f"\nas of {', '.join(days)}; `?` is not known, `set` is set by your server\n"
+
+
+def _make_row(model: KnownModel) -> tuple[str, ...]:
+    price = model.price
+    return (
+        model.name,
+        show_count(model.context) if model.context is not None else "set",
+        _show_tokens(model.input),
+        _show_tokens(model.output),
+        model.tokenizer or "?",
+        f"{price.input:g}/{price.output:g}" if price is not None else "?",
+        f"to {price.up_to // 1000}k" if price is not None and price.up_to is not None else "",
+    )
+
+
+def _pad(cell: str, width: int, column: int) -> str:
+    """Names stand at the left of their column, numbers at the right."""
+    return cell.ljust(width) if column in (0, 4) else cell.rjust(width)
+
+
+def _show_tokens(tokens: int | None) -> str:
+    return show_count(tokens) if tokens is not None else "?"
 
 
 @click.command(

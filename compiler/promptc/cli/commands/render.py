@@ -143,7 +143,7 @@ def explain_command(
     views = {"--why": why, "--stages": stages, "--source": source, "--sweep": sweep, "--without": without}
     _check_alone({**views, "--svg": as_svg})
     _check_alone({"--svg": as_svg, "--json": as_json})
-    with open_pack(pack, is_cached=not no_cache) as loaded:
+    with open_pack(pack, is_cached=not no_cache, models=request.models) as loaded:
         loaded_state = load_state_file(loaded, state, request)
         page = Page(as_json, width or read_width(), reporter.choose_paint(sys.stdout))
         if sweep is not None:
@@ -255,7 +255,7 @@ def _show_sweep(pack: Pack, state: State, request: RenderRequest, given: str, pa
     from promptc.cli.views.meter import PLENTY, Point, describe_point, render_sweep, sweep_all, sweep_range
 
     budgets = _read_range(given)
-    own = request.budget or compile_request(pack, state, request).fitted.strained.selection.plan.budget.total
+    own = request.budget or compile_request(pack, state, request).fitted.strained.selection.bound.budget.total
 
     @cache
     def render(budget: int) -> Point:
@@ -303,7 +303,7 @@ def eval_command(pack: str, state: str, expression: str, request: RenderRequest,
     The expression can use the same names as an expression in PACK: `state`, what the pack declares under `define` and `let`, `variant`,
     and `strain`.
     """
-    loaded = Pack.load(pack)
+    loaded = Pack.load(pack, models=request.models)
     loaded_state = load_state_file(loaded, state, request)
     try:
         source = Source(_EXPRESSION, expression.encode().decode())
@@ -327,7 +327,7 @@ def _load_names(
     if section is not None or item is not None:
         return _list_scope(compile_request(pack, state, request), section, item)
     shape, provider = choose_format(request.format)
-    options = RenderOptions(request.budget, request.variants, request.patches, shape, provider=provider)
+    options = RenderOptions(request.budget, request.variants, request.patches, shape, provider=provider, model=request.model)
     bound = bind(pack.model, state, meter, options)
     tiers = bound.pack.strain.tiers if bound.pack.strain is not None else ()
     late = _LATE | {"variant"} if any(tier.cases for tier in tiers) else _LATE

@@ -95,6 +95,8 @@ def _iter_head(outcome: Outcome, width: int, paint: Paint) -> Iterator[str]:
     else:
         yield f"{show_count(tokens)} of {show_plural(budget, 'token')}, {show_percent(tokens, budget)}; {show_count(budget - tokens)} free"
     yield f"▕{paint.apply(render_bar(tokens or budget, 0, budget, width - 2).ljust(width - 2), 'green' if tokens is not None else 'red')}▏"
+    if "model" in report:
+        yield from wrap(_describe_model(report["model"]), width)
     yield from _iter_media(report)
     if report["strain"] is not None:
         yield _describe_strain(report)
@@ -133,6 +135,12 @@ def _iter_media(report: Mapping[str, Any]) -> Iterator[str]:
 def _describe_counter(counter: Mapping[str, Any]) -> str:
     kind = "" if counter["exact"] else ", an estimate"
     return f"{counter['name']}{kind}" + (f" in place of {counter['wanted']}" if "wanted" in counter else "")
+
+
+def _describe_model(model: Mapping[str, Any]) -> str:
+    most = f", input {show_count(model['input'])}" if model["input"] is not None else ""
+    table = f"as of {model['as_of']}" if model["as_of"] is not None else "as the pack says"
+    return f"model {model['name']}: context {show_count(model['context'])}{most}, reserve {show_count(model['reserve'])} ({table})"
 
 
 def _describe_strain(report: Mapping[str, Any]) -> str:

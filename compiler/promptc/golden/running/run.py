@@ -299,6 +299,7 @@ def _render_turn(case: Case, environment: CaseEnvironment, document: JsonDocumen
     compiled = pack.compile(
         environment.resources.fill_state(pack, document),
         budget=flags.get("budget"),
+        model=flags.get("model"),
         variants=axes,
         patches=tuple(flags.get("patch", ())),
         format=flags.get("format"),
@@ -322,7 +323,7 @@ def _describe(case: Case, compiled: Outcome) -> CaseOutcome:
             0, prompt.warnings, text=text, read_report=lambda: compiled.report, read_facts=lambda: compiled.facts, compiled=compiled
         )
     is_text = prompt.format == "text"
-    made = prompt.build_payload(prompt.provider, case.flags.get("model")) if prompt.provider is not None else None
+    made = prompt.build_payload(prompt.provider) if prompt.provider is not None else None
     return CaseOutcome(
         0,
         (*prompt.warnings, *(made.warnings if made is not None else ())),

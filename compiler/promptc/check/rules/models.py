@@ -1,0 +1,127 @@
+"""The models that a pack names, in its budget, under `models` and in requests: `check_models` judges them, `list_settled` gives the pack
+as it is for each, so that all other rules can judge that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from promptc.check.configurations import Configurations
+from promptc.diag.findings import Diagnostic, PromptcError, Span, count_noun
+from promptc.diag.frozen import replace
+from promptc.model.budget import KnownModel, ModelTable, TotalBudget, describe_unknown, settle_budget
+from promptc.model.pack import Choice, PackModel, Plan
+
+_OWN_FILE = "hf:"
+_PLENTY = 10**9
+"""Tokens of a model that no table knows, so that its pack can be judged in all other respects."""
+
+
+def check_models(pack: PackModel, configurations: Configurations) -> Iterator[Diagnostic]:
+    """Models that no table knows, budgets that one does not take, replies longer than it gives, tokens counted otherwise than it does."""
+    for budget in dict.fromkeys(one.plan.budget for one in configurations):
+        if pack.models:
+            for name, span in pack.models:
+                yield from _judge_listed(pack, budget, name, span)
+        elif budget.model:
+            yield from _judge_own(pack, budget)
+    for named in dict.fromkeys((one.plan.budget, *pair) for one in configurations for pair in one.plan.output.models.items()):
+        yield from _judge_request(pack, *named)
+
+
+def _judge_listed(pack: PackModel, budget: TotalBudget, name: str, span: Span) -> Iterator[Diagnostic]:
+    table = pack.load_models()
+    known = table.find(name)
+    if known is None:
+        yield describe_unknown(name, table, span)
+    elif budget.model:
+        yield from _judge_own(pack, replace(budget, model=name, span=span))
+    else:
+        yield from _iter_wide(budget, known, span)
+        yield from _judge_facts(pack, budget, known, span)
+
+
+def _judge_own(pack: PackModel, budget: TotalBudget) -> Iterator[Diagnostic]:
+    try:
+        settle_budget(budget, None, pack.load_models)
+    except PromptcError as error:
+        yield from error.diagnostics
+        return
+    known = pack.load_models().find(budget.model)
+    if known is not None:
+        if known.context is not None and budget.context > known.context:
+            message = f"`context: {budget.context}` is more than `{known.name}` takes: {count_noun(known.context, 'token')}"
+            yield Diagnostic("PC0624", message, budget.span, "leave `context` out, or lower it", "warn")
+        yield from _judge_facts(pack, budget, known, budget.span)
+
+
+def _iter_wide(budget: TotalBudget, known: KnownModel, span: Span) -> Iterator[Diagnostic]:
+    """A budget in tokens that is more than the model takes."""
+    room = _measure_room(known, budget.reserve or 0)
+    if budget.total > room:
+        message = f"the budget allows {count_noun(budget.total, 'token')}, and `{known.name}` leaves room for {room}"
+        help = "lower the budget, or let it follow the model: `budget: {model: …, reserve: …}`"
+        yield Diagnostic("PC0624", message, span, help)
+
+
+def _measure_room(known: KnownModel, reserve: int) -> int:
+    """How many tokens a prompt for the model may have."""
+    room = known.context - reserve if known.context is not None else _PLENTY
+    return min(room, known.input) if known.input is not None else room
+
+
+def _judge_facts(pack: PackModel, budget: TotalBudget, known: KnownModel, span: Span) -> Iterator[Diagnostic]:
+    if known.output is not None and (budget.reserve or 0) > known.output:
+        message = f"`reserve: {budget.reserve}` is more than `{known.name}` can reply: {count_noun(known.output, 'token')}"
+        yield Diagnostic("PC0625", message, span, f"write `reserve: {known.output}`, or less", "warn")
+    counting = pack.counting
+    used = counting.wanted or counting.counter.name
+    if used.startswith(_OWN_FILE):
+        return
+    if known.tokenizer and known.tokenizer != used:
+        message = f"the pack counts by `{used}`, and `{known.name}` by `{known.tokenizer}`: every count is off"
+        yield Diagnostic("PC0626", message, span, f"write `tokenizer: {known.tokenizer}`", "warn")
+    elif not known.tokenizer and counting.counter.exact:
+        message = f"the tokenizer of `{known.name}` is not known: for it, the counts of `{used}` are an estimate"
+        yield Diagnostic("PC0658", message, span, "leave room for the difference: a larger `reserve`", "note")
+
+
+def _judge_request(pack: PackModel, budget: TotalBudget, provider: str, name: str) -> Iterator[Diagnostic]:
+    """A request that names a model which takes less than the budget allows."""
+    known = pack.load_models().find(name)
+    settled = _settle(budget, budget.model, pack.load_models)
+    if known is not None and settled.total > _measure_room(known, settled.reserve or 0):
+        room = _measure_room(known, settled.reserve or 0)
+        message = f"requests to `{provider}` name `{name}`, which leaves room for {room} tokens; the budget allows {settled.total}"
+        yield Diagnostic("PC0659", message, budget.span, f"write `budget: {{model: {name}, reserve: …}}`, or name another model", "warn")
+
+
+def list_settled(pack: PackModel, configurations: Configurations) -> Sequence[tuple[str, PackModel]]:
+    """The pack for each of its models that differ in their windows, with their names; of a pack whose budget follows none itself. A model
+    that no table knows has a boundless window here, so that all else can be judged.
+    """
+    if not any(one.plan.budget.model for one in configurations):
+        return [("", pack)]
+    table, groups = pack.load_models(), dict[tuple[int | None, int | None], list[str]]()
+    for name, _ in pack.models:
+        known = table.find(name)
+        groups.setdefault((known.context, known.input) if known is not None else (None, None), []).append(name)
+    settled = [(f"with {' or '.join(f'`{name}`' for name in names)}", _settle_pack(pack, names[0])) for names in groups.values()]
+    return settled or [("", _settle_pack(pack, ""))]
+
+
+def _settle_pack(pack: PackModel, name: str) -> PackModel:
+    def load_plan(choice: Choice) -> Plan:
+        plan = pack.load_plan(choice)
+        return replace(plan, budget=_settle(plan.budget, name or plan.budget.model, pack.load_models))
+
+    return replace(pack, load_plan=load_plan)
+
+
+def _settle(budget: TotalBudget, name: str, load_models: Callable[[], ModelTable]) -> TotalBudget:
+    if not budget.model:
+        return budget
+    try:
+        return settle_budget(replace(budget, model=name), None, load_models)
+    except PromptcError:
+        return replace(budget, context=_PLENTY)

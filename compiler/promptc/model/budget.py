@@ -1,0 +1,267 @@
+"""The total budget of a prompt (`TotalBudget`), and the models that it may follow: the facts of each, and the table they stand in.
+
+`settle_budget` makes the budget of one render: for a budget that names a model, with the window that the table gives for it. `load_models`
+reads the table that promptc brings along (`models.toml`), and in front of it one of the user's, of the same form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+
+from promptc.diag.findings import Diagnostic, DiskError, PromptcError, Source, Span, UsageError, fail, shorten, suggest
+from promptc.diag.frozen import field, frozen, replace
+from promptc.diag.typed import Any
+from promptc.files.reading import decode_text, read_given
+from promptc.text.json import render_digest
+
+_OWN_NAME = "/"
+"""In front of it stands who passes a model on: `openai/gpt-4o`."""
+
+_TAG = ":"
+"""Behind it stands which build of a model a local server runs: `qwen3:8b`."""
+
+_LIMIT = 1_000_000
+"""Bytes of a table of the user's."""
+
+_LARGEST = 999_999_999
+_TOKENS = ("context", "input", "output")
+_TEXTS = ("name", "provider", "tokenizer", "source", "tokenizer_source")
+_KEYS = (*_TEXTS, *_TOKENS, "price")
+_PRICE = ("input", "output", "up_to")
+_EXAMPLE = 'write, for example, `as_of = 2026-11-24`, then `[[model]]` with `name = "my-model"` and `context = 32768` below it'
+
+
+@frozen
+class Price:
+    """US dollars for a million tokens, read and written. `up_to`: for prompts of at most so many tokens (None: for all)."""
+
+    input: float
+    output: float
+    up_to: int | None = None
+
+
+@frozen
+class KnownModel:
+    """The facts of a model, as they were on the day `as_of`. What is None is not known.
+
+    `context` is how many tokens the prompt and the reply may have together, `input` how many the prompt alone, `output` how many the reply.
+    The server of a model without a `context` decides it.
+    """
+
+    name: str
+    provider: str
+    as_of: str
+    source: str
+    context: int | None = None
+    input: int | None = None
+    output: int | None = None
+    tokenizer: str | None = None
+    tokenizer_source: str | None = None
+    price: Price | None = None
+
+
+@frozen(eq=False)
+class ModelTable:
+    """Models by name. `as_of` is the day of the table that promptc brings along, `digest` that of its bytes."""
+
+    as_of: str = ""
+    digest: str = ""
+    models: Mapping[str, KnownModel] = field(default_factory=dict)
+
+    def find(self, name: str) -> KnownModel | None:
+        """The model of that name, also behind the name of who passes it on; without the tag where its server decides the window."""
+        own = name.rpartition(_OWN_NAME)[2]
+        found = self.models.get(name) or self.models.get(own)
+        if found is None and _TAG in own:
+            untagged = self.models.get(own.partition(_TAG)[0])
+            return untagged if untagged is not None and untagged.context is None else None
+        return found
+
+
+@frozen
+class TotalBudget:
+    """The whole prompt's budget in tokens: `context - reserve`. `reserve` is None where none is written.
+
+    A budget that names a `model` has of the manifest only the `context` that is written there, or 0; once it is settled, it has the window
+    of the model, the most that a prompt for it may hold (`input`; None: as much as the window), and the day of these figures.
+    """
+
+    context: int
+    reserve: int | None
+    span: Span
+    model: str = ""
+    input: int | None = None
+    as_of: str = ""
+
+    @property
+    def total(self) -> int:
+        """What a prompt may hold, in tokens."""
+        left = self.context - (self.reserve or 0)
+        return left if self.input is None else min(left, self.input)
+
+
+def settle_budget(budget: TotalBudget, asked: str | None, load_models: Callable[[], ModelTable]) -> TotalBudget:
+    """The budget of a render for the model that was `asked` for, else for the one that it names. One that names none stays as it is.
+
+    Raises `PromptcError` for a model whose window nothing tells (PC0524, PC0525): a `UsageError` where it was asked for.
+    """
+    if not budget.model:
+        return budget
+    name, table = asked or budget.model, load_models()
+    known = table.find(name)
+    window = known.context if known is not None else None
+    if known is None or window is None:
+        if budget.context:
+            return replace(budget, model=name)
+        found = describe_unknown(name, table, None if asked else budget.span)
+        raise UsageError([found]) if asked else PromptcError([found])
+    context = min(window, budget.context) if budget.context else window
+    return replace(budget, model=name, context=context, input=known.input, as_of=known.as_of)
+
+
+def describe_unknown(name: str, table: ModelTable, span: Span | None) -> Diagnostic:
+    """The finding of a model whose window is not known: it is in no table, or its server decides it."""
+    written = f"`budget: {{model: {shorten(name)}, context: 8192, reserve: 1000}}`"
+    if table.find(name) is not None:
+        message = f"the window of `{name}` is what its server is configured with, which no table can know"
+        return Diagnostic("PC0525", message, span, f"write the window that you configured beside it: {written}")
+    near = suggest(name, table.models)
+    near = f"{near} Otherwise " if near.startswith("did") else ""
+    message = f"the table of models has no `{shorten(name)}` (as of {table.as_of})"
+    return Diagnostic(
+        "PC0524", message, span, f"{near}write its window beside it: {written}; or add it to a table of your own (`--models`)"
+    )
+
+
+def describe_room(budget: TotalBudget) -> str:
+    """What to write where a budget leaves nothing for the prompt."""
+    if budget.model:
+        return f"make `reserve` smaller than the {budget.context} tokens that `{budget.model}` has"
+    return "make `context` larger than `reserve`"
+
+
+# --- the table ---
+
+
+def load_models(file: str | None = None) -> ModelTable:
+    """The models that promptc knows; those of `file`, a path that the user gave, stand in front of them.
+
+    Raises `PromptcError` (PC0756) with everything that is wrong in that file, and `DiskError` (PC0724) where it cannot be read.
+    """
+    shipped = _load_shipped()
+    if file is None:
+        return shipped
+    try:
+        text = decode_text(read_given(file, _LIMIT), file)
+    except (OSError, ValueError) as wrong:
+        reason = getattr(wrong, "strerror", None) or str(wrong)
+        message = f"cannot read the table of models {file}: {reason}"
+        raise DiskError([Diagnostic("PC0724", message, help="name a TOML file, such as `--models models.toml`")]) from wrong
+    return replace(shipped, models={**shipped.models, **_read_table(text, file).models})
+
+
+@cache
+def _load_shipped() -> ModelTable:
+    from pathlib import Path  # late: a warm render of a number needs nothing of it
+
+    return _read_table(Path(__file__).with_name("models.toml").read_text(encoding="utf-8"), "models.toml")
+
+
+def _read_table(text: str, name: str) -> ModelTable:
+    import tomllib  # late: few renders follow a model
+
+    try:
+        table = tomllib.loads(text)
+    except (ValueError, RecursionError) as wrong:
+        raise fail("PC0756", f"the table of models is not TOML: {shorten(str(wrong), 200)}", Span(name, 1, 1), help=_EXAMPLE) from None
+    source = Source(name, text)
+    found = list(_iter_wrong(table, source))
+    if found:
+        raise PromptcError(found)
+    as_of = table["as_of"].isoformat()
+    models = [_make_model(one, as_of) for one in table.get("model", [])]
+    return ModelTable(as_of, render_digest(text.encode()), {one.name: one for one in models})
+
+
+def _make_model(facts: Mapping[str, Any], as_of: str) -> KnownModel:
+    price = Price(**facts["price"]) if "price" in facts else None
+    return KnownModel(**{"provider": "", "source": "", **facts, "as_of": as_of, "price": price})
+
+
+def _iter_wrong(table: Mapping[str, Any], source: Source) -> Iterator[Diagnostic]:
+    if not _is_day(table.get("as_of")):
+        message = "the table of models does not say of which day its figures are"
+        yield Diagnostic("PC0756", message, source.span(1, 1), "write that day at the top, without quotes: `as_of = 2026-11-24`")
+    for key in table:
+        if key not in ("as_of", "model"):
+            message = f"unknown key `{shorten(key)}` in the table of models"
+            yield Diagnostic("PC0756", message, _locate_line(source, key, 0), "a model begins with the line `[[model]]`")
+    listed = table.get("model", [])
+    if not isinstance(listed, list) or not all(isinstance(one, dict) for one in listed):
+        yield Diagnostic(
+            "PC0756", "`model` is not a list of models", _locate_line(source, "model", 0), "write `[[model]]`, in two brackets"
+        )
+        return
+    met: set[Any] = set()
+    for index, facts in enumerate(listed):
+        yield from _iter_wrong_facts(facts, index, source)
+        name = facts.get("name")
+        if isinstance(name, str) and name in met:
+            yield Diagnostic(
+                "PC0756", f"the model `{shorten(name)}` stands in the table twice", _locate_model(source, index), "leave one out"
+            )
+        met.add(name if isinstance(name, str) else None)
+
+
+def _iter_wrong_facts(facts: Mapping[str, Any], index: int, source: Source) -> Iterator[Diagnostic]:
+    span = _locate_model(source, index)
+    name = facts.get("name")
+    if not isinstance(name, str) or not name.strip():
+        yield Diagnostic("PC0756", "a model in the table has no `name`", span, 'add it: `name = "my-model"`')
+        return
+    what = f"of the model `{shorten(name)}`"
+    for key, value in facts.items():
+        if key not in _KEYS:
+            yield Diagnostic("PC0756", f"unknown key `{shorten(key)}` {what}", span, suggest(key, _KEYS))
+        elif key in _TEXTS and not isinstance(value, str):
+            yield Diagnostic("PC0756", f"`{key}` {what} is not a text", span, f'quote it: `{key} = "…"`')
+        elif key in _TOKENS and not _is_tokens(value):
+            yield Diagnostic(
+                "PC0756", f"`{key}` {what} is not a whole number of tokens from 1", span, f"write, for example, `{key} = 32768`"
+            )
+        elif key == "price":
+            yield from _iter_wrong_price(value, what, span)
+
+
+def _iter_wrong_price(value: Any, what: str, span: Span) -> Iterator[Diagnostic]:
+    is_mapping = isinstance(value, dict) and set(value) <= set(_PRICE) and {"input", "output"} <= set(value)
+    is_right = is_mapping and all(_is_amount(value[key]) for key in ("input", "output")) and _is_tokens(value.get("up_to", 1))
+    if not is_right:
+        help = "write dollars for a million tokens: `price = {input = 2.5, output = 10}`, with `up_to = 200000` if it holds up to there"
+        yield Diagnostic("PC0756", f"`price` {what} is not of the form {{input, output, up_to}}", span, help)
+
+
+def _is_day(value: Any) -> bool:
+    """Whether it is a date of TOML without a time."""
+    return hasattr(value, "isoformat") and not hasattr(value, "hour")
+
+
+def _is_tokens(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= _LARGEST
+
+
+def _is_amount(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= _LARGEST
+
+
+def _locate_model(source: Source, index: int) -> Span:
+    """The line with which a model of the table begins."""
+    return _locate_line(source, "[[model]]", index)
+
+
+def _locate_line(source: Source, beginning: str, index: int) -> Span:
+    """The line that begins so for the `index`th time; the first line of the file where there is none."""
+    lines = source.text.split("\n")
+    found = [number for number, line in enumerate(lines, 1) if line.replace(" ", "").startswith(beginning)]
+    return source.span(found[index] if index < len(found) else 1, 1)

@@ -1,0 +1,74 @@
+"""`promptc models`, and `--model` and `--models` of the commands that render."""
+
+import json
+
+import pytest
+
+from promptc.model.budget import load_models
+
+PACK, STATE = "fixtures/models/base", "fixtures/models/base/state.json"
+OWN = "fixtures/models/own_table/models.toml"
+
+
+def test_the_list_fits_80_columns_and_has_every_model(run):
+    done = run("models")
+    assert done.code == 0 and not done.err
+    assert max(map(len, done.out.splitlines())) <= 80
+    assert [line.split()[0] for line in done.out.splitlines()[1:-2]] == list(load_models().models)
+    assert f"as of {load_models().as_of}" in done.out
+
+
+def test_the_list_is_cut_to_what_begins_so(run):
+    found = json.loads(run("models", "claude-opus", "gpt-4o-mini", "--format", "json").out)
+    assert [one["name"] for one in found] == ["gpt-4o-mini", "claude-opus-5-5", "claude-opus-5"]
+    assert all(one["source"] and one["as_of"] == load_models().as_of for one in found)
+    assert found[1]["tokenizer"] is None
+
+
+def test_a_model_that_is_not_listed(run):
+    done = run("models", "gpt-4o-minni")
+    assert done.code == 2 and "PC0524" in done.err and "did you mean `gpt-4o-mini`?" in done.err
+
+
+def test_a_table_of_the_users_is_listed_too(run):
+    found = json.loads(run("models", "gpt-4o", "--models", OWN, "--format", "json").out)
+    first = found[0]
+    assert (first["name"], first["context"], first["as_of"]) == ("gpt-4o", 4500, "2027-01-02")
+
+
+@pytest.mark.parametrize(
+    ("given", "line"),
+    [
+        ((), "model gpt-4o: context 128,000, reserve 4,000 (as of "),
+        (("--model", "gpt-4.1"), "model gpt-4.1: context 1,047,576, reserve 4,000 (as of "),
+        (("--models", OWN), "model gpt-4o: context 4,500, reserve 4,000 (as of 2027-01-02)"),
+        (("--patch", "local"), "model qwen3:8b: context 16,384, reserve 4,000 (as the pack says)"),
+        (("--model", "gpt-4.1", "--budget", "300"), "model gpt-4.1: context 1,047,576, reserve 4,000 (as of "),
+    ],
+)
+def test_explain_names_the_model(run, given, line):
+    done = run("explain", PACK, STATE, *given)
+    assert done.code == 0 and line in done.out
+    assert max(map(len, done.out.splitlines())) <= 80
+
+
+def test_a_long_line_of_a_model_is_wrapped(run):
+    done = run("explain", PACK, STATE, "--model", "gpt-5-mini")
+    assert max(map(len, done.out.splitlines())) <= 80
+    assert "model gpt-5-mini: context 400,000, input 272,000, reserve 4,000 (as of" in done.out
+
+
+def test_the_map_names_the_model(run):
+    assert "the window of `gpt-4o`, 4000 are kept for the answer" in run("map", PACK).out
+
+
+# contract 8.20
+def test_a_cached_render_and_one_that_is_not_are_the_same(run):
+    for given in ((), ("--model", "gpt-4.1"), ("--models", OWN)):
+        assert run("render", PACK, STATE, *given) == run("render", PACK, STATE, *given, "--no-cache")
+    assert run("render", PACK, STATE, "--models", OWN).out != run("render", PACK, STATE).out
+
+
+def test_a_wrong_model_on_the_command_line_is_a_usage_error(run):
+    done = run("render", PACK, STATE, "--model", "gpt-nine")
+    assert done.code == 2 and "PC0524" in done.err and not done.out
