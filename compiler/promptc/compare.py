@@ -14,7 +14,7 @@ from promptc.diag.frozen import field, frozen
 from promptc.diag.typed import Any, Literal
 from promptc.model.media import MEDIA_KINDS, describe_media
 from promptc.text.diff import TextRun, diff_words
-from promptc.text.json import render_canonical_json
+from promptc.text.json import render_canonical_json, render_digest
 
 Change = Literal["gained", "lost", "changed", "moved"]
 
@@ -36,6 +36,9 @@ BETWEEN = "between sections"
 
 Gap = tuple[str, str, str]
 """A stretch that is no section's: the name of what it follows, of what follows it, and its text."""
+
+_DIGEST = len("sha256:") + 12
+"""How much of a digest tells two pictures apart."""
 
 
 @frozen
@@ -293,8 +296,11 @@ def _show_part(part: Mapping[str, Any]) -> str:
 
 
 def _show_head(message: Mapping[str, Any]) -> str:
-    """The role, and whatever else the message has beside its content."""
+    """The role, whatever else the message has beside its content, and digests of its media, which their lines do not tell apart."""
     more = {key: value for key, value in message.items() if key not in ("role", "content")}
+    content = message.get("content")
+    media = [part.get("source") for part in content if part.get("type") in MEDIA_KINDS] if isinstance(content, list) else []
+    more |= {"media": [render_digest(render_canonical_json(one).encode())[:_DIGEST] for one in media]} if media else {}
     return f"{message.get('role')}:{f' {render_canonical_json(more)}' if more else ''}\n"
 
 

@@ -102,7 +102,7 @@ def test_media_that_nothing_counts_are_told(tmp_path, parts, media, models, code
     assert all("`llava`" in one.message or "`gemini-9`" in one.message for one in found[1:])
 
 
-# contract 11.2
+# contract 11.6
 def test_nothing_is_proved_of_a_pinned_section_with_media(tmp_path):
     """A picture of a few bytes may count thousands."""
     short = {"type": "object", "properties": {"type": {"enum": ["text", "image"]}}, "required": ["type"], "additionalProperties": False}

@@ -15,6 +15,7 @@ from promptc.golden.cases.case import Case
 from promptc.golden.verdicts.verdict import GoldenOutput, compare_outputs, leave_moving, read_figures
 from tests.cases.case import ROOT, load_cases
 from tests.cases.run_case import find_report, run_once
+from tests.pictures import make_jpeg, make_segment, show
 
 PACK = promptc.load(ROOT / "packs/sentinel")
 STATE = (ROOT / "fixtures/sentinel/calm/state.json").read_bytes()
@@ -162,6 +163,17 @@ def test_messages_are_sides_too() -> None:
     found = compare_sides(read_side(before.messages, before.report), read_side(after.messages, after.report))
     assert [one.id for one in found.sections] == ["input"]
     assert any(run.kind == "come" and "wait" in run.text for run in found.sections[0].runs)
+
+
+def test_pictures_of_one_size_are_told_apart() -> None:
+    """The line of both is the same, and their bytes are not."""
+    sides = []
+    for before in (b"", make_segment(0xE1, b"another")):
+        picture = show(make_jpeg(40, 30, before=before), "image/jpeg", width=40, height=30)
+        sides.append(read_side([{"role": "user", "content": [picture]}], None))
+    found = compare_sides(*sides)
+    assert compare_sides(sides[0], sides[0]).is_empty and not found.is_empty
+    assert "[image: image/jpeg, 40 x 30]" in sides[0].text
 
 
 def test_without_a_report_the_whole_is_compared() -> None:
