@@ -208,7 +208,9 @@ class Pack:
         listen: Callable[[Any], Any] | None = None,
     ) -> Outcome:
         outcome = self._kept.use(lambda loaded: self._compile_loaded(loaded.pack, state, options, urls, work, listen))
-        outcome.refit = lambda provider: self._compile(state, replace(options, format="messages", provider=provider), urls, work)
+        outcome.refit = lambda provider, model: self._compile(
+            state, replace(options, format="messages", provider=provider, model=model or options.model), urls, work
+        )
         return outcome
 
     def _compile_loaded(

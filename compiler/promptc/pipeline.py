@@ -57,7 +57,7 @@ class Outcome:
     """
 
     def __init__(self, fitted: Fitted, emitted: Emitted | None, tokens: int | None, warnings: tuple[Diagnostic, ...]) -> None:
-        self.refit: Callable[[Provider], Outcome] | None = None
+        self.refit: Callable[[Provider, str | None], Outcome] | None = None
         self.kept: Mapping[str, Any] | None = None
         self.fitted = fitted
         self.emitted = emitted
@@ -145,7 +145,7 @@ class Prompt:
 
         self._emitted("messages")
         known = load_provider(provider)
-        outcome = self._fit_to(known)
+        outcome = self._fit_to(known, model)
         fitted, emitted = outcome.fitted, outcome.emitted
         assert emitted is not None
         bound = fitted.strained.selection.bound
@@ -160,16 +160,28 @@ class Prompt:
         )
         return payload if outcome is self._outcome else replace(payload, warnings=(*outcome.warnings, *payload.warnings))
 
-    def _fit_to(self, provider: Provider) -> Outcome:
-        """This render where it was counted as the provider counts, else another of the same."""
-        if self.provider == provider.name:
+    def _fit_to(self, provider: Provider, model: str | None) -> Outcome:
+        """This render where it was counted as the provider and the model count, else another of the same."""
+        other = model if model is not None and self._counts_media_otherwise(model) else None
+        if self.provider == provider.name and other is None:
             return self._outcome
         assert self._outcome.refit is not None
-        outcome = self._outcome.refit(provider)
+        outcome = self._outcome.refit(provider, other)
         if outcome.emitted is None:
             account = f"counted for `{provider.name}`; the prompt was fitted to the account of `{self.provider or self.format}`"
             raise FitError((replace(one, message=f"{one.message} ({account})") for one in outcome.errors), outcome.report)
         return outcome
+
+    def _counts_media_otherwise(self, model: str) -> bool:
+        """Whether the prompt holds media that another rule counted than that of the model."""
+        for held in self._outcome.fitted.sections.values():
+            message = held.section.items.message if held.section.items is not None else None
+            rule = message.media.table.find(model) if message is not None and message.media is not None else None
+            if message is not None and message.media is not None and rule is not None:
+                counted = {one.by for entry in held.alive for one in entry.item.media} - {"", "tokens"}
+                if any(message.media.table.find(by) is not rule for by in counted):
+                    return True
+        return False
 
     @property
     def tokens(self) -> int:

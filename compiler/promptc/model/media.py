@@ -111,7 +111,7 @@ def _begins(name: str, start: str) -> bool:
 
 @frozen(eq=False)
 class MediaForm:
-    """What a section says of its pictures, documents and sounds: the `model` they are counted for where `output.models` names none, the
+    """What a section says of its pictures, documents and sounds: the `model` they are counted for where the request names none, the
     `detail` asked for, and an expression for the `tokens` of a part.
     """
 
@@ -121,10 +121,10 @@ class MediaForm:
     detail: str | None = None
     tokens: Expression | None = None
 
-    def choose_model(self, models: Mapping[str, str], provider: str | None) -> str | None:
-        """The model that counts: that of the provider's requests, where the table has it, else the section's own."""
-        named = models.get(provider or "")
-        return named if named is not None and (self.model is None or self.table.find(named) is not None) else self.model
+    def choose_model(self, *named: str | None) -> str | None:
+        """The model that counts: the first of those `named` and the section's own that the table has, else the first there is."""
+        names = [name for name in (*named, self.model) if name]
+        return next((name for name in names if self.table.find(name) is not None), names[0] if names else None)
 
 
 @frozen

@@ -192,8 +192,8 @@ class SectionSelector:
         message = section.items.message if section.items is not None else None
         if message is None or message.media is None:
             return None
-        provider = self.bound.provider
-        return message.media.choose_model(self._plan.output.models, provider.name if provider is not None else None)
+        provider = self.bound.provider.name if self.bound.provider is not None else ""
+        return message.media.choose_model(self.bound.model, self._plan.output.models.get(provider), self.bound.budget.model)
 
     def _find_media_counter(self, section: Section) -> CountMedia | None:
         message = section.items.message if section.items is not None else None

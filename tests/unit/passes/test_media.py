@@ -173,6 +173,22 @@ def test_the_model_of_the_request_counts_where_the_table_has_it(tmp_path: Any) -
 
 
 # contract 4.43
+def test_the_model_that_is_asked_for_goes_before_all(tmp_path: Any) -> None:
+    """Also where only the body names it: the prompt is rendered once more, so that the body fits."""
+    pack = _load(tmp_path, media={"model": "gpt-5.4"}, models={"openai": "gpt-4o"}, budget={"model": "claude-opus-5-5", "reserve": 100})
+    state = _log([show(make_png(1024, 1024))])
+    render = pack.render
+    found = [render(state, format="openai", model="claude-opus-5-5"), render(state, format="openai"), render(state, format="messages")]
+    assert [_media(prompt)[0]["by"] for prompt in found] == ["claude-opus-5-5", "gpt-4o", "claude-opus-5-5"]
+    small = _load(tmp_path, models={"openai": "gpt-4o"})
+    prompt = small.render(state, format="openai", budget=800)
+    assert prompt.to("openai", "gpt-4o-2024-08-06")["model"] == "gpt-4o-2024-08-06"
+    with pytest.raises(FitError):
+        prompt.to("openai", "gpt-5.4")
+    assert prompt.to("openai", "llava")["model"] == "llava"
+
+
+# contract 4.43
 def test_what_no_rule_counts_is_refused(tmp_path: Any) -> None:
     unnamed = _load(tmp_path, models={"openai": "llava"})
     found = _refuse(unnamed, [PNG])

@@ -532,7 +532,7 @@ def check_media(pack: PackModel, configuration: Configuration) -> Iterator[Diagn
             what = f"`media` of `{section.id}` counts nothing: `parts` lets no {MEDIA_KINDS[0]}, {' or '.join(MEDIA_KINDS[1:])} pass"
             yield Diagnostic("PC0695", what, media.span, "name the kinds in `parts`: `parts: [text, image]`, or remove `media`", "warn")
             continue
-        if media.tokens is not None or media.model is not None:
+        if media.tokens is not None or media.model is not None or media.table.find(plan.budget.model) is not None:
             continue
         unknown = {provider: model for provider, model in plan.output.models.items() if media.table.find(model) is None}
         if not plan.output.models:
