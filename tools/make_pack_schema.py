@@ -20,7 +20,8 @@ FIXED = ("id",)
 LADDER = ("trim", "evict", "shorten", "lower", "recap", "replace", "drop", "fail")
 TIER = ("trim", "recap", "replace", "drop", "fail")
 LISTED = frozenset(
-    "pack section_parts assert tier chosen_cases boost sort_key one_sort_key inline_form message_group edit claim kept ladder_step".split()
+    "pack section_parts assert tier chosen_cases boost sort_key one_sort_key inline_form message_group edit claim kept ladder_step "
+    "redaction redacted_pattern".split()
 )
 """What varies by nature, or stands only in lists, which are replaced whole."""
 

@@ -17,7 +17,7 @@ from promptc.model.pack import Format, PackModel
 from promptc.model.stages import Bound, Gathering, RenderOptions
 from promptc.model.state import State
 from promptc.passes.assemble import Emitted, assemble, verify, warn
-from promptc.passes.bind import bind
+from promptc.passes.bind import REDACTIONS, bind
 from promptc.passes.fit.fit import fit
 from promptc.passes.fit.result import Fitted, Part
 from promptc.passes.select import CostlyWork
@@ -75,6 +75,17 @@ class Outcome:
         from promptc.passes.report import build_report  # a render that asks for no report does not pay for it
 
         return build_report(self.fitted, self.emitted, self.tokens, self.warnings)
+
+    @cached_property
+    def redactions(self) -> dict[str, str]:
+        """What the placeholders in the prompt stand for; nothing where there is none."""
+        redactions = self.fitted.strained.selection.bound.names.get(REDACTIONS)
+        if redactions is None or self.emitted is None:
+            return {}
+        from promptc.passes.redact import list_placeholders
+
+        found: dict[str, str] = list_placeholders("".join(part.text for part in self.emitted.parts), redactions.originals)
+        return found
 
     @property
     def facts(self) -> dict[str, Any]:
@@ -198,6 +209,19 @@ class Prompt:
     def warnings(self) -> tuple[Diagnostic, ...]:
         """The findings that stopped nothing."""
         return self._outcome.warnings
+
+    @property
+    def redactions(self) -> dict[str, str]:
+        """What the placeholders in the prompt stand for: `{"[EMAIL_1]": "ada@example.com"}`. No report tells it. Empty without `redact`."""
+        return self._outcome.redactions
+
+    def restore(self, answer: str) -> str:
+        """Puts back what the placeholders in a model's answer stand for. If the pack has a `response`, the answer is JSON, and what is put
+        in is escaped.
+        """
+        from promptc.passes.redact import restore
+
+        return restore(answer, self.redactions, is_json=self.response is not None)
 
     def read_sections(self, *names: str) -> str:
         """Gives what these sections added to the text, with their fences. Raises `UsageError` for a section that the pack does not have."""

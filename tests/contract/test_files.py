@@ -54,7 +54,7 @@ OWN_FOLDER = {
 # --- what is called so and opens no file: scopes, indexes, our own readers, connections of engines ---
 NO_FILES = {
     ("promptc.cli.commands.diff", "read_bytes"): 1,
-    ("promptc.cli.commands.answer", "read_bytes"): 2,
+    ("promptc.cli.commands.answer", "read_bytes"): 3,
     ("promptc.cli.commands.apply", "read_bytes"): 3,
     ("promptc.frontend.texts", "self._read.read_text"): 2,
     ("promptc.passes.gather", "open"): 1,

@@ -189,7 +189,7 @@ def bound_section(section: Section, texts: SectionTexts, output: Output, fences:
     fence = section.fence
     frame = [texts.amount(fence.open), texts.amount(fence.close), _BREAK, _BREAK] if fence is not None else []
     separator = amount_of(text_of(output.separator))
-    return _escape(content, output, fences).plus(*frame, _BREAK, separator, MESSAGE)
+    return _escape(_redact(content, section), output, fences).plus(*frame, _BREAK, separator, MESSAGE)
 
 
 def _bound_content(section: Section, texts: SectionTexts) -> Amount | None:
@@ -277,6 +277,14 @@ def _trim(made: Amount, unit: str, most: int, marker: Amount) -> Amount:
         return Amount(tokens, size, characters, 0)
     size = min(made.size, size)
     return Amount(min(made.tokens, tokens), size, min(made.characters, characters), size)
+
+
+def _redact(made: Amount, section: Section) -> Amount:
+    """What placeholders may add to texts that are not constant. No token is shorter than a character."""
+    if not section.redact or made.loose is None:
+        return made
+    added = sum(rule.bound_growth(made.loose) for rule in section.redact)
+    return made.plus(Amount(added, added, added, added))
 
 
 def _escape(made: Amount, output: Output, fences: tuple[str, ...]) -> Amount:

@@ -88,6 +88,7 @@ RENDER = (
     OptionSpec("--output", "Write the prompt to FILE instead of standard output.", "FILE", "path", short="-o"),
     OptionSpec("--report", "Write a JSON report to FILE, even if the prompt does not fit.", "FILE", "path"),
     OptionSpec("--kept", "Add to the report what came from the cache.", type="flag"),
+    OptionSpec("--redactions", "Write what the placeholders of `redact` stand for to FILE, as JSON.", "FILE", "path"),
     NO_CACHE,
 )
 """What `promptc render` takes besides."""
@@ -151,6 +152,7 @@ class RenderCommand:
     report: str | None = None
     is_cached: bool = True
     counts_kept: bool = False
+    redactions: str | None = None
 
 
 def read_render(arguments: Sequence[str]) -> RenderCommand | None:
@@ -190,7 +192,8 @@ def make_render(pack: str, state: str, given: Mapping[str, Any]) -> RenderComman
         help = "say where: `--report report.json --kept`"
         raise UsageError([Diagnostic("PC0720", "`--kept` counts in the report, and no report is written", help=help)])
     only, output, report = (given[key] for key in ("only", "output", "report"))
-    return RenderCommand(pack, state, make_request(given), only, output, report, not given["no_cache"], given["kept"])
+    request, is_cached = make_request(given), not given["no_cache"]
+    return RenderCommand(pack, state, request, only, output, report, is_cached, given["kept"], given["redactions"])
 
 
 def make_request(given: Mapping[str, Any]) -> RenderRequest:

@@ -47,6 +47,10 @@ def _print(reporter: Reporter, outcome: Outcome, given: RenderCommand) -> int:
         _write_report(given.report, outcome, (outcome.kept or {}) if given.counts_kept else None)
     if outcome.emitted is None:
         return _tell_what_is_missing(reporter, outcome)
+    if given.redactions is not None:
+        from promptc.files.atomic import write_file
+
+        write_file(given.redactions, show_json(outcome.redactions).encode(), mode=0o600)
     if given.output is not None:
         from promptc.files.atomic import write_file
 

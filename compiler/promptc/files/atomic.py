@@ -64,10 +64,11 @@ def _make(folder: Path, files: Mapping[str, bytes]) -> None:
     sync_folder(folder.parent)
 
 
-def write_file(name: str, data: bytes) -> None:
+def write_file(name: str, data: bytes, *, mode: int = 0o666) -> None:
     """Writes `data` to the file `name`, replacing it in one step: a reader sees the old file or the new one.
 
-    A link is followed. What is not a regular file, such as a pipe or `/dev/null`, is written to. `DiskError` (PC0725) when it cannot be.
+    A new file has the `mode`, less the mask of the process. A link is followed. What is no regular file, such as a pipe or `/dev/null`, is
+    written to. `DiskError` (PC0725) when it cannot be.
     """
     given = Path(name)
     try:
@@ -75,19 +76,21 @@ def write_file(name: str, data: bytes) -> None:
             given.write_bytes(data)
             return
         path = Path(os.path.realpath(given))
-        replace_file(path, data, like=path if path.exists() else None)
+        replace_file(path, data, like=path if path.exists() else None, mode=mode)
     except (OSError, ValueError) as wrong:
         reason = getattr(wrong, "strerror", None) or str(wrong)
         raise DiskError([Diagnostic("PC0725", f"cannot write `{name}`: {reason}", help="name a file in a folder that exists")]) from wrong
 
 
-def replace_file(path: AnyPath, data: bytes, *, like: AnyPath | None = None, check: Callable[[], None] = lambda: None) -> None:
+def replace_file(
+    path: AnyPath, data: bytes, *, like: AnyPath | None = None, check: Callable[[], None] = lambda: None, mode: int = 0o666
+) -> None:
     """Puts a file of these bytes at `path`, in a step that outlives a power cut; a link in its place is replaced.
 
     `check` is called when the new file is on the disk and has only to be renamed; it may raise. Its mode is that of the file `like`, its
-    owner too where that is allowed. Raises `OSError`.
+    owner too where that is allowed; without one, `mode`. Raises `OSError`.
     """
-    _replace(path, data, mode=0o666, like=os.stat(like) if like is not None else None, check=check, is_kept=True)
+    _replace(path, data, mode=mode, like=os.stat(like) if like is not None else None, check=check, is_kept=True)
     sync_folder(os.path.dirname(os.fspath(path)) or ".")
 
 

@@ -29,7 +29,8 @@ SOURCES = ("template", "text", "items")
 RENDERINGS = ("text", "template", "forms", "message")
 _ELSEWHERE = ("segments", "retrieve")
 _LOCKED = ("pinned", "required")
-_VISIBLE = "visible"
+_REDACT = "redact"
+_HIDING = ("visible", _REDACT)
 """What a pack that extends another may word anew, but not clear."""
 
 _PLACING = ("before", "after")
@@ -169,10 +170,11 @@ def apply_variation(manifest: Node, variation: Node, patches: Mapping[str, Node]
 
 def apply_extension(parent: Node, child: Node, findings: list[Diagnostic]) -> Node:
     """The manifest of a pack that extends another: `child` may set every key."""
-    change = child.get(_VISIBLE)
-    if change is not None and change.value is None and parent.get(_VISIBLE) is not None:
-        message = "a pack that extends another may not clear its `visible`: it would show what its base hides"
-        findings.append(Diagnostic("PC0245", message, change.span, "leave `visible` out, or write another rule"))
+    for key in _HIDING:
+        change = child.get(key)
+        if change is not None and change.value is None and parent.get(key) is not None:
+            message = f"a pack that extends another may not clear its `{key}`: it would show what its base hides"
+            findings.append(Diagnostic("PC0245", message, change.span, f"leave `{key}` out, or write another rule"))
     return _merge_manifest(parent, child, findings)
 
 
@@ -326,6 +328,11 @@ def _merge_section(section: Node, change: Node, name: str, findings: list[Diagno
                 )
             )
             return section
+    hidden = change.get(_REDACT)
+    if hidden is not None and hidden.value is None and section.get(_REDACT) is not None:
+        message = f"section `{name}` redacts, and that may not be cleared here"
+        findings.append(Diagnostic("PC0245", message, hidden.span, "leave `redact` out here, or take it out of the section"))
+        return section
     named = [key for key in SOURCES if change.get(key) is not None and change.value[key].value is not None]
     if named:
         section = _without(section, [key for key in SOURCES if key not in named])

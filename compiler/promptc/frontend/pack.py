@@ -18,13 +18,13 @@ from promptc.frontend.kept_pack import LoadedPack, load_counting
 from promptc.frontend.manifest import apply_variation, iter_keys, manifest_path, read_manifest
 from promptc.frontend.operations import AskPacks, OperationLoader
 from promptc.frontend.output import OfferedFiles, load_offers, load_output, load_shared_fence
-from promptc.frontend.sections import list_declared, load_pools, load_section, load_steps, read_ratio, read_total
+from promptc.frontend.sections import list_declared, load_pools, load_section, load_steps, read_ratio, read_rules, read_total
 from promptc.frontend.shape import check_effective_shape
 from promptc.frontend.state import StateSchema, load_state_schema
 from promptc.frontend.texts import PackFiles, TextCompiler
 from promptc.model.budget import ModelTable, load_models
 from promptc.model.pack import Assign, Axis, Band, Choice, DueCondition, Let, PackModel, Plan, Strain, Tier
-from promptc.model.section import Fence, Pool, Section, Step, Use
+from promptc.model.section import Fence, Pool, Redaction, Section, Step, Use
 from promptc.model.sources import TABLE, Store
 from promptc.model.state import Node
 from promptc.sources.address import names_server
@@ -32,6 +32,8 @@ from promptc.template.allow import LIMITS, Limits
 from promptc.template.compile import constant_expression
 from promptc.template.define import DEFINED, describe_clash, load_definitions
 from promptc.template.place import Definition
+
+_PATTERN_HELP = "write it as JSON Schema does, such as `[A-Z]{2}[0-9]{6}`"
 
 
 def load_pack(path: Path, load_table: Callable[[], ModelTable] = load_models) -> LoadedPack:
@@ -53,6 +55,7 @@ def load_pack(path: Path, load_table: Callable[[], ModelTable] = load_models) ->
     plans = PlanLoader(manifest, compiler, offered)
     lets, asserts, axes = _load_lets(manifest, compiler), compiler.asserts(manifest.get("asserts")), _load_axes(manifest, compiler)
     strain, visible = load_strain(manifest, compiler), compiler.find_expression(manifest.get("visible"))
+    rules = _load_rules(manifest, compiler)
     packs = AskPacks(lambda path: load_pack(path, load_table).pack)
     loader = OperationLoader(compiler, files, packs)
     operations = loader.load(manifest)
@@ -87,6 +90,7 @@ def load_pack(path: Path, load_table: Callable[[], ModelTable] = load_models) ->
         limits=limits,
         visible=visible,
         models=tuple((str(one.value), one.span) for one in manifest.list("models")),
+        redact=rules,
         list_named=lambda: frozenset(compiler.named),
         load_models=load_table,
     )
@@ -114,6 +118,31 @@ def _compile_files(manifest: Node, compiler: TextCompiler) -> None:
         elif key == "forms" and isinstance(node.value, tuple):
             for form in node.value:
                 compiler.text_or_file(form)
+
+
+def _load_rules(manifest: Node, compiler: TextCompiler) -> tuple[Redaction, ...]:
+    """Every rule of every `redact`, also in cases that are not chosen; a pattern that is none is added to the compiler's findings."""
+    found: dict[Redaction, None] = {}
+    for holder, key, node in iter_keys(manifest):
+        if key == "redact" and isinstance(node.value, tuple):
+            found |= dict.fromkeys(read_rules(holder))
+            for one in node.value:
+                pattern = one.get("pattern")
+                if pattern is not None:
+                    _check_pattern(pattern, compiler)
+    return tuple(found)
+
+
+def _check_pattern(node: Node, compiler: TextCompiler) -> None:
+    from promptc.text.pattern import Pattern, PatternError
+
+    try:
+        matches_nothing = Pattern(f"^(?:{node.value})$").matches("")
+    except PatternError as wrong:
+        compiler.note("PC0268", f"the pattern `{node.value}` cannot be read: {wrong}", node.span, _PATTERN_HELP)
+        return
+    if matches_nothing:
+        compiler.note("PC0268", f"the pattern `{node.value}` fits an empty text, which nothing can stand for", node.span, _PATTERN_HELP)
 
 
 def _load_schema(manifest: Node, compiler: TextCompiler, files: PackFiles) -> StateSchema | None:

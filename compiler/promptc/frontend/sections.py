@@ -38,6 +38,7 @@ from promptc.model.section import (
     Pool,
     Ratio,
     Recap,
+    Redaction,
     Replace,
     Retrieve,
     Section,
@@ -89,6 +90,7 @@ def load_section(name: str, node: Node, shared_fence: Fence | None, declared: De
         overflow=_load_overflow(name, node, pinned, items, compiler),
         note=node.text("note"),
         role_span=own_role.span if own_role is not None else None,
+        redact=tuple(dict.fromkeys((*declared.redact, *read_rules(node)))),
     )
     return _with_reads(section)
 
@@ -327,16 +329,29 @@ def _load_trim_each(node: Node | None, compiler: TextCompiler) -> TrimEach | Non
 
 @frozen
 class Declared:
-    """The names a manifest's sources may use: its stores and its indexes."""
+    """What holds for all sections of a manifest: the stores and indexes that its sources may name, and what is redacted everywhere."""
 
     stores: tuple[str, ...] = ()
     indexes: tuple[str, ...] = ()
+    redact: tuple[Redaction, ...] = ()
 
 
 def list_declared(manifest: Node) -> Declared:
-    """The names a manifest declares."""
+    """The names a manifest declares, and what all its sections redact."""
     stores, indexes = manifest.get("stores"), manifest.get("indexes")
-    return Declared(tuple(stores.value) if stores is not None else (), tuple(indexes.value) if indexes is not None else ())
+    return Declared(
+        tuple(stores.value) if stores is not None else (), tuple(indexes.value) if indexes is not None else (), read_rules(manifest)
+    )
+
+
+def read_rules(node: Node) -> tuple[Redaction, ...]:
+    """What the `redact` of a section or of a manifest says."""
+    return tuple(
+        Redaction(str(one.value).upper(), kind=str(one.value))
+        if isinstance(one.value, str)
+        else Redaction(one.text("as").upper(), pattern=one.text("pattern"))
+        for one in node.list("redact")
+    )
 
 
 def load_source(node: Node, declared: Declared, compiler: TextCompiler) -> Expression | Segments | Retrieve:

@@ -18,6 +18,7 @@ from promptc.model.section import (
     Items,
     Pool,
     Ratio,
+    Redaction,
     Retrieve,
     Role,
     Section,
@@ -272,8 +273,9 @@ class PackModel:
     the same object for the same choice; `find_schema_place` tells where a JSON pointer leads in the schema's file. `given` are names that
     whoever renders it must give a value besides the state; `conditions` are those of its operations that have one. `load_offers` tells
     which tools are named, and which are not. `visible` is the condition that an item must meet to be read by any section (None: all are).
-    `models` are those for which `check` proves it, each with its place. `list_named` tells which definitions the texts name that were
-    compiled so far; `load_models` gives the models that a budget may name.
+    `models` are those for which `check` proves it, each with its place. `redact` are the rules of the pack and of all its sections, in the
+    order in which they are written. `list_named` tells which definitions the texts name that were compiled so far; `load_models` gives the
+    models that a budget may name.
     """
 
     name: str
@@ -302,6 +304,7 @@ class PackModel:
     limits: Limits = LIMITS
     visible: Expression | None = None
     models: tuple[tuple[str, Span], ...] = ()
+    redact: tuple[Redaction, ...] = ()
     list_named: Callable[[], frozenset[str]] = frozenset
     load_models: Callable[[], ModelTable] = ModelTable
 

@@ -175,10 +175,34 @@ class Items:
     fence: Fence | None = None
 
 
+_SHORTEST = {"email": 6, "phone": 9, "card": 13, "key": 15}
+"""Characters of the shortest text of a kind."""
+
+_NUMBER = 7
+"""Digits of a placeholder, at most: a state holds fewer texts."""
+
+
+@frozen
+class Redaction:
+    """What a section may not see: what is of a `kind` (`email`, `phone`, `card`, `key`), or, where `pattern` is not empty, what that finds.
+    `label` stands in the placeholder.
+    """
+
+    label: str
+    kind: str = ""
+    pattern: str = ""
+
+    def bound_growth(self, characters: int) -> int:
+        """How many characters placeholders add at most to a text of so many."""
+        shortest = _SHORTEST.get(self.kind, 1)
+        return characters // shortest * max(0, len(f"[{self.label}_]") + _NUMBER - shortest)
+
+
 @frozen
 class Section:
     """One section. Exactly one of `text` (a template or constant text) and `items` is its source. `cache` puts a cache
     breakpoint behind it. `note` is its author's remark, for the map. `role_span` is where its author names a role, if that is so.
+    `redact` are the pack's rules and its own: it sees nothing that they find.
 
     `reads` are the static paths of every expression and template that its selection evaluates.
     """
@@ -201,6 +225,7 @@ class Section:
     reads: frozenset[tuple[str, ...]] = frozenset()
     note: str = ""
     role_span: Span | None = None
+    redact: tuple[Redaction, ...] = ()
 
 
 def show_score(micro: int, places: int = 3) -> str:

@@ -17,6 +17,8 @@ from promptc.template.compile import Expression
 from promptc.template.runtime.run import RUN, price_count, read_run
 from promptc.text.counters.counter import Meter
 
+REDACTIONS = "__redactions__"
+"""The name under which a render that redacts has its placeholders. No template can read it."""
 _TEXT = 100
 _ADD_MARGIN = "add the missing file, or hold some tokens back: `margin: 10`"
 _NAME_KEY = "name a key of the item with such a value"
@@ -28,7 +30,12 @@ def bind(pack: PackModel, state: State, meter: Meter, options: RenderOptions) ->
     Raises `UsageError` for an unknown axis, case, patch or model that was asked for, `PromptcError` for a failed assert, a `let` that
     cannot be evaluated, or a state that selects no case.
     """
-    bare: dict[str, Any] = {"state": state.value, RUN: pack.open_account(), **options.given}
+    run = pack.open_account()
+    bare: dict[str, Any] = {"state": state.value, RUN: run, **options.given}
+    if pack.redact:
+        from promptc.passes.redact import Redactions
+
+        bare[REDACTIONS] = Redactions(pack.redact, state.value, lambda steps: run.pay(steps, None, "redacting the state"))
     warnings = check_asserts(pack, bare)
     names = bind_lets(pack, bare)
     due = _list_due(pack, names)
@@ -190,8 +197,11 @@ def _draw(let: Let, assign: Assign, names: Mapping[str, Any]) -> str:
 
 
 def section_names(names: Mapping[str, Any], section: Section, strain: Mapping[str, Any], selected: Mapping[str, int]) -> dict[str, Any]:
-    """List the names visible in a section: the bound ones, `strain`, `selected` and `section`."""
+    """List the names visible in a section: the bound ones, redacted by its rules, and `strain`, `selected` and `section`."""
     shown = {"id": section.id, "title": section.title, "role": section.role}
+    if section.redact:
+        redactions = names[REDACTIONS]
+        names = {name: redactions.redact_value(value, section.redact) for name, value in names.items()}
     return {**names, "strain": strain, "selected": selected, "section": shown}
 
 

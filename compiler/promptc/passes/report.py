@@ -6,6 +6,7 @@ Plain JSON data without times, paths of the machine or anything that varies betw
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import groupby
@@ -19,7 +20,7 @@ from promptc.model.section import Drop, Recap, Replace, Section, Segments
 from promptc.model.stages import Selected
 from promptc.model.state import Pointers
 from promptc.passes.assemble import Emitted
-from promptc.passes.bind import find_asked, find_cap, list_names
+from promptc.passes.bind import REDACTIONS, find_asked, find_cap, list_names
 from promptc.passes.fit.result import Applied, Fitted, FittedItem, LadderResult, Part
 from promptc.passes.layout.layout import Layout
 from promptc.passes.strain import measure_after
@@ -62,6 +63,8 @@ def build_report(fitted: Fitted, emitted: Emitted | None, tokens: int | None, wa
     }
     if fitted.layout.format == "messages":
         report["overhead"] = _describe_overhead(fitted)
+    if bound.pack.redact and emitted is not None:
+        report["redacted"] = _count_redacted(bound.names[REDACTIONS].originals, emitted)
     if bound.pack.stores:
         report["segments"] = describe_segments(fitted)
     if fitted.errors and emitted is None:
@@ -324,6 +327,14 @@ def _iter_guarded(fitted: Fitted) -> Iterator[dict[str, Any]]:
 
 def _describe_warning(fitted: Fitted, found: Diagnostic) -> dict[str, Any]:
     return {"code": found.code, "message": found.message, "at": _describe_place(fitted, found.span) if found.span is not None else None}
+
+
+def _count_redacted(originals: Mapping[str, str], emitted: Emitted) -> dict[str, int]:
+    """How many placeholders of each label are in the output, each counted once, however often it is there."""
+    from promptc.passes.redact import list_placeholders
+
+    found = list_placeholders("".join(part.text for part in emitted.parts), originals)
+    return dict(Counter(sorted(name[1:].rpartition("_")[0] for name in found)))
 
 
 def _describe_place(fitted: Fitted, span: Span) -> str:

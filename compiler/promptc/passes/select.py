@@ -7,6 +7,7 @@ one of its kind that remembers.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 from promptc.diag.findings import Diagnostic, DiskError, PromptcError, Span, fail, show_value
 from promptc.diag.frozen import replace
@@ -14,7 +15,7 @@ from promptc.diag.typed import Any
 from promptc.model.pack import Choice, Guarding, Plan, has_reach, list_reads
 from promptc.model.section import Fence, Items, Section
 from promptc.model.stages import Bound, Gathered, Gathering, Item, Selected, Selection
-from promptc.passes.bind import pay_text, section_names
+from promptc.passes.bind import REDACTIONS, pay_text, section_names
 from promptc.passes.items.render import CountMedia, guard_fence, render_fence, split_literals, strip_lines
 from promptc.passes.items.select import Reach, select_items
 from promptc.passes.layout.layout import Layout
@@ -236,7 +237,19 @@ class SectionSelector:
     def _find_gathered(self, section: Section, items: Items, names: Mapping[str, Any]) -> Gathered | None:
         if isinstance(items.source, Expression) or self._gathering is None:
             return None
-        return self._gathering.gather(section, self.bound, names)
+        if not section.redact:
+            return self._gathering.gather(section, self.bound, names)
+        # Sources are asked by what the state says: a placeholder names nothing there.
+        gathered = self._gathering.gather(section, self.bound, {**names, **self.bound.names})
+        show = partial(self.bound.names[REDACTIONS].redact_value, rules=section.redact)
+        return replace(
+            gathered,
+            warnings=tuple(replace(one, message=show(one.message)) for one in gathered.warnings),
+            values=tuple(map(show, gathered.values)),
+            elements=tuple(map(show, gathered.elements)),
+            account=show(gathered.account),
+            refused=tuple(map(show, gathered.refused)),
+        )
 
     def _select_text(self, section: Section, names: Mapping[str, Any]) -> Selected:
         raw = strip_lines(section.text.render(names)) if section.text is not None else ""

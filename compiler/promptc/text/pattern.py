@@ -1,4 +1,6 @@
-"""Patterns matched in time linear in the text, whatever the pattern: an automaton, so that no schema can hang the compiler.
+"""Patterns matched in time linear in the text, whatever the pattern: an automaton, so that no pattern can hang the compiler.
+
+`Pattern` says whether a pattern occurs in a text, `PatternFinder` where.
 
 Thompson's construction; the deterministic automaton is built while matching, as far as texts need it (Cox, "Regular Expression Matching
 Can Be Simple And Fast", 2007).
@@ -14,6 +16,9 @@ from promptc.text.characters import WHITE
 
 MAX_PLACES = 1000
 MAX_STATES = 5000
+LONGEST = 256
+"""Characters of an occurrence that is found, at most."""
+
 _ACCEPT = 0
 Ranges = tuple[tuple[int, int], ...]
 """Code points as sorted, disjoint (first, last) pairs."""
@@ -148,6 +153,43 @@ class Pattern:
             target = self._build(body, target)
             self._new()
         return target
+
+
+class PatternFinder(Pattern):
+    """A pattern that says where it occurs in a text."""
+
+    def __init__(self, pattern: str) -> None:
+        super().__init__(pattern)
+        self._again = frozenset()  # an occurrence begins where it is looked for
+        self._known.clear()
+        self._inside = self._make(self._close((self._entry,)))
+
+    def list_occurrences(self, text: str) -> tuple[list[tuple[int, int]], int]:
+        """The occurrences as (start, end), each behind the one before: the leftmost, and of those that begin there the longest that has at
+        most LONGEST characters. Empty ones do not count. Also how many characters were looked at: at most LONGEST times those of `text`.
+
+        A PatternLimitError where that takes too many states.
+        """
+        found: list[tuple[int, int]] = []
+        at = moves = 0
+        while at < len(text):
+            end, seen = self._read_end(text, at)
+            moves += seen
+            if end > at:
+                found.append((at, end))
+            at = max(end, at + 1)
+        return found, moves
+
+    def _read_end(self, text: str, at: int) -> tuple[int, int]:
+        state = self._inside if at else self._begin
+        end, place = at, at
+        for place in range(at, min(at + LONGEST, len(text))):
+            state = state.next.get(text[place]) or self._step(state, text[place])
+            if state.found or (state.found_at_end and place + 1 == len(text)):
+                end = place + 1
+            if not state.places:
+                break
+        return end, place + 1 - at
 
 
 def _holds(ranges: Ranges, code: int) -> bool:

@@ -21,6 +21,7 @@ budget: {context: 16384, reserve: 3384}
 state: {schema: state.schema.json}
 
 visible: not item.internal | default(false)
+redact: [email, {pattern: "FH-[0-9]{5}", as: order}]
 
 define:
   hinge: "'hinge' in item.tags"

@@ -1,10 +1,11 @@
 """Patterns mean what ECMA-262 says, and no text takes them long."""
 
 import random
+import re
 
 import pytest
 
-from promptc.text.pattern import Pattern, PatternError, PatternLimitError
+from promptc.text.pattern import LONGEST, Pattern, PatternError, PatternFinder, PatternLimitError
 
 
 @pytest.mark.parametrize(
@@ -84,3 +85,40 @@ def test_an_automaton_that_grows_without_end_is_stopped():
     text = "".join(random.Random(1).choices("ab", k=20_000))
     with pytest.raises(PatternLimitError):
         Pattern("(a|b)*a(a|b){60}c").matches(text)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "found"),
+    [
+        ("[A-Z]{2}[0-9]{6}", "AB123456 xCD1234567", ["AB123456", "CD123456"]),
+        ("a.*b|a", "aaaa b a", ["aaaa b", "a"]),
+        ("^x|y$", "xxyy", ["x", "y"]),
+        ("a*", "baac", ["aa"]),
+        ("ab|abc", "abcab", ["abc", "ab"]),
+        ("a+", "a" * 300, ["a" * LONGEST, "a" * (300 - LONGEST)]),
+    ],
+)
+def test_where_a_pattern_occurs(pattern, text, found):
+    assert [text[start:end] for start, end in PatternFinder(pattern).list_occurrences(text)[0]] == found
+
+
+def test_occurrences_are_those_that_re_finds_from_each_place():
+    """The oracle tries every end from every place, the longest first."""
+    drawn = random.Random(7)
+    for _ in range(300):
+        parts = [drawn.choice(("a", "b", "[ab]", "ab", "a|b", "(a|ab)", "(b{1,2})")) + drawn.choice(("", "*", "+", "?")) for _ in range(3)]
+        pattern = "".join(f"(?:{part})" for part in parts)
+        text = "".join(drawn.choice("abc") for _ in range(12))
+        expected, at = [], 0
+        while at < len(text):
+            ends = (end for end in range(len(text), at, -1) if re.fullmatch(pattern, text[at:end]))
+            end = next(ends, at)
+            if end > at:
+                expected.append((at, end))
+            at = max(end, at + 1)
+        assert PatternFinder(pattern).list_occurrences(text)[0] == expected, (pattern, text)
+
+
+def test_finding_looks_at_a_bounded_part():
+    found, moves = PatternFinder("a.*b").list_occurrences("a" * 20_000)
+    assert not found and moves <= LONGEST * 20_000

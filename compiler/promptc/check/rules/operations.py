@@ -135,13 +135,15 @@ def _check_packs(pack: PackModel, check: Callable[[PackModel], Iterable[Diagnost
                     yield from error.diagnostics
                 else:
                     if pack.visible is not None and asking.visible is None:
-                        yield _describe_shown(ask)
+                        yield _describe_shown(ask, "visible", "`visible: true` lets it see everything")
+                    if pack.redact and not asking.redact:
+                        yield _describe_shown(ask, "redact", "such as that of this pack")
                     yield from (found for found in check(asking) if found.code not in _OF_THE_WHOLE)
 
 
-def _describe_shown(ask: Ask) -> Diagnostic:
-    message = f"`{ask.pack}` may show what this pack hides: it has no `visible` of its own"
-    return Diagnostic("PC0666", message, ask.span, "give it a `visible` of its own; `visible: true` lets it see everything", "warn")
+def _describe_shown(ask: Ask, key: str, example: str) -> Diagnostic:
+    message = f"`{ask.pack}` may show what this pack hides: it has no `{key}` of its own"
+    return Diagnostic("PC0666", message, ask.span, f"give it a `{key}` of its own; {example}", "warn")
 
 
 def _check_answer(ask: Ask) -> Iterator[Diagnostic]:

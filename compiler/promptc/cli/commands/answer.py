@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import click
@@ -15,10 +15,11 @@ from promptc.cli.findings import Reporter
 from promptc.cli.group import ARG, PACK, Command, complete, take
 from promptc.cli.options import MOOD, PATCH, VARIANT, make_request
 from promptc.cli.request import read_bytes
+from promptc.cli.terminal import write_stdout
 from promptc.diag.findings import Diagnostic, Span, UsageError, count_noun, join_names, suggest
 from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any
-from promptc.frontend.json import MAX_STATE_BYTES
+from promptc.frontend.json import MAX_STATE_BYTES, load_json
 from promptc.frontend.state import StateSchema, load_state_schema
 from promptc.model.messages import AnswerCheck, Ask, Operation
 from promptc.model.pack import Response
@@ -26,6 +27,7 @@ from promptc.model.stages import RenderOptions
 from promptc.operations.results import choose_operation
 from promptc.operations.run import begin_operation, check_answer, check_args, check_asked, check_claims, run_operation
 from promptc.passes.bind import bind
+from promptc.passes.redact import restore
 from promptc.text.counters.counter import Meter
 
 _FILE = click.Path(readable=False, allow_dash=True)  # what cannot be read is told when it is read
@@ -49,6 +51,7 @@ class _Asked:
     variants: dict[str, str]
     patches: tuple[str, ...]
     schema: str | None
+    originals: Mapping[str, str] | None
 
     @property
     def shown(self) -> str:
@@ -72,6 +75,7 @@ class _TakenAnswer:
         ("Check it as another mood wants it", "promptc answer packs/tidepool answer.json --mood action"),
         ("Check the answer to an operation", "promptc answer packs/sentinel checkpoint digest.json"),
         ("Check its claims about the state, too", "promptc answer . checkpoint digest.json --state state.json"),
+        ("Put back what `redact` hid, and print the answer", "promptc answer . answer.txt --restore redactions.json"),
         ("Print findings for a program", "promptc answer packs/tidepool answer.json --format json"),
     ],
 )
@@ -89,6 +93,7 @@ class _TakenAnswer:
     help="The answer to an earlier question. [its `else`]",
 )
 @click.option("--schema", metavar="FILE", type=_FILE, help="Check against this JSON Schema instead of the pack's `response`.")
+@click.option("--restore", metavar="MAP", type=_FILE, help="Put back what placeholders stand for: the file of `render --redactions`.")
 @take(VARIANT, MOOD, PATCH)
 @click.option("--format", type=click.Choice(("text", "json", "sarif", "github")), default="text", help="How to print findings. [text]")
 @click.pass_obj
@@ -98,15 +103,24 @@ def answer_command(reporter: Reporter, /, pack: str, answered: tuple[str, ...], 
     Without OPERATION, promptc checks FILE against the `response` of PACK. With OPERATION, it checks FILE against the `check` of the
     operation's question: schema, headings, length and claims. JSON may stand in a Markdown fence.
 
+    With `--restore`, promptc puts back what the placeholders of `redact` stand for, checks the result, and prints it.
+
     Each finding names its line in FILE. With `--state`, promptc also tries the operation in memory, and refuses an answer that the
     operation cannot use.
 
     Exit codes: 0 accepted, 1 refused.
     """
     asked = _read_asked(pack, answered, given)
-    found = _check_response(asked) if asked.operation is None else _check_operation(asked)
-    print_findings(reporter, found, (), format)
-    return _FINDINGS if any(one.level == "error" for one in found) else 0
+    if asked.originals is not None and format != "text":
+        raise UsageError([Diagnostic("PC0829", "`--restore` prints the answer, not its findings", help="leave out `--format`")])
+    text, found = _check_response(asked) if asked.operation is None else _check_operation(asked)
+    is_refused = any(one.level == "error" for one in found)
+    if asked.originals is None or is_refused:
+        print_findings(reporter, found, (), format)
+    else:
+        reporter.report(found)
+        write_stdout(text.encode("utf-8", "surrogateescape"))
+    return _FINDINGS if is_refused else 0
 
 
 def _read_asked(pack: str, words: Sequence[str], given: dict[str, Any]) -> _Asked:
@@ -125,10 +139,30 @@ def _read_asked(pack: str, words: Sequence[str], given: dict[str, Any]) -> _Aske
     files = [file, given["state"], *answers.values()]
     if files.count(STDIN) > 1:
         raise UsageError([Diagnostic("PC0829", "standard input cannot be two files", help="name a file for one of them")])
-    return _Asked(pack, operation, file, given["ask"], given["state"], args, answers, request.variants, request.patches, given["schema"])
+    originals = _read_originals(given["restore"]) if given["restore"] is not None else None
+    variants, patches = request.variants, request.patches
+    return _Asked(pack, operation, file, given["ask"], given["state"], args, answers, variants, patches, given["schema"], originals)
 
 
-def _check_response(asked: _Asked) -> Sequence[Diagnostic]:
+def _read_originals(file: str) -> dict[str, str]:
+    """What `promptc render --redactions` wrote."""
+    value = load_json(read_bytes(file, "the redactions", limit=MAX_STATE_BYTES), file).value
+    if not isinstance(value, dict) or not all(isinstance(one, str) for one in value.values()):
+        help = "name the file that `promptc render --redactions FILE` wrote"
+        raise UsageError([Diagnostic("PC0829", f"`{file}` does not say what placeholders stand for", Span(file, 1, 1), help)])
+    return value
+
+
+def _read_text(asked: _Asked, check: AnswerCheck | None) -> str:
+    """The answer, restored where that is asked for."""
+    text = read_answer_file(asked.file)
+    if asked.originals is None:
+        return text
+    return restore(text, asked.originals, is_json=check is not None and check.schema is not None)
+
+
+def _check_response(asked: _Asked) -> tuple[str, Sequence[Diagnostic]]:
+    """The answer's text, and what is found."""
     pack = Pack.load(asked.pack)
     asking = [one.name for one in pack.model.operations if one.asks]
     if asked.file in asking and not Path(asked.file).exists():
@@ -138,10 +172,13 @@ def _check_response(asked: _Asked) -> Sequence[Diagnostic]:
         check = AnswerCheck(Span(asked.schema, 1, 1), _load_schema(asked.schema))
     else:
         response = _find_response(pack, asked)
+        if response is None and asked.originals is not None:
+            return _read_text(asked, None), ()
         if response is None:
             raise _refuse(pack, asking)
         check = AnswerCheck(response.span, StateSchema(response.schema, (), b""))
-    return check_answer(read_answer_file(asked.file), check, Meter(pack.model.counting.counter), asked.shown)[1]
+    text = _read_text(asked, check)
+    return text, check_answer(text, check, Meter(pack.model.counting.counter), asked.shown)[1]
 
 
 def _refuse(pack: Pack, asking: Sequence[str]) -> UsageError:
@@ -165,18 +202,19 @@ def _find_response(pack: Pack, asked: _Asked) -> Response | None:
     return pack.model.load_plan(choice).response
 
 
-def _check_operation(asked: _Asked) -> Sequence[Diagnostic]:
+def _check_operation(asked: _Asked) -> tuple[str, Sequence[Diagnostic]]:
     pack = Pack.load(asked.pack)
     operation = choose_operation(pack, asked.operation or "")
     check_args(operation, asked.args)
     check_asked(operation, asked.answers)
-    ask, text = _choose_ask(operation, asked.ask), read_answer_file(asked.file)
+    ask = _choose_ask(operation, asked.ask)
+    text = _read_text(asked, ask.check)
     value, found = check_answer(text, ask.check, Meter(pack.model.counting.counter), asked.shown)
     if found:
-        return found
+        return text, found
     if asked.state is None:
-        return tuple(_iter_unjudged(ask))
-    return _check_against_state(pack, operation, ask, asked, _TakenAnswer(text, value))
+        return text, tuple(_iter_unjudged(ask))
+    return text, _check_against_state(pack, operation, ask, asked, _TakenAnswer(text, value))
 
 
 def _choose_ask(operation: Operation, name: str | None) -> Ask:

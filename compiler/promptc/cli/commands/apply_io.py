@@ -54,7 +54,7 @@ def ask_model(
         if not left:
             return found
         try:
-            found[left[0].name] = _ask(reporter, endpoint, left[0])
+            found[left[0].name] = left[0].prompt.restore(_ask(reporter, endpoint, left[0]))
         except DiskError as wrong:
             if asked.is_strict:
                 raise

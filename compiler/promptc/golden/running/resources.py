@@ -364,9 +364,15 @@ class Memory(CostlyWork):
     def select_section(self, selector: SectionSelector, section: Section, fences: tuple[str, str]) -> Selected:
         """By the section itself, the guard, and every value that its expressions read, plain ones by kind and value, others as objects.
 
-        Done anew where it depends on more: on what other sections hold, on sources, on the total, as where items are trimmed to a share.
+        Done anew where it depends on more: on what other sections hold, on sources, on the total, as where items are trimmed to a share, on
+        all of the state, as numbers of placeholders do.
         """
-        if section.id in selector.bound.without or not _is_of_state(section.items) or selector.find_reach(section) is not None:
+        if (
+            section.id in selector.bound.without
+            or not _is_of_state(section.items)
+            or section.redact
+            or selector.find_reach(section) is not None
+        ):
             return super().select_section(selector, section, fences)
         objects: list[Any] = [section, selector.guard]
         parts: list[Hashable] = [fences]

@@ -1,0 +1,193 @@
+"""Redaction (contract.md §10): addresses, numbers and keys are taken out of texts, and placeholders such as `[EMAIL_1]` stand for them.
+
+`Redactions` are those of one render: they give equal values equal placeholders, and know what each stands for. `restore` puts that back.
+The finders of the built-in kinds are linear in the text: their patterns never give back a character that they took.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from functools import lru_cache
+
+from promptc.diag.typed import Any
+from promptc.model.section import Redaction
+from promptc.text.characters import compile_later
+from promptc.text.pattern import PatternFinder
+
+Place = tuple[int, int]
+"""Where it starts, and where it ends."""
+
+_QUOTED = "QUOTED"
+"""The label of a text that reads as a placeholder before anything is redacted."""
+
+_PLACEHOLDER = compile_later(r"\[[A-Z][A-Z0-9_]{0,31}_[0-9]{1,9}\]")
+_EMAIL = compile_later(r"(?<![\w.+%'-])([\w.+%'-]++)@([\w-]++(?:\.[\w-]++)++)")
+_PHONE = compile_later(
+    r"(?<![\w+])(?<![0-9][.,/-])(?!(?:0?[1-9]|[12][0-9]|3[01])([./-])(?:0?[1-9]|1[0-2])\1(?:19|20)[0-9]{2}(?![0-9]))(?:"  # no date
+    r"\+[1-9](?:[ .()/-]{0,2}[0-9]){7,14}|\(?00?[1-9](?:[ .()/-]{0,2}[0-9]){7,13}"
+    r"|(?:\([2-9][0-9]{2}\) ?|[2-9][0-9]{2}[ .-])[0-9]{3}[ .-][0-9]{4})(?!\w)"
+)
+"""Numbers have 15 digits at most (ITU-T E.164). Without `+`, `0` or the form of North America, any number might be one."""
+_CARD = compile_later(
+    r"(?<![\w+])(?<![0-9][.,/-])(?:[0-9]{13,19}|[0-9]{4}([ -])[0-9]{4}\1[0-9]{4}\1[0-9]{1,4}(?:\1[0-9]{3})?"
+    r"|3[47][0-9]{2}([ -])[0-9]{6}\2[0-9]{5})(?!\w)"
+)
+_KEY = compile_later(
+    r"(?<![A-Za-z0-9_-])(?:(?:"
+    r"sk-[A-Za-z0-9_-]{20,}+|[sr]k_(?:live|test)_[A-Za-z0-9]{16,}+|A(?:KIA|SIA)[0-9A-Z]{16}|AIza[A-Za-z0-9_-]{35}"
+    r"|gh[opsur]_[A-Za-z0-9]{36,}+|github_pat_[A-Za-z0-9_]{22,}+|glpat-[A-Za-z0-9_-]{20,}+|xox[abeprs]-[A-Za-z0-9-]{10,}+"
+    r"|hf_[A-Za-z0-9]{30,}+|npm_[A-Za-z0-9]{36,}+|pypi-[A-Za-z0-9_-]{16,}+"
+    r"|eyJ[A-Za-z0-9_-]{8,}+\.eyJ[A-Za-z0-9_-]{8,}+\.[A-Za-z0-9_-]{8,}+)(?![A-Za-z0-9])"
+    r"|-----BEGIN (?:(?:RSA|EC|DSA|OPENSSH|ENCRYPTED|PGP) )?PRIVATE KEY(?: BLOCK)?-----[^-]*+(?:-----END [^-\n]{1,40}-----)?)"
+)
+_TOP = compile_later(r"(?:[^\W\d_]{2,}|xn--[a-z0-9-]{2,})\Z")
+_LOCAL = ".+%'-"
+
+
+def _iter_emails(text: str) -> Iterator[Place]:
+    if "@" not in text:
+        return
+    for met in _EMAIL.finditer(text):
+        start = met.start(1) + len(met[1]) - len(met[1].lstrip(_LOCAL))
+        end = met.end() - len(met[2]) + len(met[2].rstrip("-_"))
+        if start < met.end(1) and _TOP.search(text[met.start(2) : end]) and met[1][-1] != ".":
+            yield start, end
+
+
+def _iter_phones(text: str) -> Iterator[Place]:
+    return (met.span() for met in _PHONE.finditer(text))
+
+
+def _iter_cards(text: str) -> Iterator[Place]:
+    return (met.span() for met in _CARD.finditer(text) if _has_luhn("".join(filter(str.isdigit, met[0]))))
+
+
+def _has_luhn(digits: str) -> bool:
+    """Whether the last digit is the check digit (ISO/IEC 7812-1, annex B)."""
+    doubled = sum(sum(divmod(2 * int(digit), 10)) for digit in digits[-2::-2])
+    return (doubled + sum(map(int, digits[-1::-2]))) % 10 == 0
+
+
+def _iter_keys(text: str) -> Iterator[Place]:
+    return (met.span() for met in _KEY.finditer(text))
+
+
+KINDS: Mapping[str, Callable[[str], Iterator[Place]]] = {
+    "email": _iter_emails,
+    "phone": _iter_phones,
+    "card": _iter_cards,
+    "key": _iter_keys,
+}
+
+
+@lru_cache(maxsize=64)
+def _load_finder(pattern: str) -> PatternFinder:
+    return PatternFinder(pattern)
+
+
+class Redactions:
+    """The placeholders of one render. The same value has the same placeholder wherever it stands; other values have others.
+
+    They are numbered for each label as they stand in the state, from 1: in the order of its lists, and of the keys of its mappings. What
+    the state does not hold, such as what a store gave, has the next numbers, as it is met. `pay` is told how many steps a search takes.
+    """
+
+    def __init__(self, rules: Collection[Redaction], state: Any, pay: Callable[[int], None]) -> None:
+        self._pay = pay
+        self._placeholders: dict[tuple[str, str], str] = {}
+        self._counts: dict[str, int] = {}
+        self._views: dict[tuple[tuple[Redaction, ...], int], tuple[Any, Any]] = {}
+        self._labels = frozenset((*(rule.label for rule in rules), _QUOTED))
+        self.originals: dict[str, str] = {}
+        self._number(state, tuple(rules))
+
+    def _number(self, value: Any, rules: tuple[Redaction, ...]) -> None:
+        """Gives what is found in the state its numbers; the views that this makes are those that a pack without other rules shows."""
+        self.redact_value(value, rules)
+
+    def redact_value(self, value: Any, rules: tuple[Redaction, ...]) -> Any:
+        """The value with every text in it redacted, keys of mappings among them. What holds nothing to redact is given back as it is.
+
+        Left as they are: data URLs, the data of a part of base64, and what a provider signed, which it would refuse if it were changed.
+        """
+        if isinstance(value, str):
+            return self.redact(value, rules)
+        if not isinstance(value, dict | list | tuple):
+            return value
+        known = self._views.get((rules, id(value)))
+        if known is None:
+            # The value is kept beside its view: as long as it lives, no other has its id.
+            known = self._views[rules, id(value)] = (value, self._view(value, rules))
+        return known[1]
+
+    def _view(self, value: Any, rules: tuple[Redaction, ...]) -> Any:
+        if isinstance(value, dict):
+            kept = _list_sealed(value)
+            pairs = [(self.redact_value(key, rules), one if key in kept else self.redact_value(one, rules)) for key, one in value.items()]
+            same = all(key is old and one is value[old] for (key, one), old in zip(pairs, value, strict=True))
+            return value if same else dict(pairs)
+        made = [self.redact_value(one, rules) for one in value]
+        if all(one is old for one, old in zip(made, value, strict=True)):
+            return value
+        return made if isinstance(value, list) else type(value)(made)
+
+    def redact(self, text: str, rules: tuple[Redaction, ...]) -> str:
+        """The text with placeholders. Of places that overlap the one that begins first is taken, of those the longest, then the first
+        rule's. A text that reads as one of the placeholders is redacted, too: nobody can write one and have it restored."""
+        if text.startswith("data:") and not any(character in text for character in " \n"):
+            return text
+        self._pay(len(rules) * (len(text) >> 3) + 1)
+        places = sorted((start, -end, rank) for rank, rule in enumerate(rules) for start, end in self._find(rule, text))
+        places += [(met.start(), -met.end(), -1) for met in self._iter_quoted(text)]
+        if not places:
+            return text
+        parts: list[str] = []
+        at = 0
+        for start, minus_end, rank in sorted(places):
+            if start >= at:
+                value = text[start:-minus_end]
+                parts += (text[at:start], self._replace(rules[rank].label if rank >= 0 else _QUOTED, value))
+                at = -minus_end
+        return "".join((*parts, text[at:]))
+
+    def _find(self, rule: Redaction, text: str) -> Iterable[Place]:
+        if not rule.pattern:
+            return KINDS[rule.kind](text)
+        found, moves = _load_finder(rule.pattern).list_occurrences(text)
+        self._pay(moves >> 1)
+        return found
+
+    def _iter_quoted(self, text: str) -> Iterator[re.Match[str]]:
+        if "[" in text:
+            yield from (met for met in _PLACEHOLDER.finditer(text) if met[0][1:].rpartition("_")[0] in self._labels)
+
+    def _replace(self, label: str, value: str) -> str:
+        made = self._placeholders.get((label, value))
+        if made is None:
+            self._counts[label] = self._counts.get(label, 0) + 1
+            made = self._placeholders[label, value] = f"[{label}_{self._counts[label]}]"
+            self.originals[made] = value
+        return made
+
+
+def _list_sealed(value: Mapping[str, Any]) -> tuple[str, ...]:
+    """The keys whose values are bytes or what a provider signed."""
+    kind = value.get("type")
+    if kind == "base64" or kind == "redacted_thinking":
+        return ("data",)
+    return ("signature", "thinking") if kind == "thinking" and "signature" in value else ()
+
+
+def list_placeholders(text: str, originals: Mapping[str, str]) -> dict[str, str]:
+    """Those of `originals` that are in the text, in its order."""
+    return {met[0]: originals[met[0]] for met in _PLACEHOLDER.finditer(text) if met[0] in originals}
+
+
+def restore(text: str, originals: Mapping[str, str], *, is_json: bool) -> str:
+    """The text with every placeholder that `originals` knows replaced by what it stands for, which in JSON is escaped as a text of JSON
+    is. What is put in is not looked at again.
+    """
+    known = {name: json.dumps(value, ensure_ascii=False)[1:-1] if is_json else value for name, value in originals.items()}
+    return _PLACEHOLDER.sub(lambda met: known.get(met[0], met[0]), text)

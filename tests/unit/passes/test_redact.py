@@ -1,0 +1,141 @@
+"""What each kind finds, what stands for it, and what is left as it is."""
+
+import json
+
+import pytest
+
+import promptc
+from promptc.diag.findings import PromptcError
+from promptc.model.section import Redaction
+from promptc.model.sources import Segment
+from promptc.passes.redact import KINDS, Redactions, restore
+from tests.unit.passes.small_sources import SmallSources, compile_small, load_small
+
+KEY = "sk-" + "ant-api03-" + "Ab1-" * 6
+PEM = "-----BEGIN RSA PRIVATE KEY-----\nab+/=\n-----END RSA PRIVATE KEY-----"
+FOUND = [
+    ("email", "mail ada@example.com, or 'bob.o-x+y@mail.example.co.uk'.", ["ada@example.com", "bob.o-x+y@mail.example.co.uk"]),
+    ("email", "über@müller.de and ada@example.com.", ["über@müller.de", "ada@example.com"]),
+    ("email", "x@y, a@1.2.3.4, a.@b.cc, @ada and ada@", []),
+    ("phone", "+49 30 1234567 or (030) 123-4567", ["+49 30 1234567", "(030) 123-4567"]),
+    ("phone", "555-867-5309, +1 (555) 867-5309, +49(0)30/1234567", ["555-867-5309", "+1 (555) 867-5309", "+49(0)30/1234567"]),
+    ("phone", "Ada,+4915112345678,tel:00491711234567", ["+4915112345678", "00491711234567"]),
+    ("phone", "5 030 1234567", ["030 1234567"]),
+    ("phone", "2026-11-24, 01.02.2026 12 000, 192.168.100.200, 2 000 000 000, 0171 2345678x, 3.14159265358979", []),
+    ("card", "2 4111 1111 1111 1111, 4111-1111-1111-1111", ["4111 1111 1111 1111", "4111-1111-1111-1111"]),
+    ("card", "378282246310005", ["378282246310005"]),
+    ("card", "4111111111111112, 1234 5678 9012 3456, 123456789012", []),
+    ("key", f"use {KEY}, AKIAIOSFODNN7EXAMPLE.", [KEY, "AKIAIOSFODNN7EXAMPLE"]),
+    ("key", f"{PEM}\nx", [PEM]),
+    ("key", "eyJhbGciOiJIUzI1.eyJzdWIiOiIxMjM0.SflKxwRJSMeKKF2QT4", ["eyJhbGciOiJIUzI1.eyJzdWIiOiIxMjM0.SflKxwRJSMeKKF2QT4"]),
+    ("key", "task-lists, sk-short, AKIA and risk-abcdefghijklmnopqrstuvwxyz", []),
+]  # fmt: skip
+EMAIL = (Redaction("EMAIL", kind="email"),)
+
+
+@pytest.mark.parametrize(("kind", "text", "found"), FOUND)
+def test_what_a_kind_finds(kind, text, found):
+    assert [text[start:end] for start, end in KINDS[kind](text)] == found
+
+
+def _redact(value, rules=EMAIL):
+    return Redactions(rules, value, lambda steps: None).redact_value(value, rules)
+
+
+# contract 10.21
+def test_numbers_are_those_of_the_state():
+    redactions = Redactions(EMAIL, {"a": "x@y.de", "b": ["z@y.de", "x@y.de"]}, lambda steps: None)
+    assert redactions.redact("z@y.de, new@y.de, x@y.de", EMAIL) == "[EMAIL_2], [EMAIL_3], [EMAIL_1]"
+
+
+# contract 10.20
+def test_matches_that_overlap():
+    rules = (Redaction("SHORT", pattern="ab"), Redaction("LONG", pattern="abc"), Redaction("LATE", pattern="bcd"))
+    assert _redact("abcd ab bcd", rules) == "[LONG_1]d [SHORT_1] [LATE_1]"
+
+
+# contract 10.22
+def test_nobody_can_write_a_placeholder():
+    state = ["ada@x.org", "print [EMAIL_1] and [OTHER_1]"]
+    redactions = Redactions(EMAIL, state, lambda steps: None)
+    assert redactions.redact_value(state, EMAIL) == ["[EMAIL_1]", "print [QUOTED_1] and [OTHER_1]"]
+    assert restore("[QUOTED_1] is [EMAIL_1], not [EMAIL_9]", redactions.originals, is_json=False) == "[EMAIL_1] is ada@x.org, not [EMAIL_9]"
+
+
+# contract 10.23
+@pytest.mark.parametrize(
+    "part",
+    [
+        {"type": "base64", "data": "a@b.cc"},
+        {"type": "redacted_thinking", "data": "a@b.cc"},
+        {"type": "thinking", "thinking": "a@b.cc", "signature": "c@d.ee"},
+        {"url": "data:image/png;base64,a@b.cc"},
+    ],
+)
+def test_sealed_bytes_are_left(part):
+    assert _redact([part]) == [part]
+    assert _redact({"type": "thinking", "thinking": "a@b.cc"}) == {"type": "thinking", "thinking": "[EMAIL_1]"}
+
+
+# contract 10.19
+def test_sources_are_asked_by_the_state_and_give_nothing(tmp_path):
+    rows = [Segment("s0", "npc", "ada@x.org", "Ada writes from ada@x.org to eve@x.org", {})]
+    body = (
+        "stores: {main: {url: 'sqlite:a.db'}}\nredact: [email]\nsections:\n"
+        "  - {id: npc, items: {from: {segments: {scope: npc, ref: state.who}}, text: '{{ item.ref_id }}: {{ item.content }}'}}\n"
+    )
+    outcome = compile_small(load_small(tmp_path, body), {"who": ["ada@x.org"]}, SmallSources(rows))
+    assert outcome.emitted.text == "[EMAIL_1]: Ada writes from [EMAIL_1] to [EMAIL_2]\n"
+    assert outcome.redactions == {"[EMAIL_1]": "ada@x.org", "[EMAIL_2]": "eve@x.org"}
+    assert "x.org" not in json.dumps(outcome.report)
+
+
+# contract 10.19
+def test_a_section_adds_to_the_pack_and_choices_see_the_state(tmp_path):
+    body = (
+        "redact: [email]\nlet: {is_ours: \"state.who | lower is in ['ada@x.org']\"}\nsections:\n"
+        "  - {id: one, when: is_ours, text: '{{ state.who }} {{ state.phone }}'}\n"
+        "  - {id: two, redact: [phone], text: '{{ state.who }} {{ state.phone }}'}\n"
+    )
+    outcome = compile_small(load_small(tmp_path, body), {"who": "ada@x.org", "phone": "+49 30 1234567"}, SmallSources())
+    assert outcome.emitted.text == "[EMAIL_1] +49 30 1234567\n\n[EMAIL_1] [PHONE_1]\n"
+
+
+# contract 10.25
+@pytest.mark.parametrize(
+    "change",
+    [
+        "patches: {bare: {sections: {one: {redact: null}}}}\n",
+        "variants: {mood: {select: state.x, cases: {a: {sections: {one: {redact: null}}}}}}\n",
+    ],
+)
+def test_no_variation_shows_what_a_section_hides(tmp_path, change):
+    pack = tmp_path / "pack.yaml"
+    head = "promptc: 1\nname: small\nversion: 1.0.0\ntokenizer: chars/4\nbudget: 99\n"
+    pack.write_text(f"{head}{change}sections: [{{id: one, redact: [email], text: '{{{{ state.who }}}}'}}]\n", encoding="utf-8")
+    with pytest.raises(PromptcError) as refused:
+        promptc.load(pack).render({"who": "a@b.cc", "x": "a"}, patches=["bare"] if "patches" in change else ())
+    assert [one.code for one in refused.value.diagnostics] == ["PC0245"]
+    base, child = tmp_path / "base", tmp_path / "child"
+    for folder, text in {
+        base: f"{head}redact: [email]\nsections: [{{id: one, text: Hi}}]\n",
+        child: "promptc: 1\nname: child\nversion: 1.0.0\nextends: ../base\nredact: null\n",
+    }.items():
+        folder.mkdir()
+        (folder / "pack.yaml").write_text(text, encoding="utf-8")
+    with pytest.raises(PromptcError) as refused:
+        promptc.load(child)
+    assert [one.code for one in refused.value.diagnostics] == ["PC0245"]
+
+
+# contract 10.24
+def test_an_answer_in_json_is_escaped(tmp_path):
+    body = (
+        'redact: [{pattern: "<[^>]+>", as: tag}]\nresponse: answer.json\noutput: {format: messages}\n'
+        'sections: [{id: one, text: "{{ state.x }}"}]\n'
+    )
+    (tmp_path / "answer.json").write_text('{"type": "object", "properties": {"said": {"type": "string"}}}', encoding="utf-8")
+    load_small(tmp_path, body)
+    prompt = promptc.load(tmp_path).render({"x": 'say <"a"\n>'})
+    assert prompt.redactions == {"[TAG_1]": '<"a"\n>'}
+    assert json.loads(prompt.restore('{"said": "[TAG_1]!"}')) == {"said": '<"a"\n>!'}
