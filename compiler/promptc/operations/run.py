@@ -36,6 +36,9 @@ _WHOLE = ("the state ", "the answer ")
 """What findings of a schema call the whole value."""
 
 ANSWER = "the answer"
+STANDS_IN = ", so its `else` takes its place"
+"""What is said of an answer that an operation does not take; who only judges the answer leaves it out."""
+
 LONGEST_ANSWER = 8_000_000
 """Bytes of the longest answer that is looked at."""
 
@@ -365,7 +368,7 @@ def answer_ask(ask: Ask, text: str | None, names: Mapping[str, Any], meter: Mete
     why = judged.why or broken or refusal
     if not why:
         return Answered(judged.value)
-    message = f"the answer to `{ask.name}` fails its check, so its `else` takes its place: {why}"
+    message = f"the answer to `{ask.name}` fails its check{STANDS_IN}: {why}"
     span = ask.check.span if ask.check is not None else ask.span
     return Answered(_stand_in(ask, names, meter), Diagnostic("PC0800", message, span, "ask again for a better one", "warn"))
 

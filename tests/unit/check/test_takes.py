@@ -140,6 +140,19 @@ PLACES: dict[str, dict[str, Any]] = {
     "one_sort_key": _items({"sort": ["item.at", HOLE]}),
     "limit_per.by": _items({"limit_per": {"by": HOLE, "caps": {"user": 1}}}),
     "group.by": _items({"group": {"by": HOLE}}),
+    "message_media.tokens": {
+        "output": {"format": "messages"},
+        **_items(
+            {
+                "message": {
+                    "role": "'user'",
+                    "content": "[{'type': 'image', 'width': 9, 'height': 9, 'source': {'type': 'url', 'url': 'https://a.example/b.png'}}]",
+                    "parts": ["image"],
+                    "media": {"model": "gpt-5.6", "tokens": HOLE},
+                }
+            }
+        ),
+    },
     "message.role": {"output": {"format": "messages"}, **_items({"message": {"role": HOLE, "content": "item.text"}})},
     "message.content": {"output": {"format": "messages"}, **_items({"message": {"role": "item.role", "content": HOLE}})},
     "trim.by": _ladder({"trim": {"at": "word", "to": 3, "by": HOLE}}),

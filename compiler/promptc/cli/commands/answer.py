@@ -25,14 +25,13 @@ from promptc.model.messages import AnswerCheck, Ask, Operation
 from promptc.model.pack import Response
 from promptc.model.stages import RenderOptions
 from promptc.operations.results import choose_operation
-from promptc.operations.run import begin_operation, check_answer, check_args, check_asked, check_claims, run_operation
+from promptc.operations.run import STANDS_IN, begin_operation, check_answer, check_args, check_asked, check_claims, run_operation
 from promptc.passes.bind import bind
 from promptc.passes.redact import restore
 from promptc.text.counters.counter import Meter
 
 _FILE = click.Path(readable=False, allow_dash=True)  # what cannot be read is told when it is read
 _FINDINGS = 1
-_STANDS = ", and its `else` takes its place"
 _REFUSALS = ("PC0800", "PC0809")
 """What an operation says of an answer that it does not take, and of one it does not ask for."""
 
@@ -243,7 +242,7 @@ def _check_against_state(pack: Pack, operation: Operation, ask: Ask, asked: _Ask
     told = [one for one in done.warnings if one.code in _REFUSALS and f"`{ask.name}`" in one.message]
     if ask.name not in done.fallbacks:
         return told
-    return [replace(one, message=one.message.replace(_STANDS, ""), level="error") for one in told]
+    return [replace(one, message=one.message.replace(STANDS_IN, ""), level="error") for one in told]
 
 
 def _iter_unjudged(ask: Ask) -> Iterator[Diagnostic]:
