@@ -53,7 +53,7 @@ def select(
     is_guarded_alike = before is not None and before.fences == fences and _list_rules(before.plan, bound) == _list_rules(plan, bound)
     is_counted_alike = before is not None and before.plan.output.models == plan.output.models
     guard = before.guard if before is not None and is_guarded_alike else work.load_guard(bound, plan, fences)
-    reuse = _Reuse(before if is_guarded_alike and is_counted_alike else None, bound, strain)
+    reuse = _Reuse(before if is_guarded_alike and is_counted_alike else None, bound, plan, strain)
     counts: dict[str, int] = {}
     chosen: dict[str, Selected] = {}
     selector = SectionSelector(bound, plan, guard, strain, counts, chosen, gathering)
@@ -78,8 +78,11 @@ def select(
 class _Reuse:
     """Which sections of an earlier selection still hold."""
 
-    def __init__(self, before: Selection | None, bound: Bound, strain: Mapping[str, Any]) -> None:
-        self._before = {one.section.id: one for one in before.sections} if before is not None else {}
+    def __init__(self, before: Selection | None, bound: Bound, plan: Plan, strain: Mapping[str, Any]) -> None:
+        """Where other steps may cut it, a list that was read in part only does not hold: they may want what was not read."""
+        is_cut_alike = before is not None and before.plan.truncate is plan.truncate and before.plan.pools is plan.pools
+        sections = before.sections if before is not None else ()
+        self._before = {one.section.id: one for one in sections if is_cut_alike or not one.is_partial}
         self._pack = bound.pack
         changed = (before.strain != strain, before.bound is not bound) if before is not None else (False, False)
         self._changed_names = {name for name, is_changed in zip(("strain", "variant"), changed, strict=True) if is_changed}

@@ -28,3 +28,40 @@ def test_a_section_moved_behind_the_one_compared_with_it(tmp_path):
         pack.render({"l": ["one lantern", "two ropes"]})
     assert [found.code for found in caught.value.diagnostics] == ["PC0519"]
     assert pack.render({"l": []}).text == ""
+
+
+_LONG = """
+promptc: 1
+name: x
+version: 1.0.0
+tokenizer: chars/4
+budget: 100
+sections:
+  - {{id: log, items: {{from: state.log, text: "{{{{ item.text }}}}"}}, overflow: [evict: {{}}]}}
+  - {{id: note, budget: 10, text: "{{{{ state.note }}}}"}}
+pools:
+  memory: {{sections: [log], max: 80, overflow: [log]}}
+truncate: [log]
+strain:
+  count: [note]
+  tiers:
+    - {{name: calm, at: 0}}
+    - {{name: full, at: 0.5, {change}}}
+"""
+_BY_RANK = "[{evict: {section: log, by: item.rank}}]"
+
+
+# contract 5.36
+@pytest.mark.parametrize(
+    ("change", "first"),
+    [
+        (f"pools: {{memory: {{max: 400}}}}, truncate: {_BY_RANK}", "x000"),
+        (f"pools: {{memory: {{overflow: {_BY_RANK}}}}}", "x000"),
+        ("pools: {memory: {max: 60}}", "x153"),
+    ],
+)
+def test_a_list_read_in_part_is_read_again_where_a_tier_cuts_it_otherwise(tmp_path, change, first):
+    """The oldest have the highest rank, and were not read for a `truncate` or a pool that takes the oldest first."""
+    (tmp_path / "pack.yaml").write_text(_LONG.format(change=change))
+    log = [{"text": f"x{place:03d}", "rank": -place} for place in range(200)]
+    assert promptc.load(tmp_path).render({"log": log, "note": "n" * 36}).text.split()[0] == first
