@@ -42,6 +42,9 @@ _KEY = compile_later(
     r"|eyJ[A-Za-z0-9_-]{8,}+\.eyJ[A-Za-z0-9_-]{8,}+\.[A-Za-z0-9_-]{8,}+)(?![A-Za-z0-9])"
     r"|-----BEGIN (?:(?:RSA|EC|DSA|OPENSSH|ENCRYPTED|PGP) )?PRIVATE KEY(?: BLOCK)?-----[^-]*+(?:-----END [^-\n]{1,40}-----)?)"
 )
+_TYPED = frozenset(("media_type", "mime_type", "mimeType"))
+"""Keys that name what the `data` beside them is."""
+
 _TOP = compile_later(r"(?:[^\W\d_]{2,}|xn--[a-z0-9-]{2,})\Z")
 _LOCAL = ".+%'-"
 
@@ -175,7 +178,7 @@ class Redactions:
 def _list_sealed(value: Mapping[str, Any]) -> tuple[str, ...]:
     """The keys whose values are bytes or what a provider signed."""
     kind = value.get("type")
-    if kind == "base64" or kind == "redacted_thinking":
+    if kind in ("base64", "redacted_thinking") or not _TYPED.isdisjoint(value):
         return ("data",)
     return ("signature", "thinking") if kind == "thinking" and "signature" in value else ()
 

@@ -216,6 +216,21 @@ def test_what_a_model_refuses_is_refused(tmp_path: Any, model: str, part: Any, s
     assert found.code == "PC0588" and said in found.message and found.help
 
 
+def test_redaction_leaves_bytes_as_they_are(tmp_path: Any) -> None:
+    """Of a text that stands beside them it takes what looks like a number."""
+    png = make_png(8, 8)
+    data = encode(png + b"\0" * (-len(png) % 3)) + "/+4915112345678/"
+    shapes = [
+        {"type": "image", "data": data, "mimeType": "image/png"},
+        {"type": "image", "source": {"media_type": "image/png", "data": data}},
+        {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{data}"}},
+    ]
+    pack = _load(tmp_path, media={"model": "gpt-4o"}, redact=["phone"])
+    prompt = pack.render(_log([{"type": "text", "text": "Call /+4915112345678/"}, *shapes]), format="messages")
+    said, *parts = prompt.messages[0]["content"]
+    assert said["text"] == "Call /[PHONE_1]/" and [part["source"]["data"] for part in parts] == [data] * 3
+
+
 # contract 4.44
 def test_the_author_says_what_a_part_takes(tmp_path: Any) -> None:
     """What is said goes before the table, and none leaves a part to it."""
