@@ -64,9 +64,9 @@ class CountingMeter(Meter):
         self.asked += 1
         return super().count(text)
 
-    def _count_new(self, text: str) -> int:
+    def _count_new(self, text: str, count: Callable[[str], int] | None = None) -> int:
         self.encoded += 1
-        return super()._count_new(text)
+        return super()._count_new(text, count)
 
 
 def _fit_uncollected(strained: Strained) -> None:

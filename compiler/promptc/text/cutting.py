@@ -5,16 +5,23 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
 
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Literal, NamedTuple
 from promptc.text.characters import WHITE, WHITE_CLASS, compile_later, is_blank
-from promptc.text.counters.counter import Meter, TokenRun, ends_match, iter_inner
+from promptc.text.counters.counter import Meter, TextIndex, TokenRun, ends_match, iter_inner
 
 _AHEAD = 64
 _SHORT = 512
+_FEW = 256
+_LOCAL = 2048
+"""Characters about a cut that are counted anew; where more are, tokens are joined."""
+
+_LOOKS = (64, 512, 4096, 32_768)
+_CHUNK = (1_000, 8_000, 64_000)
+"""Characters in which gaps are looked for at once: few at first, as most searches end there."""
 _REACHES = (8, 64)  # tokens
 Side = Literal["end", "start", "middle"]
 Boundary = Literal["paragraph", "sentence", "line", "word", "token"]
@@ -26,26 +33,133 @@ _SENTENCE = compile_later("([.!?…。！？]+)[\"'”’»›)\\]}」』）】*
 _UNSPACED = "。！？"
 
 
+class Reach(NamedTuple):
+    """Which cuts are surely too large: those of the end that keep `head` characters or more, those of the start that begin at `tail` or
+    before, and the pairs of places of which `is_over` is true. Where a cut is too large, so is every longer one."""
+
+    head: int
+    tail: int
+    is_over: Callable[[int, int], bool]
+
+
 class PrefixMeter:
     """Counts what cuts leave of `text`.
 
-    The text is encoded once, when the first cut is counted. A cut then costs the encoding of what lies between it and the nearest places
-    where counts add up: a few words, or a few tokens of a long run. Where a counter has neither, each cut is counted whole.
+    The text is counted once, piece by piece. A cut then costs what lies between it and the nearest places where counts add up: a sentence
+    or a line. Where these lie far apart, as in a text without white space, `_RunMeter` joins tokens. Where a counter has no such places,
+    each cut is counted whole.
     """
+
+    def __init__(self, meter: Meter, text: str, begin_run: Callable[[], None] = lambda: None) -> None:
+        """`begin_run` is called before a text is gone over token by token, which costs as much as counting it some times."""
+        self._meter = meter
+        self._text = text
+        self._begin_run = begin_run
+        self._slow: dict[tuple[int, int, str], _RunMeter] = {}
+        self._known: tuple[int, int, list[int]] = (0, 0, [])
+        self._parts = meter.counter.unit == 1 and meter.is_safe("a", " b")
+
+    def count_cut(self, start: int, stop: int, marker: str = "", ending: str = "") -> int:
+        """The units of `text[:start] + marker + text[stop:] + ending`, where start <= stop."""
+        text, size, measure = self._text, len(self._text), self._meter.counter.measure
+        if start + size - stop <= _FEW:
+            return measure(text[:start] + marker + text[stop:] + ending)
+        if stop == size:
+            marker, ending = marker + ending, ""
+        index, is_safe = self._index, self._meter.is_safe
+        places, units = index.places, index.units
+        left, right = bisect_right(places, start) - 1, bisect_left(places, stop)
+        last_safe = index.edge if ending else len(places) - 1
+        while right <= last_safe:
+            first, last = places[left], places[right]
+            begin, end = _read_edges(text, first, start, marker, stop, last)
+            after = text[last : last + _AHEAD]
+            if not is_safe(text[max(first - 1, 0) : first], begin or after):
+                left -= 1
+            elif not is_safe(end, after):
+                right += 1
+            elif start - first + len(marker) + last - stop <= _LOCAL:
+                after_last = (index.count_ended(ending) if ending else units[-1]) - units[right]
+                return units[left] + measure(text[first:start] + marker + text[stop:last]) + after_last
+            elif stop == size:
+                last = places[bisect_left(places, start)]
+                return units[left] + self._find_slow(first, last, "").count_cut(start - first, last - first, marker)
+            else:
+                break
+        return self._find_slow(0, size, ending).count_cut(start, stop + (len(ending) if stop == size else 0), marker)
+
+    def _find_slow(self, first: int, last: int, ending: str) -> _RunMeter:
+        key = first, last, ending
+        if key not in self._slow:
+            self._begin_run()
+            self._slow[key] = _RunMeter(self._meter, self._text[first:last] + ending)
+        return self._slow[key]
+
+    @cached_property
+    def _index(self) -> TextIndex:
+        return self._meter.index(self._text)
+
+    def find_reach(self, units: int, slack: int) -> Reach:
+        """Which cuts surely come to more than `units`, whatever they put in the place of what they take, and also if that changes
+        `slack` characters on both sides."""
+        places, before, edge = self._index.places, self._index.units, self._index.edge
+        margin = slack + _AHEAD
+        above = bisect_right(before, units)
+        head = places[above] + margin if above < len(places) else len(self._text) + 1
+        below = bisect_left(before, before[edge] - units, 0, edge + 1) - 1
+        tail = places[below] - slack - 1 if below >= 0 else -1
+
+        def is_over(start: int, stop: int) -> bool:
+            first = max(bisect_right(places, start - margin) - 1, 0)
+            last = bisect_left(places, stop + slack + 1)
+            return before[first] + (before[edge] - before[last] if last < edge else 0) > units
+
+        return Reach(head, tail, is_over)
+
+    def list_ends(self, first: int, last: int) -> Sequence[int]:
+        """The token ends of the text from `first` to `last`, and maybe more on both sides."""
+        begin, end, ends = self._known
+        if not ends or first < begin or last > end:
+            begin, end = self.find_place_before(first), self.find_place_behind(last)
+            ends = [begin + place for place in self._meter.counter.token_ends(self._text[begin:end])]
+            self._known = begin, end, ends
+        return ends
+
+    def find_place_before(self, place: int) -> int:
+        """A place where counts add up, at most `place`; 0 where none is found near it."""
+        counter = self._meter.counter
+        for reach in _LOOKS if self._parts else ():
+            begin = max(place - reach, 0)
+            found = [begin + at for at in iter_inner(counter, self._text[begin : place + _AHEAD]) if begin + at <= place]
+            if found or not begin:
+                return found[-1] if found else 0
+        return 0
+
+    def find_place_behind(self, place: int) -> int:
+        """A place where counts add up, at least `place`; the text's end where none is found near it."""
+        counter = self._meter.counter
+        for reach in _LOOKS if self._parts else ():
+            begin = max(place - 1, 0)
+            found = next((begin + at for at in iter_inner(counter, self._text[begin : place + reach]) if begin + at >= place), None)
+            if found is not None:
+                return found
+        return len(self._text)
+
+
+class _RunMeter:
+    """Counts cuts of a text in which counts add up nowhere, or only far apart. The text is encoded once, when the first cut is counted."""
 
     def __init__(self, meter: Meter, text: str) -> None:
         self._meter = meter
         self._text = text
 
-    def count_cut(self, start: int, stop: int, marker: str = "") -> int:
-        """The units of `text[:start] + marker + text[stop:]`, where start <= stop."""
-        if self._meter.counter.unit > 1:
-            return self._meter.count(self._text[:start] + marker + self._text[stop:])
+    def count_cut(self, start: int, stop: int, marker: str) -> int:
+        """As `PrefixMeter.count_cut`."""
         places, is_safe = self._places, self._meter.is_safe
         left, right = bisect_right(places, start) - 1, bisect_left(places, stop)
         while True:
             first, last = places[left], places[right]
-            begin, end = self._read_edges(first, start, marker, stop, last)
+            begin, end = _read_edges(self._text, first, start, marker, stop, last)
             after = self._text[last : last + _AHEAD]
             if not is_safe(self._text[max(first - 1, 0) : first], begin or after):
                 left -= 1
@@ -55,12 +169,6 @@ class PrefixMeter:
                 return self._before(first) + self._meter.count(self._text[first:start] + marker + self._text[stop:last]) + self._after(last)
             else:
                 return self._count_joined(first, start, marker, stop, last)
-
-    def _read_edges(self, first: int, start: int, marker: str, stop: int, last: int) -> tuple[str, str]:
-        """The beginning and the end of what stands between the places `first` and `last`, as far as safety is told from them."""
-        head, tail = self._text[first : min(start, first + _AHEAD)], self._text[max(stop, last - 1) : last]
-        begin = head if start - first > _AHEAD else head + marker + self._text[stop : min(last, stop + _AHEAD)]
-        return begin, tail or marker or self._text[max(first, start - 1) : start]
 
     def _count_joined(self, first: int, start: int, marker: str, stop: int, last: int) -> int:
         """As `count_cut`, between two places: joins tokens where the cut is in a run, else counts from place to place."""
@@ -135,6 +243,13 @@ class PrefixMeter:
         return counts
 
 
+def _read_edges(text: str, first: int, start: int, marker: str, stop: int, last: int) -> tuple[str, str]:
+    """The beginning and the end of what a cut leaves between the places `first` and `last`, as far as safety is told from them."""
+    head, tail = text[first : min(start, first + _AHEAD)], text[max(stop, last - 1) : last]
+    begin = head if start - first > _AHEAD else head + marker + text[stop : min(last, stop + _AHEAD)]
+    return begin, tail or marker or text[max(first, start - 1) : start]
+
+
 @frozen
 class KeptText:
     """What a cut keeps of a text, in characters: `text[:stop]` where its end is cut, `text[start:]` where its start is, and for the middle
@@ -194,6 +309,107 @@ def _iter_outward(text: str, gaps: list[Gap], boundary: Boundary) -> Iterator[Ke
     while head:
         yield KeptText(gaps[head - 1].stop, gaps[-tail].stop if tail else len(text), boundary, "middle")
         head, tail = (head, tail - 1) if tail and tail >= head else (head - 1, tail)
+
+
+def iter_near(text: str, at: Boundary, *, side: Side, meter: PrefixMeter, reach: Reach) -> Iterator[KeptText]:
+    """What `iter_kept` gives, but without the cuts that `reach` says are too large; the shortest of all is always there.
+
+    Only what is near the first of these is looked at, and the beginning (with `start` the end) of the text.
+    """
+    whole = region = trim_span(text)
+    shortest: KeptText | None = None
+    is_left_out = False
+    for boundary in BOUNDARIES[BOUNDARIES.index(at) :]:
+        if side == "middle" and region == whole:
+            gaps = _strictly(list(iter_gaps(text, boundary, region, partial(meter.list_ends, *region))), 0)
+            if not gaps:
+                continue
+            first = bisect_left(range(len(gaps)), True, key=lambda at: not reach.is_over(*_place_outward(gaps, at, len(text))))
+            yield from (KeptText(*_place_outward(gaps, at, len(text)), boundary, side) for at in range(first, len(gaps)))
+            shortest, is_left_out = KeptText(gaps[0].stop, len(text), boundary, side), first == len(gaps)
+            region = region[0], gaps[0].stop
+            continue
+        if side == "start":
+            last = next(_iter_down(text, boundary, region, region[1], meter), None)
+            if last is None:
+                continue
+            shortest, is_left_out = KeptText(last.start, len(text), boundary, side), last.start <= reach.tail
+            if not is_left_out:
+                yield from (KeptText(gap.start, len(text), boundary, side) for gap in _iter_up(text, boundary, region, reach.tail, meter))
+            region = last.start, region[1]
+            continue
+        nearest = next(_iter_up(text, boundary, region, region[0], meter), None)
+        if nearest is None:
+            continue
+        place = (0, nearest.stop) if side == "end" else (nearest.stop, len(text))
+        shortest, is_left_out = KeptText(*place, boundary, side), nearest.stop >= reach.head
+        if not is_left_out:
+            downward = _iter_down(text, boundary, region, reach.head - 1, meter)
+            if side == "end":
+                yield from (KeptText(0, gap.stop, boundary, side) for gap in downward)
+            else:
+                yield from (KeptText(gap.stop, len(text), boundary, side) for gap in downward)
+        region = region[0], nearest.stop
+    if is_left_out and shortest is not None:
+        yield shortest
+
+
+def _place_outward(gaps: Sequence[Gap], at: int, size: int) -> tuple[int, int]:
+    """The `at`-th cut of `_iter_outward`."""
+    left = len(gaps) - at
+    head, tail = (left + 1) // 2, left // 2
+    return gaps[head - 1].stop, gaps[-tail].stop if tail else size
+
+
+def _iter_down(text: str, boundary: Boundary, region: tuple[int, int], most: int, meter: PrefixMeter) -> Iterator[Gap]:
+    """The gaps that end a unit at `most` or before, the last first; each ends another one."""
+    first, last = region
+    most, chunk, seen = min(most, last), 0, -1
+    while most > first:
+        begin = _begin_anew(text, boundary, first, most - _CHUNK[min(chunk, len(_CHUNK) - 1)], meter)
+        white = _WHITE.match(text, most)
+        end = min(max(white.end() if white else 0, most + 1), last)
+        ends = meter.list_ends(begin, end) if boundary == "token" else ()
+        for gap in reversed(list(iter_gaps(text, boundary, (begin, end), ends))):
+            if begin < gap.stop <= most and gap.stop != seen:
+                yield gap
+                seen = gap.stop
+        most = begin
+        chunk += 1
+
+
+def _iter_up(text: str, boundary: Boundary, region: tuple[int, int], least: int, meter: PrefixMeter) -> Iterator[Gap]:
+    """The gaps that begin a unit behind `least`, in order; each begins another one."""
+    begin = _begin_anew(text, boundary, region[0], least, meter)
+    gaps = _iter_tokens_up(text, (begin, region[1]), meter) if boundary == "token" else iter_gaps(text, boundary, (begin, region[1]), ())
+    seen = least
+    for gap in gaps:
+        if gap.start > seen:
+            yield gap
+            seen = gap.start
+
+
+def _iter_tokens_up(text: str, region: tuple[int, int], meter: PrefixMeter) -> Iterator[Gap]:
+    begin, last = region
+    place, chunk = begin, 0
+    while place < last:
+        ends = meter.list_ends(begin, min(place + _CHUNK[min(chunk, len(_CHUNK) - 1)], last))
+        yield from _iter_token_gaps(text, (begin, last), ends)
+        place = ends[-1]
+        begin = max(begin, len(text[begin:place].rstrip(WHITE)) + begin)
+        chunk += 1
+
+
+def _begin_anew(text: str, boundary: Boundary, first: int, place: int, meter: PrefixMeter) -> int:
+    """A place from `first` on, not behind `place`, from which gaps are found as they are from `first`."""
+    if place <= first:
+        return first
+    if boundary == "token":
+        place = meter.find_place_before(place)
+        return first + len(text[first:place].rstrip(WHITE)) if place > first else first
+    while place > first and not text[place - 1].isalnum():
+        place -= 1
+    return place
 
 
 class Gap(NamedTuple):

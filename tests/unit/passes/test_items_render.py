@@ -75,13 +75,14 @@ def exact(request):
 
 @pytest.mark.parametrize("unit", ["word ", "A b. ", "a\n", "Wörter, und. "])
 @pytest.mark.parametrize("at", ["sentence", "word"])
-def test_the_longest_cut_that_fits_costs_what_it_keeps(unit, at, exact):
+def test_the_longest_cut_of_a_counted_text_that_fits_costs_what_it_keeps(unit, at, exact):
     costs = []
     for length in (4_000, 40_000):
         counter = Whole(exact)
-        cut = find_cut(
-            unit * (length // len(unit)), Most("tokens", 60), at=at, side="end", marker=" […]", guard=Guard(), meter=Meter(counter)
-        )
+        text, meter = unit * (length // len(unit)), Meter(counter)
+        meter.count(text)
+        counter.characters = 0
+        cut = find_cut(text, Most("tokens", 60), at=at, side="end", marker=" […]", guard=Guard(), meter=meter)
         assert cut is not None
         assert cut.measure_size("tokens") <= 60
         costs.append(counter.characters)

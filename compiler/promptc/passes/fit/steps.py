@@ -243,7 +243,8 @@ def _iter_entry(step: Trim, fit: SectionLayout, entry: Entry, why: str, marker: 
         return
     shortest: Cut | None = None
     most = Most(step.to.unit, step.to.tokens(total)) if step.to is not None else None
-    for cut in iter_cuts(entry.item.raw, at=step.at, side=step.side, marker=marker, guard=guard, meter=meter, pay=fit.pay, most=most):
+    limits = (most,) if most is not None else ()
+    for cut in iter_cuts(entry.item.raw, at=step.at, side=step.side, marker=marker, guard=guard, meter=meter, pay=fit.pay, limits=limits):
         if _is_past(entry, cut):
             continue
         if most is None:

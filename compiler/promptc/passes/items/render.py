@@ -5,7 +5,7 @@ boundary, `guard_fence` and `guard_parts` keep data from being read as structure
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 
 from promptc.diag.findings import fail, show_value
 from promptc.diag.frozen import frozen, replace
@@ -18,8 +18,8 @@ from promptc.passes.items.read import Read
 from promptc.template.compile import Template
 from promptc.template.runtime.run import price_count, read_run
 from promptc.text.characters import WHITE, is_blank
-from promptc.text.counters.counter import Meter, iter_inner
-from promptc.text.cutting import KeptText, PrefixMeter, iter_kept
+from promptc.text.counters.counter import Meter
+from promptc.text.cutting import KeptText, PrefixMeter, Reach, iter_near
 from promptc.text.guard import Finding, Guard, escape_invisible
 from promptc.text.json import render_canonical_json
 
@@ -27,12 +27,14 @@ At = Literal["paragraph", "sentence", "line", "word", "token"]
 Side = Literal["end", "start", "middle"]
 _OWN_LINE = ("paragraph", "line")
 _NEAR = 400
-_REACH = 512  # more than what a guard or a counter looks at from a cut
 _CUT = 600
 """Steps of one cut."""
 
+_GLANCE = 4
+"""As many glances at a text take as long as counting it."""
+
 _ENDS = 4
-"""What finding the places for cuts costs, in countings of the text."""
+"""What finding the tokens of a text costs, in countings of it."""
 
 Pay = Callable[[int], None]
 CountMedia = Callable[[Mapping[str, Any], Mapping[str, Any], Mapping[str, Any], str], CountedMedia]
@@ -263,7 +265,7 @@ def _pay_nothing(steps: int) -> None:
 
 @frozen
 class Most:
-    """What a cut may come to at most: `size` characters (`chars`) or tokens."""
+    """What a cut may come to at most: `size` characters (`chars`), tokens or `units` of the counter."""
 
     unit: str
     size: int
@@ -272,53 +274,46 @@ class Most:
 class Original:
     """A text that is cut many times: what all its cuts share."""
 
-    def __init__(self, raw: str, guard: Guard, meter: Meter) -> None:
+    def __init__(self, raw: str, guard: Guard, meter: Meter, pay: Pay) -> None:
+        """`pay` is told the steps of all that is as much work as counting the text is, or more."""
         self.raw = raw
         self.guard = guard
         self.meter = meter
+        price = price_count(raw)
+        pay(price // _GLANCE)
         self.is_plain = guard.leaves(raw)
-        self._prefixes: dict[str, PrefixMeter] = {}
-        self._reach = len(raw)
+        self.price = 0 if self.is_plain else price
+        pay(self.price)
+        self.prefix = PrefixMeter(meter, raw, partial(pay, _ENDS * price))
 
-    def bound_head(self, most: Most) -> int:
-        """A place such that every cut which keeps the text beyond it is larger than `most`; the text's end where none is known.
+    def find_reach(self, limits: Sequence[Most], below: int | None) -> Reach:
+        """Which cuts keep as many characters as `below`, or are surely over every one of `limits`, whatever the guard makes of them."""
+        size = len(self.raw)
+        reaches = [self._reach_limit(limit) for limit in limits] or [Reach(size + 1, -1, lambda start, stop: False)]
+        head, tail = max(one.head for one in reaches), min(one.tail for one in reaches)
+        if below is None:
+            return Reach(head, tail, lambda start, stop: all(one.is_over(start, stop) for one in reaches))
+        return Reach(
+            min(head, below),
+            max(tail, size - below),
+            lambda start, stop: start + size - stop >= below or all(one.is_over(start, stop) for one in reaches),
+        )
 
-        It costs what stands before the place; counts of cuts that end before it then cost no more.
-        """
-        self._reach = min(len(self.raw), self._measure_over(most) + _REACH)
-        return self._reach
-
-    def _measure_over(self, most: Most) -> int:
+    def _reach_limit(self, limit: Most) -> Reach:
+        """A guard changes only what is near the cut of a text that it leaves as it is."""
+        size = len(self.raw)
         if not self.is_plain:
-            return len(self.raw)
-        if most.unit == "chars":
-            return most.size
-        start, units = 0, 0
-        for place in iter_inner(self.meter.counter, self.raw):
-            if place - start >= _NEAR:
-                units += self.meter.counter.measure(self.raw[start:place])
-                start = place
-                if self.meter.tokens(units) > most.size:
-                    return place
-        return len(self.raw)
+            return Reach(size + 1, -1, lambda start, stop: False)
+        if limit.unit == "units":
+            return self.prefix.find_reach(limit.size, _NEAR)
+        if limit.unit == "tokens":
+            return self.prefix.find_reach(limit.size * self.meter.counter.unit, _NEAR)
+        most = limit.size + 2 * _NEAR
+        return Reach(most + 1, size - most - 1, lambda start, stop: start + size - stop > most)
 
     def count_cut(self, start: int, stop: int, middle: str, suffix: str) -> int:
         """The units of `raw[:start] + middle + raw[stop:] + suffix`, without encoding the whole again."""
-        if stop < len(self.raw):
-            return self._prefix(suffix).count_cut(start, stop, middle)
-        if start > self._reach:
-            self._reach = stop
-            self._heads = PrefixMeter(self.meter, self.raw)
-        return self._heads.count_cut(start, self._reach, middle + suffix)
-
-    @cached_property
-    def _heads(self) -> PrefixMeter:
-        return PrefixMeter(self.meter, self.raw[: self._reach])
-
-    def _prefix(self, suffix: str) -> PrefixMeter:
-        if suffix not in self._prefixes:
-            self._prefixes[suffix] = PrefixMeter(self.meter, self.raw + suffix)
-        return self._prefixes[suffix]
+        return self.prefix.count_cut(start, stop, middle, suffix)
 
 
 class Cut:
@@ -389,30 +384,34 @@ class Cut:
 
 
 def iter_cuts(
-    raw: str, *, at: At, side: Side, marker: str, guard: Guard, meter: Meter, pay: Pay = _pay_nothing, most: Most | None = None
+    raw: str,
+    *,
+    at: At,
+    side: Side,
+    marker: str,
+    guard: Guard,
+    meter: Meter,
+    pay: Pay = _pay_nothing,
+    limits: Sequence[Most] = (),
+    below: int | None = None,
 ) -> Iterator[Cut]:
     """Every proper cut of `raw`, nested, longest first; the shortest keeps the first unit of the finest boundary.
 
-    With `most`, those that are surely larger may be passed over, never the shortest. `pay` is told the steps of all before they are made.
+    With `limits`, those that are surely over all of them are passed over, and with `below` those that keep as many characters; never the
+    shortest for its size. `pay` is told the steps of all before they are made.
     """
-    pay(_ENDS * price_count(raw))
-    original = Original(raw, guard, meter)
-    price = _CUT if original.is_plain else _CUT + price_count(raw)
-    reach = original.bound_head(most) if most is not None and side != "start" else len(raw)
-    passed: KeptText | None = None
-    for kept in iter_kept(raw, at, side=side, token_ends=lambda: meter.counter.token_ends(raw)):
-        passed = kept if (kept.start if side == "middle" else kept.stop) > reach else None
-        if passed is None:
-            pay(price)
-            yield Cut(original, kept, marker)
-    if passed is not None:
-        yield Cut(original, passed, marker)
+    original = Original(raw, guard, meter, pay)
+    price = _CUT + original.price
+    reach = original.find_reach(limits, below)
+    for kept in iter_near(raw, at, side=side, meter=original.prefix, reach=reach):
+        pay(price)
+        yield Cut(original, kept, marker)
 
 
 def find_cut(raw: str, most: Most, *, at: At, side: Side, marker: str, guard: Guard, meter: Meter, pay: Pay = _pay_nothing) -> Cut | None:
     """The longest cut that is not over `most`, else the shortest; None when `raw` cannot be cut."""
     cut = None
-    for cut in iter_cuts(raw, at=at, side=side, marker=marker, guard=guard, meter=meter, pay=pay, most=most):
+    for cut in iter_cuts(raw, at=at, side=side, marker=marker, guard=guard, meter=meter, pay=pay, limits=(most,)):
         if cut.measure_size(most.unit) <= most.size:
             return cut
     return cut

@@ -239,7 +239,7 @@ class TokenLedger:
         text = piece.body + suffix
         piece.opens = self._meter.is_safe("\n", text)
         piece.closes = self._parts_lines and text[-1:] == "\n"
-        piece.units = piece.measure(suffix) if piece.measure is not None else self._meter.count(text)
+        piece.units = piece.measure(suffix) if piece.measure is not None else self._meter.count_ended(piece.body, suffix)
 
     def _settle(self, left: Piece | None, middle: Piece | None, right: Piece | None, before: int) -> None:
         """Give the pieces in question their suffixes, and record the difference of the counts."""
@@ -314,7 +314,7 @@ class TokenLedger:
         before = self._text_before(piece)
         if before:
             return self._meter.count(before + piece.body + ending) - self._meter.count(before + piece.text)
-        return (piece.measure(ending) if piece.measure is not None else self._meter.count(piece.body + ending)) - piece.units
+        return (piece.measure(ending) if piece.measure is not None else self._meter.count_ended(piece.body, ending)) - piece.units
 
 
 def _are_alike(piece: Piece, other: Piece | None) -> bool:

@@ -7,6 +7,8 @@ The rest of the compiler knows no tokenizer but through this protocol. What coun
 from __future__ import annotations
 
 import re
+from array import array
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from promptc.diag.typed import NamedTuple, Protocol
@@ -17,6 +19,12 @@ _SHORT = 2048
 _WHOLE = "whole\0"
 _ENTRIES = 200_000
 _CHARACTERS = 32_000_000
+_INDEXED = 4_000_000
+"""Characters of the texts whose piece counts a meter remembers."""
+
+_APART = 256
+_STRETCH = 1024
+"""Characters of a piece from which on it is parted further, at places at least `_APART` apart."""
 _AHEAD = 64
 _LONG = 256
 _EDGE = 4  # characters; a contraction (`'ll`) may take the first letters of a run
@@ -160,11 +168,33 @@ class Meter:
         self._counts: dict[str, int] = {}
         self._older: dict[str, int] = {}
         self._characters = 0
+        self._indexes: dict[str, TextIndex] = {}
+        self._indexed = 0
 
     def count(self, text: str) -> int:
         """`counter.measure(text)`, in units."""
         found = self._counts.get(text)
         return found if found is not None else self._count_new(text)
+
+    def count_ended(self, text: str, ending: str) -> int:
+        """`count(text + ending)`. A long text with several endings is counted once."""
+        ended = text + ending
+        if len(text) <= _SHORT or self.counter.unit > 1:
+            return self.count(ended)
+        found = self._counts.get(ended)
+        return found if found is not None else self._count_new(ended, lambda _: self.index(text).count_ended(ending))
+
+    def index(self, text: str) -> TextIndex:
+        """The counts of the pieces of `text`. Those of long texts are remembered."""
+        found = self._indexes.get(text)
+        if found is None:
+            found = TextIndex(self, text)
+            if len(text) > _SHORT:
+                self._indexed += len(text)
+                if self._indexed > _INDEXED:
+                    self._indexes, self._indexed = {}, len(text)
+                self._indexes[text] = found
+        return found
 
     def count_whole(self, text: str) -> int:
         """`counter.measure(text)`, counted anew by `counter.recount` without any memory but `kept`, for texts to be confirmed."""
@@ -174,12 +204,12 @@ class Meter:
         """Units as tokens, rounded up."""
         return -(-units // self.counter.unit)
 
-    def _count_new(self, text: str) -> int:
+    def _count_new(self, text: str, count: Callable[[str], int] | None = None) -> int:
         if self.counter.unit > 1:
             return self.counter.measure(text)  # characters: nothing to remember
         units = self._older.get(text)
         if units is None:
-            units = self._count_kept(text, self._count_parts)
+            units = self._count_kept(text, count or self._count_parts)
         self._remember(text, units)
         return units
 
@@ -193,11 +223,12 @@ class Meter:
         return units
 
     def _count_parts(self, text: str) -> int:
-        return self._count_long(text) if len(text) > _SHORT else self.counter.measure(text)
+        return self.index(text).units[-1] if len(text) > _SHORT else self.counter.measure(text)
 
-    def _count_long(self, text: str) -> int:
-        pieces = list(iter_pieces(self.counter, text))
-        return sum(map(self.count, pieces)) if len(pieces) > 1 else self.counter.measure(text)
+    def count_piece(self, piece: str) -> int:
+        """`count(piece)` of one of `iter_pieces`, which has no more pieces in it."""
+        found = self._counts.get(piece)
+        return found if found is not None else self._count_new(piece, self.counter.measure)
 
     def _remember(self, text: str, units: int) -> None:
         self._characters += len(text)
@@ -206,9 +237,52 @@ class Meter:
         self._counts[text] = units
 
 
-def iter_inner(counter: Counter, text: str) -> Iterator[int]:
-    """Places inside `text`, rising, at which `counter` adds up: those at line ends, spaces and changes of class."""
-    return _iter_safe(counter, text, _PLACES)
+class TextIndex:
+    """Where a text may be parted so that its counts add up: `places`, rising, from 0 to its end, and the `units` before each of them.
+
+    Places are a sentence or a line apart. `edge` is the last one before which no ending of the text can change a count.
+    """
+
+    __slots__ = ("_counter", "_text", "edge", "places", "units")
+
+    def __init__(self, meter: Meter, text: str) -> None:
+        self._counter = meter.counter
+        self._text = text
+        places, units, place, total = [0], [0], 0, 0
+        for piece in iter_pieces(meter.counter, text):
+            if len(piece) > _STRETCH:
+                for part in _iter_apart(meter.counter, piece):
+                    place += len(part)
+                    total += meter.counter.measure(part)
+                    places.append(place)
+                    units.append(total)
+            elif piece:
+                place += len(piece)
+                total += meter.count_piece(piece)
+                places.append(place)
+                units.append(total)
+        self.places: Sequence[int] = array("L", places)
+        self.units: Sequence[int] = array("L", units)
+        self.edge = max(bisect_right(places, len(text) - _AHEAD) - 1, 0)
+
+    def count_ended(self, ending: str) -> int:
+        """The units of the text with `ending` behind it."""
+        place = self.places[self.edge]
+        return self.units[self.edge] + self._counter.measure(self._text[place:] + ending)
+
+
+def _iter_apart(counter: Counter, text: str) -> Iterator[str]:
+    """`text` in parts that add up, each of at least `_APART` characters, but maybe the last."""
+    start = 0
+    for place in _iter_safe(counter, text, _PLACES, _APART):
+        yield text[start:place]
+        start = place
+    yield text[start:]
+
+
+def iter_inner(counter: Counter, text: str, start: int = 0) -> Iterator[int]:
+    """Places inside `text` behind `start`, rising, at which `counter` adds up: those at line ends, spaces and changes of class."""
+    return _iter_safe(counter, text, _PLACES, 0, start)
 
 
 def iter_pieces(counter: Counter, text: str) -> Iterator[str]:
@@ -223,11 +297,13 @@ def iter_pieces(counter: Counter, text: str) -> Iterator[str]:
     yield text[start:]
 
 
-def _iter_safe(counter: Counter, text: str, pattern: re.Pattern[str]) -> Iterator[int]:
-    for found in pattern.finditer(text):
+def _iter_safe(counter: Counter, text: str, pattern: re.Pattern[str], apart: int = 0, start: int = 0) -> Iterator[int]:
+    size, is_safe, least = len(text), counter.is_safe, start + apart
+    for found in pattern.finditer(text, start):
         place = found.end()
-        if 0 < place < len(text) and counter.is_safe(text[place - 1], text[place : place + _AHEAD]):
+        if place >= least and 0 < place < size and is_safe(text[place - 1], text[place : place + _AHEAD]):
             yield place
+            least = place + apart
 
 
 def list_token_ends(text: str, ends: Sequence[int]) -> list[int]:

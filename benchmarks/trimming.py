@@ -1,0 +1,98 @@
+"""Trimming: a whole render that cuts one long text, or some of many items, against encoding and counting alone."""
+
+import tempfile
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import promptc
+from benchmarks.blocks import make_transcript
+from benchmarks.fitting import CountingMeter
+from benchmarks.measure import Scale, judge, show, time_interleaved
+from promptc.model.stages import RenderOptions, Strained
+from promptc.passes.bind import bind
+from promptc.passes.fit.fit import fit
+from promptc.passes.strain import strain
+from tests.cases.recount import load_encoding
+
+_BOUNDARIES = ("sentence", "word", "token")
+_SIZES = (10_000, 100_000, 1_000_000)
+_ITEMS = (100, 1_000, 3_000)
+_WORD = 5.2
+"""Characters of a word and what follows it, on average."""
+
+_HEAD = "promptc: 1\nname: cut\nversion: 1.0.0\ntokenizer: cl100k_base\n"
+
+
+def bench_trimming(scale: Scale) -> None:
+    """Prints the ratio of a render that trims a text never seen to one encode of it by tiktoken, and of a ladder over items to a loop."""
+    for size in scale.choose(_SIZES, (1_000, 2_000, 3_000)):
+        print(f"Trimming: a text of {size:,} characters, never seen, to half its tokens, by a render")
+        for at in _BOUNDARIES:
+            for name, steps in (("ladder", ""), ("with `to`", ", to: {tokens: %d}")):
+                ratio = _time_text(size, at, steps, scale.choose(5, 1))
+                show(f"at {at}, {name} / one encode by tiktoken", f"{ratio:.1f} x", judge(ratio, 4, at_most=True))
+    for items in scale.choose(_ITEMS, (5, 6, 7)):
+        print(f"Trimming: {items:,} items, counts cached, the oldest half to one token each, before the report")
+        for at in _BOUNDARIES:
+            ratio = _time_items(items, at, scale.choose(5, 1))
+            show(f"at {at}, ladder / a bare loop that sums the counts", f"{ratio:.0f} x", judge(ratio, 100, at_most=True))
+
+
+def _time_text(size: int, at: str, to: str, rounds: int) -> float:
+    encode = load_encoding("cl100k_base").encode_ordinary
+    texts = [_make_text(size, seed) for seed in range(rounds + 1)]
+    most = min(len(encode(text)) for text in texts) // 2
+    step = f"{{at: {at}{to % most if to else ''}}}"
+    with tempfile.TemporaryDirectory() as folder:
+        cap = most + 1  # the line end behind the text takes a token of its own
+        pack = _load(
+            folder, f"budget: {cap}\nsections: [{{id: one, text: '{{{{ state.text }}}}', overflow: [{{trim: {step}}}]}}]\ntruncate: [one]\n"
+        )
+    states = [pack.load_state({"text": text}) for text in texts]
+    works = {"trim": _each([partial(pack.render, state) for state in states]), "encode": _each([partial(encode, text) for text in texts])}
+    taken = time_interleaved(works, rounds)
+    return taken["trim"] / taken["encode"]
+
+
+def _time_items(items: int, at: str, rounds: int) -> float:
+    texts = [block["text"] for block in make_transcript(items, 90)]
+    encode = load_encoding("cl100k_base").encode_ordinary
+    half = sum(len(encode(f"{text}\n")) for text in texts[items // 2 :]) + items
+    with tempfile.TemporaryDirectory() as folder:
+        section = f"{{id: log, items: {{from: state.log, limit: 1000000, text: '{{{{ item }}}}'}}, overflow: [{{trim: {{at: {at}}}}}]}}"
+        pack = _load(folder, f"budget: {half}\nsections: [{section}]\ntruncate: [log]\n")
+    meter = CountingMeter(pack.model.counting.counter)
+    strained = strain(bind(pack.model, pack.load_state({"log": texts}), meter, RenderOptions()))
+    lines = [item.text + "\n" for selected in strained.selection.sections for item in selected.items]
+    works: dict[str, Callable[[], object]] = {"fit": partial(_fit, strained), "loop": partial(_sum, lines, meter)}
+    taken = time_interleaved(works, rounds)
+    return taken["fit"] / taken["loop"]
+
+
+def _fit(strained: Strained) -> None:
+    assert not fit(strained).errors
+
+
+def _sum(texts: list[str], meter: Any) -> int:
+    total = 0
+    for text in texts:
+        total += meter.count(text)
+    return total
+
+
+def _load(folder: str, manifest: str) -> Any:
+    (Path(folder) / "pack.yaml").write_text(_HEAD + manifest)
+    return promptc.load(folder)
+
+
+def _make_text(size: int, seed: int) -> str:
+    """Prose in paragraphs."""
+    return "\n\n".join(block["text"] for block in make_transcript(int(size / _WORD / 90) + 1, 90, seed))[:size].strip()
+
+
+def _each(works: list[Callable[[], object]]) -> Callable[[], object]:
+    """A work that does the next of `works` at each call, so that none is done twice."""
+    left: Iterator[Callable[[], object]] = iter(works)
+    return lambda: next(left)()
