@@ -35,7 +35,7 @@ def bench_fitting(scale: Scale) -> None:
     texts = [item.text + "\n" for selected in strained.selection.sections for item in selected.items]
     works: dict[str, Callable[[], object]] = {
         "loop": partial(_sum, texts, meter),
-        "fit": partial(_fit_uncollected, strained),
+        "fit": partial(fit_uncollected, strained),
         "collected": partial(fit, strained),
         "collect": gc.collect,
     }
@@ -69,7 +69,7 @@ class CountingMeter(Meter):
         return super()._count_new(text, count)
 
 
-def _fit_uncollected(strained: Strained) -> None:
+def fit_uncollected(strained: Strained) -> None:
     """Fits without Python's garbage collector, whose passes cost what the process holds, not what fitting does."""
     gc.disable()
     try:

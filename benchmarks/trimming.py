@@ -8,11 +8,10 @@ from typing import Any
 
 import promptc
 from benchmarks.blocks import make_transcript
-from benchmarks.fitting import CountingMeter
+from benchmarks.fitting import CountingMeter, fit_uncollected
 from benchmarks.measure import Scale, judge, show, time_interleaved
 from promptc.model.stages import RenderOptions, Strained
 from promptc.passes.bind import bind
-from promptc.passes.fit.fit import fit
 from promptc.passes.strain import strain
 from tests.cases.recount import load_encoding
 
@@ -72,7 +71,8 @@ def _time_items(items: int, at: str, rounds: int) -> float:
 
 
 def _fit(strained: Strained) -> None:
-    assert not fit(strained).errors
+    strained.selection.bound.run.renew()
+    fit_uncollected(strained)
 
 
 def _sum(texts: list[str], meter: Any) -> int:

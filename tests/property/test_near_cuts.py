@@ -92,3 +92,4 @@ def test_the_cut_is_the_first_that_fits_when_each_is_counted_whole(name, side, t
             cuts[first].boundary,
         )
         assert found.measure_size(most.unit) == sizes[first]
+        assert found.measure("\n") == counter.measure(f"{found.text}\n")

@@ -205,16 +205,17 @@ def _iter_all(fitted: Fitted, emitted: Emitted | None) -> Iterator[Diagnostic]:
 
 
 def _iter_cuts(ladder: str, run: LadderResult, fitted: Fitted) -> Iterator[Diagnostic]:
-    by_step: dict[str, list[Applied]] = {}
-    for one in run.applied:
+    by_step: dict[str, list[int]] = {}
+    for at, one in enumerate(run.moves):
         if isinstance(one.step, Evict | Trim) and one.step.warn:
-            by_step.setdefault(one.step.label, []).append(one)
-    for cuts in by_step.values():
+            by_step.setdefault(one.step.label, []).append(at)
+    for places in by_step.values():
+        cuts, needs = [run.moves[at] for at in places], run.find_needs(places[-1])
         first, last = cuts[0], cuts[-1]
         meter = fitted.layout.meter
         before, after = meter.tokens(first.before), meter.tokens(last.after)
-        more = count_noun(last.needs, "character") if fitted.counts_chars(ladder) else count_noun(meter.tokens(last.needs), "token")
-        cut = f"{count_noun(len(cuts), 'cut')}, {before} to {count_noun(after, 'token')}"
+        more = count_noun(needs, "character") if fitted.counts_chars(ladder) else count_noun(meter.tokens(needs), "token")
+        cut = f"{count_noun(sum(one.notches for one in cuts), 'cut')}, {before} to {count_noun(after, 'token')}"
         pool = ladder.removeprefix("pools.")
         whole = " of the whole prompt" if ladder == "truncate" else f" of the pool `{pool}`" if pool != ladder else ""
         by = f"its default `overflow` (`{first.step.rule}`)" if first.step.is_default else f"`{first.step.label}`"
@@ -225,7 +226,7 @@ def _iter_cuts(ladder: str, run: LadderResult, fitted: Fitted) -> Iterator[Diagn
             "PC0540",
             message,
             first.step.span,
-            "see each cut with `promptc explain`" + (f"; with {more} more, the last cut would not be needed" if last.needs else ""),
+            "see each cut with `promptc explain`" + (f"; with {more} more, the last cut would not be needed" if needs else ""),
             "warn",
         )
 
@@ -234,7 +235,7 @@ def _iter_early(ladder: str, run: LadderResult, fitted: Fitted) -> Iterator[Diag
     """Cuts that leave far less of a text than would fit, because it has no place to cut at behind them: of each step the first, with the
     number of others."""
     by_step: dict[str, list[tuple[Applied, str]]] = {}
-    for one in run.applied:
+    for one in run.moves:
         told = _tell_early(one, ladder, run, fitted)
         if told is not None:
             by_step.setdefault(one.step.label, []).append((one, told))
@@ -253,7 +254,7 @@ def _tell_early(one: Applied, ladder: str, run: LadderResult, fitted: Fitted) ->
     left, size = one.added[0].after, one.step.to
     is_chars = fitted.counts_chars(ladder) if size is None else size.unit == "chars"
     unit = 1 if is_chars else fitted.layout.meter.counter.unit
-    if left is None or (size is None and (one is not run.applied[-1] or not run.is_met or run.target < 0)):
+    if left is None or (size is None and (one is not run.moves[-1] or not run.is_met or run.target < 0)):
         return None
     held = left.chars if is_chars else -(-left.units // unit)
     room = size.tokens(fitted.strained.selection.bound.total) if size is not None else held + (run.target - run.low) // unit

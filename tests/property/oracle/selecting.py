@@ -7,7 +7,7 @@ from functools import cache, cmp_to_key
 from pathlib import Path
 from typing import Any
 
-from promptc.passes.items.render import guard_parts, iter_cuts
+from promptc.passes.items.render import Cuts, guard_parts
 from promptc.text.characters import normalize
 from promptc.text.counters.counter import Meter
 from promptc.text.counters.exact import load_counter
@@ -284,7 +284,8 @@ class Selecting:
     # contract 10.11
     def _trim(self, rule: dict[str, Any], item: It, names: dict[str, Any]) -> None:
         marker = render_text(rule.get("marker", ""), names)
-        for cut in iter_cuts(item.raw, at=rule.get("at", "word"), side="end", marker=marker, guard=self.guard, meter=self.meter):
+        cuts = Cuts(item.raw, at=rule.get("at", "word"), side="end", marker=marker, guard=self.guard, meter=self.meter)
+        for cut in cuts.iter():
             item.text, shorter = cut.text, cut.raw
             if self.fits(cut.text, rule["to"]):
                 break

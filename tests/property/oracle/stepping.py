@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from promptc.passes.items.render import iter_cuts
+from promptc.passes.items.render import Cuts
 from promptc.text.guard import Guard
 from tests.property.oracle.jinja_text import evaluate, render_text
 from tests.property.oracle.parts import It, Sec
@@ -152,9 +152,8 @@ class Stepping:
             return
         side = body.get("from", "end")
         last = None
-        for cut in iter_cuts(
-            item.raw, at=body.get("at", "sentence"), side=side, marker=marker, guard=selecting.guard, meter=selecting.meter
-        ):
+        cuts = Cuts(item.raw, at=body.get("at", "sentence"), side=side, marker=marker, guard=selecting.guard, meter=selecting.meter)
+        for cut in cuts.iter():
             if item.gone or (item.cut is not None and cut.kept >= item.cut):
                 continue
             notch = Notch(section, change=_cutter(item, cut.text, cut.kept))

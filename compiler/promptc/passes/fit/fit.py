@@ -46,7 +46,7 @@ def fit(strained: Strained, work: CostlyWork | None = None) -> Fitted:
 def count_held(fitted: Fitted, name: str) -> int:
     """Count what a section holds in the end, in units: the charge of what stands of it."""
     one, truncated = fitted.sections[name], fitted.truncated
-    if truncated is None or all(cut.section != name for cut in truncated.applied):
+    if truncated is None or all(cut.section != name for cut in truncated.moves):
         return fitted.charges[name]
     items = tuple(replace(left.item, text=left.text) for left in one.alive)
     if not items:
@@ -424,6 +424,8 @@ def _freeze_act(one: AppliedAct, left: Mapping[Entry, FittedItem]) -> Applied:
         act.boundary,
         act.level,
         tuple(act.moves),
+        one.counted,
+        one.slid,
     )
     return _new(Applied, fields)
 

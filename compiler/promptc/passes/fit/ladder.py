@@ -10,11 +10,11 @@ from promptc.diag.frozen import field, frozen
 from promptc.diag.typed import NamedTuple, Protocol
 from promptc.model.section import Continue, Drop, Evict, Fail, Lower, Recap, Replace, Shorten, Step, Trim
 from promptc.model.stages import Item
-from promptc.passes.fit.result import Extent, ExtentChange
+from promptc.passes.fit.result import Extent, ExtentChange, Slid
 from promptc.passes.fit.steps import StepScope, iter_evictions, iter_lowerings, iter_recaps, iter_replacements, iter_shortenings, iter_trims
-from promptc.passes.items.render import ItemRenderer
+from promptc.passes.items.render import Cuts, ItemRenderer
 from promptc.passes.layout.ledger import TokenLedger
-from promptc.passes.layout.section import Act, Entry, EntryEdit, SectionLayout
+from promptc.passes.layout.section import Act, Aim, Entry, EntryEdit, SectionLayout, Slide
 from promptc.text.guard import Guard
 
 Notch = tuple[Step, SectionLayout, Act]
@@ -26,27 +26,32 @@ _NOTCH = 400
 
 
 class AppliedAct(NamedTuple):
-    """A notch that was carried out, as `Applied` tells it but with the entries themselves."""
+    """A notch that was carried out, as `Applied` tells it but with the entries themselves; of a slide, all that were.
+
+    `counted` is the measure's count behind it.
+    """
 
     step: Step
     fit: SectionLayout
     act: Act
     before: int
     after: int
+    counted: int
     needs: int
     added: tuple[ExtentChange, ...]
+    slid: Slid | None = None
 
 
 class LadderRun:
-    """What a ladder did: notches looked at, applied in order, void; what a step passed over; the least count it reached; the `fail` step
-    that stopped it."""
+    """What a ladder did: notches `tried` beside those of slides, applied in order, void; what a step passed over; the count at its `end`;
+    the `fail` step that stopped it."""
 
-    __slots__ = ("applied", "failed", "low", "passed_over", "start", "target", "tried", "void")
+    __slots__ = ("applied", "end", "failed", "passed_over", "start", "target", "tried", "void")
 
     def __init__(self, target: int, start: int) -> None:
         self.target = target
         self.start = start
-        self.low = start
+        self.end = start
         self.applied: list[AppliedAct] = []
         self.void: list[tuple[Step, Act]] = []
         self.passed_over: list[tuple[Step, Act]] = []
@@ -58,13 +63,24 @@ class LadderRun:
         self.applied += other.applied
         self.void += other.void
         self.passed_over += other.passed_over
+        self.end = other.end
         self.tried += other.tried
         self.failed = other.failed
 
     @property
     def is_met(self) -> bool:
-        """True when the target was reached."""
-        return self.low <= self.target
+        """True when the target was reached, which ends a ladder."""
+        return self.end <= self.target
+
+    @property
+    def low(self) -> int:
+        """The least count that any of its notches reached."""
+        if self.is_met:
+            return self.end
+        low = min([self.start, *(one.counted for one in self.applied)])
+        for one in self.applied:
+            low = one.slid.find_low(low) if one.slid is not None else low
+        return low
 
 
 @frozen(eq=False)
@@ -147,16 +163,15 @@ def run_ladder(notches: Iterator[Notch], measure: Measure, target: int, total: i
 
 
 class _LadderWalk:
-    """One walk down a ladder. `_pending` is the newest cut of a trim that was previewed and not yet made, and what it leaves."""
+    """One walk down a ladder."""
 
     def __init__(self, run: LadderRun, measure: Measure, total: int, protect_min: bool) -> None:
         self._run = run
         self._measure = measure
         self._total = total
         self._protect_min = protect_min
-        self._now = run.start
-        self._recorded = measure.record(run.start, None)
-        self._pending: tuple[SectionLayout, Act, Extent] | None = None
+        self._low = run.start
+        self._recorded = measure.record()
 
     def walk(self, notches: Iterator[Notch]) -> None:
         """Goes on until the target is met, the notches are spent, or a `fail` step is reached."""
@@ -164,36 +179,56 @@ class _LadderWalk:
             if act.fails:
                 self._run.failed = step
                 return
-            if act.ends or act.passed_over:
-                self._settle()
-                self._run.passed_over += [(step, act)] if act.passed_over else []
-                continue
-            self._run.tried += 1
-            fit.pay(_NOTCH)
-            if act.edit is None or not self._preview(step, fit, act, act.edit):
-                self._settle()
-                self._carry_out(step, fit, act)
-            if self._now <= self._run.target:
-                break
-        self._settle()
+            if act.passed_over:
+                self._run.passed_over.append((step, act))
+            elif act.slide is not None:
+                self._slide(step, fit, act.slide)
+            else:
+                self._try(step, fit, act)
+            if self._run.end <= self._run.target:
+                return
 
-    def _preview(self, step: Step, fit: SectionLayout, act: Act, edit: EntryEdit) -> bool:
-        """Records a cut without making it. False where only doing it tells what it leaves."""
-        previewed = self._measure.preview(fit, edit) if edit.cut is not None and not self._has_min(fit) else None
-        if previewed is None:
-            return False
-        before = self._pending[2] if self._pending is not None else measure_extent(fit, edit.entry)
-        after = _preview_extent(fit, edit)
-        self._pending = fit, act, after
-        self._record(step, fit, act, previewed, self._measure.record(previewed, edit), (ExtentChange(edit.entry.item.id, before, after),))
-        return True
+    def _try(self, step: Step, fit: SectionLayout, act: Act) -> None:
+        self._run.tried += 1
+        fit.pay(_NOTCH)
+        self._carry_out(step, fit, act)
 
-    def _settle(self) -> None:
-        """Carries out the trim that is pending."""
-        if self._pending is not None:
-            fit, act, _ = self._pending
-            self._pending = None
-            fit.apply(act)
+    def _slide(self, step: Step, fit: SectionLayout, slide: Slide) -> None:
+        """Makes the longest cut of one text that meets the target, else the last. Cuts that are surely too large are not looked at."""
+        aims = self._measure.aim(fit, slide.entry, slide.cuts) if not self._has_min(fit) else None
+        if aims is None:
+            self._slide_slowly(step, fit, slide)
+            return
+        aim, told = aims
+        target, last, limit = self._run.target, None, aim.limit(self._run.target)
+        fit.pay(_NOTCH)
+        if limit.size < 0 and slide.floor is None:
+            last, slide.is_spent = slide.find_last(), True
+        else:
+            for last in slide.iter(limit):
+                fit.pay(_NOTCH)
+                if aim.count(last) <= target:
+                    break
+            else:
+                slide.is_spent = True
+        if last is None:
+            return
+        entry, piece = slide.entry, fit.read_piece(slide.entry)
+        slid = Slid(slide.cuts, slide.describe, entry.kept, last, aim, told, piece.suffix)
+        act = Act(slide.describe(last.boundary), edit=EntryEdit(entry, cut=last), boundary=last.boundary)
+        before = Extent(piece.units, len(entry.text))
+        fit.apply(act)
+        added = (ExtentChange(entry.item.id, before, Extent(piece.units, len(entry.text))),)
+        self._record(step, fit, act, self._measure.count(), added, slid)
+
+    def _slide_slowly(self, step: Step, fit: SectionLayout, slide: Slide) -> None:
+        """Makes cut after cut."""
+        for cut in slide.iter():
+            why = slide.describe(cut.boundary)
+            self._try(step, fit, Act(why, edit=EntryEdit(slide.entry, cut=cut), boundary=cut.boundary))
+            if self._run.end <= self._run.target:
+                return
+        slide.is_spent = True
 
     def _carry_out(self, step: Step, fit: SectionLayout, act: Act) -> None:
         has_min = self._has_min(fit)
@@ -201,7 +236,7 @@ class _LadderWalk:
         before = measure_extent(fit, act.edit.entry) if act.edit is not None else None
         fit.apply(act, to_undo=to_undo)
         after = self._measure.count()
-        if act.voidable and after >= self._now:
+        if act.voidable and after >= self._run.end:
             self._run.void.append((step, act))
             fit.revert()
         elif to_undo and (_is_under_window(fit, act) or (has_min and self._is_under_min(fit))):
@@ -210,14 +245,16 @@ class _LadderWalk:
             if to_undo:
                 fit.settle()
             fit.is_dropped = fit.is_dropped or isinstance(step, Drop)
-            self._record(step, fit, act, after, self._measure.record(after, None), _list_added(fit, act, before))
+            self._record(step, fit, act, after, _list_added(fit, act, before))
 
-    def _record(self, step: Step, fit: SectionLayout, act: Act, after: int, recorded: int, added: tuple[ExtentChange, ...]) -> None:
-        run = self._run
-        needs = run.low - run.target if run.target != NEVER else 0
-        run.applied.append(AppliedAct(step, fit, act, self._recorded, recorded, needs, added))
-        run.low = min(run.low, after)
-        self._now, self._recorded = after, recorded
+    def _record(
+        self, step: Step, fit: SectionLayout, act: Act, count: int, added: tuple[ExtentChange, ...], slid: Slid | None = None
+    ) -> None:
+        run, recorded = self._run, self._measure.record()
+        needs = self._low - run.target if run.target != NEVER else 0
+        run.applied.append(AppliedAct(step, fit, act, self._recorded, recorded, count, needs, added, slid))
+        self._low = min(self._low, count)
+        run.end, self._recorded = count, recorded
 
     def _has_min(self, fit: SectionLayout) -> bool:
         return self._protect_min and fit.least is not None
@@ -244,13 +281,6 @@ def measure_extent(fit: SectionLayout, entry: Entry) -> Extent:
     return Extent(fit.read_piece(entry).units + entry.item.beyond, len(entry.text))
 
 
-def _preview_extent(fit: SectionLayout, edit: EntryEdit) -> Extent:
-    """An entry's extent with the edit's cut made."""
-    cut = edit.cut
-    assert cut is not None and cut.measure is not None
-    return Extent(cut.measure(fit.read_piece(edit.entry).suffix), cut.chars)
-
-
 def _is_under_window(fit: SectionLayout, act: Act) -> bool:
     return fit.count_windowed() < fit.least_windowed and any(entry.item.windowed for entry in act.gone)
 
@@ -261,11 +291,11 @@ class Measure(Protocol):
     def count(self) -> int:
         """The count now."""
 
-    def preview(self, fit: SectionLayout, edit: EntryEdit) -> int | None:
-        """The count if the edit's cut were made; None where only doing it tells."""
+    def record(self) -> int:
+        """What is recorded of the count now: the section's charge, or the whole."""
 
-    def record(self, count: int, edit: EntryEdit | None) -> int:
-        """Turn a `count` into what is recorded: the section's charge, or the whole's. `edit` is a cut that was previewed and not made."""
+    def aim(self, fit: SectionLayout, entry: Entry, cuts: Cuts) -> tuple[Aim, Aim] | None:
+        """The count with each of the cuts of an entry, and what is recorded of it; None where only making a cut tells."""
 
 
 class ChargeMeasure:
@@ -278,13 +308,14 @@ class ChargeMeasure:
         """The charge in units."""
         return self._fit.count_charge()
 
-    def preview(self, fit: SectionLayout, edit: EntryEdit) -> int | None:
-        """The charge with the cut made."""
-        return fit.preview_charge(edit)
-
-    def record(self, count: int, edit: EntryEdit | None) -> int:
+    def record(self) -> int:
         """The charge itself."""
-        return count
+        return self._fit.count_charge()
+
+    def aim(self, fit: SectionLayout, entry: Entry, cuts: Cuts) -> tuple[Aim, Aim] | None:
+        """The charge with the cut made."""
+        aim = fit.aim_charge(entry, cuts)
+        return (aim, aim) if aim is not None else None
 
 
 class PoolMeasure:
@@ -297,14 +328,15 @@ class PoolMeasure:
         """The sum of their charges in units."""
         return sum(fit.count_charge() for fit in self._fits)
 
-    def preview(self, fit: SectionLayout, edit: EntryEdit) -> int | None:
-        """The sum with the cut made."""
-        charge = fit.preview_charge(edit)
-        return self.count() - fit.count_charge() + charge if charge is not None else None
-
-    def record(self, count: int, edit: EntryEdit | None) -> int:
+    def record(self) -> int:
         """The sum itself."""
-        return count
+        return self.count()
+
+    def aim(self, fit: SectionLayout, entry: Entry, cuts: Cuts) -> tuple[Aim, Aim] | None:
+        """The sum with the cut made."""
+        aim = fit.aim_charge(entry, cuts)
+        aim = aim._replace(base=aim.base + self.count() - fit.count_charge()) if aim is not None else None
+        return (aim, aim) if aim is not None else None
 
 
 class CharsMeasure:
@@ -317,16 +349,14 @@ class CharsMeasure:
         """The characters."""
         return self._fit.count_chars()
 
-    def preview(self, fit: SectionLayout, edit: EntryEdit) -> int | None:
-        """The characters with the cut made."""
-        if edit.cut is None or fit.preview_charge(edit) is None:
-            return None
-        return fit.count_chars() - len(edit.entry.text) + edit.cut.chars
-
-    def record(self, count: int, edit: EntryEdit | None) -> int:
+    def record(self) -> int:
         """The charge: a cap in characters is one of the content, but its cuts are told in what the section adds."""
-        previewed = self._fit.preview_charge(edit) if edit is not None else None
-        return self._fit.count_charge() if previewed is None else previewed
+        return self._fit.count_charge()
+
+    def aim(self, fit: SectionLayout, entry: Entry, cuts: Cuts) -> tuple[Aim, Aim] | None:
+        """The characters with the cut made, and the charge."""
+        told = fit.aim_charge(entry, cuts)
+        return (Aim(fit.count_chars() - len(entry.text), is_chars=True), told) if told is not None else None
 
 
 class WholeMeasure:
@@ -340,11 +370,11 @@ class WholeMeasure:
         """The output's units."""
         return self._ledger.units + self._fixed
 
-    def preview(self, fit: SectionLayout, edit: EntryEdit) -> int | None:
-        """The output's units with the cut made."""
-        units = fit.preview(edit, self._ledger)
-        return units + self._fixed if units is not None else None
-
-    def record(self, count: int, edit: EntryEdit | None) -> int:
+    def record(self) -> int:
         """The whole itself."""
-        return count
+        return self.count()
+
+    def aim(self, fit: SectionLayout, entry: Entry, cuts: Cuts) -> tuple[Aim, Aim] | None:
+        """The output's units with the cut made."""
+        aim = fit.aim(entry, cuts, self._ledger, self._fixed)
+        return (aim, aim) if aim is not None else None

@@ -5,15 +5,17 @@ The workings (entries, ledgers, ladders under way) stay in their rooms. Counts a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 from promptc.diag.findings import Diagnostic
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Literal, NamedTuple
 from promptc.model.section import Pool, Section, Step
 from promptc.model.stages import Item, Selected, Strained
+from promptc.passes.items.render import Cut, Cuts
 from promptc.passes.layout.layout import Layout
 from promptc.passes.layout.ledger import Kind
+from promptc.passes.layout.section import Aim
 
 Owner = Kind | Literal["separator"]
 
@@ -96,12 +98,66 @@ class CutPlace(NamedTuple):
     middle: str
 
 
+class Slid:
+    """How far a trim went into one text: to the cut `last`, from what keeps fewer characters than `below`. What it passed over is counted
+    when it is asked for: `aim` and `told` give the ladder's count and the recorded one with each cut; `ending` is what follows the text.
+    """
+
+    __slots__ = ("_aim", "_below", "_count", "_cuts", "_describe", "_ending", "_last", "_told")
+
+    def __init__(self, cuts: Cuts, describe: Callable[[str], str], below: int | None, last: Cut, aim: Aim, told: Aim, ending: str) -> None:
+        self._cuts = cuts
+        self._describe = describe
+        self._below = below
+        self._last = last
+        self._aim = aim
+        self._told = told
+        self._ending = ending
+        self._count: int | None = None
+
+    def __len__(self) -> int:
+        """How many notches it is."""
+        if self._count is None:
+            self._count = self._cuts.count(self._below, self._last.kept)
+        return self._count
+
+    def find_low(self, low: int, *, has_last: bool = True) -> int:
+        """The least of `low` and the ladder's counts behind its notches."""
+        limit = self._aim.limit(low - 1)
+        for cut in self._cuts.iter((limit,), self._below) if limit.size >= 0 else ():
+            if cut.kept < self._last.kept + (not has_last):
+                break
+            low = min(low, self._aim.count(cut))
+        return low
+
+    def iter_notches(self, whole: Applied) -> Iterator[Applied]:
+        """Its notches one by one; `whole` is all of them as one."""
+        before, (added,) = whole.before, whole.added
+        extent = added.before
+        for cut in self._cuts.iter((), self._below):
+            after, shorter = self._told.count(cut), Extent(cut.measure(self._ending), cut.chars)
+            yield whole._replace(
+                why=self._describe(cut.boundary),
+                before=before,
+                after=after,
+                counted=self._aim.count(cut),
+                added=(ExtentChange(added.id, extent, shorter),),
+                cut=CutPlace(cut.start, cut.stop, cut.middle),
+                boundary=cut.boundary,
+                slid=None,
+            )
+            before, extent = after, shorter
+            if cut.kept <= self._last.kept:
+                break
+
+
 class Applied(NamedTuple):
     """A notch that was carried out: the charge (for `truncate` the whole) before and after, in units, and how much larger the target would
     have to be without it, in units of the ladder's measure (0 without a target).
 
     It took the items `gone`, `made` one of them, or `edited` one, maybe by a `cut` at a `boundary`; `added` is what it did besides taking
-    items out. A lowering went from one `level` to another, and so did the groups of `moves`.
+    items out. A lowering went from one `level` to another, and so did the groups of `moves`. `counted` is the ladder's measure behind it.
+    With `slid` it is several notches in a row, told as one.
     """
 
     step: Step
@@ -118,6 +174,13 @@ class Applied(NamedTuple):
     boundary: str
     level: tuple[int | float | None, int | float | None]
     moves: tuple[tuple[str, int | float, int | float | None], ...]
+    counted: int
+    slid: Slid | None = None
+
+    @property
+    def notches(self) -> int:
+        """How many notches it is."""
+        return len(self.slid) if self.slid is not None else 1
 
     @property
     def changes(self) -> tuple[ExtentChange, ...]:
@@ -126,24 +189,81 @@ class Applied(NamedTuple):
         return (*gone, *self.added)
 
 
-class LadderResult(NamedTuple):
-    """What a ladder did: how many notches it `tried`, those `applied` in order, the items (ids) of each `void` one and those that a
-    trim has `passed_over`, and the least count it reached (`low`). `failed` is the `fail` step that stopped it.
+MOST_TOLD = 10_000
+"""Notches of trims in one ladder that are told one by one."""
+
+
+class LadderResult:
+    """What a ladder did: the notches `applied` in order, the items (ids) of each `void` one and those that a trim has `passed_over`, and
+    the least count it reached (`low`).
+
+    `failed` is the `fail` step that stopped it. `moves` are the notches applied, all that trimmed one text as one.
     """
 
-    target: int
-    start: int
-    low: int
-    tried: int
-    applied: tuple[Applied, ...]
-    void: tuple[tuple[Step, tuple[str, ...]], ...]
-    passed_over: tuple[tuple[Step, tuple[str, ...]], ...]
-    failed: Step | None
+    __slots__ = ("_applied", "_tried", "failed", "low", "moves", "passed_over", "start", "target", "void")
+
+    def __init__(
+        self,
+        target: int,
+        start: int,
+        low: int,
+        tried: int,
+        moves: tuple[Applied, ...],
+        void: tuple[tuple[Step, tuple[str, ...]], ...],
+        passed_over: tuple[tuple[Step, tuple[str, ...]], ...],
+        failed: Step | None,
+    ) -> None:
+        """`tried` notches were looked at besides those that trims slid over."""
+        self.target = target
+        self.start = start
+        self.low = low
+        self.moves = moves
+        self.void = void
+        self.passed_over = passed_over
+        self.failed = failed
+        self._tried = tried
+        self._applied = moves if all(one.slid is None for one in moves) else None
 
     @property
     def is_met(self) -> bool:
         """True when the target was reached."""
         return self.low <= self.target
+
+    @property
+    def tried(self) -> int:
+        """How many notches it looked at."""
+        return self._tried + sum(len(one.slid) for one in self.moves if one.slid is not None)
+
+    @property
+    def applied(self) -> tuple[Applied, ...]:
+        """The notches. Where trims made more than `MOST_TOLD`, those of each text are one."""
+        if self._applied is None:
+            self._applied = tuple(self._iter_applied())
+        return self._applied
+
+    def _iter_applied(self) -> Iterator[Applied]:
+        is_short = sum(len(one.slid) for one in self.moves if one.slid is not None) <= MOST_TOLD
+        low = self.start
+        for move in self.moves:
+            for one in move.slid.iter_notches(move) if move.slid is not None and is_short else (move,):
+                yield one._replace(needs=self._need(low))
+                low = min(low, one.counted)
+            if move.slid is not None and not is_short:
+                low = move.slid.find_low(low)
+
+    def find_needs(self, at: int) -> int:
+        """What the last notch of the move with this index needs, as `Applied` tells it."""
+        move = self.moves[at]
+        if self._applied is self.moves:
+            return move.needs
+        low = min([self.start, *(one.counted for one in self.moves[:at])])
+        for one in self.moves[:at]:
+            low = one.slid.find_low(low) if one.slid is not None else low
+        return self._need(move.slid.find_low(low, has_last=False) if move.slid is not None else low)
+
+    def _need(self, low: int) -> int:
+        """How much larger the target would have to be, where there is one, without what comes behind this least count."""
+        return low - self.target if self.target >= 0 else 0
 
 
 @frozen(eq=False)

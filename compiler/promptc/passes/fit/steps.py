@@ -17,8 +17,8 @@ from promptc.diag.typed import Any, Literal
 from promptc.model.section import Evict, Lower, Ranked, Recap, Replace, Section, Shorten, Trim, has_each
 from promptc.model.stages import Item, Selection
 from promptc.passes.bind import list_names
-from promptc.passes.items.render import Cut, Most, fits_size, iter_cuts, strip_lines
-from promptc.passes.layout.section import Act, Entry, EntryEdit, SectionLayout
+from promptc.passes.items.render import Cuts, Most, fits_size, strip_lines
+from promptc.passes.layout.section import Act, Entry, EntryEdit, SectionLayout, Slide
 from promptc.template.compile import Expression, Template
 from promptc.template.runtime.run import price_count
 from promptc.text.counters.counter import Meter
@@ -216,7 +216,7 @@ def iter_shortenings(step: Shorten, fit: SectionLayout, scope: StepScope, render
 
 
 def iter_trims(step: Trim, fit: SectionLayout, scope: StepScope, guard: Guard, total: int) -> Iterator[Act]:
-    """The notches of the step: with `to` one a text, else every boundary down to `floor`.
+    """The notches of the step: with `to` one a text, else every boundary down to `floor`, all of a text in one `Slide`.
 
     An entry trimmed before is cut from its whole text again, only shorter. Messages of parts are passed over, which is told unless `order`
     says what is trimmed.
@@ -241,35 +241,23 @@ def _iter_entry(step: Trim, fit: SectionLayout, entry: Entry, why: str, marker: 
     meter = fit.layout.meter
     if not entry.is_alive or (step.to is not None and fits_size(entry.text, step.to, meter, total)):
         return
-    shortest: Cut | None = None
-    most = Most(step.to.unit, step.to.tokens(total)) if step.to is not None else None
-    limits = (most,) if most is not None else ()
-    for cut in iter_cuts(entry.item.raw, at=step.at, side=step.side, marker=marker, guard=guard, meter=meter, pay=fit.pay, limits=limits):
-        if _is_past(entry, cut):
-            continue
-        if most is None:
-            if step.floor is not None and cut.measure_size(step.floor.unit) < step.floor.tokens(total):
-                break
-            yield _act_trim(step, entry, cut, why)
-            continue
-        shortest = cut
-        if cut.measure_size(most.unit) <= most.size:
-            break
-    if shortest is not None:
-        yield _act_trim(step, entry, shortest, why)
-    yield Act("", ends=True)
+    cuts = Cuts(entry.item.raw, at=step.at, side=step.side, marker=marker, guard=guard, meter=meter, pay=fit.pay)
+    if step.to is not None:
+        cut = cuts.find(Most(step.to.unit, step.to.tokens(total)), entry.kept)
+        if cut is not None and (entry.kept is None or cut.kept < entry.kept):
+            yield Act(_describe_cut(step, why, cut.boundary), edit=EntryEdit(entry, cut=cut), boundary=cut.boundary)
+        return
+    floor = Most(step.floor.unit, step.floor.tokens(total)) if step.floor is not None else None
+    slide = Slide(entry, cuts, floor, partial(_describe_cut, step, why))
+    while entry.is_alive and not slide.is_spent:
+        yield Act("", slide=slide)
 
 
-def _is_past(entry: Entry, cut: Cut) -> bool:
-    """True when the entry has been cut as short already, or is gone: another step may have come in between."""
-    return not entry.is_alive or (entry.kept is not None and cut.kept >= entry.kept)
-
-
-def _act_trim(step: Trim, entry: Entry, cut: Cut, why: str) -> Act:
-    place = f"cut at a {cut.boundary}"
-    if cut.boundary != step.at:
+def _describe_cut(step: Trim, why: str, boundary: str) -> str:
+    place = f"cut at a {boundary}"
+    if boundary != step.at:
         place += f" (no {step.at} ends in reach)"
-    return Act(f"{place}; {why}", edit=EntryEdit(entry, cut=cut), boundary=cut.boundary)
+    return f"{place}; {why}"
 
 
 def list_units(fit: SectionLayout) -> list[list[Entry]]:

@@ -1,4 +1,4 @@
-"""Rendering what was read (contract.md §4, §10): `ItemRenderer` makes items of it, `iter_cuts` and `find_cut` shorten a text at a
+"""Rendering what was read (contract.md §4, §10): `ItemRenderer` makes items of it, `Cuts` and `find_cut` shorten a text at a
 boundary, `guard_fence` and `guard_parts` keep data from being read as structure.
 """
 
@@ -19,7 +19,7 @@ from promptc.template.compile import Template
 from promptc.template.runtime.run import price_count, read_run
 from promptc.text.characters import WHITE, is_blank
 from promptc.text.counters.counter import Meter
-from promptc.text.cutting import KeptText, PrefixMeter, Reach, iter_near
+from promptc.text.cutting import KeptText, PrefixMeter, Reach, count_kept, iter_near
 from promptc.text.guard import Finding, Guard, escape_invisible
 from promptc.text.json import render_canonical_json
 
@@ -311,10 +311,6 @@ class Original:
         most = limit.size + 2 * _NEAR
         return Reach(most + 1, size - most - 1, lambda start, stop: start + size - stop > most)
 
-    def count_cut(self, start: int, stop: int, middle: str, suffix: str) -> int:
-        """The units of `raw[:start] + middle + raw[stop:] + suffix`, without encoding the whole again."""
-        return self.prefix.count_cut(start, stop, middle, suffix)
-
 
 class Cut:
     """What a cut leaves: what stands before `start` and from `stop` on, the marker (`middle`) between. Its text is built when asked for."""
@@ -334,13 +330,6 @@ class Cut:
         return self.start + len(self._original.raw) - self.stop
 
     @property
-    def opens(self) -> bool:
-        """True when the text meets a plain line's end safely."""
-        raw = self._original.raw
-        head = raw[: min(self.start, _NEAR)] or self.middle + raw[self.stop : self.stop + _NEAR]
-        return self._original.meter.is_safe("x\n", head)
-
-    @property
     def raw(self) -> str:
         """The text with its marker, not guarded."""
         raw = self._original.raw
@@ -358,19 +347,17 @@ class Cut:
 
     def measure_size(self, unit: str) -> int:
         """The size of the text alone, in characters (`chars`) or tokens."""
-        return self.chars if unit == "chars" else self._original.meter.tokens(self._count())
+        return self.chars if unit == "chars" else self._original.meter.tokens(self.measure(""))
 
-    def _count(self) -> int:
-        return self.measure("") if self.measure is not None else self._original.meter.count(self.text)
-
-    @property
-    def measure(self) -> Callable[[str], int] | None:
-        """A way to count text and what follows it without a whole encode; None where the guard changed the text."""
-        return self._measure if self._is_plain else None
-
-    def _measure(self, suffix: str) -> int:
+    def measure(self, suffix: str) -> int:
+        """The units of the text and what follows it."""
         if suffix not in self._units:
-            self._units[suffix] = self._original.count_cut(self.start, self.stop, self.middle, suffix)
+            original = self._original
+            self._units[suffix] = (
+                original.prefix.count_cut(self.start, self.stop, self.middle, suffix)
+                if self._is_plain
+                else original.meter.count(self.text + suffix)
+            )
         return self._units[suffix]
 
     @cached_property
@@ -383,38 +370,69 @@ class Cut:
         return self._original.guard.leaves(about)
 
 
-def iter_cuts(
-    raw: str,
-    *,
-    at: At,
-    side: Side,
-    marker: str,
-    guard: Guard,
-    meter: Meter,
-    pay: Pay = _pay_nothing,
-    limits: Sequence[Most] = (),
-    below: int | None = None,
-) -> Iterator[Cut]:
-    """Every proper cut of `raw`, nested, longest first; the shortest keeps the first unit of the finest boundary.
+class Cuts:
+    """Every proper cut of a text, nested, longest first; the shortest keeps the first unit of the finest boundary.
 
-    With `limits`, those that are surely over all of them are passed over, and with `below` those that keep as many characters; never the
-    shortest for its size. `pay` is told the steps of all before they are made.
+    `pay` is told the steps of all before they are made.
     """
-    original = Original(raw, guard, meter, pay)
-    price = _CUT + original.price
-    reach = original.find_reach(limits, below)
-    for kept in iter_near(raw, at, side=side, meter=original.prefix, reach=reach):
-        pay(price)
-        yield Cut(original, kept, marker)
+
+    def __init__(self, raw: str, *, at: At, side: Side, marker: str, guard: Guard, meter: Meter, pay: Pay = _pay_nothing) -> None:
+        self._raw = raw
+        self._at = at
+        self._side = side
+        self._marker = marker
+        self._given = guard, meter, pay
+        self._pay = pay
+
+    @cached_property
+    def _original(self) -> Original:
+        return Original(self._raw, *self._given)
+
+    def iter(self, limits: Sequence[Most] = (), below: int | None = None) -> Iterator[Cut]:
+        """All cuts; with `limits` without those that are surely over all of them, and with `below` without those that keep as many
+        characters. The shortest is there whatever it comes to."""
+        return self._iter(self._original.find_reach(limits, below))
+
+    def find(self, most: Most, below: int | None = None) -> Cut | None:
+        """The longest that is not over `most`, else the shortest; None when there is none."""
+        cut = None
+        for cut in self.iter((most,), below):
+            if cut.measure_size(most.unit) <= most.size:
+                break
+        return cut
+
+    def find_shortest(self) -> Cut | None:
+        """The last cut; None for a text that cannot be cut."""
+        return next(self._iter(Reach(0, len(self._raw), lambda start, stop: True)), None)
+
+    def count(self, below: int | None, least: int) -> int:
+        """How many cuts keep at least `least` characters, and less than `below`."""
+        reach, size, count = self._original.find_reach((), below), len(self._raw), 0
+        for kept in iter_near(self._raw, self._at, side=self._side, meter=self._original.prefix, reach=reach):
+            if count_kept(kept, size) < least:
+                break
+            count += 1
+        return count
+
+    def _iter(self, reach: Reach) -> Iterator[Cut]:
+        original = self._original
+        price = _CUT + original.price
+        for kept in iter_near(self._raw, self._at, side=self._side, meter=original.prefix, reach=reach):
+            self._pay(price)
+            yield Cut(original, kept, self._marker)
+
+    def open_safely(self, meter: Meter) -> bool:
+        """Whether it is sure that every cut meets the end of a plain line safely."""
+        if self._side != "start":
+            return meter.is_safe("x\n", self._raw[:_NEAR])
+        if self._marker:
+            return not is_blank(self._marker) and meter.is_safe("x\n", self._marker)
+        return meter.is_safe("x\n", "x") and ("/" not in self._raw or meter.is_safe("x\n", "/"))
 
 
 def find_cut(raw: str, most: Most, *, at: At, side: Side, marker: str, guard: Guard, meter: Meter, pay: Pay = _pay_nothing) -> Cut | None:
     """The longest cut that is not over `most`, else the shortest; None when `raw` cannot be cut."""
-    cut = None
-    for cut in iter_cuts(raw, at=at, side=side, marker=marker, guard=guard, meter=meter, pay=pay, limits=(most,)):
-        if cut.measure_size(most.unit) <= most.size:
-            return cut
-    return cut
+    return Cuts(raw, at=at, side=side, marker=marker, guard=guard, meter=meter, pay=pay).find(most)
 
 
 def _place_marker(marker: str, boundary: str, before: str, after: str) -> str:

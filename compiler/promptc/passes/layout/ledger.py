@@ -169,17 +169,15 @@ class TokenLedger:
         piece.body, piece.measure = body, measure
         self._settle(piece.previous, piece, piece.next, before)
 
-    def preview(self, piece: Piece, opens: bool, measure: Callable[[str], int]) -> int | None:
-        """What `units` would be if the piece's body were one that counts `measure(suffix)`, and that meets a plain line's end safely as
-        `opens` says. None where the old body or the new one meets a neighbour unsafely: then only doing it tells.
-        """
+    def stands_free(self, piece: Piece, *, opens: bool) -> bool:
+        """Whether the count of the piece is its own in the whole, whatever its body becomes; `opens` tells if each body it may have meets a
+        plain line's end safely."""
         left, right = piece.previous, piece.next
-        closes = self._parts_lines and piece.suffix[-1:] == "\n"
         if left is not None and left.message == piece.message and not (left.closes and piece.opens and opens):
-            return None
-        if right is not None and right.message == piece.message and not (piece.closes and closes and right.opens):
-            return None
-        return self.units - piece.units + measure(piece.suffix)
+            return False
+        if right is None or right.message != piece.message:
+            return True
+        return piece.closes and self._parts_lines and piece.suffix[-1:] == "\n" and right.opens
 
     def mark(self) -> None:
         """Journal the edits from here on."""

@@ -9,17 +9,82 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
+from itertools import takewhile
 
-from promptc.diag.frozen import frozen
+from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any, NamedTuple
 from promptc.model.stages import Item, Selected, Selection
 from promptc.passes.bind import list_names, type_key
-from promptc.passes.items.render import Cut
+from promptc.passes.items.render import Cut, Cuts, Most
 from promptc.passes.layout.layout import Layout
 from promptc.passes.layout.ledger import Kind, Laid, Piece, TokenLedger
 
 _BEHIND = (1 << 32) - 1
 """Added to a section's first message, the number of one behind all its items'."""
+
+
+class Aim(NamedTuple):
+    """What a count is with each cut of one text: what all else comes to, and the most that the text does with one of its endings. Where
+    `is_chars`, it is a count of characters."""
+
+    base: int
+    endings: tuple[str, ...] = ()
+    is_chars: bool = False
+
+    def count(self, cut: Cut) -> int:
+        """The count with this cut."""
+        return self.base + (cut.chars if self.is_chars else max(map(cut.measure, self.endings)))
+
+    def limit(self, count: int) -> Most:
+        """What a cut may come to, at most, where the count is not over this."""
+        return Most("chars" if self.is_chars else "units", count - self.base)
+
+
+class Slide:
+    """The notches that a trim without `to` makes of one text: its cuts, down to `floor`. What is left of them when a ladder stops is for
+    the next one."""
+
+    __slots__ = ("cuts", "describe", "entry", "floor", "is_spent")
+
+    def __init__(self, entry: Entry, cuts: Cuts, floor: Most | None, describe: Callable[[str], str]) -> None:
+        """`describe` says why there is a cut at a boundary."""
+        self.entry = entry
+        self.cuts = cuts
+        self.floor = floor
+        self.describe = describe
+        self.is_spent = False
+
+    def find_last(self) -> Cut | None:
+        """The last notch that is left; None where none is. Only without a floor."""
+        cut = self.cuts.find_shortest() if self.entry.is_alive else None
+        return cut if cut is not None and not self._is_past(cut) else None
+
+    def iter(self, limit: Most | None = None) -> Iterator[Cut]:
+        """The notches that are left; with `limit` without those that are surely over it, but the last is there. None is under the floor."""
+        limits = [limit] if limit is not None else []
+        if self.floor is None or limit is None:
+            yield from takewhile(self._may_be, self.cuts.iter(limits, self.entry.kept) if self.entry.is_alive else ())
+            return
+        for slack in _SLACKS:
+            wider = [replace(one, size=one.size + slack) for one in (limit, self.floor)] if slack is not None else []
+            found = self.cuts.iter(wider, self.entry.kept) if self.entry.is_alive else iter(())
+            first = next(found, None)
+            if first is None or self._is_past(first):
+                return
+            if self._may_be(first):
+                yield first
+                yield from takewhile(self._may_be, found)
+                return
+
+    def _may_be(self, cut: Cut) -> bool:
+        return not self._is_past(cut) and (self.floor is None or cut.measure_size(self.floor.unit) >= self.floor.size)
+
+    def _is_past(self, cut: Cut) -> bool:
+        return self.entry.kept is not None and cut.kept >= self.entry.kept
+
+
+_SLACKS = (0, 64, 1024, None)
+"""How much is added to what is looked for until a cut is met that is not under the floor; None: any cut is looked at."""
 
 
 class Act(NamedTuple):
@@ -47,8 +112,8 @@ class Act(NamedTuple):
     """Whether it is a `fail` step, which does nothing and ends the ladder."""
     passed_over: Sequence[Entry] = ()
     """The entries that a trim leaves alone, although they are too large for it: it does nothing to them but tell so."""
-    ends: bool = False
-    """Whether a trim is done with one entry: it does nothing but let a cut be made that was only previewed."""
+    slide: Slide | None = None
+    """Many notches, of which a ladder makes as many as it needs."""
     is_below: bool = False
     """Whether its marker stands below what is left, not above it."""
 
@@ -198,23 +263,23 @@ class SectionLayout:
         ledger = self._own.ledger if self._own is not None else self._lay().ledger
         return ledger.units + max(ledger.count_tail(ending) for ending in self._endings())
 
-    def preview_charge(self, edit: EntryEdit) -> int | None:
-        """The charge with the edit's cut made, told without making it; None where only doing it tells."""
+    def aim_charge(self, entry: Entry, cuts: Cuts) -> Aim | None:
+        """What the charge is with each of the cuts of an entry; None where only making it tells."""
         own = self._own
-        units = self.preview(edit, own.ledger) if own is not None else None
-        if own is None or units is None or edit.cut is None or edit.cut.measure is None:
+        aim = self.aim(entry, cuts, own.ledger) if own is not None else None
+        if own is None or aim is None:
             return None
-        piece = own.pieces[edit.entry]
-        if own.ledger.last is not piece:
-            return units + max(own.ledger.count_tail(ending) for ending in self._endings())
-        return units + max(edit.cut.measure(ending) for ending in self._endings()) - edit.cut.measure(piece.suffix)
+        if own.ledger.last is own.pieces[entry]:
+            return aim._replace(endings=self._endings())
+        return aim._replace(base=aim.base + max(own.ledger.count_tail(ending) for ending in self._endings()))
 
-    def preview(self, edit: EntryEdit, ledger: TokenLedger) -> int | None:
-        """The units of a ledger with the edit's cut made, told without making it; None where only doing it tells."""
-        if edit.cut is None or edit.cut.measure is None or edit.entry.item.open:
-            return None
+    def aim(self, entry: Entry, cuts: Cuts, ledger: TokenLedger, fixed: int = 0) -> Aim | None:
+        """What the units of a ledger, and `fixed`, are with each of the cuts of an entry; None where only making it tells."""
         placed = next(placed for placed in self._placings if placed.ledger is ledger)
-        return ledger.preview(placed.pieces[edit.entry], edit.cut.opens, edit.cut.measure)
+        piece = placed.pieces[entry]
+        if entry.item.open or not ledger.stands_free(piece, opens=cuts.open_safely(self.layout.meter)):
+            return None
+        return Aim(ledger.units - piece.units + fixed, (piece.suffix,))
 
     def read_piece(self, entry: Entry) -> Piece:
         """An entry's piece where it stands, or last stood."""
