@@ -18,6 +18,7 @@ from benchmarks.segments import bench_segments
 from benchmarks.sessions import bench_sessions
 from benchmarks.state import bench_state
 from benchmarks.templates import bench_templates
+from benchmarks.trimming import bench_trimming
 
 PARTS = {
     "cold": bench_cold,
@@ -26,6 +27,7 @@ PARTS = {
     "growth": bench_growth,
     "others": bench_others,
     "fitting": bench_fitting,
+    "trimming": bench_trimming,
     "memory": bench_memory,
     "templates": bench_templates,
     "attacks": bench_attacks,

@@ -30,7 +30,7 @@ def bench_trimming(scale: Scale) -> None:
         print(f"Trimming: a text of {size:,} characters, never seen, to half its tokens, by a render")
         for at in _BOUNDARIES:
             for name, steps in (("ladder", ""), ("with `to`", ", to: {tokens: %d}")):
-                ratio = _time_text(size, at, steps, scale.choose(5, 1))
+                ratio = _time_text(size, at, steps, scale.choose(21 if size < 100_000 else 5, 1))
                 show(f"at {at}, {name} / one encode by tiktoken", f"{ratio:.1f} x", judge(ratio, 4, at_most=True))
     for items in scale.choose(_ITEMS, (5, 6, 7)):
         print(f"Trimming: {items:,} items, counts cached, the oldest half to one token each, before the report")

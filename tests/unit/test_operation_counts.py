@@ -1,5 +1,6 @@
 """What a render costs, in operations: budgets that hold on any machine. How long they take is for `python -m benchmarks`."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,8 @@ from promptc.passes.fit.fit import fit
 from promptc.passes.items.render import ItemRenderer
 from promptc.passes.strain import strain
 from promptc.pipeline import compile_prompt
+from promptc.text.counters.counter import Meter
+from tests.unit.text.test_prefix import Whole
 
 _ROOT = Path(__file__).parents[2]
 _MAKE = {"packs/sentinel": make_sentinel_state, "benchmarks/reach": make_reach_state}
@@ -119,3 +122,50 @@ def test_a_notch_costs_the_same_however_many_items_there_are(manifest, tmp_path)
         spent[count] = meter.asked / count
     assert spent[2_000] <= spent[500] * 1.1
     assert spent[2_000] < 8
+
+
+@pytest.mark.parametrize("to", [None, {"tokens": 3_000}])
+@pytest.mark.parametrize("at", ["sentence", "word", "token"])
+@pytest.mark.parametrize("side", ["end", "start", "middle"])
+def test_a_trim_counts_a_text_once_and_little_beside_it(at, side, to, tmp_path):
+    text = "\n\n".join(block["text"] for block in make_reach_state(160, _WORDS, 7)["transcript"])
+    step = {"at": at, "from": side, **({"to": to} if to is not None else {})}
+    sections = [{"id": "one", "text": "{{ state.text }}", "overflow": [{"trim": step}]}]
+    manifest = {"promptc": 1, "name": "cut", "version": "1.0.0", "tokenizer": "cl100k_base", "budget": 3_001, "sections": sections}
+    (tmp_path / "pack.yaml").write_text(json.dumps({**manifest, "truncate": ["one"]}))
+    pack = promptc.load(tmp_path)
+    counter = Whole(pack.model.counting.counter)
+    outcome = compile_prompt(pack.model, pack.load_state({"text": text}), Meter(counter))
+    assert outcome.tokens is not None
+    assert outcome.tokens <= 3_001
+    assert counter.characters < 2 * len(text), "the text, what is left of it, and what is near the cut"
+
+
+def test_a_trim_of_many_items_counts_what_each_is_left_with(tmp_path):
+    spent = {}
+    for count in (200, 800):
+        texts = [block["text"] for block in make_reach_state(count, _WORDS, 7)["transcript"]]
+        section = {
+            "id": "log",
+            "items": {"from": "state.log", "limit": 10_000, "text": "{{ item }}"},
+            "overflow": [{"trim": {"at": "word"}}],
+        }
+        manifest = {
+            "promptc": 1,
+            "name": "cut",
+            "version": "1.0.0",
+            "tokenizer": "cl100k_base",
+            "budget": 60 * count,
+            "sections": [section],
+        }
+        (tmp_path / "pack.yaml").write_text(json.dumps({**manifest, "truncate": ["log"]}))
+        pack = promptc.load(tmp_path)
+        counter = Whole(pack.model.counting.counter)
+        strained = strain(bind(pack.model, pack.load_state({"log": texts}), Meter(counter), RenderOptions()))
+        fit(strained)
+        counter.characters = 0
+        fitted = fit(strained)
+        assert not fitted.errors
+        spent[count] = counter.characters / count
+    assert spent[800] <= spent[200] * 1.5
+    assert spent[800] < 40, "characters an item, of 500"

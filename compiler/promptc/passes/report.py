@@ -281,7 +281,7 @@ def _count_added(fitted: Fitted, name: str) -> int:
 
 
 def _describe_ladder(run: LadderResult) -> dict[str, int]:
-    return {"notches": run.tried, "applied": len(run.applied), "void": len(run.void)}
+    return {"notches": run.tried, "applied": sum(one.notches for one in run.applied), "void": len(run.void)}
 
 
 def _describe_cut(fitted: Fitted, ladder: str, cut: Applied) -> dict[str, Any]:
@@ -303,6 +303,8 @@ def _describe_cut(fitted: Fitted, ladder: str, cut: Applied) -> dict[str, Any]:
     }
     if cut.boundary:
         described["boundary"] = cut.boundary
+    if cut.notches > 1:
+        described["notches"] = cut.notches
     if cut.moves:
         described["level"] = list(cut.level)
         described["groups"] = [{"group": group, "level": [high, low]} for group, high, low in cut.moves if group]

@@ -19,6 +19,9 @@ _FEW = 256
 _LOCAL = 2048
 """Characters about a cut that are counted anew; where more are, tokens are joined."""
 
+_ENDS = 4
+"""What finding the tokens of a text costs, in countings of it."""
+
 _LOOKS = (64, 512, 4096, 32_768)
 _CHUNK = (24, 500, 8_000, 64_000)
 """Characters in which gaps are looked for at once: few at first, as most searches end there."""
@@ -53,11 +56,11 @@ class PrefixMeter:
     each cut is counted whole.
     """
 
-    def __init__(self, meter: Meter, text: str, begin_run: Callable[[], None] = lambda: None) -> None:
-        """`begin_run` is called before a text is gone over token by token, which costs as much as counting it some times."""
+    def __init__(self, meter: Meter, text: str, pay: Callable[[int], None] = lambda characters: None) -> None:
+        """`pay` is told how many characters are counted beside those near cuts, before they are."""
         self._meter = meter
         self._text = text
-        self._begin_run = begin_run
+        self._pay = pay
         self._slow: dict[tuple[int, int, str], _RunMeter] = {}
         self._known: tuple[int, int, list[int]] = (0, 0, [])
         self._parts = meter.counter.unit == 1 and meter.is_safe("a", " b")
@@ -74,8 +77,9 @@ class PrefixMeter:
         index, is_safe = self._index, self._meter.is_safe
         places, units = index.places, index.units
         left, right = bisect_right(places, start) - 1, bisect_left(places, stop)
-        last_safe = index.edge if ending else len(places) - 1
-        while right <= last_safe:
+        if ending and right > index.edge and size - stop <= _LOCAL:
+            marker, stop, ending, right = marker + text[stop:] + ending, size, "", len(places) - 1
+        while right < len(places) if not ending else right <= index.edge:
             first, last = places[left], places[right]
             begin, end = _read_edges(text, first, start, marker, stop, last)
             after = text[last : last + _AHEAD]
@@ -96,8 +100,8 @@ class PrefixMeter:
     def _find_slow(self, first: int, last: int, ending: str) -> _RunMeter:
         key = first, last, ending
         if key not in self._slow:
-            self._begin_run()
-            self._slow[key] = _RunMeter(self._meter, self._text[first:last] + ending)
+            self._pay(_ENDS * (last - first))
+            self._slow[key] = _RunMeter(self._meter, self._text[first:last] + ending, self._pay if self._parts else None)
         return self._slow[key]
 
     @cached_property
@@ -161,9 +165,11 @@ class PrefixMeter:
 class _RunMeter:
     """Counts cuts of a text in which counts add up nowhere, or only far apart. The text is encoded once, when the first cut is counted."""
 
-    def __init__(self, meter: Meter, text: str) -> None:
+    def __init__(self, meter: Meter, text: str, pay: Callable[[int], None] | None) -> None:
+        """`pay` is told of cuts that are counted whole, where a counter can do better."""
         self._meter = meter
         self._text = text
+        self._pay = pay
 
     def count_cut(self, start: int, stop: int, marker: str) -> int:
         """As `PrefixMeter.count_cut`."""
@@ -195,6 +201,8 @@ class _RunMeter:
             begin, end = len(text[head[0] : head[1]].encode()), len(before.encode())
             if begin in starts and end in starts:
                 return self._before(head[1]) + starts.index(end) - starts.index(begin) + self._after(tail[0])
+        if self._pay is not None:
+            self._pay(start - first + len(marker) + last - stop)
         return self._before(first) + counter.measure(text[first:start] + marker + text[stop:last]) + self._after(last)
 
     def _find_head(self, start: int, reach: int, follower: str) -> tuple[int, int] | None:

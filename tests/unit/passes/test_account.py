@@ -162,7 +162,8 @@ def _watch(work):
 DEAR = {
     "marks that combine": {"text": "{{ '\u0301' * 840000 }}"},
     "short lines": {"text": "{{ '<a>\n' * 160000 }}", "fence": {"open": "<a>", "close": "</a>"}},
-    "cuts at tokens": {"text": "{{ 'ab cd ' * 90000 }}", "budget": 100, "overflow": [{"trim": {"at": "token"}}]},
+    "cuts of one long word": {"text": "{{ 'xqzj' * 75000 }}", "budget": 100, "overflow": [{"trim": {"at": "token"}}]},
+    "cuts of a text that is guarded": {"text": "<|x|>{{ 'ab cd ' * 9000 }}", "budget": 100, "overflow": [{"trim": {"at": "token"}}]},
 }
 
 

@@ -63,6 +63,25 @@ def test_a_cut_tells_its_ladder_its_characters_and_levels(tmp_path):
     assert report["ladders"]["rows"] == {"notches": 1, "applied": 1, "void": 0}
 
 
+# contract 13.3
+def test_very_many_notches_of_a_text_are_one_cut(tmp_path, monkeypatch):
+    words = " ".join(["some words"] * 12)
+    sections = [{"id": "one", "items": {"from": "state.list", "text": "{{ item }}"}, "overflow": [{"trim": {"at": "word"}}], "budget": 20}]
+    single = _report(tmp_path, {"list": [words] * 3}, sections)
+    monkeypatch.setattr("promptc.passes.fit.result.MOST_TOLD", 40)
+    several = _report(tmp_path, {"list": [words] * 3}, sections)
+    assert len(single["cuts"]) > 40 > len(several["cuts"]) == len({cut["items"][0] for cut in single["cuts"]})
+    assert several["ladders"] == single["ladders"]
+    for cut in several["cuts"]:
+        notches = [one for one in single["cuts"] if one["items"] == cut["items"]]
+        assert cut["notches"] == len(notches)
+        assert "notches" not in notches[0]
+        for key, of in (("count", notches), ("tokens", notches), ("chars", notches)):
+            assert cut[key] == [of[0][key][0], of[-1][key][1]]
+        assert (cut["why"], cut["needs"]) == (notches[-1]["why"], notches[0]["needs"])
+    _assert_sums(several["sections"][0], several["cuts"])
+
+
 # contract 13.6
 def test_tokens_of_items_are_those_where_they_stand(tmp_path):
     """Four texts of five characters are two tokens each by themselves, and six together."""

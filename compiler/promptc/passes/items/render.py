@@ -5,7 +5,7 @@ boundary, `guard_fence` and `guard_parts` keep data from being read as structure
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property, partial
+from functools import cached_property
 
 from promptc.diag.findings import fail, show_value
 from promptc.diag.frozen import frozen, replace
@@ -32,9 +32,6 @@ _CUT = 600
 
 _GLANCE = 4
 """As many glances at a text take as long as counting it."""
-
-_ENDS = 4
-"""What finding the tokens of a text costs, in countings of it."""
 
 Pay = Callable[[int], None]
 CountMedia = Callable[[Mapping[str, Any], Mapping[str, Any], Mapping[str, Any], str], CountedMedia]
@@ -284,7 +281,7 @@ class Original:
         self.is_plain = guard.leaves(raw)
         self.price = 0 if self.is_plain else price
         pay(self.price)
-        self.prefix = PrefixMeter(meter, raw, partial(pay, _ENDS * price))
+        self.prefix = PrefixMeter(meter, raw, lambda characters: pay(price * characters // len(raw)))
 
     def find_reach(self, limits: Sequence[Most], below: int | None) -> Reach:
         """Which cuts keep as many characters as `below`, or are surely over every one of `limits`, whatever the guard makes of them."""
