@@ -27,16 +27,16 @@ _HEAD = "promptc: 1\nname: cut\nversion: 1.0.0\ntokenizer: cl100k_base\n"
 def bench_trimming(scale: Scale) -> None:
     """Prints the ratio of a render that trims a text never seen to one encode of it by tiktoken, and of a ladder over items to a loop."""
     for size in scale.choose(_SIZES, (1_000, 2_000, 3_000)):
-        print(f"Trimming: a text of {size:,} characters, never seen, to half its tokens, by a render")
+        print(f"Trimming: a text of {size:,} characters, never seen, to half its tokens: a render against tiktoken")
         for at in _BOUNDARIES:
-            for name, steps in (("ladder", ""), ("with `to`", ", to: {tokens: %d}")):
+            for name, steps in (("ladder", ""), ("one notch by `to`", ", to: {tokens: %d}")):
                 ratio = _time_text(size, at, steps, scale.choose(21 if size < 100_000 else 5, 1))
-                show(f"at {at}, {name} / one encode by tiktoken", f"{ratio:.1f} x", judge(ratio, 4, at_most=True))
+                show(f"at {at}, {name} / one encode", f"{ratio:.1f} x", judge(ratio, 4, at_most=True))
     for items in scale.choose(_ITEMS, (5, 6, 7)):
-        print(f"Trimming: {items:,} items, counts cached, the oldest half to one token each, before the report")
+        print(f"Trimming: {items:,} items, counts cached, the oldest half cut to a token each: fitting against a bare loop")
         for at in _BOUNDARIES:
             ratio = _time_items(items, at, scale.choose(5, 1))
-            show(f"at {at}, ladder / a bare loop that sums the counts", f"{ratio:.0f} x", judge(ratio, 100, at_most=True))
+            show(f"at {at}, ladder / loop", f"{ratio:.0f} x", judge(ratio, 100, at_most=True))
 
 
 def _time_text(size: int, at: str, to: str, rounds: int) -> float:
