@@ -14,7 +14,7 @@ from promptc.text.counters import counter as counters
 from promptc.text.counters.counter import Meter
 from promptc.text.counters.exact import load_counter
 from promptc.text.counters.huggingface import load_hf_counter
-from promptc.text.cutting import BOUNDARIES, PrefixMeter, Reach, iter_kept, iter_near
+from promptc.text.cutting import BOUNDARIES, CutReach, PrefixMeter, iter_kept, iter_near
 from promptc.text.guard import Guard
 from tests.property.drawing.tokenizer import NAME, render_tokenizer
 from tests.property.text_drawing import stretched, texts
@@ -42,7 +42,7 @@ def _list_kept(text, at, side, counter):
 @given(text=drawn_texts, at=st.sampled_from(BOUNDARIES), chunk=chunks)
 def test_with_no_reach_there_are_all(name, side, text, at, chunk):
     counter = _load(name)
-    meter, nothing = PrefixMeter(Meter(counter), text), Reach(len(text) + 1, -1, lambda *_: False)
+    meter, nothing = PrefixMeter(Meter(counter), text), CutReach(len(text) + 1, -1, lambda *_: False)
     with patch.object(cutting, "_CHUNK", chunk):
         near = list(iter_near(text, at, side=side, meter=meter, reach=nothing))
     assert near == _list_kept(text, at, side, counter)
@@ -56,7 +56,7 @@ def test_what_is_passed_over_is_larger_whatever_is_put_in_its_place(name, side, 
     counter = _load(name)
     meter = PrefixMeter(Meter(counter), text)
     with patch.object(cutting, "_CHUNK", chunk), patch.object(counters, "_STRETCH", 64), patch.object(counters, "_APART", 8):
-        near = list(iter_near(text, at, side=side, meter=meter, reach=meter.find_reach(units, slack)))
+        near = list(iter_near(text, at, side=side, meter=meter, reach=meter.make_reach(units, slack)))
     kept = _list_kept(text, at, side, counter)
     assert near == kept[len(kept) - len(near) :]
     assert bool(near) == bool(kept)

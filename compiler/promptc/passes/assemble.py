@@ -210,7 +210,7 @@ def _iter_cuts(ladder: str, run: LadderResult, fitted: Fitted) -> Iterator[Diagn
         if isinstance(one.step, Evict | Trim) and one.step.warn:
             by_step.setdefault(one.step.label, []).append(at)
     for places in by_step.values():
-        cuts, needs = [run.moves[at] for at in places], run.find_needs(places[-1])
+        cuts, needs = [run.moves[at] for at in places], run.count_needs(places[-1])
         first, last = cuts[0], cuts[-1]
         meter = fitted.layout.meter
         before, after = meter.tokens(first.before), meter.tokens(last.after)

@@ -39,7 +39,7 @@ _SENTENCE = compile_later("([.!?…。！？]+)[\"'”’»›)\\]}」』）】*
 _UNSPACED = "。！？"
 
 
-class Reach(NamedTuple):
+class CutReach(NamedTuple):
     """Which cuts are surely too large: those of the end that keep `head` characters or more, those of the start that begin at `tail` or
     before, and the pairs of places of which `is_over` is true. Where a cut is too large, so is every longer one."""
 
@@ -92,12 +92,12 @@ class PrefixMeter:
                 return units[left] + measure(text[first:start] + marker + text[stop:last]) + after_last
             elif stop == size:
                 last = places[bisect_left(places, start)]
-                return units[left] + self._find_slow(first, last, "").count_cut(start - first, last - first, marker)
+                return units[left] + self._load_slow(first, last, "").count_cut(start - first, last - first, marker)
             else:
                 break
-        return self._find_slow(0, size, ending).count_cut(start, stop + (len(ending) if stop == size else 0), marker)
+        return self._load_slow(0, size, ending).count_cut(start, stop + (len(ending) if stop == size else 0), marker)
 
-    def _find_slow(self, first: int, last: int, ending: str) -> _RunMeter:
+    def _load_slow(self, first: int, last: int, ending: str) -> _RunMeter:
         key = first, last, ending
         if key not in self._slow:
             self._pay(_ENDS * (last - first))
@@ -108,7 +108,7 @@ class PrefixMeter:
     def _index(self) -> TextIndex:
         return self._meter.index(self._text)
 
-    def find_reach(self, units: int, slack: int) -> Reach:
+    def make_reach(self, units: int, slack: int) -> CutReach:
         """Which cuts surely come to more than `units`, whatever they put in the place of what they take, and also if that changes
         `slack` characters on both sides."""
         places, before, edge = self._index.places, self._index.units, self._index.edge
@@ -123,18 +123,18 @@ class PrefixMeter:
             last = bisect_left(places, stop + slack + 1)
             return before[first] + (before[edge] - before[last] if last < edge else 0) > units
 
-        return Reach(head, tail, is_over)
+        return CutReach(head, tail, is_over)
 
     def list_ends(self, first: int, last: int) -> Sequence[int]:
         """The token ends of the text from `first` to `last`, and maybe more on both sides."""
         begin, end, ends = self._known
         if not ends or first < begin or last > end:
-            begin, end = self.find_place_before(first), self.find_place_behind(last)
+            begin, end = self.place_before(first), self.place_behind(last)
             ends = [begin + place for place in self._meter.counter.token_ends(self._text[begin:end])]
             self._known = begin, end, ends
         return ends
 
-    def find_place_before(self, place: int) -> int:
+    def place_before(self, place: int) -> int:
         """A place where counts add up, at most `place`; 0 where none is found near it."""
         if self._is_place(place):
             return place
@@ -149,7 +149,7 @@ class PrefixMeter:
     def _is_place(self, place: int) -> bool:
         return self._parts and self._meter.is_safe(self._text[max(place - 1, 0) : place], self._text[place : place + _AHEAD])
 
-    def find_place_behind(self, place: int) -> int:
+    def place_behind(self, place: int) -> int:
         """A place where counts add up, at least `place`; the text's end where none is found near it."""
         if self._is_place(place):
             return place
@@ -336,7 +336,7 @@ def _iter_outward(text: str, gaps: list[Gap], boundary: Boundary) -> Iterator[Ke
         head, tail = (head, tail - 1) if tail and tail >= head else (head - 1, tail)
 
 
-def iter_near(text: str, at: Boundary, *, side: Side, meter: PrefixMeter, reach: Reach) -> Iterator[KeptText]:
+def iter_near(text: str, at: Boundary, *, side: Side, meter: PrefixMeter, reach: CutReach) -> Iterator[KeptText]:
     """What `iter_kept` gives, but without the cuts that `reach` says are too large; the shortest of all is always there.
 
     Only what is near the first of these is looked at, and the beginning (with `start` the end) of the text.
@@ -430,7 +430,7 @@ def _begin_anew(text: str, boundary: Boundary, first: int, place: int, meter: Pr
     if place <= first:
         return first
     if boundary == "token":
-        place = meter.find_place_before(place)
+        place = meter.place_before(place)
         return first + len(text[first:place].rstrip(WHITE)) if place > first else first
     while place > first and not text[place - 1].isalnum():
         place -= 1

@@ -79,7 +79,7 @@ class LadderRun:
             return self.end
         low = min([self.start, *(one.counted for one in self.applied)])
         for one in self.applied:
-            low = one.slid.find_low(low) if one.slid is not None else low
+            low = one.slid.count_low(low) if one.slid is not None else low
         return low
 
 

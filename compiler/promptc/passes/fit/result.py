@@ -121,7 +121,7 @@ class Slid:
             self._count = self._cuts.count(self._below, self._last.kept)
         return self._count
 
-    def find_low(self, low: int, *, has_last: bool = True) -> int:
+    def count_low(self, low: int, *, has_last: bool = True) -> int:
         """The least of `low` and the ladder's counts behind its notches."""
         limit = self._aim.limit(low - 1)
         for cut in self._cuts.iter((limit,), self._below) if limit.size >= 0 else ():
@@ -249,17 +249,17 @@ class LadderResult:
                 yield one._replace(needs=self._need(low))
                 low = min(low, one.counted)
             if move.slid is not None and not is_short:
-                low = move.slid.find_low(low)
+                low = move.slid.count_low(low)
 
-    def find_needs(self, at: int) -> int:
+    def count_needs(self, at: int) -> int:
         """What the last notch of the move with this index needs, as `Applied` tells it."""
         move = self.moves[at]
         if self._applied is self.moves:
             return move.needs
         low = min([self.start, *(one.counted for one in self.moves[:at])])
         for one in self.moves[:at]:
-            low = one.slid.find_low(low) if one.slid is not None else low
-        return self._need(move.slid.find_low(low, has_last=False) if move.slid is not None else low)
+            low = one.slid.count_low(low) if one.slid is not None else low
+        return self._need(move.slid.count_low(low, has_last=False) if move.slid is not None else low)
 
     def _need(self, low: int) -> int:
         """How much larger the target would have to be, where there is one, without what comes behind this least count."""

@@ -19,7 +19,7 @@ from promptc.template.compile import Template
 from promptc.template.runtime.run import price_count, read_run
 from promptc.text.characters import WHITE, is_blank
 from promptc.text.counters.counter import Meter
-from promptc.text.cutting import KeptText, PrefixMeter, Reach, count_kept, iter_near
+from promptc.text.cutting import CutReach, KeptText, PrefixMeter, count_kept, iter_near
 from promptc.text.guard import Finding, Guard, escape_invisible
 from promptc.text.json import render_canonical_json
 
@@ -283,30 +283,30 @@ class Original:
         pay(self.price)
         self.prefix = PrefixMeter(meter, raw, lambda characters: pay(price * characters // len(raw)))
 
-    def find_reach(self, limits: Sequence[Most], below: int | None) -> Reach:
+    def make_reach(self, limits: Sequence[Most], below: int | None) -> CutReach:
         """Which cuts keep as many characters as `below`, or are surely over every one of `limits`, whatever the guard makes of them."""
         size = len(self.raw)
-        reaches = [self._reach_limit(limit) for limit in limits] or [Reach(size + 1, -1, lambda start, stop: False)]
+        reaches = [self._reach_limit(limit) for limit in limits] or [CutReach(size + 1, -1, lambda start, stop: False)]
         head, tail = max(one.head for one in reaches), min(one.tail for one in reaches)
         if below is None:
-            return Reach(head, tail, lambda start, stop: all(one.is_over(start, stop) for one in reaches))
-        return Reach(
+            return CutReach(head, tail, lambda start, stop: all(one.is_over(start, stop) for one in reaches))
+        return CutReach(
             min(head, below),
             max(tail, size - below),
             lambda start, stop: start + size - stop >= below or all(one.is_over(start, stop) for one in reaches),
         )
 
-    def _reach_limit(self, limit: Most) -> Reach:
+    def _reach_limit(self, limit: Most) -> CutReach:
         """A guard changes only what is near the cut of a text that it leaves as it is."""
         size = len(self.raw)
         if not self.is_plain:
-            return Reach(size + 1, -1, lambda start, stop: False)
+            return CutReach(size + 1, -1, lambda start, stop: False)
         if limit.unit == "units":
-            return self.prefix.find_reach(limit.size, _NEAR)
+            return self.prefix.make_reach(limit.size, _NEAR)
         if limit.unit == "tokens":
-            return self.prefix.find_reach(limit.size * self.meter.counter.unit, _NEAR)
+            return self.prefix.make_reach(limit.size * self.meter.counter.unit, _NEAR)
         most = limit.size + 2 * _NEAR
-        return Reach(most + 1, size - most - 1, lambda start, stop: start + size - stop > most)
+        return CutReach(most + 1, size - most - 1, lambda start, stop: start + size - stop > most)
 
 
 class Cut:
@@ -388,7 +388,7 @@ class Cuts:
     def iter(self, limits: Sequence[Most] = (), below: int | None = None) -> Iterator[Cut]:
         """All cuts; with `limits` without those that are surely over all of them, and with `below` without those that keep as many
         characters. The shortest is there whatever it comes to."""
-        return self._iter(self._original.find_reach(limits, below))
+        return self._iter(self._original.make_reach(limits, below))
 
     def find(self, most: Most, below: int | None = None) -> Cut | None:
         """The longest that is not over `most`, else the shortest; None when there is none."""
@@ -400,18 +400,18 @@ class Cuts:
 
     def find_shortest(self) -> Cut | None:
         """The last cut; None for a text that cannot be cut."""
-        return next(self._iter(Reach(0, len(self._raw), lambda start, stop: True)), None)
+        return next(self._iter(CutReach(0, len(self._raw), lambda start, stop: True)), None)
 
     def count(self, below: int | None, least: int) -> int:
         """How many cuts keep at least `least` characters, and less than `below`."""
-        reach, size, count = self._original.find_reach((), below), len(self._raw), 0
+        reach, size, count = self._original.make_reach((), below), len(self._raw), 0
         for kept in iter_near(self._raw, self._at, side=self._side, meter=self._original.prefix, reach=reach):
             if count_kept(kept, size) < least:
                 break
             count += 1
         return count
 
-    def _iter(self, reach: Reach) -> Iterator[Cut]:
+    def _iter(self, reach: CutReach) -> Iterator[Cut]:
         original = self._original
         price = _CUT + original.price
         for kept in iter_near(self._raw, self._at, side=self._side, meter=original.prefix, reach=reach):
