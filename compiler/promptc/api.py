@@ -261,14 +261,17 @@ class Pack:
             self._sources = OpenSources(counter, os.environ, kept)
         return self._sources
 
-    def check(self, sources: Mapping[str, str] | None = None) -> tuple[Diagnostic, ...]:
+    def check(self, sources: Mapping[str, str] | None = None, *, models: Sequence[str] = ()) -> tuple[Diagnostic, ...]:
         """Lists what is wrong or doubtful in the pack itself, sorted by place. It raises nothing for it.
 
         - `sources`: a mapping of stores to URLs, which may be empty. With it, stores and indexes are opened and looked at, too.
+        - `models`: the models to judge the pack for, in place of those under its `models`.
         """
         from promptc.check.registry import check_pack
 
-        found = check_pack(self.model)
+        pack = self.model
+        asked = tuple((name, pack.manifest.key_span("budget")) for name in models)
+        found = check_pack(replace(pack, models=asked) if asked else pack)
         return sort_diagnostics([*found, *self._check_sources(sources)]) if sources is not None else found
 
     def _check_sources(self, urls: Mapping[str, str]) -> list[Diagnostic]:

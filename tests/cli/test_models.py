@@ -58,6 +58,15 @@ def test_a_long_line_of_a_model_is_wrapped(run):
     assert "model gpt-5-mini: context 400,000, input 272,000, reserve 4,000 (as of" in done.out
 
 
+# contract 8.22
+def test_check_judges_the_models_that_are_asked_for(run):
+    assert run("check", PACK).code == 0
+    done = run("check", PACK, "--model", "gpt-4o", "--model", "claude-opus-5-5")
+    assert done.code == 0 and "PC0658" in done.out and "`claude-opus-5-5`" in done.out
+    wrong = run("check", PACK, "--model", "gpt-nine")
+    assert wrong.code == 1 and "PC0524" in wrong.out and "budget: {model: gpt-4o" in wrong.out
+
+
 def test_the_map_names_the_model(run):
     assert "the window of `gpt-4o`, 4000 are kept for the answer" in run("map", PACK).out
 

@@ -57,7 +57,7 @@ _ALLOWED: Mapping[str, Mapping[str, Holds]] = {
     "explain": {**_RENDER, **_plain("why", "stages", "source", "sweep", "without", "as_json", "width")},
     "eval": {**_RENDER, **_plain("expression", "section", "item")},
     "diff": {**_RENDER, "old": "compared", "new": "compared", "states": "file", **_plain("stat", "style", "as_json", "width")},
-    "check": {"packs": "file", "models": "file", "store": "store", **_plain("format", "sources", "strict")},
+    "check": {"packs": "file", "models": "file", "store": "store", **_plain("model", "format", "sources", "strict")},
     "map": {"pack": "file", **_plain("format", "variant", "mood", "patch")},
     "schema": {"pack": "file", **_plain("kind")},
     "models": {"models": "file", **_plain("names", "format")},

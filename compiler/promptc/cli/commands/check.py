@@ -10,7 +10,7 @@ import click
 from promptc.api import Pack
 from promptc.cli.findings import Reporter, describe_diagnostic
 from promptc.cli.group import PACKS_OR_HERE, Command, take
-from promptc.cli.options import MODELS, STORE, read_stores
+from promptc.cli.options import MODELS, STORE, OptionSpec, read_stores
 from promptc.cli.terminal import show_json, show_text, write_stdout
 from promptc.cli.views.drawing import show_plural
 from promptc.diag.findings import Diagnostic, PromptcError
@@ -22,6 +22,9 @@ _VERBOSE = frozenset({"PC0654", "PC0655", "PC0656"})
 """The codes of notes that are printed only on demand: they tell of a pack, and ask for nothing."""
 
 _SHAPES = ("sarif", "github")
+_MODEL = OptionSpec(
+    "--model", "Judge the pack for this model instead. Repeat it for more models.", "NAME", is_multiple=True, is_declared=True
+)
 _NOUNS = (("error", "error", "errors"), ("warn", "warning", "warnings"), ("note", "note", "notes"))
 
 
@@ -41,7 +44,7 @@ _NOUNS = (("error", "error", "errors"), ("warn", "warning", "warnings"), ("note"
 @PACKS_OR_HERE
 @click.option("--format", type=click.Choice(("text", "json", "sarif", "github")), default="text", help="How to print findings. [text]")
 @click.option("--sources", is_flag=True, help="Open stores and indexes, too: do they exist, and do their chunks fit?")
-@take(STORE, MODELS)
+@take(STORE, _MODEL, MODELS)
 @click.option("--strict", is_flag=True, help="Exit with 1 for notes, too.")
 @click.option("--verbose", is_flag=True, help="Also tell what was proved, and which parts of the state nothing reads.")
 @click.pass_obj
@@ -51,6 +54,7 @@ def check_command(
     format: str,
     sources: bool,
     store: tuple[str, ...],
+    model: tuple[str, ...],
     models: str | None,
     strict: bool,
     verbose: bool,
@@ -67,7 +71,7 @@ def check_command(
     failed: list[PromptcError] = []
     for pack in list_packs(packs):
         try:
-            found += _check(pack, stores, models, is_alone=len(packs) == 1)
+            found += _check(Pack.load(pack, models=models), stores, model, is_alone=len(packs) == 1)
         except PromptcError as error:
             failed.append(error)
     left_out = [] if verbose else [one for one in found if one.code in _VERBOSE]
@@ -82,13 +86,12 @@ def check_command(
     return _FINDINGS if any(strict or one.level != "note" for one in found) else 0
 
 
-def _check(pack: str, stores: Mapping[str, str] | None, models: str | None, *, is_alone: bool) -> Sequence[Diagnostic]:
+def _check(loaded: Pack, stores: Mapping[str, str] | None, models: Sequence[str], *, is_alone: bool) -> Sequence[Diagnostic]:
     """Of several packs each is given the stores that it has."""
-    loaded = Pack.load(pack, models=models)
     if stores is None or is_alone:
-        return loaded.check(stores)
+        return loaded.check(stores, models=models)
     names = {one.name for one in loaded.model.stores}
-    return loaded.check({name: url for name, url in stores.items() if name in names})
+    return loaded.check({name: url for name, url in stores.items() if name in names}, models=models)
 
 
 def _rank(found: Diagnostic) -> int:
