@@ -50,6 +50,27 @@ def test_a_trim_that_may_hold(tmp_path, section):
     assert _trims(tmp_path, section) == []
 
 
+@pytest.mark.parametrize(
+    ("section", "says"),
+    [
+        (
+            "text: '{{ state.x }}', budget: 80, overflow: [{trim: {to: 80}}]",
+            "`to` of `a.overflow[0]`, 80 tokens, leaves no room for the line end behind the text, which may take a token: "
+            "`a` is capped at 80",
+        ),
+        (
+            "text: '{{ state.x }}', overflow: [{trim: {to: 1000}}]",
+            "`to` of `a.overflow[0]`, 1000 tokens, leaves no room for the line end behind the text, which may take a token: "
+            "the budget is 1000",
+        ),
+    ],
+)
+def test_a_trim_to_all_of_the_cap_leaves_nothing_for_the_line_end(tmp_path, section, says):
+    assert _trims(tmp_path, section) == [says]
+    assert _trims(tmp_path, section, "output: {format: messages, messages: [{role: user, sections: [a]}]}\n") == []
+    assert _trims(tmp_path, section.replace("to: 80", "to: 79").replace("to: 1000", "to: 999")) == []
+
+
 def test_the_total_and_tiers_trim_too(tmp_path):
     text = "text: '{{ state.x }}', budget: 80, overflow: [{trim: {}}]"
     assert len(_trims(tmp_path, text, "truncate: [{trim: {section: a, to: 81}}]\n")) == 1

@@ -65,7 +65,7 @@ def check_idle_trims(pack: PackModel, configurations: Configurations) -> Iterato
     for configuration in configurations:
         for section, step in _iter_trims(configuration):
             place = (step.span, step.label)
-            judged = _judge_trim(section, step, configuration.plan.budget.total)
+            judged = _judge_trim(section, step, configuration.plan)
             known = found.get(place, judged)
             found[place] = known if judged is not None else None
     yield from (one for one in found.values() if one is not None)
@@ -77,17 +77,22 @@ def _iter_trims(configuration: Configuration) -> Iterator[tuple[Section, Trim]]:
         yield from ((section, step) for step in steps if isinstance(step, Trim))
 
 
-def _judge_trim(section: Section, step: Trim, total: int) -> Diagnostic | None:
-    cap = section.budget.cap if section.budget is not None else None
+def _judge_trim(section: Section, step: Trim, plan: Plan) -> Diagnostic | None:
+    total, cap = plan.budget.total, section.budget.cap if section.budget is not None else None
     size = step.to or step.floor
-    if cap is None or size is None or (cap.unit == "chars") != (size.unit == "chars"):
+    if size is None or (cap is not None and cap.unit == "chars") != (size.unit == "chars"):
         return None
-    least, most = _measure(size, total), _measure(cap, total)
-    if least <= most:
-        return None
+    least, most = _measure(size, total), _measure(cap, total) if cap is not None else total
     key, noun = "to" if step.to is not None else "floor", "character" if size.unit == "chars" else "token"
-    message = f"`{key}` of `{step.label}`, {count_noun(least, noun)}, never holds: `{section.id}` is capped at {most}"
-    return Diagnostic("PC0672", message, step.span, f"lower it to {most} or less, or raise the budget of `{section.id}`", "warn")
+    cut = f"`{key}` of `{step.label}`, {count_noun(least, noun)},"
+    whose = f"`{section.id}` is capped at {most}" if cap is not None else f"the budget is {most}"
+    if least > most and cap is not None:
+        advice = f"lower it to {most} or less, or raise the budget of `{section.id}`"
+        return Diagnostic("PC0672", f"{cut} never holds: {whose}", step.span, advice, "warn")
+    if least == most > 1 and noun == "token" and plan.output.format == "text":
+        message = f"{cut} leaves no room for the line end behind the text, which may take a token: {whose}"
+        return Diagnostic("PC0672", message, step.span, f"write `{key}: {most - 1}`", "warn")
+    return None
 
 
 def _measure(size: Size, total: int) -> int:

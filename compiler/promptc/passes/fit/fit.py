@@ -280,7 +280,9 @@ class _Fitting:
             whence = name_source(budget) if budget is not None else ""
             message = f"section `{name}` does not fit its budget of {fits}{whence}: {why} {left}, {missing} too many"
             span = run.failed.span if run.failed is not None else budget.span if budget is not None else fit.section.span
-            self._fail(Diagnostic("PC0531", message, span, "raise the budget, or give `overflow` a step that cuts more"), name, missing)
+            line_end = self._tell_line_end(fit, cap) if noun == "tokens" else ""
+            help = f"raise the budget, or {f'trim to {cap - missing}' if line_end else 'give `overflow` a step that cuts more'}"
+            self._fail(Diagnostic("PC0531", message + line_end, span, help), name, missing)
         return run
 
     def _run_pools(self, grants: Mapping[str, int]) -> list[tuple[Pool, int, Mapping[str, int], LadderRun]]:
@@ -306,6 +308,14 @@ class _Fitting:
         help = f"raise `max` to {cap + missing}, or give the pool's `overflow` a step that cuts more"
         span = run.failed.span if run.failed is not None else pool.span
         self._fail(Diagnostic("PC0535", f"{message} (largest: {shown})", span, help), pool.ladder, missing)
+
+    def _tell_line_end(self, fit: SectionLayout, most: int) -> str:
+        """Of a single text that would fit without the line end behind it, that this counts; empty for others."""
+        alive, selected = list(fit.alive), fit.selected
+        if len(alive) != 1 or self._layout.format != "text" or selected.open or selected.header or fit.marker or alive[0].item.open:
+            return ""
+        own = self._meter.tokens(self._meter.count(alive[0].text))
+        return f"; the text alone has {own}, and the line end behind it counts, too" if own <= most else ""
 
     def _truncate(self) -> tuple[TokenLedger, LadderRun]:
         pay = partial(self._strained.selection.bound.run.pay, span=None, what="fitting the whole")
