@@ -14,7 +14,7 @@ from promptc.frontend.json import JsonDocument
 from promptc.frontend.kept_pack import Inputs, KeptPack, LoadedPack
 from promptc.frontend.state import load_document, load_state
 from promptc.model.budget import ModelTable
-from promptc.model.messages import FORMATS, Provider
+from promptc.model.messages import CHAT, FORMATS, Provider
 from promptc.model.pack import Format, PackModel
 from promptc.model.sources import CorpusIndex
 from promptc.model.stages import RenderOptions
@@ -162,7 +162,8 @@ class Pack:
         - `model`: another model, for a budget that follows one and for the request to a provider.
         - `variants`: a case for an axis, such as `{"mood": "calm"}`.
         - `patches`: the names of patches, in order.
-        - `format`: `text`, `messages`, or the name of a provider. A provider gives messages, counted by its own rules.
+        - `format`: `text`, `messages`, `chat`, or the name of a provider. A provider gives messages, counted by its own rules. `chat`
+          gives messages too, and the `text` that the chat template of the pack makes of them.
         - `stores`: another URL for a store, by its name.
 
         Raises `PromptcError` for a state that is not valid, and `FitError` for a prompt that does not fit. Raises `DiskError` for a store
@@ -418,6 +419,10 @@ def choose_format(name: str | None) -> tuple[Format | None, Provider | None]:
     """
     if name is None or name == "text" or name == "messages":
         return name, None  # type: ignore[return-value]
+    if name == CHAT:
+        from promptc.passes.payload.chat import PROVIDER
+
+        return "messages", PROVIDER
     if name not in FORMATS:
         raise UsageError([Diagnostic("PC0706", f"there is no format `{name}`", help=suggest(name, FORMATS))])
     from promptc.frontend.output import load_provider

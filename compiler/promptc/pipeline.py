@@ -12,7 +12,7 @@ from functools import cached_property
 from promptc.diag.findings import Diagnostic, FitError, UsageError, suggest
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any
-from promptc.model.messages import Provider
+from promptc.model.messages import CHAT, Provider
 from promptc.model.pack import Format, PackModel
 from promptc.model.stages import Bound, Gathering, RenderOptions
 from promptc.model.state import State
@@ -38,14 +38,20 @@ def compile_prompt(
     `gather` makes what asks the sources of a pack that has stores or indexes; `work` is done in the place of the passes' own.
     """
     bound = bind(pack, state, meter, options or RenderOptions())
-    fitted = fit(strain(bound, gather(bound) if gather is not None else None, work), work)
+    frame = None
+    if bound.provider is not None and bound.provider.name == CHAT:
+        from promptc.passes.payload.chat import TemplateFrame
+
+        frame = TemplateFrame(bound)
+        bound = replace(bound, provider=frame.provider)
+    fitted = fit(strain(bound, gather(bound) if gather is not None else None, work), work, frame)
     if any(found.level == "error" for found in fitted.errors):
         bound.run.renew()
         return Outcome(fitted, None, None, warn(fitted, None))
-    emitted = assemble(fitted)
-    tokens = verify(fitted, emitted)
+    emitted = assemble(fitted, frame)
+    tokens = verify(fitted, emitted, frame)
     bound.run.renew()
-    return Outcome(fitted, emitted, tokens, warn(fitted, emitted))
+    return Outcome(fitted, emitted, tokens, (*warn(fitted, emitted), *(frame.warnings if frame is not None else ())))
 
 
 class Outcome:
@@ -114,8 +120,11 @@ class Prompt:
 
     @property
     def text(self) -> str:
-        """The prompt as text. It ends in one newline, and is empty if no section is present."""
-        return self._emitted("text").text
+        """The prompt as text. It ends in one newline, and is empty if no section is present.
+
+        With the format `chat` it is the text that the chat template makes of the messages, to the byte.
+        """
+        return self._emitted("messages" if self.provider == CHAT else "text").text
 
     @property
     def messages(self) -> list[dict[str, Any]]:
@@ -162,7 +171,7 @@ class Prompt:
         bound = fitted.strained.selection.bound
         budget, named = bound.budget, fitted.strained.selection.plan.output.models.get(provider)
         payload = build_payload(
-            read_messages(fitted, emitted),
+            read_messages(fitted.layout, emitted),
             fitted.layout.tools,
             fitted.layout.response,
             provider=known,

@@ -4,6 +4,7 @@ import base64
 import json
 from collections.abc import Mapping, Sequence
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import tiktoken
@@ -42,6 +43,14 @@ _UNPROVIDED = {"message": 3, "prompt": 3, "role": True, "tools": 0, "response": 
 def count_text(name: str, text: str) -> int:
     """Tokens of a text; `chars/4` is a quarter of its characters, rounded up."""
     return -(-len(text) // 4) if name == "chars/4" else len(load_encoding(name).encode_ordinary(text))
+
+
+def count_framed(manifest: str, name: str, text: str) -> int:
+    """Tokens of what a chat template made, by the tokenizer file beside a manifest, special tokens as it finds them."""
+    from tokenizers import Tokenizer
+
+    file = Path(manifest).parent / name.removeprefix("hf:")
+    return len(Tokenizer.from_file(str(file)).encode(text, add_special_tokens=False).ids)
 
 
 def count_messages(

@@ -17,7 +17,7 @@ from promptc.diag.findings import Diagnostic, DiskError, UsageError, join_names,
 from promptc.diag.typed import Any
 from promptc.files.reading import read_beginning, read_given
 from promptc.frontend.json import MAX_STATE_BYTES
-from promptc.model.messages import PROVIDERS
+from promptc.model.messages import CHAT, PROVIDERS
 from promptc.model.stages import Selected
 from promptc.model.state import State
 from promptc.pipeline import Outcome, Prompt
@@ -30,11 +30,10 @@ STDIN = "-"
 
 def run_render(reporter: Reporter, given: RenderCommand) -> int:
     """Prints the prompt; the exit code. Raises `PromptcError`, and `UsageError` for options that do not go together (PC0708)."""
-    provider = given.request.format if given.request.format in PROVIDERS else None
-    if provider is not None and given.only:
+    if given.request.format in (CHAT, *PROVIDERS) and given.only:
         help = "use `--format text` or `--format messages` with `--only`"
         raise UsageError(
-            [Diagnostic("PC0708", f"`--only` prints sections, but `--format {provider}` makes a whole request body", help=help)]
+            [Diagnostic("PC0708", f"`--only` prints sections, but `--format {given.request.format}` makes a whole request", help=help)]
         )
     with open_pack(given.pack, is_cached=given.is_cached, models=given.request.models) as pack:
         outcome = compile_request(pack, load_state_file(pack, given.state, given.request), given.request)
@@ -65,6 +64,8 @@ def _print(reporter: Reporter, outcome: Outcome, given: RenderCommand) -> int:
 
 def _encode(prompt: Prompt, given: RenderCommand) -> tuple[bytes, tuple[Diagnostic, ...]]:
     """The bytes to print: of the whole prompt, of some sections, or of a request body, with what was said while that was made."""
+    if prompt.provider == CHAT:
+        return prompt.text.encode(), ()
     if prompt.format == "text":
         return (prompt.read_sections(*given.only) if given.only else prompt.text).encode(), ()
     if prompt.provider is None:

@@ -14,9 +14,10 @@ from functools import cache
 from itertools import groupby
 from pathlib import Path, PurePosixPath
 
-from promptc.diag.findings import Diagnostic, DiskError, PromptcError, Span, UsageError, fail, shorten, suggest
+from promptc.diag.findings import Diagnostic, DiskError, PromptcError, Span, UsageError, fail, join_names, shorten, suggest
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any, TypeVar
+from promptc.files.paths import show_path
 from promptc.files.reading import read_inside
 from promptc.frontend.json import JsonDocument, load_json
 from promptc.frontend.manifest import iter_keys
@@ -26,9 +27,12 @@ from promptc.frontend.schema.lint import lint_offered, lint_schema
 from promptc.frontend.sections import load_fence
 from promptc.frontend.texts import PackFiles, TextCompiler
 from promptc.model.messages import PROVIDERS, Breakpoints, Provider, SchemaRules, TakenMedia
-from promptc.model.pack import Guarding, MessagePlan, Offers, Output, PackModel, Response, SentSchema, Tool
+from promptc.model.pack import ChatTemplate, Guarding, MessagePlan, Offers, Output, PackModel, Response, SentSchema, Tool
 from promptc.model.section import Fence, Section
 from promptc.model.state import Node
+from promptc.template.allow import Limits
+from promptc.template.compile import load_chat_template
+from promptc.template.place import Place
 from promptc.text.characters import is_blank
 from promptc.text.json import extend_pointer
 
@@ -50,6 +54,7 @@ _ELSEWHERE = {
 _STRANGE = re.compile(r"[^a-zA-Z0-9_-]+")
 _LONGEST_SCHEMA = 64
 _UNNAMED = "response"
+_SPECIAL_TOKENS = tuple(f"{name}_token" for name in ("bos", "eos", "unk", "sep", "pad", "cls", "mask"))
 _TOKENS = ("message_tokens", "prompt_tokens", "tool_tokens", "tools_tokens", "response_tokens")
 
 
@@ -366,6 +371,61 @@ def _name(file: str) -> str:
     """The file's name without its folder and ending, as providers take it."""
     stem = PurePosixPath(file).name.removesuffix(".json")
     return _STRANGE.sub("_", stem).strip("_")[:_LONGEST_SCHEMA] or _UNNAMED
+
+
+def load_chat(manifest: Node, compiler: TextCompiler, files: PackFiles, limits: Limits) -> ChatTemplate | None:
+    """`tokenizer.chat_template`: the chat template of the model, compiled; None where there is none, and why is noted for one that cannot
+    be used (PC0185, PC0186, or what is wrong in the template).
+    """
+    tokenizer = manifest.value["tokenizer"]
+    node = tokenizer.get("chat_template")
+    if node is None:
+        return None
+    if not str(tokenizer.value["use"].value).startswith("hf:"):
+        message = "`chat_template` needs the tokenizer of its model, and `use` names another"
+        compiler.note("PC0186", message, node.span, "write `use: hf:tokenizer.json`, with the file of the same model")
+        return None
+    file = node.get("file") or node
+    now = node.get("now")
+    try:
+        text, tokens, place = _read_chat(file, node.get("name"), files)
+        template = load_chat_template(text, place, limits=limits)
+    except PromptcError as error:
+        compiler.findings.extend(error.diagnostics)
+        return None
+    given = node.get("with")
+    names = {"documents": None, "add_generation_prompt": True, **tokens, **(given.plain() if given is not None else {})}
+    return ChatTemplate(template, node.span, names, compiler.find_expression(now))
+
+
+def _read_chat(file: Node, wanted: Node | None, files: PackFiles) -> tuple[str, dict[str, str], Place]:
+    """The text of a template, the special tokens that its file names, and where it stands. Raises `PromptcError`."""
+    name = str(file.value)
+    if not name.endswith(_ENDING):
+        text, shown = files.read_text(file.folder, name, file.span), show_path(file.span, name)
+        return text, {}, Place(Span(shown, 1, 1, text.split("\n", 1)[0][:400]), inline=False)
+    document = load_json(*files.read_named(file))
+    config = document.value if isinstance(document.value, dict) else {}
+    found = config.get("chat_template")
+    if isinstance(found, list):
+        named = {one["name"]: one["template"] for one in found if isinstance(one, dict) and one.keys() >= {"name", "template"}}
+        found = named.get(str(wanted.value) if wanted is not None else "default")
+        known = join_names(map(str, named))
+        why, help = f"has no chat template of that name; it has {known}", "name one of them: `chat_template: {file: …, name: …}`"
+    else:
+        why = "has no `chat_template`"
+        help = "newer models keep it in a file of its own: write `chat_template: chat_template.jinja`"
+    if not isinstance(found, str):
+        raise fail("PC0185", f"`{name}` {why}", file.span, help=help)
+    tokens = {key: _read_token(config.get(key)) for key in _SPECIAL_TOKENS}
+    place = Place(document.span("/chat_template"), inline=True)
+    return found, {key: token for key, token in tokens.items() if token is not None}, place
+
+
+def _read_token(given: Any) -> str | None:
+    """A special token as a `tokenizer_config.json` writes it: its text, or a mapping with that."""
+    text = given.get("content") if isinstance(given, dict) else given
+    return text if isinstance(text, str) else None
 
 
 def load_provider(name: str) -> Provider:

@@ -17,7 +17,7 @@ from promptc.frontend.json import load_json
 from promptc.frontend.kept_pack import LoadedPack, load_counting
 from promptc.frontend.manifest import apply_variation, iter_keys, manifest_path, read_manifest
 from promptc.frontend.operations import AskPacks, OperationLoader
-from promptc.frontend.output import OfferedFiles, load_offers, load_output, load_shared_fence
+from promptc.frontend.output import OfferedFiles, load_chat, load_offers, load_output, load_shared_fence
 from promptc.frontend.sections import list_declared, load_pools, load_section, load_steps, read_ratio, read_rules, read_total
 from promptc.frontend.shape import check_effective_shape
 from promptc.frontend.state import StateSchema, load_state_schema
@@ -50,6 +50,7 @@ def load_pack(path: Path, load_table: Callable[[], ModelTable] = load_models) ->
     compiler.definitions = _load_definitions(manifest, compiler, limits)
     schema = _load_schema(manifest, compiler, files)
     counting = load_counting(manifest.value["tokenizer"], compiler.findings)
+    chat = load_chat(manifest, compiler, files, limits)
     stores, indexes = load_stores(manifest, compiler), load_indexes(manifest, compiler, files)
     offered = OfferedFiles(files, compiler.findings)
     plans = PlanLoader(manifest, compiler, offered)
@@ -93,6 +94,7 @@ def load_pack(path: Path, load_table: Callable[[], ModelTable] = load_models) ->
         redact=rules,
         list_named=lambda: frozenset(compiler.named),
         load_models=load_table,
+        chat=chat,
     )
     packs.share(pack)
     return LoadedPack(pack, schema, files.inputs, plans.plans)

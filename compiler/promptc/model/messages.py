@@ -15,8 +15,11 @@ from promptc.template.compile import Expression, Template
 PROVIDERS = ("openai", "openai-responses", "openai-compatible", "anthropic", "gemini", "ollama")
 """The names of the providers, which are formats of `render`."""
 
-FORMATS = ("text", "messages", *PROVIDERS)
-"""What a prompt may be rendered as: text, messages, or messages for a provider."""
+CHAT = "chat"
+"""The format that the chat template of the pack's tokenizer makes of messages, and what counts them then."""
+
+FORMATS = ("text", "messages", CHAT, *PROVIDERS)
+"""What a prompt may be rendered as: text, messages, the text of a chat template, or messages for a provider."""
 
 
 class AnswerSchema(Protocol):

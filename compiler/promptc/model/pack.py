@@ -199,6 +199,18 @@ class Counting:
 
 
 @frozen(eq=False)
+class ChatTemplate:
+    """The chat template of the model that the tokenizer is from. `names` are what it is given beside messages and tools: special tokens,
+    and what the manifest says. `now` is the moment that it may print.
+    """
+
+    template: Template
+    span: Span
+    names: Mapping[str, Any] = field(default_factory=dict)
+    now: Expression | None = None
+
+
+@frozen(eq=False)
 class DueCondition:
     """When an operation is due, and the defaults of its arguments: what a render needs of it."""
 
@@ -275,7 +287,8 @@ class PackModel:
     which tools are named, and which are not. `visible` is the condition that an item must meet to be read by any section (None: all are).
     `models` are those for which `check` proves it, each with its place. `redact` are the rules of the pack and of all its sections, in the
     order in which they are written. `list_named` tells which definitions the texts name that were compiled so far; `load_models` gives the
-    models that a budget may name.
+    models that a budget may name. `chat` is the chat template of its
+    model.
     """
 
     name: str
@@ -307,6 +320,7 @@ class PackModel:
     redact: tuple[Redaction, ...] = ()
     list_named: Callable[[], frozenset[str]] = frozenset
     load_models: Callable[[], ModelTable] = ModelTable
+    chat: ChatTemplate | None = None
 
     def open_account(self) -> Run:
         """Open an account of what one render may use up."""

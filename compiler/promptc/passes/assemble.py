@@ -8,16 +8,18 @@ from collections.abc import Iterator, Sequence
 from itertools import chain
 
 from promptc.diag.findings import Diagnostic, Span, count_noun, fail, show_value
-from promptc.diag.frozen import frozen
-from promptc.diag.typed import Any
+from promptc.diag.frozen import frozen, replace
+from promptc.diag.typed import Any, Protocol
 from promptc.model.section import Evict, Trim
 from promptc.passes.fit.result import Applied, Fitted, LadderResult, Part
 from promptc.passes.items.render import fits_size, iter_joined, join_counted
+from promptc.passes.layout.layout import Layout
 from promptc.passes.strain import iter_warnings
 
 _HALVES = "give the section another `separator`: now the text around its items and the data form one together"
 _PARTS = "clean the state: the joined texts of its parts form one"
 _NEIGHBOURS = "end the message with other text, or clean the state: a message and the next of its role form one when joined"
+_FRAMED = "clean the state, or let the section begin and end with other text"
 _PLACES = 6
 _HIDDEN = {
     "replace_hidden": "clean the state, or refuse such content: `output: {guard: {invisible: reject}}`; here each became one U+FFFD",
@@ -41,7 +43,8 @@ class MiscountError(Exception):
 
 @frozen(eq=False)
 class Emitted:
-    """The output. `text` for the text format, else `messages`; `parts` in order, their texts joined are the output."""
+    """The output. `text` for the text format, else `messages`, and the `text` that a chat template makes of them; `parts` in order, their
+    texts joined are the contents."""
 
     text: str
     messages: tuple[dict[str, Any], ...]
@@ -49,27 +52,46 @@ class Emitted:
     characters: int
 
 
-def assemble(fitted: Fitted) -> Emitted:
-    """The emitted form of a fitted selection."""
+def assemble(fitted: Fitted, frame: ChatFrame | None = None) -> Emitted:
+    """The emitted form of a fitted selection; with `frame`, also the text of the chat template."""
     parts = fitted.parts
     text = "".join([part.text for part in parts])
     if fitted.layout.format == "text":
         return Emitted(text, (), parts, len(text))
-    return Emitted("", tuple(_iter_messages(fitted)), parts, len(text))
+    emitted = emit_messages(parts, fitted.roles)
+    if frame is None:
+        return emitted
+    framed = frame.render(fitted.layout, emitted)
+    return replace(emitted, text=framed, characters=len(framed))
 
 
-def _iter_messages(fitted: Fitted) -> Iterator[dict[str, Any]]:
+def emit_messages(parts: tuple[Part, ...], roles: Sequence[str]) -> Emitted:
+    """The parts as messages."""
+    return Emitted("", tuple(_iter_messages(parts, roles)), parts, sum(len(part.text) for part in parts))
+
+
+class ChatFrame(Protocol):
+    """Makes the text of a chat template of messages, and counts it."""
+
+    def render(self, layout: Layout, emitted: Emitted) -> str:
+        """The text. Raises `PromptcError` for messages that the template refuses."""
+
+    def count(self, text: str) -> int:
+        """Its units."""
+
+
+def _iter_messages(parts: Sequence[Part], roles: Sequence[str]) -> Iterator[dict[str, Any]]:
     texts: dict[int, list[str]] = {}
     content: dict[int, Any] = {}
-    for part in fitted.parts:
+    for part in parts:
         texts.setdefault(part.message, []).append(part.text)
         if part.item is not None and part.item.item.content is not None:
             content[part.message] = [dict(one) for one in part.item.item.content]
     for index, pieces in texts.items():
-        yield {"role": fitted.roles[index], "content": content.get(index, "".join(pieces))}
+        yield {"role": roles[index], "content": content.get(index, "".join(pieces))}
 
 
-def verify(fitted: Fitted, emitted: Emitted) -> int:
+def verify(fitted: Fitted, emitted: Emitted, frame: ChatFrame | None = None) -> int:
     """The output's tokens, counted anew and whole; looked up only where this very text was counted whole before.
 
     Raises `MiscountError` when the receipt does not hold, `PromptcError` (PC0591) for a fence or a special token that the manifest did not
@@ -80,6 +102,9 @@ def verify(fitted: Fitted, emitted: Emitted) -> int:
     counter = meter.counter
     if layout.format == "text":
         units = meter.count_whole(emitted.text)
+    elif frame is not None:
+        _prove_frame(fitted, emitted, frame)
+        units = frame.count(emitted.text)
     else:
         contents: dict[int, list[str]] = {}
         media = 0
@@ -118,6 +143,37 @@ def _prove_structure(fitted: Fitted, emitted: Emitted) -> None:
     for alike in roles.values():
         if any(guard.may_go_on("".join([part.text for part in parts])) for parts in alike[:-1]):
             _prove(fitted, list(chain(*alike)), _NEIGHBOURS)
+
+
+def _prove_frame(fitted: Fitted, emitted: Emitted, frame: ChatFrame) -> None:
+    """No special token of the chat text stands half in a content. (One that stands in it whole was dealt with by the guard.)"""
+    marks = sorted((start, end) for kind, start, end in fitted.strained.selection.guard.iter_marks(emitted.text))
+    at = mark = 0
+    for part in emitted.parts:
+        content = part.text.strip()
+        start = emitted.text.find(content, at) if content else -1
+        if start < 0:
+            continue  # the template leaves it out, or writes it in another way
+        at = start + len(content)
+        while mark < len(marks) and marks[mark][1] <= start:
+            mark += 1
+        for first, last in marks[mark:]:
+            if first >= at:
+                break
+            if (first < start or last > at) and _completes(fitted, emitted, part, frame, len(marks)):
+                section = next(one for one in fitted.layout.sections if one.id == part.section)
+                message = f"a special token would be made of `{section.id}` and what the chat template writes beside it"
+                raise fail("PC0591", f"{message}: {show_value(emitted.text[first:last])}", section.span, help=_FRAMED)
+
+
+def _completes(fitted: Fitted, emitted: Emitted, part: Part, frame: ChatFrame, marks: int) -> bool:
+    """Whether there are fewer special tokens once letters part the content from what is beside it. Else the template writes the same text
+    inside a token of its own."""
+    if part.item is not None and part.item.item.content is not None:
+        return True
+    parted = tuple(one._replace(text=f"x{one.text}x") if one is part else one for one in emitted.parts)
+    text = frame.render(fitted.layout, emit_messages(parted, fitted.roles))
+    return sum(1 for _ in fitted.strained.selection.guard.iter_marks(text)) < marks
 
 
 def _prove_message(fitted: Fitted, parts: Sequence[Part]) -> Sequence[Part]:

@@ -244,7 +244,7 @@ def _describe_overhead(fitted: Fitted) -> dict[str, Any]:
     left_out = response.choose_sent(provider.name).left_out if provider is not None and response is not None else ()
     return {
         "provider": provider.name if provider is not None else None,
-        "as_of": provider.as_of if provider is not None else None,
+        "as_of": provider.as_of or None if provider is not None else None,
         "message": layout.costs.message,
         "prompt": layout.costs.prompt,
         "role": layout.costs.counts_role,

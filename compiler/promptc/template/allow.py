@@ -61,6 +61,8 @@ OWN_FILTERS = frozenset(
     "truncate_at sentences_about tokens minutes_since hours_since days_since timestamp normalize one_line json mentions pick".split()
 )
 FILTERS = JINJA_FILTERS | OWN_FILTERS
+CHAT_FILTERS = frozenset({"chat_tojson"})
+"""What the lowering of a chat template puts in the place of others. No template can write these names."""
 TESTS = frozenset(
     """
     boolean callable defined divisibleby eq == equalto even false filter float ge >= gt > greaterthan in integer iterable le <=
@@ -84,6 +86,27 @@ METHODS = TEXT_METHODS | MAPPING_METHODS | LIST_METHODS | LOOP_METHODS | CYCLER_
 DICT_NAMES = frozenset(name for name in dir(dict) if not name.startswith("_"))
 """Names a mapping already answers to: `x.items` would be the method and not the key."""
 LOOP_NAMES = frozenset("index index0 revindex revindex0 first last length depth depth0 previtem nextitem".split())
+
+
+@frozen
+class Dialect:
+    """What one kind of template is written in.
+
+    `lenient`: an undefined value prints as nothing, is false and holds nothing, as in plain Jinja; only reading a part of it, calling it
+    and computing with it fail. Line ends and tags are then read as those do who render chat templates: a last line end goes.
+    """
+
+    nodes: frozenset[str]
+    filters: frozenset[str]
+    functions: frozenset[str]
+    lenient: bool = False
+
+
+PACK = Dialect(NODES, FILTERS, GLOBALS)
+"""The templates and expressions of a pack."""
+
+CHAT = Dialect(NODES | {"Break", "Continue"}, JINJA_FILTERS, GLOBALS | {"raise_exception", "strftime_now"}, lenient=True)
+"""The chat template of a model."""
 
 WHY_NOT = {
     "random": "nothing random reaches a prompt: `pick(seed)` takes an element as a pure function of the seed",

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from promptc.diag.findings import Span
 from promptc.diag.frozen import field, frozen
 from promptc.diag.typed import Protocol
-from promptc.template.allow import LIMITS, Limits
+from promptc.template.allow import CHAT, LIMITS, Limits
 from promptc.template.place import Place
 
 _SHOWN = {"None": "none", "True": "true", "False": "false"}
@@ -71,6 +71,14 @@ def load_template(text: str, place: Place, *, load_file: Callable[[str], str] | 
     from promptc.template.lower.module import compile_source
 
     compiled = compile_source(text, place, load_file, limits=limits)
+    return Template(text, place, compiled.reads, compiled.program, compiled.files)
+
+
+def load_chat_template(text: str, place: Place, *, limits: Limits = LIMITS) -> Template:
+    """Check and compile the chat template of a model, as those who serve it render it. Errors: `PromptcError` with all findings."""
+    from promptc.template.lower.module import compile_source
+
+    compiled = compile_source(text, place, None, limits=limits, dialect=CHAT)
     return Template(text, place, compiled.reads, compiled.program, compiled.files)
 
 

@@ -14,7 +14,7 @@ from jinja2 import nodes
 from promptc.diag.findings import Diagnostic, PromptcError, Span, count_noun, join_names
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any
-from promptc.template.allow import FILTERS, GLOBALS, LIMITS, TESTS, Limits
+from promptc.template.allow import FILTERS, GLOBALS, LIMITS, PACK, TESTS, Dialect, Limits
 from promptc.template.parse import Finding, PartsBudget, check_tree, parse
 from promptc.template.place import Definition, Place, Site
 
@@ -29,11 +29,18 @@ _NOTHING: Mapping[str, nodes.Expr] = {}
 
 
 def read_tree(
-    text: str, name: str, place: Place, limits: Limits, *, expression: bool = False, parts: PartsBudget | None = None
+    text: str,
+    name: str,
+    place: Place,
+    limits: Limits,
+    *,
+    expression: bool = False,
+    parts: PartsBudget | None = None,
+    dialect: Dialect = PACK,
 ) -> nodes.Template:
     """As `parse`, with every definition of the place written out; `list_sites` says where. Raises `PromptcError`."""
     parts = parts or PartsBudget(limits)
-    tree = parse(text, name, place, limits, expression=expression, parts=parts)
+    tree = parse(text, name, place, limits, expression=expression, parts=parts, dialect=dialect)
     known = {one.name: one for one in place.definitions}
     if not known or not any(one.name in known for one in tree.find_all(nodes.Name)):
         return tree

@@ -11,11 +11,12 @@ from functools import cache
 from math import isinf
 
 from jinja2 import Environment, TemplateSyntaxError, nodes
+from jinja2.ext import Extension, LoopControlExtension
 from jinja2.lexer import TokenStream
 from jinja2.parser import Parser
 
 from promptc.diag.findings import Diagnostic, PromptcError, suggest
-from promptc.template.allow import DICT_NAMES, FILTERS, GLOBALS, MAPPING_METHODS, METHODS, NODES, TESTS, TEXT_METHODS, WHY_NOT, Limits
+from promptc.template.allow import DICT_NAMES, GLOBALS, MAPPING_METHODS, METHODS, PACK, TESTS, TEXT_METHODS, WHY_NOT, Dialect, Limits
 from promptc.template.place import Definition, Place
 from promptc.template.runtime.errors import reword
 
@@ -23,7 +24,7 @@ Token = tuple[int, str, str]
 _FREE = frozenset({"whitespace", "comment_begin", "comment", "comment_end"})
 """Tokens the parser never sees."""
 
-_OPENING = frozenset({"if", "for", "macro", "call", "filter", "block", "with", "autoescape"})
+_OPENING = frozenset({"if", "for", "macro", "call", "filter", "block", "with", "autoescape", "generation"})
 _COUNTED = frozenset({"name", "operator", "integer", "float", "string"})
 _LOOSE = frozenset({"and", "or", "not", "if", "else"})
 _Found = tuple[str, str, str] | None
@@ -64,7 +65,14 @@ class PartsBudget:
 
 
 def parse(
-    text: str, name: str, place: Place, limits: Limits, *, expression: bool = False, parts: PartsBudget | None = None
+    text: str,
+    name: str,
+    place: Place,
+    limits: Limits,
+    *,
+    expression: bool = False,
+    parts: PartsBudget | None = None,
+    dialect: Dialect = PACK,
 ) -> nodes.Template:
     """Jinja's tree of a template, or of one expression. The `lineno` of every node is its place: the characters before it, plus 1.
 
@@ -74,11 +82,11 @@ def parse(
     _raise(check_size(text, name, place, limits))
     tokens: list[Token] = []
     try:
-        placed = _note(_iter_placed(text, "variable" if expression else None), tokens, parts or PartsBudget(limits))
+        placed = _note(_iter_placed(text, "variable" if expression else None, dialect.lenient), tokens, parts or PartsBudget(limits))
         _raise(check_bounds(placed, text, name, place, limits))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # Python deprecates unknown escapes in a text; Jinja takes them as they stand
-            environment = _load_environment()
+            environment = _load_environment(dialect.lenient)
             parser = Parser(environment, "")
             parser.stream = TokenStream(environment.lexer.wrap(tokens), None, None)
             return _parse_expression(parser) if expression else parser.parse()
@@ -122,10 +130,10 @@ def _advise(message: str) -> str:
     return "something is left open before this place" if "end of" in message else "see docs/reference/templates.md"
 
 
-def _iter_placed(source: str, state: str | None) -> Iterator[Token]:
+def _iter_placed(source: str, state: str | None, lenient: bool = False) -> Iterator[Token]:
     """The lexer's tokens with their places. Only white space is ever skipped between two, so each is found from the last on."""
     at = 0
-    tokens = _load_environment().lexer.tokeniter(source, None, None, state)
+    tokens = _load_environment(lenient).lexer.tokeniter(source, None, None, state)
     while True:
         try:
             _, kind, value = next(tokens)
@@ -152,8 +160,28 @@ class _TooMany(TemplateSyntaxError):
 
 
 @cache
-def _load_environment() -> Environment:
-    return Environment(trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True, autoescape=False, optimized=False, cache_size=0)
+def _load_environment(lenient: bool = False) -> Environment:
+    """Jinja's environment. For chat templates it is set as theirs are: loops may be left, and a last line end goes."""
+    return Environment(
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=not lenient,
+        autoescape=False,
+        optimized=False,
+        cache_size=0,
+        extensions=(LoopControlExtension, _Generation) if lenient else (),
+    )
+
+
+class _Generation(Extension):
+    """`{% generation %}`, which marks what the model wrote, for training. What stands in it is rendered like all else."""
+
+    tags = {"generation"}  # noqa: RUF012 - Jinja declares it so
+
+    def parse(self, parser: Parser) -> nodes.Node:
+        """A scope of its own."""
+        at = next(parser.stream).lineno
+        return nodes.Scope(parser.parse_statements(("name:endgeneration",), drop_needle=True), lineno=at)
 
 
 def _raise(findings: Iterator[Diagnostic]) -> None:
@@ -298,9 +326,11 @@ class _Nesting:
         return None
 
 
-def check_tree(tree: nodes.Template, bound: frozenset[str], name: str, text: str, place: Place) -> list[Diagnostic]:
+def check_tree(
+    tree: nodes.Template, bound: frozenset[str], name: str, text: str, place: Place, dialect: Dialect = PACK
+) -> list[Diagnostic]:
     """All findings of one file. `bound`: the names its own files bind (macros, imports, `set`), which may therefore be called."""
-    found = _iter_findings(tree, bound, place.definitions)
+    found = _iter_findings(tree, bound, place.definitions, dialect)
     return [Diagnostic(code, message, place.make_span(name, text, at), help) for at, code, message, help in found]
 
 
@@ -314,14 +344,14 @@ def list_bound(tree: nodes.Template) -> frozenset[str]:
     return frozenset(names)
 
 
-def _iter_findings(tree: nodes.Template, bound: frozenset[str], definitions: Sequence[Definition]) -> Iterator[Finding]:
+def _iter_findings(tree: nodes.Template, bound: frozenset[str], definitions: Sequence[Definition], dialect: Dialect) -> Iterator[Finding]:
     called: set[int] = set()
     for node, parent in _walk(tree, tree):
         kind, home = type(node).__name__, HOMES.get(type(node).__name__)
         if home is not None and type(parent).__name__ not in home:
             yield node.lineno or parent.lineno, "PC0405", f"{_PARTS[kind]} cannot stand here", _STANDS[kind]
             continue
-        if kind not in NODES:
+        if kind not in dialect.nodes:
             yield (
                 node.lineno,
                 "PC0405",
@@ -330,11 +360,11 @@ def _iter_findings(tree: nodes.Template, bound: frozenset[str], definitions: Seq
             )
         elif isinstance(node, nodes.Call):
             called.add(id(node.node))
-            yield from _check_call(node, bound)
+            yield from _check_call(node, bound) if not dialect.lenient else ()
         elif isinstance(node, nodes.Getattr):
-            yield from _check_getattr(node, bound, id(node) in called)
+            yield from _check_getattr(node, bound, id(node) in called or dialect.lenient)
         else:
-            yield from _check_other(node, definitions)
+            yield from _check_other(node, definitions, dialect.filters)
 
 
 def _walk(node: nodes.Node, parent: nodes.Node) -> Iterator[tuple[nodes.Node, nodes.Node]]:
@@ -343,9 +373,9 @@ def _walk(node: nodes.Node, parent: nodes.Node) -> Iterator[tuple[nodes.Node, no
         yield from _walk(child, node)
 
 
-def _check_other(node: nodes.Node, definitions: Sequence[Definition]) -> Iterable[Finding]:
+def _check_other(node: nodes.Node, definitions: Sequence[Definition], filters: frozenset[str]) -> Iterable[Finding]:
     if isinstance(node, nodes.Filter):
-        return _check_filter(node, definitions)
+        return _check_filter(node, definitions, filters)
     if isinstance(node, nodes.Test):
         return _check_name(node.lineno, "PC0407", "test", node.name, TESTS, definitions)
     if isinstance(node, nodes.Name):
@@ -378,10 +408,10 @@ def iter_file_names(template: nodes.Expr) -> Iterator[str]:
         yield from first + second if first and second else []
 
 
-def _check_filter(node: nodes.Filter, definitions: Sequence[Definition]) -> Iterator[Finding]:
-    yield from _check_name(node.lineno, "PC0406", "filter", node.name, FILTERS, definitions)
+def _check_filter(node: nodes.Filter, definitions: Sequence[Definition], filters: frozenset[str]) -> Iterator[Finding]:
+    yield from _check_name(node.lineno, "PC0406", "filter", node.name, filters, definitions)
     if node.name in _BY_FILTER_NAME:
-        yield from _check_argument(node, 0, "PC0406", "filter", FILTERS, definitions)
+        yield from _check_argument(node, 0, "PC0406", "filter", filters, definitions)
     if node.name in _BY_TEST_NAME:
         yield from _check_argument(node, _BY_TEST_NAME[node.name], "PC0407", "test", TESTS, definitions)
 

@@ -141,6 +141,11 @@ def _ask_schemes(value: Any) -> None:
             check_scheme(scheme)
 
 
+def _ask_separators(value: Any) -> None:
+    if value is not None and (len(value) != 2 or any(one.__class__ is not str and not is_unknown(one) for one in value)):
+        refuse("PC0424", "`separators` are two texts", "write `separators=(',', ':')`")
+
+
 def _ask_divisor(value: Any) -> None:
     if value == 0:
         refuse("PC0415", "this expression divides by zero", "test for zero first: `a / b if b else 0`")
@@ -283,6 +288,21 @@ FUNCTIONS: dict[str, Signature] = {
 }
 
 
+CHAT: dict[str, Signature] = {
+    "chat_tojson": Signature(
+        "`tojson`",
+        (
+            _take("ensure_ascii", ANY, "false"),
+            _take("indent", Sort("a whole number or a text", (*_WHOLE, str, _NONE), is_width=True), "none"),
+            _take("separators", Sort("two texts", (list, tuple, _NONE), asks=_ask_separators), "none"),
+            _take("sort_keys", ANY, "false"),
+        ),
+    ),
+    "raise_exception": Signature("`raise_exception`", (_take("message", ANY, "", "place"),)),
+}
+"""What only a chat template has."""
+
+
 def _by_place(*parameters: Parameter) -> tuple[Parameter, ...]:
     return tuple(replace(one, how="place") for one in parameters)
 
@@ -352,7 +372,7 @@ def find_wrong_filter(name: str, args: Sequence[Any], named: Mapping[str, Any], 
         if "attribute" in named:
             return find_wrong(_BY_PART, (), named, limits)
         return Wrong("PC0424", "`map` needs a filter or an attribute", "write `map('upper')` or `map(attribute='name')`")
-    wrong = find_wrong(FILTERS[name], args, named, limits, is_spread=is_spread)
+    wrong = find_wrong(FILTERS.get(name) or CHAT[name], args, named, limits, is_spread=is_spread)
     applied = find_applied(name, args)
     if wrong is not None or applied is None:
         return wrong
@@ -371,7 +391,7 @@ def iter_taken(name: str, args: Sequence[Any], named: Mapping[str, Any]) -> Iter
     if name == "map" and not args:
         yield from iter_of(_BY_PART, args, named)
         return
-    yield from iter_of(FILTERS[name], args, named)
+    yield from iter_of(FILTERS.get(name) or CHAT[name], args, named)
     applied = find_applied(name, args)
     shift = len(args) - len(applied[1]) if applied is not None else 0
     if applied is not None and name == "map":

@@ -37,7 +37,7 @@ from promptc.diag.frozen import replace
 from promptc.diag.typed import Any
 from promptc.files.reading import follow_link
 from promptc.frontend.json import MAX_STATE_BYTES
-from promptc.model.messages import FORMATS
+from promptc.model.messages import CHAT, FORMATS
 from promptc.operations.archive import list_archives, name_source, read_archive
 from promptc.operations.edits import make_diff
 from promptc.operations.restore import NO_NOTE, make_restoration, read_note
@@ -46,7 +46,7 @@ from promptc.operations.run import ask, list_operations, run_operation
 from promptc.operations.state_file import archive_folder, check_expected
 from promptc.text.json import render_canonical_json
 
-_REQUESTS = tuple(name for name in FORMATS if name != "text")
+_REQUESTS = tuple(name for name in FORMATS if name not in ("text", CHAT))
 _LONGEST = 86_400
 _FILE = click.Path(readable=False, allow_dash=True)  # what cannot be read is told when it is read
 

@@ -28,6 +28,7 @@ from promptc.frontend.json import MAX_STATE_BYTES
 from promptc.golden.cases.case import name_golden, read_golden_name
 from promptc.golden.cases.confine import is_inside
 from promptc.golden.git import GitError, TreeEntry, list_entries, read_blobs, run_git
+from promptc.model.messages import CHAT
 from promptc.model.state import State
 from promptc.pipeline import Prompt
 
@@ -160,7 +161,7 @@ def read_compared(one: Compared, other: str, request: RenderRequest, piped: byte
     if outcome.emitted is None:
         raise FitError(outcome.errors, outcome.report)
     prompt = Prompt(outcome)
-    return read_side(prompt.text if prompt.format == "text" else prompt.messages, prompt.report)
+    return read_side(prompt.text if prompt.format == "text" or prompt.provider == CHAT else prompt.messages, prompt.report)
 
 
 def _load_state(pack: Pack, name: str, request: RenderRequest, piped: bytes | None) -> State:

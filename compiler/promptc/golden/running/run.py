@@ -23,6 +23,7 @@ from promptc.golden.cases.case import Case, CaseError, CaseOutcome, CaseRun, rea
 from promptc.golden.cases.confine import confine, show_path
 from promptc.golden.running.environment import CaseEnvironment
 from promptc.golden.running.resources import SuiteResources, work_in
+from promptc.model.messages import CHAT
 from promptc.model.state import Node
 from promptc.pipeline import Outcome, Prompt
 from promptc.text.counters.counter import Meter
@@ -322,8 +323,8 @@ def _describe(case: Case, compiled: Outcome) -> CaseOutcome:
         return CaseOutcome(
             0, prompt.warnings, text=text, read_report=lambda: compiled.report, read_facts=lambda: compiled.facts, compiled=compiled
         )
-    is_text = prompt.format == "text"
-    made = prompt.build_payload(prompt.provider) if prompt.provider is not None else None
+    is_text = prompt.format == "text" or prompt.provider == CHAT
+    made = prompt.build_payload(prompt.provider) if prompt.provider not in (None, CHAT) else None
     return CaseOutcome(
         0,
         (*prompt.warnings, *(made.warnings if made is not None else ())),

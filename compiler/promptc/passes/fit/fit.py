@@ -9,6 +9,7 @@ from functools import partial
 
 from promptc.diag.findings import Diagnostic, count_noun
 from promptc.diag.frozen import replace
+from promptc.diag.typed import Protocol
 from promptc.model.section import Budget, Pool, Ratio, Section
 from promptc.model.stages import Strained
 from promptc.passes.bind import find_cap
@@ -18,6 +19,7 @@ from promptc.passes.fit.ladder import (
     ChargeMeasure,
     CharsMeasure,
     Expander,
+    FramedMeasure,
     LadderRun,
     Measure,
     PoolMeasure,
@@ -30,13 +32,24 @@ from promptc.passes.layout.ledger import TokenLedger
 from promptc.passes.layout.section import Entry, SectionLayout, count_marked
 from promptc.passes.select import CostlyWork
 
+_SLACK = 64
 _new = tuple.__new__
 """Makes a named tuple of all its fields in order, at a third of its price: there is one for each item and each notch."""
 
 
-def fit(strained: Strained, work: CostlyWork | None = None) -> Fitted:
-    """Fits a selection. Never raises for content that is too large: `errors` says so."""
-    fitting = _Fitting(strained, work or CostlyWork())
+class PartsCounter(Protocol):
+    """What a chat template makes of messages, counted."""
+
+    def count_parts(self, layout: Layout, parts: tuple[Part, ...], roles: Sequence[str]) -> int:
+        """The units of the whole text. Raises `PromptcError` (PC0431) for messages that the template refuses."""
+
+
+def fit(strained: Strained, work: CostlyWork | None = None, frame: PartsCounter | None = None) -> Fitted:
+    """Fits a selection. Never raises for content that is too large: `errors` says so.
+
+    With `frame` the whole is what a chat template makes of the messages. Raises `PromptcError` where it refuses them.
+    """
+    fitting = _Fitting(strained, work or CostlyWork(), frame)
     try:
         return fitting.run()
     finally:
@@ -58,8 +71,10 @@ def count_held(fitted: Fitted, name: str) -> int:
 class _Fitting:
     """The steps of one fit, in order."""
 
-    def __init__(self, strained: Strained, work: CostlyWork) -> None:
+    def __init__(self, strained: Strained, work: CostlyWork, frame: PartsCounter | None) -> None:
         selection = strained.selection
+        self._frame = frame
+        self._surplus = 0
         bound = selection.bound
         self._strained = strained
         self._total = bound.total
@@ -81,6 +96,8 @@ class _Fitting:
         The total's ladder is left out where an error was found before. What the sections come to is counted between the steps.
         """
         demand = self._count_charges()
+        if self._frame is not None:
+            self._surplus = self._count_surplus(self._frame)
         done = self._do()
         after_do = self._count_charges()
         self._check_pinned(after_do)
@@ -90,7 +107,7 @@ class _Fitting:
         pools = self._run_pools(grants)
         charges = self._count_charges()
         is_short = any(found.level == "error" for found in self._errors)
-        ledger, truncated = self._truncate() if not is_short else (None, None)
+        ledger, truncated, units = self._truncate() if not is_short else (None, None, 0)
         left = _freeze_entries(self._fits.values())
         parts, roles = _freeze_pieces(ledger, self._layout, left) if ledger is not None else ((), ())
         return Fitted(
@@ -107,7 +124,7 @@ class _Fitting:
             truncated=_freeze_run(truncated, left) if truncated is not None else None,
             parts=parts,
             roles=roles,
-            units=ledger.units if ledger is not None else 0,
+            units=units,
             errors=tuple(self._errors),
             short=self._short,
             missing=self._missing,
@@ -177,7 +194,7 @@ class _Fitting:
 
     def _grant(self) -> dict[str, int]:
         """The grant in tokens of every section that has one, and of every pool by its ladder's name; number caps are their own."""
-        fixed = self._layout.fixed // self._unit
+        fixed = self._layout.fixed // self._unit + self._meter.tokens(max(0, self._surplus))
         percents: dict[str, tuple[int, Ratio, Ratio]] = {}
         grows: dict[str, tuple[int, Ratio, Ratio]] = {}
         numbers: dict[str, int] = {}
@@ -317,19 +334,50 @@ class _Fitting:
         own = self._meter.tokens(self._meter.count(alive[0].text))
         return f"; the text alone has {own}, and the line end behind it counts, too" if own <= most else ""
 
-    def _truncate(self) -> tuple[TokenLedger, LadderRun]:
+    def _truncate(self) -> tuple[TokenLedger, LadderRun, int]:
+        """The whole, the run of its ladder, and its units but for those that belong to no section."""
+        ledger = self._lay_whole(self._fits.values())
+        target, notches = self._total * self._unit, self._expander.iter_steps(self._strained.selection.plan.truncate)
+        if self._frame is None:
+            run = run_ladder(notches, WholeMeasure(ledger, self._layout.fixed), target, self._total, protect_min=True)
+            units = ledger.units
+        else:
+            frame = self._frame
+            slack = self._count_slack()
+            fixed = self._layout.fixed
+            framed = FramedMeasure(
+                ledger, fixed, self._surplus, slack, target, lambda: self._count_framed(frame, ledger, self._fits.values())
+            )
+            run = run_ladder(notches, framed, target, self._total, protect_min=True)
+            whole = framed.count_exactly()
+            run.end = whole
+            units = whole - self._layout.fixed
+        if not run.is_met:
+            self._fail_total(run)
+        return ledger, run, units
+
+    def _lay_whole(self, fits: Iterable[SectionLayout]) -> TokenLedger:
         pay = partial(self._strained.selection.bound.run.pay, span=None, what="fitting the whole")
         ledger = TokenLedger(self._meter, self._layout.suffix, self._layout.overhead, pay)
-        by_part = {fit.part: fit for fit in self._fits.values()}
+        by_part = {fit.part: fit for fit in fits}
         for part in self._layout.order():
             if part in by_part:
                 by_part[part].join(ledger)
-        whole = WholeMeasure(ledger, self._layout.fixed)
-        steps = self._strained.selection.plan.truncate
-        run = run_ladder(self._expander.iter_steps(steps), whole, self._total * self._unit, self._total, protect_min=True)
-        if not run.is_met:
-            self._fail_total(run)
-        return ledger, run
+        return ledger
+
+    def _count_framed(self, frame: PartsCounter, ledger: TokenLedger, fits: Iterable[SectionLayout]) -> int:
+        parts, roles = _freeze_pieces(ledger, self._layout, _freeze_entries(fits))
+        return frame.count_parts(self._layout, parts, roles)
+
+    def _count_surplus(self, frame: PartsCounter) -> int:
+        """What the text of the chat template has beyond what sections and the whole are charged, before any step: tools, a date."""
+        copies = [self._copy_fit(name) for name in self._fits]
+        ledger = self._lay_whole(copies)
+        return self._count_framed(frame, ledger, copies) - ledger.units - self._layout.fixed
+
+    def _count_slack(self) -> int:
+        """How far the charges may be from the text before it is worth counting."""
+        return (_SLACK + sum(len(fit.entries) for fit in self._fits.values())) * self._unit
 
     def _fail_total(self, run: LadderRun) -> None:
         missing = self._meter.tokens(run.low - run.target)

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from promptc.diag.findings import PromptcError
 from promptc.diag.frozen import field, frozen
 from promptc.diag.typed import NamedTuple, Protocol
 from promptc.model.section import Continue, Drop, Evict, Fail, Lower, Recap, Replace, Shorten, Step, Trim
@@ -18,6 +19,7 @@ from promptc.passes.layout.section import Act, Aim, Entry, EntryEdit, SectionLay
 from promptc.text.guard import Guard
 
 Notch = tuple[Step, SectionLayout, Act]
+_REFUSES = "PC0431"
 NEVER = -1
 """The target of a ladder that is walked to its end."""
 
@@ -378,3 +380,51 @@ class WholeMeasure:
         """The output's units with the cut made."""
         aim = fit.aim(entry, cuts, self._ledger, self._fixed)
         return (aim, aim) if aim is not None else None
+
+
+class FramedMeasure:
+    """The text that a chat template makes of the whole, exactly wherever that decides.
+
+    Counting it takes a render, so it is done only once the charges come near the target. A notch meets the target where the text's count
+    does, and `charges + surplus - slack`, which is known at once. Neither depends on the target, so results nest as those of any measure.
+    Messages that the template refuses never meet it: they are told as if the notch had saved nothing.
+    """
+
+    def __init__(self, ledger: TokenLedger, fixed: int, surplus: int, slack: int, target: int, count_framed: Callable[[], int]) -> None:
+        """`surplus` is by how much the text is larger than the charges before any step; it stays so, give or take `slack`."""
+        self._ledger = ledger
+        self._fixed = fixed + surplus
+        self._slack = slack
+        self._over = slack - min(surplus, 0)
+        self._target = target
+        self._count_framed = count_framed
+        self._last: int | None = None
+        self._is_estimate = False
+
+    def count(self) -> int:
+        """The text; no less than the text, where the charges alone are above the target."""
+        about = self._ledger.units + self._fixed
+        self._is_estimate = self._last is not None and about - self._slack > self._target
+        self._last = about + self._over if self._is_estimate else self._count_text(self._last or 0)
+        return self._last
+
+    def _count_text(self, last: int) -> int:
+        try:
+            return self._count_framed()
+        except PromptcError as refused:
+            if any(one.code != _REFUSES for one in refused.diagnostics):
+                raise
+            return max(last, self._target + 1)
+
+    def count_exactly(self) -> int:
+        """The units of the text. Raises `PromptcError` (PC0431) for messages that the template refuses."""
+        return self._count_framed()
+
+    def record(self) -> int:
+        """The text, or about as much, as it was last counted."""
+        count = self._last if self._last is not None else self.count()
+        return count - self._over if self._is_estimate else count
+
+    def aim(self, fit: SectionLayout, entry: Entry, cuts: Cuts) -> tuple[Aim, Aim] | None:
+        """None: only the template tells what a cut leaves of the text."""
+        return None

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 
 from promptc.diag.frozen import frozen
-from promptc.model.messages import Provider
+from promptc.model.messages import CHAT, Provider
 from promptc.model.pack import Format, Output, Plan, Response, Tool
 from promptc.model.section import Section
 from promptc.model.stages import Bound
@@ -30,7 +30,8 @@ class Overhead:
 class Layout:
     """The layout of one plan in one format. `messages` gives every section the index of its message, `roles` a message's role.
 
-    `tools` and `response` are what the output offers beside messages: nothing in text output.
+    `tools` and `response` are what the output offers beside messages: nothing in text output. With `is_chat` a chat template writes the
+    tools, and what they take is counted with the whole.
     """
 
     format: Format
@@ -44,6 +45,7 @@ class Layout:
     costs: Overhead
     tools: tuple[Tool, ...]
     response: Response | None
+    is_chat: bool = False
 
     @property
     def fixed(self) -> int:
@@ -54,6 +56,8 @@ class Layout:
 
     def count_offered(self, measure: Callable[[str], int]) -> int:
         """Tokens of the tools and the response schema: those of the canonical JSON of each, by `measure` (its units), and overhead."""
+        if self.is_chat:
+            return 0
         tokens = self.tools_overhead + self.response_overhead
         for tool in self.tools:
             tokens += self.meter.tokens(measure(render_canonical_json(tool.counted)))
@@ -127,6 +131,7 @@ def load_layout(plan: Plan, bound: Bound) -> Layout:
     """Lay out a plan in the format of a render: place its sections in messages."""
     output: Output = plan.output
     as_messages = bound.format == "messages"
+    is_chat = bound.provider is not None and bound.provider.name == CHAT
     messages: dict[str, int] = {}
     for index, message in enumerate(output.messages):
         messages.update(dict.fromkeys(message.sections, index))
@@ -141,7 +146,8 @@ def load_layout(plan: Plan, bound: Bound) -> Layout:
         meter=bound.meter,
         costs=_read_overhead(bound.provider),
         tools=plan.tools if as_messages else (),
-        response=_fit_response(plan, bound) if as_messages else None,
+        response=_fit_response(plan, bound) if as_messages and not is_chat else None,
+        is_chat=is_chat,
     )
 
 

@@ -1,5 +1,5 @@
 """Complete request bodies (docs/reference/payloads.md): `bodies` writes the messages of a prompt as a provider takes them, `checks` refuses
-or tells what it does not take.
+or tells what it does not take; `chat` makes the text of a chat template.
 
-Public: `bodies`, `checks`.
+Public: `bodies`, `chat`, `checks`.
 """

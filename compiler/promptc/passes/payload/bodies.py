@@ -17,7 +17,7 @@ from promptc.model.messages import Provider
 from promptc.model.pack import Response, Tool
 from promptc.model.section import Section
 from promptc.passes.assemble import Emitted
-from promptc.passes.fit.result import Fitted, Part
+from promptc.passes.fit.result import Part
 from promptc.passes.layout.layout import Layout
 from promptc.text.characters import is_blank
 from promptc.text.counters.counter import Meter
@@ -109,9 +109,8 @@ class Payload:
     warnings: tuple[Diagnostic, ...] = ()
 
 
-def read_messages(fitted: Fitted, emitted: Emitted) -> tuple[Message, ...]:
+def read_messages(layout: Layout, emitted: Emitted) -> tuple[Message, ...]:
     """The messages in order. The texts of a message's blocks, joined, equal its content to the byte; a list of parts is a block each."""
-    layout = fitted.layout
     sections = {section.id: section for section in layout.sections}
     last = {part.section: part for part in emitted.parts}
     ends = {id(part): sections[name] for name, part in last.items() if sections[name].cache}
@@ -418,6 +417,27 @@ def _iter_ollama_messages(message: Message) -> Iterator[dict[str, Any]]:
 def _write_ollama_call(block: ContentBlock) -> dict[str, Any]:
     part = block.part or {}
     return {"function": {"name": part["name"], "arguments": part["input"]}}
+
+
+def write_chat(request: PayloadRequest) -> dict[str, Any]:
+    """What a chat template is given of messages and tools, as local servers give it: arguments as a mapping, no tools as none."""
+    tools = [{"type": "function", "function": describe_function(tool)} for tool in request.tools]
+    return {"messages": [one for message in request.messages for one in _iter_chat_messages(message)], "tools": tools or None}
+
+
+def _iter_chat_messages(message: Message) -> Iterator[dict[str, Any]]:
+    for block in message.blocks:
+        if block.part is not None and block.kind == "tool_result":
+            part = block.part
+            yield {"role": "tool", "tool_call_id": part["tool_use_id"], "name": part["name"], "content": render_result(part["content"])}
+    text = join_texts([block.text for block in message.blocks if block.part is None])
+    calls = [
+        {"id": block.part["id"], "type": "function", **_write_ollama_call(block)}
+        for block in message.blocks
+        if block.part is not None and block.kind == "tool_use"
+    ]
+    if calls or text:
+        yield {"role": message.role, "content": text, **({"tool_calls": calls} if calls else {})}
 
 
 def write_openai(request: PayloadRequest) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from promptc.diag.findings import Diagnostic, PromptcError, count_noun, fail, jo
 from promptc.diag.frozen import as_plain, frozen, replace
 from promptc.diag.typed import Any
 from promptc.model.media import DETAILS, MEDIA_KINDS
-from promptc.model.messages import Provider
+from promptc.model.messages import CHAT, Provider
 from promptc.model.pack import Response, Tool
 from promptc.passes.payload.bodies import (
     ContentBlock,
@@ -20,6 +20,7 @@ from promptc.passes.payload.bodies import (
     ReplyLimits,
     arrange,
     write_anthropic,
+    write_chat,
     write_gemini,
     write_ollama,
     write_openai,
@@ -33,6 +34,7 @@ _WRITERS: Mapping[str, Callable[[PayloadRequest], dict[str, Any]]] = {
     "anthropic": write_anthropic,
     "gemini": write_gemini,
     "ollama": write_ollama,
+    CHAT: write_chat,
 }
 _ABSENT = "`promptc explain` tells which sections are absent"
 

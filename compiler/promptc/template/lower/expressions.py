@@ -19,6 +19,11 @@ _DIRECT: dict[str, ast.cmpop] = {"eq": ast.Eq(), "ne": ast.NotEq(), "lt": ast.Lt
 _SIGNS = {
     "==": "eq", "equalto": "eq", "!=": "ne", "<": "lt", "lessthan": "lt", "<=": "le", ">": "gt", "greaterthan": "gt", ">=": "ge",
 }  # fmt: skip
+_MAY_MISS = frozenset({"Name", "Call", "Filter"})
+_LENIENT_FILTERS = {"tojson": "chat_tojson"}
+"""Filters that are others in a chat template, by the names that no template can write."""
+
+_MARKING = frozenset({"safe", "e", "escape", "forceescape"})
 _NOT_KEYWORDS = frozenset({"None", "True", "False"})
 
 
@@ -43,10 +48,16 @@ class Counted:
 
 
 class Expressions:
-    """Lowers expressions of one file. `stored`: the names the file sets anywhere; all others are looked up once a function."""
+    """Lowers expressions of one file. `stored`: the names the file sets anywhere; all others are looked up once a function.
 
-    def __init__(self, stored: frozenset[str]) -> None:
+    `lenient`: whatever may give an undefined value gives one that prints as nothing (`soften`).
+    """
+
+    def __init__(self, stored: frozenset[str], lenient: bool = False, marked: frozenset[str] = frozenset()) -> None:
+        """`marked`: of a lenient file the names that it sets to what `safe` or `escape` gave (`list_marked`)."""
         self.stored = stored
+        self.lenient = lenient
+        self.marked = marked
         self.filters: set[str] = set()
         self.tests: set[str] = set()
         self.globals: dict[str, str] = {}
@@ -78,7 +89,9 @@ class Expressions:
 
     def lower(self, node: nodes.Node, frame: Frame) -> ast.expr:
         """The Python of one expression."""
-        return self._by_kind[type(node).__name__](node, frame)
+        kind = type(node).__name__
+        lowered = self._by_kind[kind](node, frame)
+        return py.call("soften", node.lineno, lowered) if self.lenient and kind in _MAY_MISS else lowered
 
     def lower_all(self, found: Sequence[nodes.Node], frame: Frame) -> list[ast.expr]:
         """Each of them."""
@@ -129,11 +142,14 @@ class Expressions:
         counter = self._count(node, frame)
         if counter is not None:
             return counter
-        return self._lower_key("read_attribute", self.lower(node.node, frame), node.attr, node.lineno)
+        return self._lower_key(self._reader("read_attribute"), self.lower(node.node, frame), node.attr, node.lineno)
+
+    def _reader(self, function: str) -> str:
+        return f"{function}_loosely" if self.lenient else function
 
     def _lower_key(self, otherwise: str, holder: ast.expr, key: str, at: int) -> ast.expr:
         """`holder[key]` at once where the holder is a mapping that has the key."""
-        if key in DICT_NAMES and otherwise == "read_attribute":
+        if key in DICT_NAMES and otherwise.startswith("read_attribute"):
             return py.call(otherwise, at, holder, py.constant(key, at))
         variable = self.make_temporary()
         is_dict = py.compared(py.attribute(py.named(variable, holder, at), "__class__", at), ast.Is(), py.name("dict", at), at)
@@ -154,8 +170,8 @@ class Expressions:
             bounds = [py.constant(None, at) if bound is None else self.lower(bound, frame) for bound in (arg.start, arg.stop, arg.step)]
             return self._run_call("cut_slice", at, holder, *bounds)
         if isinstance(arg, nodes.Const) and isinstance(arg.value, str):
-            return self._lower_key("read_item", holder, arg.value, at)
-        return py.call("read_item", at, holder, self.lower(arg, frame))
+            return self._lower_key(self._reader("read_item"), holder, arg.value, at)
+        return py.call(self._reader("read_item"), at, holder, self.lower(arg, frame))
 
     def _call(self, node: nodes.Call, frame: Frame) -> ast.expr:
         return self.lower_call(node, frame, [])
@@ -194,6 +210,8 @@ class Expressions:
 
     def lower_filter(self, node: nodes.Filter, value: ast.expr, frame: Frame) -> ast.expr:
         """A filter, or a chain of filters whose innermost takes `value`."""
+        if self.lenient:
+            node.name = _LENIENT_FILTERS.get(node.name, node.name)
         self.filters.add(node.name)
         args, keywords = self._arguments(node, frame)
         if is_judged(node):
@@ -221,6 +239,11 @@ class Expressions:
         return py.if_exp(self.lower(node.test, soft), self.lower(node.expr1, soft), otherwise, at)
 
     def _binary(self, node: nodes.BinExpr, frame: Frame) -> ast.expr:
+        if self.lenient and isinstance(node, nodes.Add):
+            marks = _is_marked(node.left, self.marked), _is_marked(node.right, self.marked)
+            if any(marks):
+                checked = [py.constant(mark, node.lineno) for mark in reversed(marks)]
+                return self._run_call("add_marked", node.lineno, *self.lower_all((node.left, node.right), frame), *checked)
         return self._run_call(_BINARY[type(node).__name__], node.lineno, *self.lower_all((node.left, node.right), frame))
 
     def _compare(self, node: nodes.Compare, frame: Frame) -> ast.expr:
@@ -236,6 +259,23 @@ class Expressions:
             parts.append(self._run_call("compare", at, py.constant(operand.op, at), left, right))
             left = py.name(variable, at) if variable else left
         return parts[0] if len(parts) == 1 else py.and_(parts, at)
+
+
+def list_marked(tree: nodes.Template) -> frozenset[str]:
+    """The names that a chat template sets to what `safe` or `escape` gave. Jinja escapes a text that is added to that."""
+    found: frozenset[str] = frozenset()
+    for one in tree.find_all(nodes.Assign):
+        if isinstance(one.target, nodes.Name) and _is_marked(one.node, found):
+            found |= {one.target.name}
+    return found
+
+
+def _is_marked(node: nodes.Node | None, marked: frozenset[str]) -> bool:
+    if isinstance(node, nodes.CondExpr):
+        return _is_marked(node.expr1, marked) or _is_marked(node.expr2, marked)
+    if isinstance(node, nodes.Add):
+        return _is_marked(node.left, marked) or _is_marked(node.right, marked)
+    return node.name in _MARKING if isinstance(node, nodes.Filter) else isinstance(node, nodes.Name) and node.name in marked
 
 
 def _index(counted: Counted, at: int, shift: int) -> ast.expr:

@@ -13,10 +13,10 @@ from jinja2.idtracking import Symbols
 
 from promptc.diag.findings import Diagnostic, PromptcError, fail
 from promptc.diag.frozen import frozen
-from promptc.template.allow import LIMITS, Limits
+from promptc.template.allow import LIMITS, PACK, Dialect, Limits
 from promptc.template.define import check_bound, list_sites, read_tree
 from promptc.template.lower import pyast as py
-from promptc.template.lower.expressions import Expressions, Frame, name_filter, name_test
+from promptc.template.lower.expressions import Expressions, Frame, list_marked, name_filter, name_test
 from promptc.template.lower.statements import PARENT, LowerFault, Statements
 from promptc.template.parse import PartsBudget, check_tree, count_nodes, iter_file_names, list_bound, verbatim, wrong_syntax
 from promptc.template.place import Place
@@ -38,18 +38,20 @@ class Compiled:
     files: Mapping[str, str]
 
 
-def compile_source(text: str, place: Place, load_file: LoadFile | None, *, expression: bool = False, limits: Limits = LIMITS) -> Compiled:
+def compile_source(
+    text: str, place: Place, load_file: LoadFile | None, *, expression: bool = False, limits: Limits = LIMITS, dialect: Dialect = PACK
+) -> Compiled:
     """Check and lower a template and all it includes. All findings of a stage are raised at once as `PromptcError`."""
     try:
-        return _compile_all(text.replace("\r\n", "\n").replace("\r", "\n"), place, load_file, expression, limits)
+        return _compile_all(text.replace("\r\n", "\n").replace("\r", "\n"), place, load_file, expression, limits, dialect)
     except (RecursionError, MemoryError):
         help = "split it with `set`, macros or `include`"
         raise fail("PC0403", "the template is nested too deep", place.make_span("", text, 1), help=help) from None
 
 
-def _compile_all(text: str, place: Place, load_file: LoadFile | None, expression: bool, limits: Limits) -> Compiled:
+def _compile_all(text: str, place: Place, load_file: LoadFile | None, expression: bool, limits: Limits, dialect: Dialect) -> Compiled:
     parts = PartsBudget(limits)
-    tree = read_tree(text, "", place, limits, expression=expression, parts=parts)
+    tree = read_tree(text, "", place, limits, expression=expression, parts=parts, dialect=dialect)
     files = _Files(place, load_file, limits, parts)
     files.load_all(tree, "", text, ())
     texts = {"": text, **files.texts}
@@ -59,19 +61,21 @@ def _compile_all(text: str, place: Place, load_file: LoadFile | None, expression
     findings = [
         found
         for name, file in trees.items()
-        for found in (*check_tree(file, known, name, texts[name], place), *check_bound(file, bound, name, texts[name], place))
+        for found in (*check_tree(file, known, name, texts[name], place, dialect), *check_bound(file, bound, name, texts[name], place))
     ]
     if findings:
         raise PromptcError(findings)
     reads = list_reads(tree, files.trees)
     settled = expression and is_settled(tree.body[0].nodes[0])  # type: ignore[attr-defined]
-    lowered = tuple(_lower(file, name, texts[name], place, expression=expression and not name) for name, file in trees.items())
-    return Compiled(Program(lowered, place, settled, limits), reads, files.texts)
+    lowered = tuple(
+        _lower(file, name, texts[name], place, expression=expression and not name, dialect=dialect) for name, file in trees.items()
+    )
+    return Compiled(Program(lowered, place, settled, limits, dialect.lenient), reads, files.texts)
 
 
-def _lower(tree: nodes.Template, name: str, text: str, place: Place, *, expression: bool) -> LoweredFile:
+def _lower(tree: nodes.Template, name: str, text: str, place: Place, *, expression: bool, dialect: Dialect) -> LoweredFile:
     try:
-        return lower_template(tree, name, text, list_bound(tree), expression=expression)
+        return lower_template(tree, name, text, list_bound(tree), expression=expression, lenient=dialect.lenient)
     except LowerFault as wrong:
         raise PromptcError([wrong_syntax(wrong.message, name, text, wrong.at, place)]) from None
     except SyntaxError as wrong:
@@ -128,22 +132,24 @@ def _because(failed: Diagnostic, why: str, help: str = "") -> Diagnostic:
     return Diagnostic(failed.code, f"{failed.message}: {why}", failed.span, help or "name a file of the pack, by its path with `/`")
 
 
-def lower_template(tree: nodes.Template, name: str, text: str, stored: frozenset[str], *, expression: bool = False) -> LoweredFile:
+def lower_template(
+    tree: nodes.Template, name: str, text: str, stored: frozenset[str], *, expression: bool = False, lenient: bool = False
+) -> LoweredFile:
     """The code of one file. Its functions: `root(run, names)`, and `block_x(run, names)` for each block `x`.
 
     `stored`: every name the file sets anywhere. The line of every instruction is a place in `text`: characters before it, plus 1.
     Raises `LowerFault`, `SyntaxError` (with such a line), `RecursionError`.
     """
-    module, expressions, blocks = lower_module(tree, stored, expression=expression)
+    module, expressions, blocks = lower_module(tree, stored, expression=expression, lenient=lenient)
     code: CodeType = compile(module, f"{TEMPLATE}{name}>", "exec", dont_inherit=True)
     filters = tuple((name_filter(used), used) for used in sorted(expressions.filters))
     tests = tuple((name_test(used), used) for used in sorted(expressions.tests))
     return LoweredFile(name, text, count_nodes(tree), marshal.dumps(code), blocks, filters, tests, list_sites(tree))
 
 
-def lower_module(tree: nodes.Template, stored: frozenset[str], *, expression: bool = False) -> Module:
+def lower_module(tree: nodes.Template, stored: frozenset[str], *, expression: bool = False, lenient: bool = False) -> Module:
     """The functions as Python's own syntax, with the filters and tests they use, and the names of the blocks."""
-    expressions = Expressions(stored)
+    expressions = Expressions(stored, lenient, list_marked(tree) if lenient else frozenset())
     blocks = _list_blocks(tree)
     if expression:
         functions = [_lower_value(tree, expressions)]

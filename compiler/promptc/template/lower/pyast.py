@@ -121,6 +121,16 @@ def loop(where: ast.expr, values: ast.expr, body: Statements, at: int) -> ast.st
     return placed(ast.For, at, target=where, iter=values, body=filled(body, at), orelse=[])  # type: ignore[no-any-return]
 
 
+def leave_loop(at: int) -> ast.stmt:
+    """`break`."""
+    return placed(ast.Break, at)  # type: ignore[no-any-return]
+
+
+def next_turn(at: int) -> ast.stmt:
+    """`continue`."""
+    return placed(ast.Continue, at)  # type: ignore[no-any-return]
+
+
 def return_(value: ast.expr, at: int) -> ast.stmt:
     """`return value`."""
     return placed(ast.Return, at, value=value)  # type: ignore[no-any-return]

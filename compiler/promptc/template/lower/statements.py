@@ -313,9 +313,9 @@ class LoopStatements(Writer):
     def _turn(self, node: nodes.For, inner: Frame, ran: str) -> py.Statements:
         def write() -> None:
             self.enter(inner, node.lineno)
-            if ran:
-                self.open.append(py.assign(ran, py.constant(True, node.lineno), node.lineno))
             self.lower_all(node.body, inner)
+            if ran:  # last, as in Jinja: a turn that is left early does not keep `else` from running
+                self.open.append(py.assign(ran, py.constant(True, node.lineno), node.lineno))
 
         return self.collect(write)
 
@@ -324,8 +324,7 @@ class LoopStatements(Writer):
         body = self._turn(node, inner, ran)
         if node.test is not None:
             tested, refused = self._tested(node, frame)
-            skip: ast.stmt = py.placed(ast.Continue, at)
-            body = [*tested, py.when(py.not_(refused, at), [skip], [], at), *body]
+            body = [*tested, py.when(py.not_(refused, at), [py.next_turn(at)], [], at), *body]
         self.open.append(py.loop(target, values, body, at))
 
     def _tested(self, node: nodes.For, frame: Frame) -> tuple[py.Statements, ast.expr]:
@@ -408,6 +407,8 @@ class Statements(LoopStatements, MacroStatements, FileStatements):
             "Include": self.lower_include,
             "Import": self.lower_import,
             "FromImport": self.lower_from_import,
+            "Break": lambda node, frame: self.open.append(py.leave_loop(node.lineno)),
+            "Continue": lambda node, frame: self.open.append(py.next_turn(node.lineno)),
         }
 
     def lower_all(self, body: Sequence[nodes.Node], frame: Frame) -> None:

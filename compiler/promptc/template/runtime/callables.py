@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from promptc.diag.findings import name_kind
 from promptc.diag.typed import Any, NoReturn, Protocol
 from promptc.template.runtime.objects import Missing, Module, missing, refuse
-from promptc.template.runtime.run import Run, check_key, check_range, pay_each
+from promptc.template.runtime.run import Run, check_key, check_range, load_moment, pay_each
+from promptc.text.characters import compile_later
 
 Render = Callable[[Run, "Names"], str]
 _NOTHING: dict[str, Any] = {}
@@ -269,6 +270,76 @@ def make_joiner(run: Run, sep: Any = ", ") -> Joiner:
     return Joiner(sep)
 
 
+def raise_exception(run: Run, message: Any, /) -> NoReturn:
+    """`raise_exception('why')`: how a chat template refuses the messages that it is given."""
+    why = message if message.__class__ is str else name_kind(message)
+    shown = f"{why[:_REASON]}…" if len(why) > _REASON else why
+    refuse("PC0431", f"the chat template refuses these messages: {shown}", "give it the messages that its model takes")
+
+
+class Clock:
+    """`strftime_now('%d %b %Y')`: the moment that the pack names, in UTC. A template has no other clock."""
+
+    __slots__ = ("moment",)
+
+    def __init__(self, moment: Any) -> None:
+        """`moment` is an ISO 8601 text, or None where the pack names none."""
+        self.moment = moment
+
+    def call(self, form: Any, /) -> str:
+        """The moment by a format of `strftime`, in English wherever it runs."""
+        from datetime import UTC, datetime, timedelta
+
+        if self.moment is None:
+            refuse("PC0432", "the chat template asks for the date, and the pack names none", "name it: `chat_template: {now: state.now}`")
+        if form.__class__ is not str or len(form) > _REASON:
+            refuse("PC0424", f"`strftime_now` takes a format of at most {_REASON} characters", "write it as `'%d %b %Y'`")
+        moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=load_moment(self.moment))
+        return _DIRECTIVE.sub(lambda found: _write_part(found[0], moment), form)
+
+
+_REASON = 200
+_DIRECTIVE = compile_later(r"(?s)%-?.?")
+_MONTHS = "January February March April May June July August September October November December".split()
+_DAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
+
+
+def _write_part(directive: str, moment: Any) -> str:
+    number = _NUMBERS.get(directive[-1])
+    if number is not None:
+        width, read = number
+        return str(read(moment)) if "-" in directive else f"{read(moment):0{width}d}"
+    write = _WORDS.get(directive)
+    if write is None:
+        known = " ".join(f"%{one}" for one in (*_NUMBERS, *(word[1:] for word in _WORDS)))
+        refuse("PC0424", f"`strftime_now` does not know `{directive}`", f"it knows {known}")
+    return write(moment)
+
+
+_NUMBERS: dict[str, tuple[int, Callable[[Any], int]]] = {
+    "Y": (4, lambda moment: moment.year),
+    "y": (2, lambda moment: moment.year % 100),
+    "m": (2, lambda moment: moment.month),
+    "d": (2, lambda moment: moment.day),
+    "j": (3, lambda moment: moment.timetuple().tm_yday),
+    "H": (2, lambda moment: moment.hour),
+    "I": (2, lambda moment: (moment.hour - 1) % 12 + 1),
+    "M": (2, lambda moment: moment.minute),
+    "S": (2, lambda moment: moment.second),
+}
+_WORDS: dict[str, Callable[[Any], str]] = {
+    "%A": lambda moment: _DAYS[moment.weekday()],
+    "%a": lambda moment: _DAYS[moment.weekday()][:3],
+    "%B": lambda moment: _MONTHS[moment.month - 1],
+    "%b": lambda moment: _MONTHS[moment.month - 1][:3],
+    "%e": lambda moment: f"{moment.day:2d}",
+    "%p": lambda moment: "AM" if moment.hour < 12 else "PM",
+    "%Z": lambda moment: "UTC",
+    "%z": lambda moment: "+0000",
+    "%%": lambda moment: "%",
+}
+
+
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "range": make_range,
     "dict": make_dict,
@@ -278,7 +349,11 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 }
 
 
-for _name, _function in FUNCTIONS.items():
+CHAT_FUNCTIONS: dict[str, Callable[..., Any]] = {"raise_exception": raise_exception}
+"""What a chat template may call beside them."""
+
+
+for _name, _function in (*FUNCTIONS.items(), *CHAT_FUNCTIONS.items()):
     _function.__qualname__ = _name  # what Python's messages about arguments call it
 
 

@@ -227,12 +227,18 @@ class Missing:
 
 
 class Blank:
-    """Prints as nothing, is false and holds nothing; any other use raises `Fault`."""
+    """Prints as nothing, is false and holds nothing; any other use raises `Fault`: that of `absent`, where it stands for an undefined
+    value."""
 
-    __slots__ = ()
+    __slots__ = ("absent",)
+
+    def __init__(self, absent: Missing | None = None) -> None:
+        self.absent = absent
 
     def fail(self, *_: object, **__: object) -> NoReturn:
         """Raise what using the value means."""
+        if self.absent is not None:
+            self.absent.fail()
         refuse("PC0421", "this `if` has no `else`, and its condition does not hold", "add an `else`, such as `else none`")
 
     def __str__(self) -> str:

@@ -25,6 +25,24 @@ def add(run: Run, left: Any, right: Any) -> Any:
     return _refuse("+", left, right)
 
 
+def add_marked(run: Run, left: Any, right: Any, escapes_left: bool, escapes_right: bool) -> Any:
+    """`left + right` in a chat template, where one of them may come from `safe` or `escape`: then Jinja escapes the other as HTML.
+
+    What holds nothing to escape is the same either way. All else is refused, as it would not be the text that others render.
+    """
+    for value, is_escaped in ((left, escapes_left), (right, escapes_right)):
+        if is_escaped and value.__class__ is str:
+            run.take(1 + (len(value) >> 4))
+            if not _MARKUP.isdisjoint(value):
+                refuse(
+                    "PC0414", "`+` after `safe` or `escape` makes Jinja escape the text that it adds", "join with `~`, or leave `safe` out"
+                )
+    return add(run, left, right)
+
+
+_MARKUP = frozenset("&<>'\"")
+
+
 def _pay_sequence(run: Run, sequence: Any, size: int) -> None:
     """A place in a list takes as much memory as eight characters."""
     run.make(size)

@@ -12,7 +12,7 @@ from promptc.template.place import Place, Site
 from promptc.template.runtime.callables import Macro, Names, Render, TemplateBlocks, unfilled
 from promptc.template.runtime.filters.table import call_filter, call_test, load_filter, load_test
 from promptc.template.runtime.objects import BLANK, Fault, Loop, missing, read_export
-from promptc.template.runtime.operators import add, divide, floor_divide, modulo, multiply, negate, positive, power, subtract
+from promptc.template.runtime.operators import add, add_marked, divide, floor_divide, modulo, multiply, negate, positive, power, subtract
 from promptc.template.runtime.run import SCALARS, Excess, MeasuringRun, Run, check_key, each, read_run, sized
 from promptc.template.runtime.values import (
     call_part,
@@ -24,8 +24,11 @@ from promptc.template.runtime.values import (
     need_text,
     plain,
     read_attribute,
+    read_attribute_loosely,
     read_item,
+    read_item_loosely,
     show,
+    soften,
     spread,
     spread_named,
     undefined,
@@ -51,9 +54,10 @@ class LoweredFile:
 
 
 _KNOWN = (
-    TemplateBlocks, Loop, Macro, add, call_filter, call_part, call_test, call_value, check_key, check_namespace, compare, concat, cut_slice,
-    divide, each, read_attribute, read_export, read_item, floor_divide, modulo, multiply, need_text, negate, positive, power, show, sized,
-    spread, spread_named, subtract, undefined, unfilled, dict, enumerate, len, str,
+    TemplateBlocks, Loop, Macro, add, add_marked, call_filter, call_part, call_test, call_value, check_key, check_namespace, compare,
+    concat, cut_slice, divide, each, read_attribute, read_attribute_loosely, read_item_loosely, read_export, read_item, floor_divide,
+    modulo, multiply, need_text, negate, positive, power, show, sized, soften, spread, spread_named, subtract, undefined, unfilled,
+    dict, enumerate, len, str,
 )  # fmt: skip
 
 GLOBALS: dict[str, Any] = {"__builtins__": {}, "missing": missing, "BLANK": BLANK, **{known.__name__: known for known in _KNOWN}}
@@ -77,17 +81,20 @@ RUN_ERRORS = (
 class Program:
     """A template and the files it brings in, by name (`""`: itself). Many threads may run it at once. Pickled as what it was made of."""
 
-    __slots__ = ("_loaded", "files", "limits", "place", "settled")
+    __slots__ = ("_loaded", "files", "lenient", "limits", "place", "settled")
 
-    def __init__(self, files: tuple[LoweredFile, ...], place: Place, settled: bool = False, limits: Limits = LIMITS) -> None:
+    def __init__(
+        self, files: tuple[LoweredFile, ...], place: Place, settled: bool = False, limits: Limits = LIMITS, lenient: bool = False
+    ) -> None:
         self.files = files
         self.place = place
         self.settled = settled
         self.limits = limits
+        self.lenient = lenient
         self._loaded: dict[str, _File] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return Program, (self.files, self.place, self.settled, self.limits)
+        return Program, (self.files, self.place, self.settled, self.limits, self.lenient)
 
     def load(self, name: str) -> _File:
         """The functions of a file."""
@@ -116,7 +123,7 @@ class Program:
     def _run(self, names: Mapping[str, Any], run: Run) -> Any:
         root = self._loaded.get("") or self.load("")
         try:
-            run.begin_program()
+            run.begin_program(self.lenient)
             return root.root(run, Names(self.load, run, names, root.blocks))
         except RUN_ERRORS as error:
             raise self._explain(error, names) from None

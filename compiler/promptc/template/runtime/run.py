@@ -70,7 +70,7 @@ class Run:
     character, and four where one of them is not ASCII: that is how much Python may hold it in.
     """
 
-    __slots__ = ("counter", "limits", "left", "memory", "depth", "modules")
+    __slots__ = ("counter", "limits", "left", "memory", "depth", "modules", "lenient")
 
     def __init__(self, counter: PackCounter | None, limits: Limits = LIMITS) -> None:
         self.counter = counter
@@ -79,10 +79,15 @@ class Run:
         self.memory = limits.memory
         self.depth = 0
         self.modules: dict[str, Any] = {}
+        self.lenient = False
 
-    def begin_program(self) -> None:
-        """Pay for beginning a template or an expression. What the one before imported is not known to it."""
+    def begin_program(self, lenient: bool = False) -> None:
+        """Pay for beginning a template or an expression. What the one before imported is not known to it.
+
+        `lenient`: what has no such part gives a value that prints as nothing.
+        """
         self.depth = 0
+        self.lenient = lenient
         if self.modules:
             self.modules = {}
         self.take(_BEGINNING)

@@ -12,9 +12,9 @@ from operator import eq, ge, gt, le, lt, ne
 from promptc.diag.findings import UNMADE, name_kind
 from promptc.diag.typed import Any
 from promptc.template.allow import CYCLER_METHODS, DICT_NAMES, LIST_METHODS, LOOP_METHODS, LOOP_NAMES, MAPPING_METHODS, TEXT_METHODS
-from promptc.template.runtime.callables import FUNCTIONS, BlockCall, Cycler, Joiner, Macro, Namespace, TemplateBlocks
+from promptc.template.runtime.callables import CHAT_FUNCTIONS, FUNCTIONS, BlockCall, Clock, Cycler, Joiner, Macro, Namespace, TemplateBlocks
 from promptc.template.runtime.methods import call_method
-from promptc.template.runtime.objects import BLANK, Blank, Group, Loop, Missing, Module, refuse
+from promptc.template.runtime.objects import Blank, Group, Loop, Missing, Module, refuse
 from promptc.template.runtime.run import LISTS, SCALARS, UNDEFINED, Run, check_depth, check_key, pay_pair, pay_parts, pay_search
 
 _ATTRIBUTES: dict[type, frozenset[str]] = {
@@ -36,7 +36,7 @@ _OWN_METHODS = frozenset({Loop, Cycler})
 _OF_DATA = frozenset({str, dict, list, tuple})
 _SEQUENCES = frozenset({str, list, tuple, Group, range})
 _PLACES: frozenset[Any] = frozenset({int, bool})
-_CALLABLE: tuple[Callable[..., Any], ...] = tuple(FUNCTIONS.values())
+_CALLABLE: tuple[Callable[..., Any], ...] = (*FUNCTIONS.values(), *CHAT_FUNCTIONS.values())
 Reader = Callable[[Any], Any]
 _SEARCHES = {"in": True, "notin": False}
 _OPERATORS: dict[str, Callable[[Any, Any], bool]] = {"eq": eq, "ne": ne, "lt": lt, "lteq": le, "gt": gt, "gteq": ge}
@@ -52,7 +52,7 @@ def read_attribute(holder: Any, name: str) -> Any:
     if kind is Missing:
         holder.fail()
     if kind is Blank:
-        BLANK.fail()
+        holder.fail()
     if kind is Namespace or kind is Module or kind is TemplateBlocks:
         return holder.read(name)
     if name in _ATTRIBUTES.get(kind, ()):
@@ -88,6 +88,32 @@ def read_item(holder: Any, key: Any) -> Any:
     return Missing(key, holder)
 
 
+def read_attribute_loosely(holder: Any, name: str) -> Any:
+    """`holder.name` in a chat template: a method before a key of its name, and where there is none, what prints as nothing."""
+    kind = holder.__class__
+    if kind is dict and name in DICT_NAMES and name not in MAPPING_METHODS:
+        return Blank(Missing(name, holder))
+    return HeldMethod(holder, name) if kind in _OF_DATA and name in _METHODS[kind] else soften(read_attribute(holder, name))
+
+
+def read_item_loosely(holder: Any, key: Any) -> Any:
+    """`holder[key]` in a chat template: a key before a method of its name, and where there is none, what prints as nothing."""
+    kind = holder.__class__
+    if key.__class__ is str and kind in _OF_DATA and not (kind is dict and key in holder):
+        return read_attribute_loosely(holder, key)
+    return soften(read_item(holder, key))
+
+
+class HeldMethod:
+    """A method that a chat template holds as a value. Jinja takes `x.items` and, where there is no such key, `x['items']` for it."""
+
+    __slots__ = ("holder", "name")
+
+    def __init__(self, holder: Any, name: str) -> None:
+        self.holder = holder
+        self.name = name
+
+
 def call_value(run: Run, callee: Any, /, *args: Any, **named: Any) -> Any:
     """`callee(...)`: a macro, a block, or a function of the list."""
     kind = callee.__class__
@@ -99,6 +125,10 @@ def call_value(run: Run, callee: Any, /, *args: Any, **named: Any) -> Any:
         return callee.call()
     if kind is Joiner:
         return callee()
+    if kind is HeldMethod:
+        return call_method(run, callee.holder, callee.name, args, named)
+    if kind is Clock:
+        return callee.call(*args, **named)
     if kind is Missing or kind is Blank:
         callee.fail()
     if callee.__class__ is _FUNCTION and callee in _CALLABLE:
@@ -112,7 +142,8 @@ def _call_function(run: Run, function: Callable[..., Any], args: tuple[Any, ...]
     except (TypeError, ValueError):
         from promptc.template import signatures  # late: only a refused call needs the table of signatures
 
-        signatures.raise_wrong(signatures.FUNCTIONS[function.__qualname__], args, named, run.limits)
+        name = function.__qualname__
+        signatures.raise_wrong(signatures.FUNCTIONS.get(name) or signatures.CHAT[name], args, named, run.limits)
         raise
 
 
@@ -199,7 +230,7 @@ def read_part(run: Run, value: Any, part: Any) -> Any:
     """`value[part]`: a key, a place, or what a group or namespace calls so. Undefined where there is none."""
     kind = value.__class__
     if kind is dict:
-        return value[part] if check_key(part) in value else Missing(part, value)
+        return value[part] if check_key(part) in value else _lack(run, part, value)
     if kind in UNDEFINED:
         return value[part]
     if kind is Namespace and part.__class__ is str:
@@ -208,7 +239,12 @@ def read_part(run: Run, value: Any, part: Any) -> Any:
         return getattr(value, part)
     if kind in _SEQUENCES and part.__class__ in _PLACES and -len(value) <= part < len(value):
         return value[part]
-    return Missing(part, value)
+    return _lack(run, part, value)
+
+
+def _lack(run: Run, part: Any, value: Any) -> Any:
+    found = Missing(part, value)
+    return Blank(found) if run.lenient else found
 
 
 def compare(run: Run, name: str, left: Any, right: Any) -> bool:
@@ -286,6 +322,11 @@ def name_key(run: Run, key: Any) -> str:
 def undefined(name: str) -> Missing:
     """What an unknown name gives."""
     return Missing(name, of_names=True)
+
+
+def soften(value: Any) -> Any:
+    """The value; for an undefined one, one that prints as nothing."""
+    return Blank(value) if value.__class__ is Missing else value
 
 
 def concat(run: Run, *values: Any) -> str:

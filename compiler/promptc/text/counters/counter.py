@@ -66,6 +66,9 @@ class Counter(Protocol):
     def recount(self, text: str) -> int:
         """`measure(text)`, to confirm a sum: `text` is gone over whole, and nothing that the sum was made of is taken from it."""
 
+    def measure_framed(self, text: str) -> int:
+        """The units of a whole prompt in which special tokens are structure, as a chat template writes them. Only `hf:` knows which."""
+
     def is_safe(self, left: str, right: str) -> bool:
         """True only if `measure(left + right) == measure(left) + measure(right)`, told from the two ends alone.
 
@@ -115,6 +118,10 @@ class CharacterCounter:
 
     def recount(self, text: str) -> int:
         """Characters, counted anew."""
+        return self.measure(text)
+
+    def measure_framed(self, text: str) -> int:
+        """Characters."""
         return self.measure(text)
 
     def is_safe(self, left: str, right: str) -> bool:

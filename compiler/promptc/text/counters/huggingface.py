@@ -3,6 +3,7 @@ when a pack names such a counter."""
 
 import json
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from types import TracebackType
 from unicodedata import category
 
@@ -28,15 +29,13 @@ class HfCounter:
     exact = True
     unit = 1
 
-    def __init__(self, name: str, digest: str, tokenizer: Tokenizer) -> None:
-        tokenizer.no_truncation()
-        tokenizer.no_padding()
-        if isinstance(tokenizer.model, BPE):
-            tokenizer.model.dropout = None
+    def __init__(self, name: str, digest: str, tokenizer: Tokenizer, raw: bytes) -> None:
+        _steady(tokenizer)
         tokenizer.encode_special_tokens = True  # that is: special tokens in a text are encoded as ordinary text
         self.special_tokens = tuple(sorted(one.content for one in tokenizer.get_added_tokens_decoder().values() if one.special))
         self.name = name
         self.digest = digest
+        self._raw = raw
         self._tokenizer = tokenizer
         self._reading = _TokenizerReading(tokenizer)
 
@@ -47,6 +46,16 @@ class HfCounter:
     def recount(self, text: str) -> int:
         """Tokens, counted anew."""
         return self.measure(text)
+
+    def measure_framed(self, text: str) -> int:
+        """Tokens, special ones as the tokenizer finds them; nothing is added before or behind."""
+        with _Refused("PC0184", f"`{self.name}` cannot count a text of {len(text)} characters", None, _HELP):
+            return len(self._framing.encode(text, add_special_tokens=False).ids)
+
+    @cached_property
+    def _framing(self) -> Tokenizer:
+        """The tokenizer once more: whether it knows special tokens is a setting of the whole."""
+        return _steady(Tokenizer.from_buffer(self._raw))
 
     def is_safe(self, left: str, right: str) -> bool:
         """Only with an empty text."""
@@ -92,6 +101,15 @@ class HfCounter:
             why = f"it drops what it has no token for, near `{left_out[:20]}`"
             raise fail("PC0184", f"`{self.name}` cannot count a text of {len(text)} characters: {why}", help=_HELP)
         return encoding
+
+
+def _steady(tokenizer: Tokenizer) -> Tokenizer:
+    """The tokenizer, without what would cut off, fill up, or leave out merges by chance."""
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    if isinstance(tokenizer.model, BPE):
+        tokenizer.model.dropout = None
+    return tokenizer
 
 
 _HELP = "use a tokenizer that covers all text: one that works on bytes, or has an unknown token"
@@ -209,7 +227,7 @@ def load_hf_counter(name: str, raw: bytes, span: Span | None = None) -> HfCounte
     with _Refused("PC0182", f"`{name}`: the file is not a tokenizer", span, "name a `tokenizer.json` that the package `tokenizers` wrote"):
         tokenizer = Tokenizer.from_buffer(raw)
     _refuse_endless(name, tokenizer, span)
-    return HfCounter(name, render_digest(raw), tokenizer)
+    return HfCounter(name, render_digest(raw), tokenizer, raw)
 
 
 _MOST_GROWTH = 32

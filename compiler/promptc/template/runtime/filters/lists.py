@@ -342,7 +342,7 @@ def is_iterable(run: Run, value: Any) -> bool:
 
 def is_callable(run: Run, value: Any) -> bool:
     """A macro, a function, a joiner: nothing of the state. An undefined value could have been one."""
-    return callable(value) or value.__class__.__name__ in ("Macro", "BlockCall")
+    return callable(value) or value.__class__.__name__ in ("Macro", "BlockCall", "Clock", "HeldMethod")
 
 
 def is_filter(run: Run, value: Any) -> bool:

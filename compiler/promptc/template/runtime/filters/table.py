@@ -22,7 +22,7 @@ _MODULES = {
         escape e forceescape safe striptags urlencode xmlattr wordwrap
     """,
     "values": """
-        json tojson pprint abs float int round filesizeformat normalize one_line mentions pick
+        json tojson chat_tojson pprint abs float int round filesizeformat normalize one_line mentions pick
         minutes_since hours_since days_since timestamp
     """,
 }

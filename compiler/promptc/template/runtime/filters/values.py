@@ -83,6 +83,22 @@ def write_json(run: Run, value: Any, indent: Any = None) -> str:
     return made
 
 
+def write_chat_json(
+    run: Run, value: Any, ensure_ascii: Any = False, indent: Any = None, separators: Any = None, sort_keys: Any = False
+) -> str:
+    """JSON as chat templates are rendered with it: nothing escaped or sorted, unless they say so."""
+    from json import dumps
+
+    weight = weigh(run, value, 4)
+    step = len(indent) if isinstance(indent, str) else indent if isinstance(indent, int) else 0
+    run.take(8 * weight.parts)
+    run.make(weight.parts * (1 + max(step, 0) * weight.depth + sum(map(len, separators or ()))))
+    run.make(2 * weight.characters)
+    made = dumps(value, ensure_ascii=bool(ensure_ascii), indent=indent, separators=separators, sort_keys=bool(sort_keys))
+    run.make(len(made))
+    return made
+
+
 def show_in_lines(run: Run, value: Any) -> str:
     """The value as `pprint` shows it: in lines of 80 characters, where it is longer."""
     from pprint import pformat
@@ -270,6 +286,7 @@ def _count_since(run: Run, value: Any, now: Any, seconds: int) -> int:
 FILTERS: dict[str, Callable[..., Any]] = {
     "json": render_json,
     "tojson": write_json,
+    "chat_tojson": write_chat_json,
     "pprint": show_in_lines,
     "abs": absolute,
     "float": to_float,
