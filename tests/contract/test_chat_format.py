@@ -56,7 +56,7 @@ def test_the_text_is_jinjas_its_count_is_the_tokenizers_and_results_nest(log, la
         assert prompt.tokens == len(tokenizer.encode(prompt.text, add_special_tokens=False).ids) <= budget
         assert prompt.report["frame"]["messages"] + sum(one["tokens"] for one in prompt.report["sections"]) == prompt.tokens
         kept.append([item["id"] for item in prompt.report["sections"][1]["items"]])
-        assert kept[-1] == [str(place) for place in range(len(state["log"]))][-len(kept[-1]) :]
+        assert kept[-1] == [str(place) for place in range(len(state["log"]) - len(kept[-1]), len(state["log"]))]
     assert len(kept) < 2 or len(kept[0]) <= len(kept[1])
 
 

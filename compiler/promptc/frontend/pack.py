@@ -42,15 +42,13 @@ def load_pack(path: Path, load_table: Callable[[], ModelTable] = load_models) ->
 
     Raises `PromptcError` with all findings of the stage that fails; `DiskError` when the manifest cannot be read.
     """
-    file = manifest_path(path)
-    files = PackFiles()
+    file, files = manifest_path(path), PackFiles()
     manifest = read_manifest(file, files)
     limits = _read_limits(manifest)
     compiler = TextCompiler(files, limits)
     compiler.definitions = _load_definitions(manifest, compiler, limits)
     schema = _load_schema(manifest, compiler, files)
-    counting = load_counting(manifest.value["tokenizer"], compiler.findings)
-    chat = load_chat(manifest, compiler, files, limits)
+    counting, chat = load_counting(manifest.value["tokenizer"], compiler.findings), load_chat(manifest, compiler, files, limits)
     stores, indexes = load_stores(manifest, compiler), load_indexes(manifest, compiler, files)
     offered = OfferedFiles(files, compiler.findings)
     plans = PlanLoader(manifest, compiler, offered)

@@ -167,11 +167,11 @@ def _prove_frame(fitted: Fitted, emitted: Emitted, frame: ChatFrame) -> None:
 
 
 def _completes(fitted: Fitted, emitted: Emitted, part: Part, frame: ChatFrame, marks: int) -> bool:
-    """Whether there are fewer special tokens once brackets part the content from what is beside it. Else the template writes the same text
+    """Whether there are fewer special tokens once signs part the content from what is beside it. Else the template writes the same text
     inside a token of its own."""
     if part.item is not None and part.item.item.content is not None:
         return True
-    parted = tuple(one._replace(text=f"({one.text})") if one is part else one for one in emitted.parts)
+    parted = tuple(one._replace(text=f">{one.text}>") if one is part else one for one in emitted.parts)
     text = frame.render(fitted.layout, emit_messages(parted, fitted.roles))
     return sum(1 for _ in fitted.strained.selection.guard.iter_marks(text)) < marks
 
