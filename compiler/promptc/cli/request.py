@@ -31,9 +31,10 @@ STDIN = "-"
 def run_render(reporter: Reporter, given: RenderCommand) -> int:
     """Prints the prompt; the exit code. Raises `PromptcError`, and `UsageError` for options that do not go together (PC0708)."""
     if given.request.format in (CHAT, *PROVIDERS) and given.only:
+        whole = "one whole text" if given.request.format == CHAT else "a whole request body"
         help = "use `--format text` or `--format messages` with `--only`"
         raise UsageError(
-            [Diagnostic("PC0708", f"`--only` prints sections, but `--format {given.request.format}` makes a whole request", help=help)]
+            [Diagnostic("PC0708", f"`--only` prints sections, but `--format {given.request.format}` makes {whole}", help=help)]
         )
     with open_pack(given.pack, is_cached=given.is_cached, models=given.request.models) as pack:
         outcome = compile_request(pack, load_state_file(pack, given.state, given.request), given.request)
