@@ -18,6 +18,8 @@ STATE = "fixtures/tidepool/calm/state.json"
 VALUES = {
     "promptc expl": "explain",
     "promptc index bu": "build",
+    "promptc calib": "calibrate",
+    "promptc calibrate packs/sentinel usage.jsonl --quan": "--quantile",
     "promptc render --bud": "--budget",
     "promptc completion po": "powershell",
     f"promptc render {TIDEPOOL} {STATE} --mood ac": "action",

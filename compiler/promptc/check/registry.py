@@ -17,7 +17,15 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 
 from promptc.check.configurations import Configurations, Rule, list_configurations, merge_findings
-from promptc.check.rules.budgets import check_bounds, check_joints, check_monotony, check_pools, check_totals, check_worst_case
+from promptc.check.rules.budgets import (
+    check_bounds,
+    check_calibration,
+    check_joints,
+    check_monotony,
+    check_pools,
+    check_totals,
+    check_worst_case,
+)
 from promptc.check.rules.items import (
     check_against,
     check_chunk_sizes,
@@ -110,6 +118,7 @@ RULES: tuple[Rule, ...] = (
     check_fixed_steps,
     check_bounds,
     check_totals,
+    check_calibration,
     check_dead_steps,
     check_unwalked,
     check_least_caps,

@@ -35,6 +35,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "map": "Print a table of the sections of a pack.",
         "eval": "Evaluate an expression over a state.",
         "models": "List the models that a budget can follow.",
+        "calibrate": "Measure how far a provider's counts lie above ours.",
     },
     "Test it": {
         "test": "Run cases, and compare each result with its golden.",
@@ -83,6 +84,7 @@ _ARGUMENTS = {
     "packs": "A pack, or a folder with packs in it.",
     "pack": "The pack: a folder with a pack.yaml, or the YAML file itself.",
     "state": "The state: a JSON file, or `-` for standard input.",
+    "usage": "A file of JSON lines, or `-`: a report and a usage in each.",
     "words": "An operation of PACK (see --list), then the state or `-`.",
     "answered": "The answer, or `-`. If an operation asked for it, name that first.",
     "expression": "An expression as in a pack, for example state.player.name.",

@@ -61,6 +61,7 @@ _ALLOWED: Mapping[str, Mapping[str, Holds]] = {
     "map": {"pack": "file", **_plain("format", "variant", "mood", "patch")},
     "schema": {"pack": "file", **_plain("kind")},
     "models": {"models": "file", **_plain("names", "format")},
+    "calibrate": {**dict.fromkeys(("pack", "usage"), "file"), **_plain("quantile", "provider", "model", "day")},
     "rule": _plain("code", "is_all", "format"),
     "index query": _INDEX,
     "index eval": {**_INDEX, "queries": "file", **_plain("cap", "min_recall", "section", "columns", "floors")},

@@ -141,6 +141,12 @@ def count_noun(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
+def show_share(share: int) -> str:
+    """Parts of a million in per cent, as short as they are exact: `99.9 %`."""
+    whole, rest = divmod(share, 10_000)
+    return f"{whole}.{rest:04d}".rstrip("0").rstrip(".") + " %"
+
+
 def suggest(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> str:
     """`did you mean \\`x\\`?` for the nearest known word, else what `offer_names` says if they are few, else nothing.
 

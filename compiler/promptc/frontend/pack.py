@@ -12,6 +12,7 @@ from threading import Lock
 
 from promptc.diag.findings import PromptcError, Span, offer_names, suggest
 from promptc.diag.typed import Any
+from promptc.frontend.calibration import load_calibration
 from promptc.frontend.indexes import load_indexes
 from promptc.frontend.json import load_json
 from promptc.frontend.kept_pack import LoadedPack, load_counting
@@ -49,6 +50,7 @@ def load_pack(path: Path, load_table: Callable[[], ModelTable] = load_models) ->
     compiler.definitions = _load_definitions(manifest, compiler, limits)
     schema = _load_schema(manifest, compiler, files)
     counting, chat = load_counting(manifest.value["tokenizer"], compiler.findings), load_chat(manifest, compiler, files, limits)
+    calibration = load_calibration(manifest.value["tokenizer"], counting, files, compiler.findings)
     stores, indexes = load_stores(manifest, compiler), load_indexes(manifest, compiler, files)
     offered = OfferedFiles(files, compiler.findings)
     plans = PlanLoader(manifest, compiler, offered)
@@ -93,6 +95,7 @@ def load_pack(path: Path, load_table: Callable[[], ModelTable] = load_models) ->
         list_named=lambda: frozenset(compiler.named),
         load_models=load_table,
         chat=chat,
+        calibration=calibration,
     )
     packs.share(pack)
     return LoadedPack(pack, schema, files.inputs, plans.plans)

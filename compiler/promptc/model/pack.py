@@ -37,6 +37,9 @@ from promptc.text.counters.counter import Counter
 MANIFEST = "pack.yaml"
 """The manifest of a folder that is a pack."""
 
+MILLION = 1_000_000
+"""The whole of which a calibration states parts."""
+
 Policy = Literal["escape", "reject", "keep"]
 InvisiblePolicy = Literal["replace_hidden", "escape", "reject", "keep"]
 Format = Literal["text", "messages"]
@@ -198,6 +201,48 @@ class Counting:
     reason: str = ""
 
 
+@frozen
+class CalibrationEntry:
+    """What a provider reported for the prompts of a model, against the estimates of as many renders: `pairs`, from day `first` to `last`.
+
+    `ratio` is the quantile of reported / estimate, in parts per million: so many of them hold a part of the whole.
+    """
+
+    provider: str
+    model: str
+    pairs: int
+    ratio: int
+    first: str
+    last: str
+
+    def hold_back(self, total: int) -> int:
+        """What of `total` a prompt may take by estimate, so that by the ratio the provider counts no more than `total`."""
+        return total if self.ratio <= MILLION else total * MILLION // self.ratio
+
+
+@frozen(eq=False)
+class Calibration:
+    """How far a provider's own counts lie above the estimates, as `file` says; `quantile` is in parts per million. There is an entry."""
+
+    file: str
+    span: Span
+    quantile: int
+    entries: tuple[CalibrationEntry, ...]
+
+    def choose(self, provider: str | None, model: str | None) -> CalibrationEntry:
+        """The entry of the model (whose name may stand behind that of who passes it on) at this provider, or at any where none is known;
+        else the one that holds back most.
+        """
+        names = (model, model.rsplit("/", 1)[-1]) if model else ()
+        fitting = [one for one in self.entries if one.model in names and provider in (None, one.provider)]
+        return max(fitting, key=lambda one: one.ratio) if fitting else self.largest
+
+    @property
+    def largest(self) -> CalibrationEntry:
+        """The entry that holds back most; the first of those."""
+        return max(self.entries, key=lambda one: one.ratio)
+
+
 @frozen(eq=False)
 class ChatTemplate:
     """The chat template of the model that the tokenizer is from. `names` are what it is given beside messages and tools: special tokens,
@@ -287,8 +332,8 @@ class PackModel:
     which tools are named, and which are not. `visible` is the condition that an item must meet to be read by any section (None: all are).
     `models` are those for which `check` proves it, each with its place. `redact` are the rules of the pack and of all its sections, in the
     order in which they are written. `list_named` tells which definitions the texts name that were compiled so far; `load_models` gives the
-    models that a budget may name. `chat` is the chat template of its
-    model.
+    models that a budget may name. `chat` is the chat template of its model. `calibration` was measured with the first choice of a counter,
+    and holds where that one counts.
     """
 
     name: str
@@ -321,6 +366,13 @@ class PackModel:
     list_named: Callable[[], frozenset[str]] = frozenset
     load_models: Callable[[], ModelTable] = ModelTable
     chat: ChatTemplate | None = None
+    calibration: Calibration | None = None
+
+    def hold_back(self, total: int, entry: CalibrationEntry | None) -> int:
+        """What of `total` a prompt may take: less the margin of a fallback where that counts, less that of the calibration."""
+        if self.counting.reason:
+            return total * (100 - self.counting.margin) // 100
+        return total if entry is None else entry.hold_back(total)
 
     def open_account(self) -> Run:
         """Open an account of what one render may use up."""

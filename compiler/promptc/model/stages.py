@@ -13,7 +13,7 @@ from promptc.diag.typed import Any, Literal, Protocol
 from promptc.model.budget import TotalBudget
 from promptc.model.media import CountedMedia
 from promptc.model.messages import Provider
-from promptc.model.pack import Choice, Format, PackModel, Plan
+from promptc.model.pack import CalibrationEntry, Choice, Format, PackModel, Plan
 from promptc.model.section import Ratio, Section, Step
 from promptc.model.state import State
 from promptc.template.runtime.run import Run, read_run
@@ -29,7 +29,7 @@ class Bound:
 
     `budget` is that of the manifest for the model of this render, `total` what the prompt may hold. `model` is the one that was asked for.
     `provider` is the one whose overheads messages are counted with (None: those of contract.md §8), `due` the operations whose
-    `when` holds.
+    `when` holds. `calibrated` is the entry of a calibration that holds a part of `whole` back: `total` is what is left.
     """
 
     pack: PackModel
@@ -45,6 +45,8 @@ class Bound:
     provider: Provider | None = None
     due: tuple[str, ...] = ()
     model: str | None = None
+    whole: int = 0
+    calibrated: CalibrationEntry | None = None
 
     @property
     def run(self) -> Run:

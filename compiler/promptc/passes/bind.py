@@ -8,8 +8,8 @@ from itertools import takewhile
 from promptc.diag.findings import Diagnostic, PromptcError, Span, UsageError, fail, offer_names, show_value, suggest
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any
-from promptc.model.budget import describe_room, settle_budget
-from promptc.model.pack import Assign, Axis, Band, Choice, Let, PackModel, Plan
+from promptc.model.budget import TotalBudget, describe_room, settle_budget
+from promptc.model.pack import Assign, Axis, Band, CalibrationEntry, Choice, Let, PackModel, Plan
 from promptc.model.section import Section, settle_cap
 from promptc.model.stages import Bound, RenderOptions, Selection
 from promptc.model.state import State
@@ -48,10 +48,9 @@ def bind(pack: PackModel, state: State, meter: Meter, options: RenderOptions) ->
     total = options.budget if options.budget is not None else budget.total
     if total <= 0:
         raise fail("PC0501", f"the budget leaves {total} tokens for the prompt", budget.span, help=describe_room(budget))
-    counting = pack.counting
-    if counting.reason:
-        total = total * (100 - counting.margin) // 100
+    if pack.counting.reason:
         warnings.append(_report_fallback(pack))
+    calibrated = _choose_calibrated(pack, plan, budget, options)
     return Bound(
         pack,
         state,
@@ -59,14 +58,25 @@ def bind(pack: PackModel, state: State, meter: Meter, options: RenderOptions) ->
         names,
         choice,
         options.format or plan.output.format,
-        total,
+        pack.hold_back(total, calibrated),
         budget,
         frozenset(options.without),
         (*pack.warnings, *state.warnings, *warnings),
         provider=options.provider,
         due=due,
         model=options.model,
+        whole=total,
+        calibrated=calibrated,
     )
+
+
+def _choose_calibrated(pack: PackModel, plan: Plan, budget: TotalBudget, options: RenderOptions) -> CalibrationEntry | None:
+    """The entry for the model at hand, which a request would name; none while a fallback counts."""
+    if pack.calibration is None or pack.counting.reason:
+        return None
+    provider = options.provider.name if options.provider is not None else None
+    requested = plan.output.models.get(provider) if provider is not None else None
+    return pack.calibration.choose(provider, options.model or requested or budget.model)
 
 
 def _refuse_model(name: str) -> UsageError:

@@ -86,11 +86,25 @@ def build_facts(fitted: Fitted) -> dict[str, Any]:
 
 
 def _describe_counter(fitted: Fitted) -> dict[str, Any]:
-    counting = fitted.strained.selection.bound.pack.counting
+    bound = fitted.strained.selection.bound
+    counting, calibration, entry = bound.pack.counting, bound.pack.calibration, bound.calibrated
     counter = counting.counter
     described: dict[str, Any] = {"name": counter.name, "digest": counter.digest, "exact": counter.exact}
     if counting.reason:
         described |= {"wanted": counting.wanted, "reason": counting.reason, "margin": counting.margin}
+    if calibration is not None and entry is not None:
+        described["calibration"] = {
+            "file": calibration.file,
+            "provider": entry.provider,
+            "model": entry.model,
+            "quantile": calibration.quantile,
+            "pairs": entry.pairs,
+            "first": entry.first,
+            "last": entry.last,
+            "ratio": entry.ratio,
+            "whole": bound.whole,
+            "held": bound.whole - bound.total,
+        }
     return described
 
 

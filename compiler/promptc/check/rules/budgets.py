@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 
 from promptc.check.bounds import SettledTexts, bound_section, count_characters, count_offer, infer_texts
 from promptc.check.configurations import Configuration, Configurations, for_each, merge_configurations
-from promptc.diag.findings import Diagnostic, Span, count_noun, join_some
+from promptc.diag.findings import Diagnostic, Span, count_noun, join_some, show_share
 from promptc.diag.frozen import frozen
 from promptc.model.budget import describe_room
 from promptc.model.media import MEDIA_KINDS
-from promptc.model.pack import Output, PackModel, Plan, Strain
+from promptc.model.pack import MILLION, Output, PackModel, Plan, Strain
 from promptc.model.section import Budget, Evict, Pool, Section, Segments, Size, Trim, Window
 from promptc.template.compile import Template
 from promptc.template.types.bounds import Amount
@@ -82,8 +82,29 @@ def _iter_worst_bounds(configuration: Configuration, fences: tuple[str, ...]) ->
 
 
 def _count_total(pack: PackModel, plan: Plan) -> int:
-    held = pack.counting.margin if pack.counting.reason else 0
-    return plan.budget.total * (100 - held) // 100
+    return pack.hold_back(plan.budget.total, pack.calibration.largest if pack.calibration is not None else None)
+
+
+def check_calibration(pack: PackModel, _: Configurations) -> Iterator[Diagnostic]:
+    """Entries of a calibration with so few pairs that the highest ratio of all stands for the quantile, or older than what is known of
+    their model.
+    """
+    calibration = pack.calibration
+    if calibration is None:
+        return
+    share, table = show_share(calibration.quantile), pack.load_models()
+    needed = -(-MILLION // (MILLION - calibration.quantile))
+    for entry in calibration.entries:
+        of = f"of {entry.provider} `{entry.model}`"
+        if entry.pairs < needed:
+            message = f"`{calibration.file}` has {count_noun(entry.pairs, 'pair')} {of}; for {share} it takes at least {needed}"
+            help = "add the usage of more renders, and run `promptc calibrate` again; or ask it for less, such as `--quantile 0.9`"
+            yield Diagnostic("PC0697", message, calibration.span, help, "warn")
+        known = table.find(entry.model)
+        if known is not None and entry.last < known.as_of:
+            message = f"the pairs {of} in `{calibration.file}` end on {entry.last}; what the table says of it is of {known.as_of}"
+            help = "run `promptc calibrate` again with the usage of later renders: the provider may count otherwise now"
+            yield Diagnostic("PC0698", message, calibration.span, help, "warn")
 
 
 def _report_open(pack: PackModel, section: Section, amount: Amount) -> Diagnostic:

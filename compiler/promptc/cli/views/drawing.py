@@ -78,6 +78,12 @@ def show_percent(part: int, whole: int) -> str:
     return f"{100 * part // whole} %" if whole else "-"
 
 
+def show_ratio(ratio: int) -> str:
+    """Parts of a million as a number with four places, rounded up: `1.0343`."""
+    tens = -(-ratio // 100)
+    return f"{tens // 10_000}.{tens % 10_000:04d}"
+
+
 def show_plural(number: int, noun: str, plural: str = "") -> str:
     """`1 item`, `2 items`."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {plural or noun + 's'}"

@@ -21,10 +21,13 @@ from promptc.cli.views.drawing import (
     show_left_out,
     show_percent,
     show_plural,
+    show_ratio,
     wrap,
 )
+from promptc.diag.findings import show_share
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
+from promptc.model.pack import MILLION
 from promptc.model.section import Ranked
 from promptc.passes.bind import find_cap
 from promptc.passes.fit.fit import count_held
@@ -98,6 +101,7 @@ def _iter_head(outcome: Outcome, width: int, paint: Paint) -> Iterator[str]:
     if "model" in report:
         yield from wrap(_describe_model(report["model"]), width)
     yield from _iter_media(report)
+    yield from (line for text in _iter_calibration(report) for line in wrap(text, width))
     if report["strain"] is not None:
         yield _describe_strain(report)
     choices = [*_iter_cases(outcome), *(f"patch {name}" for name in report["patches"])]
@@ -141,6 +145,20 @@ def _describe_model(model: Mapping[str, Any]) -> str:
     most = f", input {show_count(model['input'])}" if model["input"] is not None else ""
     table = f"as of {model['as_of']}" if model["as_of"] is not None else "as the pack says"
     return f"model {model['name']}: context {show_count(model['context'])}{most}, reserve {show_count(model['reserve'])} ({table})"
+
+
+def _iter_calibration(report: Mapping[str, Any]) -> Iterator[str]:
+    """What a calibration holds back, and what by it the provider counts."""
+    used = report["counter"].get("calibration")
+    if used is None:
+        return
+    left = show_count(report["budget"])
+    yield f"margin: {show_count(used['held'])} of {show_plural(used['whole'], 'token')} held back, {left} left"
+    share, pairs = show_share(used["quantile"]), show_plural(used["pairs"], "pair")
+    yield f"source: {used['file']}, {share} of {pairs}, {used['provider']} {used['model']}"
+    if report["tokens"] is not None:
+        most = report["tokens"] * used["ratio"] // MILLION
+        yield f"estimate: {show_count(report['tokens'])}, by the ratio {show_ratio(used['ratio'])} reported as at most {show_count(most)}"
 
 
 def _describe_strain(report: Mapping[str, Any]) -> str:

@@ -1,0 +1,170 @@
+"""Calibrations: measured from pairs of an estimate and a reported count (`measure`), written (`render_calibration`), loaded with a pack.
+
+All is in whole numbers, and dates come from the pairs: so equal pairs give equal bytes, in any order and on every machine.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from datetime import date
+from itertools import groupby
+
+from promptc.diag.findings import Diagnostic, PromptcError, shorten
+from promptc.diag.frozen import frozen
+from promptc.diag.typed import Any
+from promptc.frontend.json import JsonDocument, load_json
+from promptc.frontend.texts import PackFiles
+from promptc.model.messages import PROVIDERS
+from promptc.model.pack import MILLION, Calibration, CalibrationEntry, Counting
+from promptc.model.state import Node
+from promptc.text.counters.counter import Counter
+
+MOST_RATIO = 100
+"""How many times its estimate a prompt may have been reported with: more is a mistake."""
+
+_MOST_ENTRIES = 1000
+_LARGEST = 999_999_999
+_LONGEST = 200
+_KEYS = ("calibration", "counter", "entries", "quantile")
+_COUNTER_KEYS = ("digest", "name")
+_ENTRY_KEYS = ("first", "last", "model", "pairs", "provider", "ratio")
+_AGAIN = "make it with `promptc calibrate PACK USAGE.jsonl -o FILE`, and do not edit it"
+
+
+@frozen
+class Pair:
+    """A prompt that was sent: the tokens of its report, those that the provider reported, and when. `line` is where that was read."""
+
+    provider: str
+    model: str
+    estimate: int
+    reported: int
+    day: str
+    line: int = 0
+
+    @property
+    def ratio(self) -> int:
+        """Reported / estimate, in parts per million, rounded up."""
+        return -(-self.reported * MILLION // self.estimate)
+
+
+def group_pairs(pairs: Sequence[Pair]) -> dict[tuple[str, str], list[Pair]]:
+    """The pairs by provider and model, both in code-point order, and of each those of the smallest ratio first."""
+    ordered = sorted(pairs, key=lambda one: (one.provider, one.model, one.ratio, one.line))
+    return {key: list(group) for key, group in groupby(ordered, key=lambda one: (one.provider, one.model))}
+
+
+def measure(pairs: Sequence[Pair], quantile: int) -> tuple[CalibrationEntry, ...]:
+    """An entry for each provider and model. Its ratio is the smallest one of a pair that at least `quantile` of its pairs do not exceed."""
+    return tuple(_measure_one(own, quantile) for own in group_pairs(pairs).values())
+
+
+def _measure_one(own: Sequence[Pair], quantile: int) -> CalibrationEntry:
+    rank = max(1, -(-quantile * len(own) // MILLION))
+    days = [one.day for one in own]
+    return CalibrationEntry(own[0].provider, own[0].model, len(own), own[rank - 1].ratio, min(days), max(days))
+
+
+def render_calibration(entries: Sequence[CalibrationEntry], quantile: int, counter: Counter) -> str:
+    """The text of the file: JSON with sorted keys, two spaces deep."""
+    described = [{name: getattr(one, name) for name in _ENTRY_KEYS} for one in entries]
+    value = {"calibration": 1, "counter": {"digest": counter.digest, "name": counter.name}, "entries": described, "quantile": quantile}
+    return json.dumps(value, ensure_ascii=False, indent=2, sort_keys=True) + "\n"
+
+
+def is_day(value: Any) -> bool:
+    """Whether it is a date of the calendar, as `2026-11-24`."""
+    try:
+        return isinstance(value, str) and date.fromisoformat(value).isoformat() == value
+    except ValueError:
+        return False
+
+
+def is_name(value: Any) -> bool:
+    """Whether it can name a model: a text of one line that is not too long, without control characters."""
+    return isinstance(value, str) and 0 < len(value) <= _LONGEST and value.isprintable() and value == value.strip()
+
+
+def load_calibration(node: Node, counting: Counting | None, files: PackFiles, findings: list[Diagnostic]) -> Calibration | None:
+    """The calibration that a `tokenizer` names, if any. What is wrong with it is added to `findings`."""
+    named = node.get("calibration")
+    if named is None or counting is None:
+        return None
+    try:
+        document = load_json(*files.read_named(named))
+    except PromptcError as error:
+        findings.extend(error.diagnostics)
+        return None
+    wrong = next(_iter_wrong(document.value), None)
+    if wrong is not None:
+        pointer, message = wrong
+        findings.append(Diagnostic("PC0187", f"the calibration {message}", document.span(pointer), _AGAIN))
+        return None
+    found = _check_counter(document, counting)
+    if found is not None:
+        findings.append(found)
+        return None
+    value = document.value
+    entries = tuple(CalibrationEntry(**{name: one[name] for name in _ENTRY_KEYS}) for one in value["entries"])
+    return Calibration(str(named.value), named.span, value["quantile"], entries)
+
+
+def _check_counter(document: JsonDocument, counting: Counting) -> Diagnostic | None:
+    """Ratios are to the estimates of one counter. While a fallback counts, nobody can tell whether the first choice is that one."""
+    measured, counter = document.value["counter"], counting.counter
+    wanted = counting.wanted or counter.name
+    if measured["name"] != wanted:
+        message = f"the calibration was measured with `{shorten(measured['name'])}`, and the pack counts with `{wanted}`"
+    elif not counting.reason and measured["digest"] != counter.digest:
+        message = f"the calibration was measured with another version of `{wanted}`"
+    else:
+        return None
+    help = "take the calibration out, collect reports of renders, and run `promptc calibrate` again"
+    return Diagnostic("PC0188", message, document.span("/counter/name"), help)
+
+
+def _iter_wrong(value: Any) -> Iterator[tuple[str, str]]:
+    """What is wrong with the value of a file, each with the JSON pointer to it."""
+    yield from _iter_keys(value, _KEYS, "")
+    if not _is_whole(value["calibration"], 1):
+        yield "/calibration", "is of another version: this promptc reads version 1"
+    if not _is_whole(value["quantile"], MILLION - 1):
+        yield "/quantile", f"has a quantile that is not a whole number from 1 to {MILLION - 1}"
+    yield from _iter_keys(value["counter"], _COUNTER_KEYS, "/counter")
+    for key in _COUNTER_KEYS:
+        if not isinstance(value["counter"][key], str):
+            yield f"/counter/{key}", f"has a `{key}` of its counter that is no text"
+    entries = value["entries"]
+    if not isinstance(entries, list) or not 0 < len(entries) <= _MOST_ENTRIES:
+        yield "/entries", f"needs a list of 1 to {_MOST_ENTRIES} entries"
+        return
+    for at, entry in enumerate(entries):
+        yield from _iter_keys(entry, _ENTRY_KEYS, f"/entries/{at}")
+        yield from ((f"/entries/{at}/{key}", f"has an entry whose `{key}` is {due}") for key, due in _iter_wrong_facts(entry))
+    names = [(one["provider"], one["model"]) for one in entries]
+    if len({*names}) < len(names):
+        yield "/entries", "has two entries of one provider and model"
+
+
+def _iter_keys(value: Any, keys: tuple[str, ...], pointer: str) -> Iterator[tuple[str, str]]:
+    if not isinstance(value, dict) or tuple(sorted(value)) != keys:
+        yield pointer, f"needs an object with {', '.join(keys)} here, and nothing else"
+
+
+def _iter_wrong_facts(entry: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    if entry["provider"] not in PROVIDERS:
+        yield "provider", f"none of {', '.join(PROVIDERS)}"
+    if not is_name(entry["model"]):
+        yield "model", "no name of a model"
+    if not _is_whole(entry["pairs"], _LARGEST):
+        yield "pairs", f"not a whole number from 1 to {_LARGEST}"
+    if not _is_whole(entry["ratio"], MOST_RATIO * MILLION):
+        yield "ratio", f"not a whole number from 1 to {MOST_RATIO * MILLION}"
+    for key in ("first", "last"):
+        if not is_day(entry[key]):
+            yield key, "not a date such as 2026-11-24"
+
+
+def _is_whole(value: Any, most: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= most
