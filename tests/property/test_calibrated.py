@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import promptc
-from promptc.frontend.calibration import Pair, measure, render_calibration
+from promptc.model.calibration import Pair, measure, render_calibration
 from promptc.model.pack import MILLION
 from promptc.text.counters.counter import CharacterCounter
 

@@ -10,11 +10,10 @@ from itertools import pairwise
 from pathlib import Path
 from threading import Lock
 
-from promptc.diag.findings import PromptcError, Span, offer_names, suggest
+from promptc.diag.findings import Diagnostic, PromptcError, Span, offer_names, shorten, suggest
 from promptc.diag.typed import Any
-from promptc.frontend.calibration import load_calibration
 from promptc.frontend.indexes import load_indexes
-from promptc.frontend.json import load_json
+from promptc.frontend.json import JsonDocument, load_json
 from promptc.frontend.kept_pack import LoadedPack, load_counting
 from promptc.frontend.manifest import apply_variation, iter_keys, manifest_path, read_manifest
 from promptc.frontend.operations import AskPacks, OperationLoader
@@ -24,7 +23,22 @@ from promptc.frontend.shape import check_effective_shape
 from promptc.frontend.state import StateSchema, load_state_schema
 from promptc.frontend.texts import PackFiles, TextCompiler
 from promptc.model.budget import ModelTable, load_models
-from promptc.model.pack import Assign, Axis, Band, Choice, DueCondition, Let, PackModel, Plan, Strain, Tier
+from promptc.model.calibration import ENTRY_KEYS, iter_wrong
+from promptc.model.pack import (
+    Assign,
+    Axis,
+    Band,
+    Calibration,
+    CalibrationEntry,
+    Choice,
+    Counting,
+    DueCondition,
+    Let,
+    PackModel,
+    Plan,
+    Strain,
+    Tier,
+)
 from promptc.model.section import Fence, Pool, Redaction, Section, Step, Use
 from promptc.model.sources import TABLE, Store
 from promptc.model.state import Node
@@ -34,6 +48,7 @@ from promptc.template.compile import constant_expression
 from promptc.template.define import DEFINED, describe_clash, load_definitions
 from promptc.template.place import Definition
 
+_MAKE_AGAIN = "make it with `promptc calibrate PACK USAGE.jsonl -o FILE`, and do not edit it"
 _PATTERN_HELP = "write it as JSON Schema does, such as `[A-Z]{2}[0-9]{6}`"
 
 
@@ -50,7 +65,7 @@ def load_pack(path: Path, load_table: Callable[[], ModelTable] = load_models) ->
     compiler.definitions = _load_definitions(manifest, compiler, limits)
     schema = _load_schema(manifest, compiler, files)
     counting, chat = load_counting(manifest.value["tokenizer"], compiler.findings), load_chat(manifest, compiler, files, limits)
-    calibration = load_calibration(manifest.value["tokenizer"], counting, files, compiler.findings)
+    calibration = _load_calibration(manifest.value["tokenizer"], counting, files, compiler.findings)
     stores, indexes = load_stores(manifest, compiler), load_indexes(manifest, compiler, files)
     offered = OfferedFiles(files, compiler.findings)
     plans = PlanLoader(manifest, compiler, offered)
@@ -121,6 +136,44 @@ def _compile_files(manifest: Node, compiler: TextCompiler) -> None:
         elif key == "forms" and isinstance(node.value, tuple):
             for form in node.value:
                 compiler.text_or_file(form)
+
+
+def _load_calibration(node: Node, counting: Counting | None, files: PackFiles, findings: list[Diagnostic]) -> Calibration | None:
+    """The calibration that a `tokenizer` names, if any. What is wrong with it is added to `findings`."""
+    named = node.get("calibration")
+    if named is None or counting is None:
+        return None
+    try:
+        document = load_json(*files.read_named(named))
+    except PromptcError as error:
+        findings.extend(error.diagnostics)
+        return None
+    wrong = next(iter_wrong(document.value), None)
+    if wrong is not None:
+        pointer, message = wrong
+        findings.append(Diagnostic("PC0187", f"the calibration {message}", document.span(pointer), _MAKE_AGAIN))
+        return None
+    found = _check_counter(document, counting)
+    if found is not None:
+        findings.append(found)
+        return None
+    value = document.value
+    entries = tuple(CalibrationEntry(**{name: one[name] for name in ENTRY_KEYS}) for one in value["entries"])
+    return Calibration(str(named.value), named.span, value["quantile"], entries)
+
+
+def _check_counter(document: JsonDocument, counting: Counting) -> Diagnostic | None:
+    """Ratios are to the estimates of one counter. While a fallback counts, nobody can tell whether the first choice is that one."""
+    measured, counter = document.value["counter"], counting.counter
+    wanted = counting.wanted or counter.name
+    if measured["name"] != wanted:
+        message = f"the calibration was measured with `{shorten(measured['name'])}`, and the pack counts with `{wanted}`"
+    elif not counting.reason and measured["digest"] != counter.digest:
+        message = f"the calibration was measured with another version of `{wanted}`"
+    else:
+        return None
+    help = "take the calibration out, collect reports of renders, and run `promptc calibrate` again"
+    return Diagnostic("PC0188", message, document.span("/counter/name"), help)
 
 
 def _load_rules(manifest: Node, compiler: TextCompiler) -> tuple[Redaction, ...]:

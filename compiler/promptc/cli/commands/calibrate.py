@@ -19,8 +19,8 @@ from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
 from promptc.files.atomic import write_file
 from promptc.files.reading import check_pack_path, read_inside
-from promptc.frontend.calibration import MOST_RATIO, Pair, group_pairs, is_day, is_name, measure, render_calibration
 from promptc.frontend.json import load_json
+from promptc.model.calibration import MOST_RATIO, Pair, group_pairs, is_day, is_name, measure, render_calibration
 from promptc.model.messages import PROVIDERS
 from promptc.model.pack import MILLION, CalibrationEntry, PackModel
 
@@ -47,7 +47,7 @@ _KINDS = (
 _HELP = 'write, for example, `{"report": "r1.json", "usage": {"input_tokens": 812}, "model": "gpt-5.6", "at": "2026-11-24"}`'
 
 
-class _UnfitError(Exception):
+class _NoPairError(Exception):
     """A line is no pair; the text says why."""
 
 
@@ -146,7 +146,7 @@ def _read_pairs(file: str, pack: PackModel, defaults: _Defaults) -> tuple[list[P
             continue
         try:
             pairs.append(reader.read(line, number))
-        except _UnfitError as wrong:
+        except _NoPairError as wrong:
             unfit.append(Diagnostic("PC0758", f"line {number} is left out: {wrong}", Span(file, number, 1), _HELP, "warn"))
     return pairs, unfit
 
@@ -167,80 +167,80 @@ class _LineReader:
         self._read: dict[str, _Facts | str] = {}
 
     def read(self, line: bytes, number: int) -> Pair:
-        """The pair of a line. Raises `_UnfitError`."""
+        """The pair of a line. Raises `_NoPairError`."""
         value = _load_object(line, "it")
-        facts = self._find_facts(value.get("report"))
+        facts = self._read_facts(value.get("report"))
         reported = _read_usage(value.get("usage"))
         if reported > MOST_RATIO * facts.estimate:
-            raise _UnfitError(f"{reported} tokens are more than {MOST_RATIO} times the estimate of {facts.estimate}")
+            raise _NoPairError(f"{reported} tokens are more than {MOST_RATIO} times the estimate of {facts.estimate}")
         provider = self._choose_provider(value.get("provider"), facts)
         return Pair(provider, self._choose_model(value.get("model")), facts.estimate, reported, self._choose_day(value.get("at")), number)
 
     def _choose_provider(self, given: Any, facts: _Facts) -> str:
         if given is not None and given not in PROVIDERS:
-            raise _UnfitError(f"it names no provider that promptc knows: {suggest(str(given)[:40], PROVIDERS)}")
+            raise _NoPairError(f"it names no provider that promptc knows: {suggest(str(given)[:40], PROVIDERS)}")
         if given is not None and facts.provider not in ("", given):
-            raise _UnfitError(f"its usage is of {given}, and its report was made for {facts.provider}")
+            raise _NoPairError(f"its usage is of {given}, and its report was made for {facts.provider}")
         found = given or facts.provider or self._defaults.provider
         if not found:
-            raise _UnfitError('it names no provider, and its report was made for none: add `"provider"`, or give `--provider`')
+            raise _NoPairError('it names no provider, and its report was made for none: add `"provider"`, or give `--provider`')
         return str(found)
 
     def _choose_model(self, given: Any) -> str:
         found = self._defaults.model if given is None else given
         if found is None:
-            raise _UnfitError('it names no model: add `"model"`, or give `--model`')
+            raise _NoPairError('it names no model: add `"model"`, or give `--model`')
         if not is_name(found):
-            raise _UnfitError("its `model` is no name")
+            raise _NoPairError("its `model` is no name")
         return str(found)
 
     def _choose_day(self, given: Any) -> str:
         found = self._defaults.day if given is None else given
         if found is None:
-            raise _UnfitError('it names no day: add `"at"`, or give `--date`')
+            raise _NoPairError('it names no day: add `"at"`, or give `--date`')
         if not isinstance(found, str) or not is_day(found[:10]) or found[10:11] not in ("", "T", "t", " "):
-            raise _UnfitError("its `at` is no date such as 2026-11-24")
+            raise _NoPairError("its `at` is no date such as 2026-11-24")
         return found[:10]
 
-    def _find_facts(self, report: Any) -> _Facts:
+    def _read_facts(self, report: Any) -> _Facts:
         if isinstance(report, dict):
             return self._check_report(report)
         if not isinstance(report, str):
-            raise _UnfitError("it has no `report`: neither a report nor the path of one")
+            raise _NoPairError("it has no `report`: neither a report nor the path of one")
         if report not in self._read:
             try:
                 self._read[report] = self._check_report(self._load_report(report))
-            except _UnfitError as wrong:
+            except _NoPairError as wrong:
                 self._read[report] = str(wrong)
         found = self._read[report]
         if isinstance(found, str):
-            raise _UnfitError(found)
+            raise _NoPairError(found)
         return found
 
     def _load_report(self, path: str) -> Mapping[str, Any]:
         shown = shorten(path)
         if check_pack_path(path):
-            raise _UnfitError(f"`{shown}` is no path of a file in the folder of USAGE")
+            raise _NoPairError(f"`{shown}` is no path of a file in the folder of USAGE")
         try:
             content = read_inside(self._folder, path, _MOST_REPORT)
         except (OSError, ValueError) as error:
-            raise _UnfitError(f"`{shown}` cannot be read: {getattr(error, 'strerror', None) or error}") from None
+            raise _NoPairError(f"`{shown}` cannot be read: {getattr(error, 'strerror', None) or error}") from None
         return _load_object(content, f"`{shown}`")
 
     def _check_report(self, report: Mapping[str, Any]) -> _Facts:
         name, counter, overhead = report.get("pack"), report.get("counter"), report.get("overhead")
         if not isinstance(name, str) or not isinstance(counter, dict) or "tokens" not in report:
-            raise _UnfitError("its `report` is no report of a render")
+            raise _NoPairError("its `report` is no report of a render")
         if name != self._pack.name:
-            raise _UnfitError(f"its report is of the pack `{shorten(name)}`, not of `{self._pack.name}`")
+            raise _NoPairError(f"its report is of the pack `{shorten(name)}`, not of `{self._pack.name}`")
         own = self._pack.counting.counter
         if (counter.get("name"), counter.get("digest")) != (own.name, own.digest):
-            raise _UnfitError(f"its report was counted with another tokenizer than `{own.name}` as it is here")
+            raise _NoPairError(f"its report was counted with another tokenizer than `{own.name}` as it is here")
         estimate = report["tokens"]
         if estimate is None:
-            raise _UnfitError("its render did not fit, so there was no prompt")
+            raise _NoPairError("its render did not fit, so there was no prompt")
         if not _is_count(estimate) or not estimate:
-            raise _UnfitError("its report has no tokens")
+            raise _NoPairError("its report has no tokens")
         provider = overhead.get("provider") if isinstance(overhead, dict) else None
         return _Facts(estimate, provider if provider in PROVIDERS else "")
 
@@ -249,31 +249,31 @@ def _load_object(content: bytes, what: str) -> dict[str, Any]:
     try:
         value = load_json(content, "usage").value
     except PromptcError as error:
-        raise _UnfitError(f"{what} is no JSON: {error.diagnostics[0].message}") from None
+        raise _NoPairError(f"{what} is no JSON: {error.diagnostics[0].message}") from None
     if not isinstance(value, dict):
-        raise _UnfitError(f"{what} is no JSON object")
+        raise _NoPairError(f"{what} is no JSON object")
     return value
 
 
 def _read_usage(usage: Any) -> int:
     """The tokens of the prompt, as any service reports them."""
     if not isinstance(usage, dict):
-        raise _UnfitError("it has no `usage` object")
+        raise _NoPairError("it has no `usage` object")
     found = {_sum_usage(usage, kind) for kind in _KINDS if usage.get(kind[0]) is not None}
     if not found:
-        raise _UnfitError(f"its `usage` has none of {join_names(kind[0] for kind in _KINDS)}")
+        raise _NoPairError(f"its `usage` has none of {join_names(kind[0] for kind in _KINDS)}")
     if len(found) > 1:
-        raise _UnfitError(f"its `usage` says two things: {' and '.join(map(str, sorted(found)))} tokens")
+        raise _NoPairError(f"its `usage` says two things: {' and '.join(map(str, sorted(found)))} tokens")
     (tokens,) = found
     if not tokens:
-        raise _UnfitError("its `usage` reports no tokens of a prompt")
+        raise _NoPairError("its `usage` reports no tokens of a prompt")
     return tokens
 
 
 def _sum_usage(usage: Mapping[str, Any], kind: Sequence[str]) -> int:
     counts = [0 if usage.get(key) is None else usage[key] for key in kind]
     if not all(map(_is_count, counts)):
-        raise _UnfitError(f"its `usage` has a `{kind[0]}` that is no number of tokens")
+        raise _NoPairError(f"its `usage` has a `{kind[0]}` that is no number of tokens")
     return sum(counts)
 
 

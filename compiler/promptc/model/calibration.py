@@ -1,4 +1,5 @@
-"""Calibrations: measured from pairs of an estimate and a reported count (`measure`), written (`render_calibration`), loaded with a pack.
+"""Calibrations: measured from pairs of an estimate and a reported count (`measure`), written (`render_calibration`), and looked
+through (`iter_wrong`) when a pack is loaded.
 
 All is in whole numbers, and dates come from the pairs: so equal pairs give equal bytes, in any order and on every machine.
 """
@@ -10,14 +11,10 @@ from collections.abc import Iterator, Sequence
 from datetime import date
 from itertools import groupby
 
-from promptc.diag.findings import Diagnostic, PromptcError, shorten
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
-from promptc.frontend.json import JsonDocument, load_json
-from promptc.frontend.texts import PackFiles
 from promptc.model.messages import PROVIDERS
-from promptc.model.pack import MILLION, Calibration, CalibrationEntry, Counting
-from promptc.model.state import Node
+from promptc.model.pack import MILLION, CalibrationEntry
 from promptc.text.counters.counter import Counter
 
 MOST_RATIO = 100
@@ -28,8 +25,7 @@ _LARGEST = 999_999_999
 _LONGEST = 200
 _KEYS = ("calibration", "counter", "entries", "quantile")
 _COUNTER_KEYS = ("digest", "name")
-_ENTRY_KEYS = ("first", "last", "model", "pairs", "provider", "ratio")
-_AGAIN = "make it with `promptc calibrate PACK USAGE.jsonl -o FILE`, and do not edit it"
+ENTRY_KEYS = ("first", "last", "model", "pairs", "provider", "ratio")
 
 
 @frozen
@@ -68,7 +64,7 @@ def _measure_one(own: Sequence[Pair], quantile: int) -> CalibrationEntry:
 
 def render_calibration(entries: Sequence[CalibrationEntry], quantile: int, counter: Counter) -> str:
     """The text of the file: JSON with sorted keys, two spaces deep."""
-    described = [{name: getattr(one, name) for name in _ENTRY_KEYS} for one in entries]
+    described = [{name: getattr(one, name) for name in ENTRY_KEYS} for one in entries]
     value = {"calibration": 1, "counter": {"digest": counter.digest, "name": counter.name}, "entries": described, "quantile": quantile}
     return json.dumps(value, ensure_ascii=False, indent=2, sort_keys=True) + "\n"
 
@@ -86,45 +82,7 @@ def is_name(value: Any) -> bool:
     return isinstance(value, str) and 0 < len(value) <= _LONGEST and value.isprintable() and value == value.strip()
 
 
-def load_calibration(node: Node, counting: Counting | None, files: PackFiles, findings: list[Diagnostic]) -> Calibration | None:
-    """The calibration that a `tokenizer` names, if any. What is wrong with it is added to `findings`."""
-    named = node.get("calibration")
-    if named is None or counting is None:
-        return None
-    try:
-        document = load_json(*files.read_named(named))
-    except PromptcError as error:
-        findings.extend(error.diagnostics)
-        return None
-    wrong = next(_iter_wrong(document.value), None)
-    if wrong is not None:
-        pointer, message = wrong
-        findings.append(Diagnostic("PC0187", f"the calibration {message}", document.span(pointer), _AGAIN))
-        return None
-    found = _check_counter(document, counting)
-    if found is not None:
-        findings.append(found)
-        return None
-    value = document.value
-    entries = tuple(CalibrationEntry(**{name: one[name] for name in _ENTRY_KEYS}) for one in value["entries"])
-    return Calibration(str(named.value), named.span, value["quantile"], entries)
-
-
-def _check_counter(document: JsonDocument, counting: Counting) -> Diagnostic | None:
-    """Ratios are to the estimates of one counter. While a fallback counts, nobody can tell whether the first choice is that one."""
-    measured, counter = document.value["counter"], counting.counter
-    wanted = counting.wanted or counter.name
-    if measured["name"] != wanted:
-        message = f"the calibration was measured with `{shorten(measured['name'])}`, and the pack counts with `{wanted}`"
-    elif not counting.reason and measured["digest"] != counter.digest:
-        message = f"the calibration was measured with another version of `{wanted}`"
-    else:
-        return None
-    help = "take the calibration out, collect reports of renders, and run `promptc calibrate` again"
-    return Diagnostic("PC0188", message, document.span("/counter/name"), help)
-
-
-def _iter_wrong(value: Any) -> Iterator[tuple[str, str]]:
+def iter_wrong(value: Any) -> Iterator[tuple[str, str]]:
     """What is wrong with the value of a file, each with the JSON pointer to it."""
     yield from _iter_keys(value, _KEYS, "")
     if not _is_whole(value["calibration"], 1):
@@ -140,7 +98,7 @@ def _iter_wrong(value: Any) -> Iterator[tuple[str, str]]:
         yield "/entries", f"needs a list of 1 to {_MOST_ENTRIES} entries"
         return
     for at, entry in enumerate(entries):
-        yield from _iter_keys(entry, _ENTRY_KEYS, f"/entries/{at}")
+        yield from _iter_keys(entry, ENTRY_KEYS, f"/entries/{at}")
         yield from ((f"/entries/{at}/{key}", f"has an entry whose `{key}` is {due}") for key, due in _iter_wrong_facts(entry))
     names = [(one["provider"], one["model"]) for one in entries]
     if len({*names}) < len(names):
