@@ -53,8 +53,7 @@ _PATTERN_HELP = "write it as JSON Schema does, such as `[A-Z]{2}[0-9]{6}`"
 
 
 def load_pack(path: Path, load_table: Callable[[], ModelTable] = load_models) -> LoadedPack:
-    """The pack at `path` (a file, or a folder with `pack.yaml`). Findings call its files as `path` does. `load_table` gives the models that
-    its budget may name.
+    """The pack at `path`, a file or a folder with `pack.yaml`; findings call it so. `load_table` gives the models that a budget may name.
 
     Raises `PromptcError` with all findings of the stage that fails; `DiskError` when the manifest cannot be read.
     """
@@ -65,13 +64,12 @@ def load_pack(path: Path, load_table: Callable[[], ModelTable] = load_models) ->
     compiler.definitions = _load_definitions(manifest, compiler, limits)
     schema = _load_schema(manifest, compiler, files)
     counting, chat = load_counting(manifest.value["tokenizer"], compiler.findings), load_chat(manifest, compiler, files, limits)
-    calibration = _load_calibration(manifest.value["tokenizer"], counting, files, compiler.findings)
+    rules, calibration = _load_rules(manifest, compiler), _load_calibration(manifest, counting, files, compiler.findings)
     stores, indexes = load_stores(manifest, compiler), load_indexes(manifest, compiler, files)
     offered = OfferedFiles(files, compiler.findings)
     plans = PlanLoader(manifest, compiler, offered)
     lets, asserts, axes = _load_lets(manifest, compiler), compiler.asserts(manifest.get("asserts")), _load_axes(manifest, compiler)
     strain, visible = load_strain(manifest, compiler), compiler.find_expression(manifest.get("visible"))
-    rules = _load_rules(manifest, compiler)
     packs = AskPacks(lambda path: load_pack(path, load_table).pack)
     loader = OperationLoader(compiler, files, packs)
     operations = loader.load(manifest)
@@ -138,9 +136,9 @@ def _compile_files(manifest: Node, compiler: TextCompiler) -> None:
                 compiler.text_or_file(form)
 
 
-def _load_calibration(node: Node, counting: Counting | None, files: PackFiles, findings: list[Diagnostic]) -> Calibration | None:
-    """The calibration that a `tokenizer` names, if any. What is wrong with it is added to `findings`."""
-    named = node.get("calibration")
+def _load_calibration(manifest: Node, counting: Counting | None, files: PackFiles, findings: list[Diagnostic]) -> Calibration | None:
+    """The calibration that the `tokenizer` names, if any. What is wrong with it is added to `findings`."""
+    named = manifest.value["tokenizer"].get("calibration")
     if named is None or counting is None:
         return None
     try:

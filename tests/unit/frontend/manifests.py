@@ -20,7 +20,7 @@ tokenizer:
   fallback: chars/4
   margin: 5
   calibration: usage.calibration.json
-  chat_template: {file: tokenizer_config.json, name: default, now: state.now, with: {enable_thinking: false}}
+  chat_template: {file: tokenizer_config.json, name: default, now: state.now, with: {}}
 limits: {source: 131072, parts: 50000, steps: 9000000, memory: 120000000, text: 32000000, range: 200000, width: 4000}
 budget: {context: 16384, reserve: 3384}
 state: {schema: state.schema.json}
