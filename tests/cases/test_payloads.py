@@ -19,12 +19,15 @@ from tests.cases.given import OwnShell
 from tests.published import MODELS, check_published
 from tests.unit.passes.payloads import count_breakpoints, iter_texts
 
+_OF_ONE = ("album/gemini",)
+"""Cases that no other provider takes: only Gemini's models have a published count of sounds."""
+
 
 def _choose() -> Iterator[Case]:
     """Of every pack the cases that ask for messages, and one that does not."""
     seen: set[str] = set()
     for case in load_cases():
-        asks = case.flags.get("format") not in (None, "text")
+        asks = case.flags.get("format") not in (None, "text") and case.name not in _OF_ONE
         if case.exit == 0 and case.kind == "render" and "call" not in case.given and (asks or case.pack not in seen):
             seen.add(case.pack)
             yield case
@@ -57,7 +60,7 @@ def test_bodies_hold_what_the_messages_say(case: Case) -> None:
     prompts = _render(case)
     prompt = prompts.pop("messages")
     outcome = prompt._outcome
-    messages = read_messages(outcome.fitted, outcome.emitted)
+    messages = read_messages(outcome.fitted.layout, outcome.emitted)
     for message, shown in zip(messages, prompt.messages, strict=True):
         parts = shown["content"] if isinstance(shown["content"], list) else [{"type": "text", "text": shown["content"]}]
         assert "".join(block.text for block in message.blocks) == "".join(part.get("text", "") for part in parts if part["type"] == "text")

@@ -7,7 +7,7 @@ from typing import Any
 
 from promptc.passes.fit.result import LadderResult
 from promptc.pipeline import Outcome
-from tests.property.drawing.draws import draw_any, draw_monotone
+from tests.property.drawing.draws import draw_any, draw_monotone, draw_pooled
 from tests.property.drawing.packs import is_share
 from tests.property.load_drawn import Library, Loaded
 from tests.property.proof import Proof, Tally
@@ -118,15 +118,12 @@ def test_needs_of_a_pool(proof: Proof) -> None:
     def judge(loaded: Loaded, tally: Tally) -> str | None:
         return judge_pool_needs(loaded, tally, library)
 
-    tally = proof.hold("needs of a pool", judge, draw_monotone, 1000)
+    tally = proof.hold("needs of a pool", judge, draw_pooled, 1000)
     assert tally["cuts"] or tally["packs"] < 50
 
 
 def judge_pool_needs(loaded: Loaded, tally: Tally, library: Library) -> str | None:
-    manifest = loaded.drawn.manifest
-    if "strain" in manifest:
-        return None
-    for name, pool in manifest.get("pools", {}).items():
+    for name, pool in loaded.drawn.manifest["pools"].items():
         cuts = _list_cuts(loaded.compile(4000), f"pools.{name}") if isinstance(pool["max"], int) else None
         if not cuts:
             continue

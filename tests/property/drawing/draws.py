@@ -42,8 +42,20 @@ def draw_monotone(rng: Random) -> Drawn:
 def draw_outside(rng: Random) -> Drawn:
     """A small pack with shares that breaks one condition of monotony."""
     drawn = draw_pack(rng, Taste(rng.choice(COUNTERS), shares=True, inside=True, most_items=rng.choice((3, 5)), most_words=6))
+    drawn.manifest.pop("pools", None)  # a breach may give a section a share, which none in a pool may have
+    for tier in drawn.manifest.get("strain", {}).get("tiers", []):
+        tier.pop("pools", None)
     rng.choice(BREACHES)(drawn.manifest, rng)
     return drawn
+
+
+def draw_pooled(rng: Random) -> Drawn:
+    """A pack inside the conditions, without strain, with a pool that caps a number of tokens."""
+    while True:
+        drawn = draw_monotone(rng)
+        pools = drawn.manifest.get("pools", {})
+        if "strain" not in drawn.manifest and any(isinstance(pool["max"], int) for pool in pools.values()):
+            return drawn
 
 
 def _taste(rng: Random, counter: str) -> Taste:

@@ -63,7 +63,7 @@ WRONG = [
     ("{{ sttae.name }}", "PC0630", "reads `sttae`", "did you mean `state`?"),
     ("{{ name }}", "PC0630", "reads `name`", "did you mean `state.name`?"),
     ("{{ state.on and zebra }}", "PC0630", "reads `zebra`", "choose one of"),
-    ("{% if item.x %}a{% endif %}", "PC0631", "reads `item`", "use it in the items"),
+    ("{% if item.x %}a{% endif %}", "PC0631", "reads `item`", "use it under `items`"),
     ("{{ section.nmae }}", "PC0632", "`section.nmae`", "choose one of"),
     ("{{ state.nmae | default('x') }}", "PC0635", "`state.nmae`", "did you mean `name`?"),
     ("{% if state.owner.nmae is defined %}x{% endif %}", "PC0635", "`state.owner.nmae`", "did you mean `name`?"),

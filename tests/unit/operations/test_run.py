@@ -461,7 +461,7 @@ def test_a_refusal_names_the_place_in_the_schema_and_in_the_answer(tmp_path: Pat
     pack = _write(tmp_path, FEWER, edit="{set: /strain, to: answers.digest.points | join}")
     why = _refusal(run_operation(pack, {"digest": ["tense"]}, "one", answers=given))
     place = promptc.load(tmp_path).model.find_schema_place("/properties/strain/enum")
-    assert why.endswith(f"({place}); it is made of `/points` (line 2, column 12) of the answer")
+    assert why.endswith(f"({place}). The value is made of `/points` (line 2, column 12) of the answer")
 
 
 @pytest.mark.parametrize("to", ["answers.tier", "\"'furious' if answers.tier == 'tense' or answers.tier == 'furious' else 'calm'\""])

@@ -40,6 +40,7 @@ _VERDICTS = st.builds(
     st.lists(_FOUND, max_size=3).map(tuple),
     st.just((GoldenDifference("text", "f/golden.txt", b"a", b"b", "f/golden.txt.new"),)),
     st.just(()),
+    st.none() | _FOUND,
     _FIGURES,
     _FIGURES,
     st.lists(st.builds(Mover, _TEXTS, _SPANS), max_size=2).map(tuple),

@@ -173,7 +173,7 @@ def _write_with(signature: Signature, parameter: Parameter, constant: str) -> st
         ),
         ("'a' | truncate_at('word')", "PC0424 `truncate_at` needs one size, a whole number", "give `chars=800` or `tokens=200`"),
         ("[1] | pick", "PC0424 `pick` needs `seed`", "write `pick(seed)`"),
-        ("1 | round(1, 'up')", "PC0424 `method` of `round` cannot be `up`", "one of `common`, `ceil`, `floor`"),
+        ("1 | round(1, 'up')", "PC0424 `method` of `round` cannot be `up`", "choose one of `common`, `ceil`, `floor`"),
         ("1 | round(1, methd='up')", "PC0424 `round` has no parameter `methd`", "did you mean `method`?"),
         ("1 | round(1, precision=2)", "PC0424 `round` is given `precision` twice", "write `round(precision=0, method='common')`"),
         ("1 | round(1.5)", "PC0424 `precision` of `round` must be a whole number from -100 to 100, not 1.5", None),

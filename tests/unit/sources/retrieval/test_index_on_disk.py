@@ -249,7 +249,7 @@ def test_a_pipe_is_not_waited_for(pattern, place):
     path.unlink()
     os.mkfifo(path)
     code, message = code_of(read_index, place)
-    assert code == "PC0193" and "no regular file" in message
+    assert code == "PC0193" and "not a regular file" in message
     write_index(place.folder, build())
     assert read_index(place).chunks, "a build mends it"
 
