@@ -120,9 +120,8 @@ class Prompt:
 
     @property
     def text(self) -> str:
-        """The prompt as text. It ends in one newline, and is empty if no section is present.
-
-        With the format `chat` it is the text that the chat template makes of the messages, to the byte.
+        """The prompt as text. It ends in one newline, and is empty if no section is present. With the format `chat` it is the text that the
+        chat template makes of the messages, to the byte.
         """
         return self._emitted("messages" if self.provider == CHAT else "text").text
 
