@@ -40,8 +40,9 @@ def copy_with_crlf(root: Path) -> None:
         shutil.copytree(ROOT / folder, root / folder)
     for pack in {case.pack for case in load_cases() if is_rendered(case)}:
         for path in (root / pack).rglob("*"):
-            # A built index is no text: .gitattributes says so.
-            if path.suffix in _ENDINGS and not path.name.startswith(("golden.", "case.")) and "prompt_index" not in path.parts:
+            # A built index is no text: .gitattributes says so. A tokenizer is known by the digest of its bytes.
+            is_exact = path.name.startswith(("golden.", "case.", "tokenizer.")) or "prompt_index" in path.parts
+            if path.suffix in _ENDINGS and not is_exact:
                 path.write_bytes(path.read_bytes().replace(b"\r\n", b"\n").replace(b"\n", b"\r\n"))
 
 
