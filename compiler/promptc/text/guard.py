@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import accumulate
+from itertools import accumulate, groupby
+from operator import itemgetter
 
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Literal
@@ -160,11 +161,7 @@ class Guard:
 
     def _may_begin(self, text: str) -> bool:
         """False only where nothing begins near the end of the text: a cheap test, as most texts end in words."""
-        end = text[-self._reach :]
-        for first in self._beginnings:  # noqa: SIM110  # a generator takes three times as long
-            if first in end:
-                return True
-        return False
+        return _holds(text[-self._reach :], self._beginnings)
 
     def _guard_invisible(self, text: str) -> str:
         if self._invisible_policy == "replace_hidden":
@@ -231,7 +228,7 @@ class Guard:
 
     def _may_fence(self, text: str) -> bool:
         """False only if no line can be a fence's: a cheap test, as most content has nothing like one."""
-        return bool(self._fences) and self._shared in text and any(fence in text for fence in self._fences)
+        return bool(self._fences) and self._shared in text and _holds(text, self._fences)
 
     def _iter_findings(self, given: str) -> Iterator[Finding]:
         text = replace_hidden(given) if self._invisible_policy == "replace_hidden" else given
@@ -240,7 +237,7 @@ class Guard:
         if self._tokens.may_hold(text):
             yield from _sum_up("special_token", self._token_policy, text, self._tokens.iter_met(text))
         yield from self._iter_invisible(given)
-        if not text.isascii() or any(first in text for first in self._firsts):
+        if not text.isascii() or _holds(text, self._firsts):
             policy: Policy = "reject" if self._fence_policy == "reject" else "keep"
             yield from _sum_up("lookalike", policy, text, self._iter_lookalikes(text))
 
@@ -268,6 +265,14 @@ class Guard:
         if _squeeze(line).startswith(self._squeezed):
             return not line.strip().lstrip("\\").startswith(self._fences)
         return not line.isascii() and sum(1 for _ in self._tokens.iter_bare(_fold(line))) > sum(1 for _ in self._tokens.iter_bare(line))
+
+
+def _holds(text: str, ones: Iterable[str]) -> bool:
+    """Whether one of them is in the text."""
+    for one in ones:  # noqa: SIM110  # a generator takes three times as long
+        if one in text:
+            return True
+    return False
 
 
 def _fold(text: str) -> str:
@@ -383,7 +388,8 @@ class SpecialTokens:
     def __init__(self, own: Iterable[str] = ()) -> None:
         fitting = {one for one in own if 1 < len(one) <= LONGEST and len(one.splitlines()) == 1 and one[0] != "\\" and not one.isspace()}
         self._texts = tuple(sorted({*_USUAL, *fitting}))
-        self.firsts = tuple(sorted({one[0] for one in self._texts}))
+        self._by_first = {first: tuple(ones) for first, ones in groupby(self._texts, itemgetter(0))}
+        self.firsts = tuple(self._by_first)
         rests = {first: "|".join((*_ANY_TOKEN.get(first, ()), *self._list_rests(first))) for first in self.firsts}
         # Each pattern takes a while to compile: one does for all uses, and most texts hold no first character but `<`.
         self._others = tuple(first for first in self.firsts if first != "<")
@@ -391,16 +397,19 @@ class SpecialTokens:
         self._escaped = compile_later("|".join(rf"{re.escape(first)}(?=\\+(?:{rest}))\\" for first, rest in rests.items()))
 
     def _choose_pattern(self, text: str) -> re.Pattern[str]:
-        return self._at if any(first in text for first in self._others) else self._at_angle
+        return self._at if _holds(text, self._others) else self._at_angle
 
     def _list_rests(self, first: str) -> list[str]:
-        return [re.escape(one[1:]) for one in self._texts if one[0] == first]
+        return [re.escape(one[1:]) for one in self._by_first[first]]
 
     def may_hold(self, text: str) -> bool:
-        """False only if no token begins in the text: a cheap test."""
-        if not any(first in text for first in self.firsts):
+        """False only if no token begins in the text: a cheap test. Many texts hold `[` or `<`, few hold both."""
+        firsts = [first for first in self.firsts if first in text]
+        if not firsts:
             return False
-        return "\\" in text or "<|" in text or "<\uff5c" in text or any(one in text for one in self._texts)
+        if "\\" in text or "<|" in text or "<\uff5c" in text:
+            return True
+        return any(_holds(text, self._by_first[first]) for first in firsts)
 
     def iter_met(self, text: str) -> Iterator[tuple[int, str]]:
         """The tokens in a text, escaped ones among them: where each begins, and what stands there."""
@@ -450,7 +459,7 @@ class SpecialTokens:
     def _may_begin(self, first: str, rest: str) -> bool:
         if first in _ANY_TOKEN and (not rest or (rest[0] in _BARS and _BEGINNING.fullmatch(rest))):
             return True
-        return any(len(rest) < len(one) - 1 and one[0] == first and one.startswith(rest, 1) for one in self._texts)
+        return any(len(rest) < len(one) - 1 and one.startswith(rest, 1) for one in self._by_first[first])
 
 
 def _make_pattern(rests: Mapping[str, str]) -> re.Pattern[str]:
