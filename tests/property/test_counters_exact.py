@@ -80,3 +80,18 @@ def test_long_texts(alphabet: str, find_wrong: Callable[[str], bool], draws: Cal
     rng = Random(f"{prove_seed}/{alphabet}")
     texts = ("".join(rng.choice(alphabet) for _ in range(rng.randint(60, 3000))) for _ in range(draws(600)))
     assert not [text for text in texts if find_wrong(text)][:5]
+
+
+@pytest.mark.parametrize("name", ["cl100k_base", "o200k_base"])
+def test_lines_that_were_counted_alone(name: str, draws: Callable[[int], int], prove_seed: int) -> None:
+    """Each line is counted for itself; then they stand behind each other in an order that is drawn."""
+    counter, encoding = load_table_counter(name), load_encoding(name)
+    counter.recount("")  # from the second recount on, lines are remembered
+    for index in range(draws(4_000)):
+        rng = Random(f"{prove_seed}/lines/{index}")
+        lines = [draw_text(rng) + rng.choice(("\n", "\n\n", "\r\n", " \n", ".\n")) for _ in range(rng.randint(1, 6))]
+        for line in lines:
+            assert counter.measure(line) == len(encoding.encode_ordinary(line)), f"{prove_seed}/lines/{index}"
+        rng.shuffle(lines)
+        text = "".join(lines)
+        assert counter.recount(text) == len(encoding.encode_ordinary(text)), f"{prove_seed}/lines/{index}"

@@ -131,12 +131,14 @@ class TableCounter:
 
     def measure(self, text: str) -> int:
         """Tokens."""
+        if self._recounts and text.endswith("\n"):
+            return self._lines.measure(text)
         return self._tally(self._split(text))
 
     def recount(self, text: str) -> int:
         """Tokens, counted anew: from the second time on, by what the pattern found in lines before."""
         if self._recounts:
-            return self._count_lines(text)
+            return self._lines.count(text)
         self._recounts = True  # a render that is alone in its process has no use for a memory
         return self.measure(text)
 
@@ -186,9 +188,8 @@ class TableCounter:
         return sum(map(self._words.__getitem__, pieces))
 
     @cached_property
-    def _count_lines(self) -> Callable[[str], int]:
-
-        return LineCounts(self._split, self._tally).count
+    def _lines(self) -> LineCounts:
+        return LineCounts(self._split, self._tally)
 
     @cached_property
     def _split(self) -> Callable[[str], Iterable[str]]:
@@ -228,6 +229,15 @@ class LineCounts:
         self._split = split
         self._tally = tally
 
+    def measure(self, text: str) -> int:
+        """The tokens of `text`, which ends in a line end. A stretch that is this very text need not be split again."""
+        if len(text) >= _LONG:
+            return self._tally(self._split(text))
+        pieces = [*self._split(text)]
+        units = self._tally(pieces)
+        self._known.note(text, units, pieces[-1])
+        return units
+
     def count(self, text: str) -> int:
         """The tokens of `text`.
 
@@ -252,14 +262,30 @@ class _Known(dict[str, int]):
         self._split = split
         self._tally = tally
         self._characters = 0
+        self._measured: dict[str, tuple[int, str]] = {}
+
+    def note(self, text: str, units: int, last: str) -> None:
+        """The tokens and the last match of a text that was split, with nothing behind it."""
+        self._make_room(text)
+        self._measured[text] = units, last
 
     def __missing__(self, key: str) -> int:
         if len(key) > _LONG:
             return -1
-        *matches, last = self._split(key)
-        self._characters += len(key)
+        self._make_room(key)
+        stretch, behind = key[:-1], key[-1]
+        units, last = self._measured.pop(stretch, (-1, ""))
+        if units < 0:
+            *matches, last = self._split(key)
+            units = self._tally(matches) if last == behind else -1
+        elif [*self._split(last + behind)] != [last, behind]:  # only the last match saw the end of the text, where something stands now
+            units = -1
+        self[key] = units
+        return units
+
+    def _make_room(self, text: str) -> None:
+        self._characters += len(text)
         if self._characters > _MOST:
             self.clear()
-            self._characters = len(key)
-        self[key] = units = self._tally(matches) if last == key[-1] else -1
-        return units
+            self._measured.clear()
+            self._characters = len(text)

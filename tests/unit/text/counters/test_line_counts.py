@@ -13,7 +13,7 @@ class Words:
         self.find_all = re.compile(pattern).findall
         self.texts = []
         counts = LineCounts(self.split, lambda found: len(list(found)))
-        self.count, self.known = counts.count, counts._known
+        self.count, self.measure, self.known = counts.count, counts.measure, counts._known
 
     def split(self, text):
         self.texts.append(text)
@@ -43,6 +43,24 @@ def test_a_match_across_a_line_end_is_seen_and_counted():
     assert words.count("a\nb\na\n") == len(words.find_all("a\nb\na\n")) == 5
 
 
+def test_of_a_line_that_was_counted_alone_only_the_end_is_split_again(words):
+    assert words.measure("one two\n") == 4
+    words.texts.clear()
+    assert words.count("one two\nthree") == 5
+    assert words.texts == ["\nt", "three"]
+
+
+def test_a_match_that_goes_on_behind_a_line_that_was_counted_alone_is_seen():
+    words = Words(r"\nb|.|\n")
+    assert words.measure("a\n") == 2
+    assert words.count("a\nb\na\n") == len(words.find_all("a\nb\na\n")) == 5
+
+
+def test_a_long_text_that_was_counted_alone_is_not_remembered(words):
+    words.measure("word " * 500 + "\n")
+    assert not words.known._measured
+
+
 def test_texts_with_long_lines_are_counted_in_one_go(words):
     text = f"first\n{'word ' * 500}\nnext"
     assert words.count(text) == len(words.find_all(text))
@@ -59,4 +77,5 @@ def test_what_is_remembered_is_bounded(words, monkeypatch):
     monkeypatch.setattr(exact, "_MOST", 100)
     for number in range(50):
         assert words.count("a" * (number + 1) + "\nend") == 3
-    assert sum(map(len, words.known)) <= 100
+        words.measure("b" * (number + 1) + "\n")
+    assert sum(map(len, (*words.known, *words.known._measured))) <= 100
