@@ -41,7 +41,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Thins out what is marked as sampled; not if tests are named one by one."""
+    """Thins out what is marked as sampled, then what is marked as dear; not if tests are named one by one."""
     if any("::" in argument for argument in config.args):
         return
     kept: list[pytest.Item] = []
@@ -49,7 +49,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         function = list(same)
         marker = function[0].get_closest_marker("sampled") if len(function) > 1 else None
         kept += size.take_part(function, *marker.args) if marker is not None else function
-    chosen = set(kept)
+    dear = [item for item in kept if item.get_closest_marker("dear") is not None]
+    chosen = set(kept) - set(dear) | set(size.take_part(sorted(dear, key=lambda item: item.nodeid)))
+    kept = [item for item in kept if item in chosen]
     config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
     items[:] = kept
 

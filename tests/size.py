@@ -53,7 +53,7 @@ def describe() -> str:
         return f"size of this run: {read_size()}"
     part = int(os.environ[_PART])
     return (
-        f"LEFT OUT, CI runs it ({_SIZE}=ci): three of four examples of each property, the attacks, tables and cases but part "
+        f"LEFT OUT, CI runs it ({_SIZE}=ci): three of four examples of each property, the attacks, tables, cases and dear tests but part "
         f"{part % PARTS + 1} of {PARTS}, what is dear to try (a case in another process, a kill before each call) but part "
         f"{part % SMALL_PARTS + 1} of {SMALL_PARTS} ({_PART}={part}), a second hash seed, command lines that differ in their state alone"
     )

@@ -52,6 +52,7 @@ def test_there_are_many():
     assert sum(map(len, groups)) == len(ATTACKS) >= 200, "a name stands twice"
 
 
+@pytest.mark.dear
 @_each(ATTACKS)
 def test_it_ends(outcomes, name):
     _check_end(outcomes[name])
@@ -92,6 +93,7 @@ def test_it_prints(outcomes, name):
     assert (outcomes[name]["outcome"], outcomes[name].get("tail")) == ("printed", "ok"), outcomes[name]
 
 
+@pytest.mark.dear
 def test_the_steps_are_the_same_under_another_hash_seed(outcomes, share):
     again = _run_all("engine", 1, share)
     kept = ("outcome", "code", "message", "place", "steps")
@@ -100,6 +102,7 @@ def test_the_steps_are_the_same_under_another_hash_seed(outcomes, share):
 
 
 # contract 3.22
+@pytest.mark.dear
 @pytest.mark.parametrize("way", ["check", "render"])
 def test_definitions_end_in_a_finding_or_are_paid_for(way):
     """What is wrong with a definition is told when the pack is loaded; what is honest costs steps."""
@@ -113,6 +116,7 @@ def test_definitions_end_in_a_finding_or_are_paid_for(way):
         assert found["seconds"] < 8, found
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("way", ["check", "render"])
 def test_a_pack_with_it_ends(outcomes, share, way):
     """In `check` as in `render`; what is refused when it is loaded is refused by both."""

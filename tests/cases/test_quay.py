@@ -15,6 +15,7 @@ FOLDER = FIXTURES / "quay"
 LINES = {"asked": "I put my shoulder to the door and shove until it breaks", "idle": "brb, somebody at the door"}
 
 
+@pytest.mark.dear
 @pytest.mark.skipif(bool(list_lacking(("retrieval",))), reason="needs the extra")
 @pytest.mark.parametrize("case", LINES)
 def test_a_golden_dies_when_its_line_is_taken_out(case, tmp_path):

@@ -28,6 +28,7 @@ def test_a_session_meets_again_what_stays(name):
         assert one.reuse < steady.reuse and (steady.cost < one.cost or not whole) and one.cost <= 100.5
 
 
+@pytest.mark.dear
 def test_moods_that_come_back_are_met_again():
     """Of whole requests of tidepool, whose tools are those of the mood and stand before everything else."""
     play, ((patches, format, _), *_) = SESSIONS["tidepool"]

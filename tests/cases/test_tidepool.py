@@ -118,6 +118,7 @@ def test_downtime_has_no_way_to_engage() -> None:
     assert "You cannot engage from downtime" in _system(prompt) and "`engage`" not in _system(prompt)
 
 
+@pytest.mark.dear
 def test_check_finds_nothing_to_mend() -> None:
     assert [str(one) for one in PACK.check() if one.level != "note"] == []
 

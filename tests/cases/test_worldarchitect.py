@@ -83,6 +83,7 @@ def test_a_section_of_350_tokens_is_a_chunk_and_one_of_351_is_cut() -> None:
     assert len(pieces) == 3 and 351 * 110 < 100 * (sum(pieces[:2]) - 5) < 351 * 115, "a tenth to 15 % stands in both"
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("version", ["1.0", "1.1"])
 def test_nine_of_ten_known_queries_have_their_page_in_the_prompt(version: str) -> None:
     """After the floor and the cap of the section; pages of other modes are asked for in their own."""
@@ -125,6 +126,7 @@ def test_the_lists_of_play_share_no_input_with_each_other_nor_with_what_is_asked
     assert len(asked) > 5000 and both <= {"ok", "hm"}, "what is measured with is not what is asked, but for two words of nobody's"
 
 
+@pytest.mark.dear
 @pytest.mark.skipif(bool(list_lacking(("retrieval",))), reason="needs the extra")
 @pytest.mark.parametrize(
     ("name", "whole", "sampled"),

@@ -197,12 +197,14 @@ TYPED = {
 
 
 # contract 12.5
+@pytest.mark.dear
 def test_bash(typed):
     type_line = typed("bash", "--norc", "--noprofile", setup=['eval "$(promptc completion bash)"'])
     for line, then in TYPED.items():
         assert type_line(line).rstrip(" /") == then.rstrip(" /"), line
 
 
+@pytest.mark.dear
 def test_zsh(typed):
     type_line = typed("zsh", "-f", setup=["autoload -Uz compinit", "compinit -D -u", 'eval "$(promptc completion zsh)"'])
     for line, then in TYPED.items():

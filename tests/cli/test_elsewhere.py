@@ -39,6 +39,7 @@ def _start(arguments, **more):
 # --- consoles ---
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("encoding", ["cp1252", "cp437", "ascii"])
 @pytest.mark.parametrize("view", VIEWS)
 def test_a_console_is_given_what_it_has(view, encoding):
@@ -78,6 +79,7 @@ def test_a_terminal_that_knows_ascii_alone_gets_that():
     assert b"|####" in shown and shown.isascii()
 
 
+@pytest.mark.dear
 def test_every_character_that_our_own_texts_draw_with_has_a_way_out():
     """Those that the code page of Western Windows does not have."""
     missing = set()

@@ -286,6 +286,7 @@ def test_a_query_shows_the_line_by_which_a_chunk_was_found_or_it_is_idle(asking,
     assert told["idle"] == [{"index": "rules", "line": "brb"}] and told["found"] == []
 
 
+@pytest.mark.dear
 def test_eval_tells_what_is_lost_to_an_idle_line(asking, run, golden):
     folder, _ = asking
     (folder / "known.tsv").write_text(

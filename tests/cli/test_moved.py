@@ -192,6 +192,7 @@ def test_claims_that_one_edit_broke_are_told_beside_it(many, run):
     assert "stand" in PACK
 
 
+@pytest.mark.dear
 def test_an_edit_that_leaves_no_prompt_says_why_and_counts_no_golden(many, run):
     make_case(many, "noted")
     assert run("test").code == 0 and run("accept", "--all").code == 0

@@ -186,6 +186,7 @@ def test_an_edit_fails_it_as_any_other(there, needy, run):  # noqa: F811
     assert run("test").out.endswith("0 passed, 3 failed\n")
 
 
+@pytest.mark.dear
 def test_every_case_of_this_repository_passes_without_the_extras_it_does_not_require():
     """So a newcomer, who has none, sees no failure. A commit runs the cases whose pack has an index or a tokenizer's file."""
     cases = [one for one in load_cases() if Path(one.folder).is_relative_to(ROOT / "fixtures")]

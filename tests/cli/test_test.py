@@ -432,6 +432,7 @@ def test_a_revision_chooses_what_differs_from_it(there, run):
     assert refused.code == 2 and "PC0910" in refused.err
 
 
+@pytest.mark.dear
 def test_the_output_is_the_same_whatever_the_number_of_processes(there, run):
     for number in range(60):
         make_case(there, f"case_{number:02}", golden=GOLDEN if number % 3 else "other\n")
@@ -451,6 +452,7 @@ def _heed_interrupts():
     [(signal.SIGINT, False, 130), (signal.SIGINT, True, 130), (signal.SIGTERM, False, 143)],
     ids=["by a signal", "as a terminal sends it", "asked to end"],
 )
+@pytest.mark.dear
 def test_an_interrupt_in_the_middle(there, sent, to_all, code):
     """It ends with 130, or 143; no process is left, no golden is touched, and what is pending is whole."""
     for number in range(1500):

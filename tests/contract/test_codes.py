@@ -5,6 +5,8 @@ import subprocess
 import sys
 import tomllib
 
+import pytest
+
 from promptc.diag.findings import FAMILIES, find_code, load_codes
 from promptc.version import DOCUMENTATION
 from tests.contract.sources import PACKAGE, ROOT, load_modules
@@ -69,6 +71,7 @@ def test_the_address_of_a_code_is_in_the_documentation_that_the_wheel_names():
         assert f"\n### {anchor.upper()}\n" in document.read_text(encoding="utf-8")
 
 
+@pytest.mark.dear
 def test_used_and_declared_codes_are_the_same():
     declared = {code.name for code in CODES}
     used = {name for module in load_modules() for name in NAME.findall(module.text)}

@@ -73,7 +73,7 @@ class Shell:
         return "".join(f"{one.rstrip()}\n" for one in done.stdout.splitlines())
 
 
-@pytest.mark.sampled
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("name", GUIDES)
 def test_what_is_shown_is_what_happens(name, tmp_path, accepting):
     shell = Shell(tmp_path)

@@ -219,6 +219,7 @@ def test_what_a_state_breaks_of_its_schema(load):
     _judge(said)
 
 
+@pytest.mark.dear
 def test_what_stands_in_a_manifest(tmp_path):
     """Every value of a manifest, and each in its place."""
     file = ROOT / "starters" / "chat"
@@ -283,6 +284,7 @@ WRITERS = (
 )
 
 
+@pytest.mark.dear
 def test_no_message_prints_a_value_as_python_does():
     """`{value!r}` in an f-string, or the name of a value's type."""
     for module in load_modules():

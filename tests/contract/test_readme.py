@@ -74,6 +74,7 @@ def test_the_first_screen_is_short():
     assert not [sentence for sentence in list_sentences(text) if len(sentence.split()) > 35]
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("name", ["helpdesk", "reviewer"])
 def test_a_pack_shows_what_its_commands_print(name, accepting):
     document = ROOT / "packs" / name / "README.md"

@@ -119,6 +119,7 @@ def _hold_to(names, pythons):
     assert len(own) <= MANY_ASKING
 
 
+@pytest.mark.dear
 def test_an_answer_that_is_kept_asks_no_index(tmp_path):
     pack, state = tmp_path / "pack", "fixtures/worldarchitect/base/vesper.json"
     shutil.copytree(ROOT / "packs" / "worldarchitect", pack, ignore=shutil.ignore_patterns("data"))

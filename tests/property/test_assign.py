@@ -2,6 +2,7 @@
 
 from collections import Counter
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -23,6 +24,7 @@ def _draw(weights, folder, ids=IDS):
     return [pack.render({"id": id}).text.strip() for id in ids]
 
 
+@pytest.mark.dear
 @given(weights=WEIGHTS, added=st.integers(1, 60), data=st.data())
 def test_another_label_moves_nobody_between_the_others(weights, added, data, tmp_path_factory):
     folder = tmp_path_factory.mktemp("ab")

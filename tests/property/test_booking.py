@@ -6,6 +6,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -105,6 +106,7 @@ def _start(state: Any, folder: str) -> Path:
     return Path(folder)
 
 
+@pytest.mark.dear
 @given(answers=st.lists(taken | scenes, min_size=2, max_size=4), stress=st.integers(0, 9), coin=st.sampled_from([0, 3, 998]))
 @settings(max_examples=count_examples(40), deadline=None)
 def test_a_scene_that_is_restored_and_folded_again_is_booked_as_if_for_the_first_time(answers: Any, stress: int, coin: int) -> None:
@@ -119,6 +121,7 @@ def test_a_scene_that_is_restored_and_folded_again_is_booked_as_if_for_the_first
             assert done == run_operation(TIDEPOOL, start, "compress_scene", answers={"scene": json.dumps(answer)}).value
 
 
+@pytest.mark.dear
 @given(answers=st.lists(digests, min_size=2, max_size=3), operation=st.sampled_from(["compress", "checkpoint", "clear"]))
 @settings(max_examples=count_examples(40), deadline=None)
 def test_an_operation_of_sentinel_that_is_restored_and_done_again_is_done_once(answers: Any, operation: str) -> None:
@@ -135,6 +138,7 @@ def test_an_operation_of_sentinel_that_is_restored_and_done_again_is_done_once(a
             assert {**done, "history": []} == {**once, "history": []}
 
 
+@pytest.mark.dear
 @given(delta=small, more=small, played=small, lines=st.lists(st.sampled_from(["The tide turned.", "Nobody spoke."]), max_size=3))
 @settings(max_examples=count_examples(40), deadline=None)
 def test_of_beats_that_were_played_on_only_the_rest_is_booked(delta: int, more: int, played: int, lines: list[str]) -> None:
@@ -223,6 +227,7 @@ _calls = st.lists(st.tuples(st.sampled_from(["put", "name", "add", "tail", "drop
 
 
 # contract 9.18
+@pytest.mark.dear
 @example(state={}, calls=[("tail", 0), ("tail", 1), ("tail", 0)], rounds=2)
 @example(state={"log": [1]}, calls=[("tail", 0), ("tail", 1), ("tail", 0)], rounds=2)
 @example(state={"log": [1, 2, 3]}, calls=[("drop", 2), ("drop", 3), ("tail", 2)], rounds=2)

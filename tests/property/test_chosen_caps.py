@@ -5,6 +5,7 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -41,6 +42,7 @@ def _load(ladder: str, unit: str, least: int, may_be_none: bool, longest: int) -
 
 
 # contract 5.7
+@pytest.mark.dear
 @given(
     ladder=st.sampled_from(LADDERS),
     unit=st.sampled_from(["tokens", "chars"]),

@@ -2,6 +2,8 @@
 
 from random import Random
 
+import pytest
+
 from promptc.check.registry import MONOTONY
 from tests.property.drawing.draws import draw_hostile_monotone, draw_monotone, draw_outside
 from tests.property.holding import find_holding
@@ -12,11 +14,13 @@ _LOOKED_AT = 0.1
 
 
 # contract 5.34 and 11.4
+@pytest.mark.dear
 def test_a_larger_total_keeps_what_a_smaller_one_holds(proof: Proof) -> None:
     tally = proof.hold("monotone in the total", judge_monotone, draw_monotone, 2000)
     assert tally["pairs"] > tally["packs"]
 
 
+@pytest.mark.dear
 def test_so_does_one_of_texts_that_look_like_structure(proof: Proof) -> None:
     tally = proof.hold("monotone with hostile texts", judge_monotone, draw_hostile_monotone, 1000)
     assert tally["pairs"] > tally["packs"]

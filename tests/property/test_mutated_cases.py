@@ -82,6 +82,7 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return root
 
 
+@pytest.mark.dear
 def test_every_mutant_has_a_verdict(repository: Path, prove_seed: int, draws: Callable[[int], int], capsys) -> None:
     random_of = random.Random(prove_seed)
     kept = {path: path.read_bytes() for path in sorted(repository.rglob("*")) if path.is_file()}

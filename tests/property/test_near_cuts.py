@@ -49,6 +49,7 @@ def test_with_no_reach_there_are_all(name, side, text, at, chunk):
 
 
 # contract 5.14
+@pytest.mark.dear
 @pytest.mark.parametrize("side", SIDES)
 @pytest.mark.parametrize("name", COUNTERS)
 @given(text=drawn_texts, at=st.sampled_from(BOUNDARIES), units=st.integers(0, 400), slack=st.sampled_from([0, 3, 400]), chunk=chunks)
@@ -76,6 +77,7 @@ def test_what_is_passed_over_is_larger_whatever_is_put_in_its_place(name, side, 
     marker=st.sampled_from(["", " […]", "=== A", "\n"]),
     fences=st.sampled_from([(), FENCES]),
 )
+@pytest.mark.dear
 def test_the_cut_is_the_first_that_fits_when_each_is_counted_whole(name, side, text, most, at, marker, fences):
     counter, guard = _load(name), Guard(fences)
     found = find_cut(text, most, at=at, side=side, marker=marker, guard=guard, meter=Meter(counter))

@@ -245,6 +245,7 @@ def test_the_longest_lists_of_the_schema_have_their_digest(names: int, shift: in
     assert held["open_threads"][-1]["trigger"] == text(999)[:LENGTH], "the newest is told, and first"
 
 
+@pytest.mark.dear
 def test_a_digest_without_a_model_costs_as_much_as_the_transcript_is_long(monkeypatch: pytest.MonkeyPatch) -> None:
     """The schema takes ten times as many blocks: with as many tags as it takes they stay below the steps of an operation."""
     runs: list[Run] = []

@@ -2,6 +2,7 @@
 
 import json
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -26,6 +27,7 @@ def _without_twins(drawn):
     ]
 
 
+@pytest.mark.dear
 @given(drawn=segments().map(_without_twins).filter(bool))
 def test_a_folder_reads_back(drawn, tmp_path_factory):
     folder = tmp_path_factory.mktemp("segments")

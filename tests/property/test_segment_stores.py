@@ -3,6 +3,7 @@
 import contextlib
 import sqlite3
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -40,6 +41,7 @@ LOOSE = """CREATE TABLE prompt_segments
     (id TEXT, scope TEXT, ref_id TEXT, content TEXT, metadata TEXT, active BOOLEAN, locale TEXT, version TEXT, priority INT)"""
 
 
+@pytest.mark.dear
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(drawn=st.lists(segments(), min_size=1, max_size=3), wanted=WANTED, locales=PREFERRED, version=VERSIONS, prune=st.booleans())
 def test_both_databases_hold_and_choose_the_same(drawn, wanted, locales, version, prune, postgres, tmp_path_factory):
@@ -54,6 +56,7 @@ def test_both_databases_hold_and_choose_the_same(drawn, wanted, locales, version
     assert prune is False or sorted(map(repr, drawn[-1])) == sorted(map(repr, stored.segments))
 
 
+@pytest.mark.dear
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(rows=st.lists(RAW, max_size=12), wanted=WANTED, locales=PREFERRED, version=VERSIONS)
 def test_both_databases_judge_rows_alike(rows, wanted, locales, version, postgres, tmp_path_factory):

@@ -2,6 +2,7 @@
 
 from collections import Counter
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -37,6 +38,7 @@ def calls(draw):
     return {"filter": f"[{holder} | {name}{given}]", "test": f"({holder}) is {name}{given}", "method": f"[({holder}).{name}{given}]"}[sort]
 
 
+@pytest.mark.dear
 def test_check_and_a_run_say_the_same_of_arguments(draws):
     seen: Counter[str] = Counter()
 

@@ -2,6 +2,7 @@
 
 from collections import Counter
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 
 from tests.property.template_rules import NAMES
@@ -16,6 +17,7 @@ ALLOWED = {
 
 
 # contract 3.7
+@pytest.mark.dear
 def test_drawn_templates_print_what_jinja_prints(draws):
     count = draws(20_000)
     outcomes: Counter[str] = Counter()

@@ -3,6 +3,8 @@
 from collections import Counter
 from random import Random
 
+import pytest
+
 from promptc.diag.findings import PromptcError
 from promptc.template.allow import Limits
 from promptc.template.compile import load_expression, load_template
@@ -50,6 +52,7 @@ def _try(text: str, random: Random) -> str:
     return "runs"
 
 
+@pytest.mark.dear
 def test_mutated_templates_are_no_bugs(draws):
     random, outcomes = Random(SEED), Counter()
     templates = list_templates()

@@ -5,6 +5,8 @@ import json
 import re
 from collections.abc import Callable, Mapping
 
+import pytest
+
 from promptc.diag.findings import PromptcError, fail
 from promptc.template.compile import load_expression, load_template
 from promptc.template.runtime.run import Run
@@ -23,6 +25,7 @@ def test_damaged_templates(draws, prove_seed):
         _try(lambda names, text=text: load_template(text, FILE, load_file=_load_file).render(names), text)
 
 
+@pytest.mark.dear
 def test_wild_templates(draws, prove_seed):
     for seed in range(draws(20_000)):
         text = Wild(prove_seed * 1_000_003 + seed).template()

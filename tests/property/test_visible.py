@@ -126,6 +126,7 @@ def _list_secret_pages() -> tuple[str, ...]:
     return tuple(line for line in lines if len(line) > 40 and not line.startswith("<rule"))
 
 
+@pytest.mark.dear
 @given(drawn=campaigns(), provider=st.sampled_from(PROVIDERS))
 def test_nothing_internal_reaches_a_story(drawn, provider):
     state, words = drawn

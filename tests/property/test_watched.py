@@ -5,6 +5,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -71,6 +72,7 @@ def loads(draw: st.DrawFn) -> dict[str, Any]:
     return state | {name: LOADED[name][draw(st.integers(0, len(LOADED[name]))) :] for name in ("npcs", "factions", "threads", "transcript")}
 
 
+@pytest.mark.dear
 def test_sentinel_tells_the_tier_after_injecting() -> None:
     seen: Counter[str] = Counter()
 

@@ -45,6 +45,7 @@ def test_cases_are_not_collected_unasked(there: pytest.Pytester) -> None:
     there.runpytest_subprocess().assert_outcomes()
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("arguments", [["--promptc"], ["--promptc", "-n", "2"], ["-o", "promptc_cases=true"]])
 def test_what_nobody_accepted_fails_and_what_was_accepted_passes(there: pytest.Pytester, arguments: list[str]) -> None:
     first = there.runpytest_subprocess(*arguments)
@@ -55,6 +56,7 @@ def test_what_nobody_accepted_fails_and_what_was_accepted_passes(there: pytest.P
     there.runpytest_subprocess(*arguments).assert_outcomes(passed=2)
 
 
+@pytest.mark.dear
 def test_a_failure_shows_the_verdict_and_no_traceback(there: pytest.Pytester) -> None:
     there.runpytest_subprocess("--promptc")
     _accept(there)
@@ -83,6 +85,7 @@ def test_a_case_that_requires_what_is_not_installed_is_skipped(there: pytest.Pyt
     assert not (there.path / "fixtures" / "first" / "golden.txt.new").exists()
 
 
+@pytest.mark.dear
 def test_one_case_can_be_run_by_its_path(there: pytest.Pytester) -> None:
     there.runpytest_subprocess("--promptc")
     _accept(there)
@@ -105,6 +108,7 @@ def test_the_fixture_renders(there: pytest.Pytester) -> None:
     there.runpytest_subprocess().assert_outcomes(passed=1)
 
 
+@pytest.mark.dear
 def test_it_is_found_and_costs_nothing_unasked(usual: pytest.Pytester) -> None:
     """A pytest that has nothing to do with promptc loads none of it."""
     usual.makepyfile(

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 import promptc
 from promptc.check.configurations import list_configurations
 from promptc.check.registry import check_pack
@@ -115,6 +117,7 @@ def test_a_pack_that_extends_another(tmp_path):
         assert found == ["PC0603"] * count
 
 
+@pytest.mark.dear
 def test_packs_that_are_shipped():
     """A list of facts that is read whole may be meant; nothing else is doubtful, and nothing wrong."""
     for manifest in sorted(_ROOT.glob("packs/*/pack.yaml")):

@@ -168,6 +168,7 @@ def test_many_macros_in_macros_end(tmp_path):
     assert ask_text(tmp_path, macros + "{% macro m30(x) %}{{ x }}{% endmacro %}{{ m0(state.name) }}") == []
 
 
+@pytest.mark.dear
 def test_a_long_chain_of_conditions_ends(tmp_path):
     chain = " and ".join(["state.on"] * 45 + ["state.name"])
     mixed = " or ".join([f"({chain[:60]}state.on)" if chain[:60].endswith("and ") else "(state.on and state.name)"] * 40)

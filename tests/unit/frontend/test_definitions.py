@@ -164,6 +164,7 @@ def test_check_knows_their_types_where_they_stand(tmp_path):
 
 
 # contract 3.22
+@pytest.mark.dear
 def test_the_texts_of_a_pack_become_no_more_than_a_bound(tmp_path):
     """Each text is small; what they stand for is not. It is told once."""
     double = {"d0": "state.n", **{f"d{at}": f"d{at - 1} + d{at - 1}" for at in range(1, 9)}}

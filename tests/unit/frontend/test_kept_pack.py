@@ -39,6 +39,7 @@ def test_every_shipped_pack_can_be_kept(path, cache):
     assert set(found.plans) == set(loaded.plans)
 
 
+@pytest.mark.dear
 def test_what_was_not_kept_is_asked_of_the_files(cache):
     _keep(cache, SENTINEL)
     found = find_kept(cache, str(SENTINEL))

@@ -233,6 +233,7 @@ def test_an_edit_that_is_not_committed_is_told_from_the_last_commit(there: Path)
     assert found is not None and [one.path for one in found.changes] == [f"packs/starter/templates/{_template(there).name}"]
 
 
+@pytest.mark.dear
 def test_a_check_of_a_pack_whose_operations_ask_has_its_cause(tmp_path: Path) -> None:
     """The packs of the questions are in the copy, too."""
     for name in ("packs/companion", "fixtures/companion/drift"):

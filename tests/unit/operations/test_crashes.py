@@ -20,6 +20,7 @@ def test_killed_at_any_instant(name):
 
 
 # contract 9.22
+@pytest.mark.dear
 def test_killed_before_each_call():
     figures = crash_at_calls(WORKS["logbook prune"], take_part(range(10_000), SMALL_PARTS))
     _check(figures)

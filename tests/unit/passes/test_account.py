@@ -110,6 +110,7 @@ def test_characters_that_are_not_ascii_count_four_bytes(text, tmp_path):
         _load(tmp_path, {"limits": {"memory": 10000}, "sections": [{"id": "m", "text": text}]}).render({})
 
 
+@pytest.mark.dear
 @settings(max_examples=count_examples(40), deadline=None)
 @given(st.lists(st.sampled_from(sorted(POSITIONS)), min_size=1, max_size=5), st.integers(500, 60_000))
 def test_packs_of_bombs_end_within_their_steps(tmp_path_factory, names, steps):
@@ -167,6 +168,7 @@ DEAR = {
 }
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("name", DEAR)
 def test_what_takes_seconds_is_over_the_highest_limit(name, tmp_path):
     """Each took over two seconds of a processor, or would at twice its size, where characters alone were paid for."""

@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 import promptc
 from promptc.explain.output import LineTracer, PartTracer, join_pieces
 from tests.size import SMALL_PARTS, take_part
@@ -156,6 +158,7 @@ def test_messages_are_traced_to_their_content(tmp_path):
     ]
 
 
+@pytest.mark.dear
 def test_every_line_of_the_packs_is_told_to_its_end():
     """Nothing coarse: each piece has its own place, and every expression's keys are there in the state."""
     for pack, states in ((KEEP, [KEEP / "state.json"]), (ROOT / "packs" / "sentinel", take_part(sorted(BASE.glob("*.json")), SMALL_PARTS))):

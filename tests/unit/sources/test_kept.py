@@ -396,6 +396,7 @@ def test_a_poisoned_entry_changes_nothing(kind, damage, cache, tmp_path, request
     assert again == text and all(one[0] == 0 for one in kept.values()) and kept == made
 
 
+@pytest.mark.dear
 def test_many_turns_are_bounded_in_memory_and_on_the_disk(index, store, cache, tmp_path, monkeypatch):
     """A process that lives long: each turn asks what nobody asked before. Once all bounds are met, nothing grows."""
     monkeypatch.setattr(retrieve, "_ANSWERS", 20)

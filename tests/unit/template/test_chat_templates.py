@@ -202,6 +202,7 @@ _REFUSED_BY_US = frozenset({"PC0409", "PC0411", "PC0413", "PC0414"})
 """What Jinja prints and promptc does not: methods as values, `[Undefined]`, addresses, texts that are escaped where they are added."""
 
 
+@pytest.mark.dear
 def test_whatever_is_rendered_is_what_jinja_renders():
     """contract 8.25"""
     environment, tally = make_environment(), Counter[str]()

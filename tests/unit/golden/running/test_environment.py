@@ -94,6 +94,7 @@ def test_what_cannot_be_made(make, tmp_path, wanted, told):
 _MANY = "WITH RECURSIVE c(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM c WHERE i < 10000000)"
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize(
     ("sql", "told"),
     [

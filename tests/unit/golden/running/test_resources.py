@@ -38,6 +38,7 @@ FORMS = st.sampled_from(["text", "text", "messages", "anthropic", "openai"])
 STEP = st.tuples(st.sampled_from(sorted(BASES)), st.lists(ONE, max_size=3), st.sampled_from([None, 5000, 9000]), FORMS)
 
 
+@pytest.mark.dear
 @given(st.lists(STEP, min_size=2, max_size=6))
 def test_a_memory_changes_nothing(steps):
     with SuiteResources() as resources:

@@ -128,6 +128,7 @@ write_index(Path(sys.argv[2]), built)
 """
 
 
+@pytest.mark.dear
 def test_a_build_that_is_killed_anywhere_leaves_an_index_and_blocks_no_other(place):
     """And nothing else in the folder, once another build has ended: its own name is of no process."""
     old, new = build(encoder=None), build({"rules/new.md": "# N\n\nnew\n"}, encoder=None)

@@ -83,6 +83,7 @@ def database_store(database):
     return DatabaseStore(database, BUILT.fingerprint)
 
 
+@pytest.mark.dear
 def test_what_is_read_is_what_was_written(store):
     rows = [5, 0, 258, 3]
     assert store.count == len(CHUNKS) == 259
@@ -140,6 +141,7 @@ REQUESTS = (
 )
 
 
+@pytest.mark.dear
 def test_the_answer_is_the_same(store):
     plain = replace(INDEX, store=LocalStore(CHUNKS, BUILT.words, VECTORS.values, VECTORS.size))
     single = [Query(text, {"words": ENCODER.encode(text)}) for text in QUERIES]

@@ -200,6 +200,7 @@ def test_one_query_a_scope_however_many_references(store, monkeypatch):
     assert len([one for one in asked if 'FROM "prompt_segments"' in one and "content" in one]) == 2
 
 
+@pytest.mark.dear
 def test_more_references_than_one_statement_takes(store):
     store.write(ROWS)
     rows = store.read([("npc", [*(f"n{number}" for number in range(50_000)), "mira", "bo"])], ["de"])

@@ -176,6 +176,7 @@ def _make_view(path, content, rows):
         )
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize(
     ("content", "rows", "said"),
     [

@@ -87,6 +87,7 @@ def test_missing_or_damaged_classes_are_an_error(content, tmp_path, monkeypatch)
         splitting._Classes().read(0x4E00)
 
 
+@pytest.mark.dear
 @pytest.mark.parametrize("pattern", [r"\p{L}", r"\p{M}", r"\p{N}", r"\s", r"\p{Ll}", r"[\p{Lu}\p{Lt}]"])
 def test_the_classes_are_those_of_the_tokenizers_own_engine(pattern, classes):
     members = {r"\p{L}": UPPER + LOWER + LETTER, r"\p{M}": MARK, r"\p{N}": NUMBER, r"\s": WHITE, r"\p{Ll}": LOWER}.get(pattern, UPPER)
