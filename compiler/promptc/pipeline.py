@@ -133,7 +133,7 @@ class Prompt:
     @property
     def tools(self) -> list[dict[str, Any]]:
         """The tools that go with the messages: dicts with `name`, `description` and `input_schema`. Text has none."""
-        return [tool.counted for tool in self._outcome.fitted.layout.tools]
+        return [tool.counted for tool in self._outcome.fitted.tools]
 
     @property
     def response(self) -> Mapping[str, Any] | None:
@@ -171,7 +171,7 @@ class Prompt:
         budget, named = bound.budget, fitted.strained.selection.plan.output.models.get(provider)
         payload = build_payload(
             read_messages(fitted.layout, emitted),
-            fitted.layout.tools,
+            fitted.tools,
             fitted.layout.response,
             provider=known,
             limits=ReplyLimits(budget.reserve, budget.context, budget.span),

@@ -67,8 +67,9 @@ def _iter_wrong_offer(outcome: CaseOutcome, report: Mapping[str, Any]) -> Iterat
     if (overhead is None) != (outcome.messages is None):
         yield f"an overhead is stated for messages only, here it is {overhead}"
     tools = count_offered(report["counter"]["name"], _list_offered(outcome), overhead) if overhead is not None else 0
-    if report["frame"]["tools"] != tools:
-        yield f"tools and response take {tools}, the report has {report['frame']['tools']}"
+    told = report["frame"]["tools"] + sum(one["tokens"] for one in report["sections"] if one["state"] == "present" and one["range"] is None)
+    if told != tools:
+        yield f"tools and response take {tools}, the report has {told}"
 
 
 def _is_chat(report: Mapping[str, Any]) -> bool:

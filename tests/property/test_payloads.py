@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from promptc.frontend.output import load_provider
 from promptc.model.messages import PROVIDERS
-from promptc.model.pack import Response, Tool
+from promptc.model.pack import Response
+from promptc.model.section import Tool
 from promptc.passes.payload.bodies import ContentBlock, Message, ReplyLimits
 from promptc.passes.payload.checks import build_payload
 from tests.published import MODELS, check_published

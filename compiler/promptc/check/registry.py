@@ -57,6 +57,7 @@ from promptc.check.rules.texts import (
     check_line_ends,
     check_literal_names,
     check_text_offers,
+    check_tools,
     check_unused_tools,
 )
 from promptc.check.rules.variants import check_bands, check_conflicts, check_moods, check_never_on, check_tiers
@@ -154,6 +155,7 @@ RULES: tuple[Rule, ...] = (
     check_parts,
     check_missing,
     check_never_on,
+    check_tools,
     check_unused_tools,
     check_visible,
     check_unused_definitions,

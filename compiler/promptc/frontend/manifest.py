@@ -18,6 +18,7 @@ from promptc.frontend.shape import check_effective_shape, check_pack_shape
 from promptc.frontend.texts import PackFiles
 from promptc.frontend.yaml import MAX_BYTES, load_yaml
 from promptc.model.pack import MANIFEST
+from promptc.model.section import TOOLS
 from promptc.model.state import Node
 
 _ENDINGS = (".yaml", ".yml")
@@ -229,6 +230,8 @@ def _merge_manifest(manifest: Node, variation: Node, findings: list[Diagnostic])
     for key, node in variation.items():
         if key == "sections":
             manifest = _with(manifest, key, _merge_sections(manifest.value["sections"], node, findings))
+        elif key == TOOLS and are_items(node) and are_items(manifest.get(key)):
+            manifest = _with(manifest, key, _merge_items(manifest.value[key], node), variation)
         elif key not in ("use", "at", "leave", "do"):
             manifest = _merge_key(_sign_anew(manifest, node) if key == "define" else manifest, key, node, variation)
     return manifest
@@ -385,6 +388,11 @@ def _without(owner: Node, keys: list[str]) -> Node:
     if not any(key in owner.value for key in keys):
         return owner
     return replace(owner, value={key: node for key, node in owner.value.items() if key not in keys})
+
+
+def are_items(tools: Node | None) -> bool:
+    """Whether `tools` are items, and no list of files."""
+    return tools is not None and isinstance(tools.value, dict)
 
 
 def iter_keys(manifest: Node) -> Iterator[tuple[Node, str, Node]]:

@@ -27,8 +27,8 @@ from promptc.frontend.schema.lint import lint_offered, lint_schema
 from promptc.frontend.sections import load_fence
 from promptc.frontend.texts import PackFiles, TextCompiler
 from promptc.model.messages import PROVIDERS, Breakpoints, Provider, SchemaRules, TakenMedia
-from promptc.model.pack import ChatTemplate, Guarding, MessagePlan, Offers, Output, PackModel, Response, SentSchema, Tool
-from promptc.model.section import Fence, Section
+from promptc.model.pack import ChatTemplate, Guarding, MessagePlan, Offers, Output, PackModel, Response, SentSchema
+from promptc.model.section import TOOLS, Fence, Section, Tool
 from promptc.model.state import Node
 from promptc.template.allow import Limits
 from promptc.template.compile import load_chat_template
@@ -160,8 +160,8 @@ def load_offers(manifest: Node, folder: str, offered: OfferedFiles, questions: S
 
 def _iter_tools(manifest: Node) -> Iterator[Node]:
     for _, key, node in iter_keys(manifest):
-        if key == "tools" and isinstance(node.value, tuple):
-            yield from node.value
+        if key == TOOLS:
+            yield from _iter_listed(node)
 
 
 def _iter_manifests(questions: Sequence[Callable[[], PackModel]]) -> Iterator[Node]:
@@ -245,7 +245,7 @@ class OfferedFiles:
     def read_all(self, manifest: Node) -> None:
         """Every file a manifest names, also of cases not chosen."""
         for _, key, node in iter_keys(manifest):
-            if key == "tools":
+            if key == TOOLS:
                 for one in _iter_listed(node):
                     self.find_tool(one)
             elif key == "response":
@@ -270,8 +270,9 @@ class OfferedFiles:
 
 
 def _iter_listed(node: Node | None) -> Iterator[Node]:
-    """The entries of a list that may be absent or null."""
-    yield from node.value if node is not None and isinstance(node.value, tuple) else ()
+    """The entries of a list that may be absent or null, or stand under the `from` of tools that are items."""
+    listed = node.get("from") if node is not None and isinstance(node.value, dict) else node
+    yield from listed.value if listed is not None and isinstance(listed.value, tuple) else ()
 
 
 def load_tool(raw: bytes, name: str) -> tuple[Tool, tuple[Diagnostic, ...]]:

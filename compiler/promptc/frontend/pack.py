@@ -5,7 +5,7 @@ What a choice changes is compiled when it is first asked for (`PlanLoader`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from threading import Lock
@@ -15,10 +15,10 @@ from promptc.diag.typed import Any
 from promptc.frontend.indexes import load_indexes
 from promptc.frontend.json import JsonDocument, load_json
 from promptc.frontend.kept_pack import LoadedPack, load_counting
-from promptc.frontend.manifest import apply_variation, iter_keys, manifest_path, read_manifest
+from promptc.frontend.manifest import apply_variation, are_items, iter_keys, manifest_path, read_manifest
 from promptc.frontend.operations import AskPacks, OperationLoader
 from promptc.frontend.output import OfferedFiles, load_chat, load_offers, load_output, load_shared_fence
-from promptc.frontend.sections import list_declared, load_pools, load_section, load_steps, read_ratio, read_rules, read_total
+from promptc.frontend.sections import list_declared, load_pools, load_section, load_steps, load_tools, read_ratio, read_rules, read_total
 from promptc.frontend.shape import check_effective_shape
 from promptc.frontend.state import StateSchema, load_state_schema
 from promptc.frontend.texts import PackFiles, TextCompiler
@@ -39,7 +39,7 @@ from promptc.model.pack import (
     Strain,
     Tier,
 )
-from promptc.model.section import Fence, Pool, Redaction, Section, Step, Use
+from promptc.model.section import TOOLS, Evict, Fence, Pool, Recap, Redaction, Replace, Section, Step, Trim, Use
 from promptc.model.sources import TABLE, Store
 from promptc.model.state import Node
 from promptc.sources.address import names_server
@@ -70,6 +70,8 @@ def load_pack(path: Path, load_table: Callable[[], ModelTable] = load_models) ->
     plans = PlanLoader(manifest, compiler, offered)
     lets, asserts, axes = _load_lets(manifest, compiler), compiler.asserts(manifest.get("asserts")), _load_axes(manifest, compiler)
     strain, visible = load_strain(manifest, compiler), compiler.find_expression(manifest.get("visible"))
+    if strain is not None and TOOLS not in manifest.value["sections"].value:
+        _check_tool_steps([step for tier in strain.tiers for step in tier.do or ()], compiler)
     packs = AskPacks(lambda path: load_pack(path, load_table).pack)
     loader = OperationLoader(compiler, files, packs)
     operations = loader.load(manifest)
@@ -88,7 +90,7 @@ def load_pack(path: Path, load_table: Callable[[], ModelTable] = load_models) ->
         lets=lets,
         asserts=asserts,
         axes=axes,
-        sections=tuple(manifest.value["sections"].value),
+        sections=_list_ids(manifest),
         patch_names=tuple(plans.patches),
         strain=strain,
         stores=stores,
@@ -114,6 +116,12 @@ def load_pack(path: Path, load_table: Callable[[], ModelTable] = load_models) ->
     return LoadedPack(pack, schema, files.inputs, plans.plans)
 
 
+def _list_ids(manifest: Node) -> tuple[str, ...]:
+    """The ids of its sections, and that of its tools where these are items, be it in one case only."""
+    has_items = any(key == TOOLS and are_items(node) for _, key, node in iter_keys(manifest))
+    return (*([TOOLS] if has_items else []), *manifest.value["sections"].value)
+
+
 def _read_limits(manifest: Node) -> Limits:
     node = manifest.get("limits")
     return Limits(**{name: int(value.value) for name, value in node.items()}) if node is not None else LIMITS
@@ -128,10 +136,11 @@ def _load_first_plan(plans: PlanLoader, compiler: TextCompiler) -> None:
 
 def _compile_files(manifest: Node, compiler: TextCompiler) -> None:
     """Every file a manifest names is read, also of cases not chosen: digest and findings do not depend on the choice."""
-    for _, key, node in iter_keys(manifest):
+    tools = [node for _, key, node in iter_keys(manifest) if key == TOOLS]
+    for holder, key, node in iter_keys(manifest):
         if key == "template" and isinstance(node.value, str):
             compiler.file(node)
-        elif key == "forms" and isinstance(node.value, tuple):
+        elif key == "forms" and isinstance(node.value, tuple) and holder not in tools:
             for form in node.value:
                 compiler.text_or_file(form)
 
@@ -361,14 +370,21 @@ class PlanLoader:
             return None
         fence = self._load_fence(manifest)
         sections = tuple(self._load_section(name, node, fence) for name, node in manifest.value["sections"].items())
+        output = load_output(manifest, sections, fence, self._compiler)
+        tools = manifest.get(TOOLS)
+        if tools is not None and are_items(tools):
+            sections = (self._load_tools(tools, manifest), *sections)
+        truncate, pools = self._load_truncate(manifest, sections), self._load_pools(manifest, sections)
+        if are_items(tools):
+            _check_tool_steps([*sections[0].overflow, *(step for pool in pools for step in pool.overflow), *truncate], self._compiler)
         return Plan(
             sections=sections,
-            truncate=self._load_truncate(manifest, sections),
-            output=load_output(manifest, sections, fence, self._compiler),
+            truncate=truncate,
+            output=output,
             budget=read_total(manifest.value["budget"]),
-            tools=self._offered.load_tools(manifest.get("tools")),
+            tools=self._offered.load_tools(tools) if not are_items(tools) else (),
             response=self._offered.find_response(manifest.get("response")),
-            pools=self._load_pools(manifest, sections),
+            pools=pools,
         )
 
     def _iter_variations(self, choice: Choice) -> list[Node]:
@@ -397,6 +413,16 @@ class PlanLoader:
             self._sections[key] = load_section(name, node, fence, self._declared, self._compiler)
         return self._sections[key]
 
+    def _load_tools(self, node: Node, manifest: Node) -> Section:
+        """The section that the tools are. One of that id beside it would be addressed alike."""
+        if TOOLS in manifest.value["sections"].value:
+            message = f"a section cannot be called `{TOOLS}` where the tools of the pack are items: they have that name"
+            self._compiler.note("PC0246", message, manifest.value["sections"].key_span(TOOLS), "give the section another id")
+        key = (node, None)
+        if key not in self._sections:
+            self._sections[key] = load_tools(node, self._offered.load_tools(node), self._declared, self._compiler)
+        return self._sections[key]
+
     def _load_truncate(self, manifest: Node, sections: tuple[Section, ...]) -> tuple[Step, ...]:
         node = manifest.get("truncate")
         if node is None:
@@ -418,6 +444,19 @@ class PlanLoader:
             self._pools[node] = load_pools(manifest, self._compiler)
         _check_pools(self._pools[node], node, sections, self._compiler)
         return self._pools[node]
+
+
+def _check_tool_steps(steps: Sequence[Step], compiler: TextCompiler) -> None:
+    """A tool goes whole or takes a shorter form, one by one. No text stands in its place."""
+    for step in steps:
+        if TOOLS in step.sections:
+            key = step.rule if isinstance(step, Trim | Recap | Replace) else ""
+            if isinstance(step, Evict):
+                given = {"marker": step.marker is not None, "whole": step.whole == "group", "step": step.step > 1}
+                key = next((name for name, is_given in given.items() if is_given), "")
+            if key:
+                message = f"`{key}` of `{step.label}` cannot work on tools: a tool goes whole, or takes a shorter form"
+                compiler.note("PC0290", message, step.span, "write `shorten: {}`, `evict: {}`, or `drop: {}`")
 
 
 def _check_pools(pools: tuple[Pool, ...], node: Node, sections: tuple[Section, ...], compiler: TextCompiler) -> None:
@@ -525,7 +564,7 @@ def _check_cases(tier: Node, manifest: Node, compiler: TextCompiler) -> None:
 
 
 def _check_sections(strain: Strain, manifest: Node, node: Node, compiler: TextCompiler) -> None:
-    known = [name for name, _ in manifest.value["sections"].items()]
+    known = _list_ids(manifest)
     count = node.get("count")
     for name in count.value if count is not None else ():
         if name.value not in known:

@@ -20,6 +20,8 @@ from promptc.model.media import MEDIA_KINDS, MediaForm, MediaRule, MediaTable
 from promptc.model.section import (
     DEFAULT,
     MICRO,
+    TOOL_FORMS,
+    TOOLS,
     Boosting,
     Budget,
     Continue,
@@ -47,6 +49,8 @@ from promptc.model.section import (
     Size,
     SortKey,
     Step,
+    Tool,
+    ToolForms,
     Trim,
     TrimEach,
     Use,
@@ -54,7 +58,7 @@ from promptc.model.section import (
     iter_expressions,
 )
 from promptc.model.state import Node
-from promptc.template.compile import Expression, Template
+from promptc.template.compile import Expression, Template, constant_list
 
 _LADDERS = ("do", "truncate")
 _ALL_PARTS = ("text",)
@@ -95,6 +99,40 @@ def load_section(name: str, node: Node, shared_fence: Fence | None, declared: De
     return _with_reads(section)
 
 
+def load_tools(node: Node, files: tuple[Tool, ...], declared: Declared, compiler: TextCompiler) -> Section:
+    """The section that tools are where they are items: those of a source, or of `files`."""
+    listed = node.value["from"]
+    is_listed = isinstance(listed.value, tuple)
+    source = replace(listed, value="[]", raw="") if is_listed else listed
+    inner = {key: one for key, one in node.items() if key not in ("forms", "when")}
+    items = load_items(replace(node, value={**inner, "from": source}), declared, compiler)
+    forms = node.texts("forms") or TOOL_FORMS[:1]
+    whole = compiler.inline(replace(listed, value="{{ item | json }}", raw="", keys={}))
+    items = replace(
+        items,
+        id=items.id if node.get("id") is not None else load_field(listed, "name", compiler),
+        source=constant_list([tool.counted for tool in files], compiler.make_place(listed)) if is_listed else items.source,
+        forms=(whole,) * len(forms),
+        tool=ToolForms(forms, node.span, files if is_listed else None),
+    )
+    budget, pinned = node.get("budget"), node.flag("pinned")
+    section = Section(
+        id=TOOLS,
+        title=TOOLS,
+        role="system",
+        span=node.span,
+        when=compiler.find_expression(node.get("when")),
+        pinned=pinned,
+        required=node.flag("required"),
+        budget=_load_budget(TOOLS, budget, compiler) if budget is not None else None,
+        items=items,
+        overflow=_load_overflow(TOOLS, node, pinned, items, compiler),
+        note=node.text("note"),
+        redact=tuple(dict.fromkeys((*declared.redact, *read_rules(node)))),
+    )
+    return _with_reads(section)
+
+
 def _load_content(node: Node, declared: Declared, compiler: TextCompiler) -> tuple[Template | None, Items | None]:
     if node.get("template") is not None:
         return compiler.file(node.value["template"]), None
@@ -112,7 +150,8 @@ def _load_overflow(name: str, node: Node, pinned: bool, items: Items | None, com
     label = f"{name}{DEFAULT}"
     if items is None:
         return (Trim(section=name, label=label, span=node.span, warn=True),)
-    by = load_field(node.value["items"].value["from"], "score", compiler) if isinstance(items.source, Retrieve) else None
+    source = node.value["items"].value["from"] if node.get("items") is not None else node.value["from"]
+    by = load_field(source, "score", compiler) if isinstance(items.source, Retrieve) else None
     return (Evict(section=name, label=label, span=node.span, by=by, warn=True),)
 
 

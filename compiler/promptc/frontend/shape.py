@@ -468,7 +468,7 @@ def _name_stray(root: Node) -> str:
     if sections is None or truncate is None or not isinstance(sections.value, tuple) or not isinstance(truncate.value, tuple):
         return ""
     known = [found.value for entry in sections.value if isinstance(entry.value, dict) and (found := entry.get("id")) is not None]
-    stray = [one for one in truncate.value if isinstance(one.value, str) and one.value not in known]
+    stray = [one for one in truncate.value if isinstance(one.value, str) and one.value not in (*known, "tools")]
     if len(stray) != 1:
         return ""
     return f"; `truncate` names `{shorten(stray[0].raw)}` (line {stray[0].span.line}), which is not the id of a section"

@@ -23,6 +23,7 @@ from promptc.model.section import (
     Role,
     Section,
     Step,
+    Tool,
     Use,
     iter_code,
 )
@@ -265,21 +266,6 @@ class DueCondition:
 
 
 @frozen(eq=False)
-class Tool:
-    """A tool: its name ([a-zA-Z0-9_-]{1,64}), what it is for, the JSON Schema (2020-12) of its arguments, an object. `span` is its file."""
-
-    name: str
-    description: str
-    input_schema: Mapping[str, Any]
-    span: Span
-
-    @property
-    def counted(self) -> dict[str, Any]:
-        """What is counted: its canonical JSON."""
-        return {"name": self.name, "description": self.description, "input_schema": self.input_schema}
-
-
-@frozen(eq=False)
 class SentSchema:
     """A schema as a provider takes it: None where it takes nothing of it, `why` then says so. `left_out` are the JSON pointers of the
     keywords of the whole schema that do not stand in it.
@@ -452,7 +438,7 @@ def has_reach(section: Section, plan: Plan, pack: PackModel) -> bool:
     items = section.items
     if items is None or section.pinned or not section.overflow or not _is_plain_evict(section.overflow[0]):
         return False
-    if items.sort or items.dedupe or items.limit_per or items.limit or items.group or items.message or _shows_ids(items):
+    if items.sort or items.dedupe or items.limit_per or items.limit or items.group or items.message or items.tool or _shows_ids(items):
         return False
     others = [step for step in _iter_shared_steps(plan, pack) if section.id in step.sections]
     if not all(map(_is_harmless, others)) or any(_counts_removed(step) for step in section.overflow):

@@ -7,13 +7,19 @@ from math import gcd, isfinite
 
 from promptc.diag.findings import Span
 from promptc.diag.frozen import frozen, replace
-from promptc.diag.typed import Literal
+from promptc.diag.typed import Any, Literal
 from promptc.model.media import MEDIA_KINDS, MediaForm
 from promptc.template.compile import Expression, Template
 
 Role = Literal["system", "developer", "user", "assistant"]
 PART_KINDS = ("text", *MEDIA_KINDS, "tool_use", "tool_result", "thinking", "redacted_thinking")
 """The kinds of parts of a message that a request can hold."""
+
+TOOLS = "tools"
+"""The id of the section that the tools of a pack are, where they are items."""
+
+TOOL_FORMS = ("full", "brief", "name")
+"""The forms of a tool, the longest first."""
 
 HALVES = frozenset(("tool_use", "tool_result"))
 """Of a turn of tools."""
@@ -141,6 +147,39 @@ class MessageForm:
         return kinds if len(HALVES.intersection(kinds)) != 1 else tuple(kind for kind in kinds if kind not in HALVES)
 
 
+@frozen(eq=False)
+class Tool:
+    """A tool: its name ([a-zA-Z0-9_-]{1,64}), what it is for, the JSON Schema (2020-12) of its arguments, an object. `span` is its file, or
+    where the list is declared that it is from. An empty description is not sent.
+    """
+
+    name: str
+    description: str
+    input_schema: Mapping[str, Any]
+    span: Span
+
+    @property
+    def counted(self) -> dict[str, Any]:
+        """What is counted: its canonical JSON."""
+        return {"name": self.name, **self.said, "input_schema": self.input_schema}
+
+    @property
+    def said(self) -> dict[str, str]:
+        """Its description under its key; nothing where it has none."""
+        return {"description": self.description} if self.description else {}
+
+
+@frozen
+class ToolForms:
+    """Each item a tool of the request. `names` are its forms, in the order in which `shorten` takes them; `span` is that of the tools.
+    `listed` are those of the files, where the manifest lists files.
+    """
+
+    names: tuple[str, ...]
+    span: Span
+    listed: tuple[Tool, ...] | None = None
+
+
 @frozen
 class TrimEach:
     """A cut of every item's text to a size. `span` is that of the size."""
@@ -173,6 +212,7 @@ class Items:
     tally: Expression | None = None
     trim_each: TrimEach | None = None
     fence: Fence | None = None
+    tool: ToolForms | None = None
 
 
 _SHORTEST = {"email": 6, "phone": 9, "card": 13, "key": 15}
@@ -226,6 +266,11 @@ class Section:
     note: str = ""
     role_span: Span | None = None
     redact: tuple[Redaction, ...] = ()
+
+    @property
+    def is_tools(self) -> bool:
+        """Whether its items are the tools of the request. They stand in no message."""
+        return self.items is not None and self.items.tool is not None
 
 
 def show_score(micro: int, places: int = 3) -> str:

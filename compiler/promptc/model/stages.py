@@ -14,7 +14,7 @@ from promptc.model.budget import TotalBudget
 from promptc.model.media import CountedMedia
 from promptc.model.messages import Provider
 from promptc.model.pack import CalibrationEntry, Choice, Format, PackModel, Plan
-from promptc.model.section import Ratio, Section, Step
+from promptc.model.section import Ratio, Section, Step, Tool
 from promptc.model.state import State
 from promptc.template.runtime.run import Run, read_run
 from promptc.text.counters.counter import Meter
@@ -66,7 +66,7 @@ class Item:
     `value` is the author's data, untouched, `element` the one of `each` that it belongs to. `raw` is its rendered text without final line
     ends, `text` the same guarded. `unit` is shared by items that live and die together. `content` is a message item's list of parts, None
     for plain text; `media` are those that are no text, as they were counted, and `beyond` the units that they count beyond the lines that
-    stand for them in the text.
+    stand for them in the text. `tool` is the tool that an item of `tools` is, in the form that it has.
     """
 
     id: str
@@ -87,6 +87,7 @@ class Item:
     element: Any = None
     media: tuple[CountedMedia, ...] = ()
     beyond: int = 0
+    tool: Tool | None = None
 
 
 @frozen(eq=False)

@@ -7,10 +7,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import chain
 
-from promptc.diag.findings import Diagnostic, Span, count_noun, fail, show_value
+from promptc.diag.findings import Diagnostic, Span, count_noun, fail, join_some, show_value
 from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any, Protocol
-from promptc.model.section import Evict, Trim
+from promptc.model.section import Evict, Tool, Trim
 from promptc.passes.fit.result import Applied, Fitted, LadderResult, Part
 from promptc.passes.items.render import fits_size, iter_joined, join_counted
 from promptc.passes.layout.layout import Layout
@@ -34,6 +34,8 @@ _AT_OTHER = "write a finer `at`, such as `at: word`; or `at: token`, if the text
 _FRACTION, _FREE = 4, 16
 """A cut is told that leaves at most a quarter of what fits, and at least so many tokens unused."""
 
+_KEEP_USED = "keep what the talk uses: `keep: [{where: item.name in state.used}]`; or give `tools` a larger budget"
+
 _SHORTEN = "shorten the content, or raise the limit"
 
 
@@ -43,13 +45,14 @@ class MiscountError(Exception):
 
 @frozen(eq=False)
 class Emitted:
-    """The output. `text` for the text format, else `messages`, and the `text` that a chat template makes of them; `parts` in order, their
-    texts joined are the contents."""
+    """The output. `text` for the text format, else `messages` and `tools`, and the `text` that a chat template makes of them; `parts` in
+    order, their texts joined are the contents."""
 
     text: str
     messages: tuple[dict[str, Any], ...]
     parts: tuple[Part, ...]
     characters: int
+    tools: tuple[Tool, ...] = ()
 
 
 def assemble(fitted: Fitted, frame: ChatFrame | None = None) -> Emitted:
@@ -58,16 +61,16 @@ def assemble(fitted: Fitted, frame: ChatFrame | None = None) -> Emitted:
     text = "".join([part.text for part in parts])
     if fitted.layout.format == "text":
         return Emitted(text, (), parts, len(text))
-    emitted = emit_messages(parts, fitted.roles)
+    emitted = emit_messages(parts, fitted.roles, fitted.tools)
     if frame is None:
         return emitted
     framed = frame.render(fitted.layout, emitted)
     return replace(emitted, text=framed, characters=len(framed))
 
 
-def emit_messages(parts: tuple[Part, ...], roles: Sequence[str]) -> Emitted:
-    """The parts as messages."""
-    return Emitted("", tuple(_iter_messages(parts, roles)), parts, sum(len(part.text) for part in parts))
+def emit_messages(parts: tuple[Part, ...], roles: Sequence[str], tools: tuple[Tool, ...]) -> Emitted:
+    """The parts as messages, with their tools."""
+    return Emitted("", tuple(_iter_messages(parts, roles)), parts, sum(len(part.text) for part in parts), tools)
 
 
 class ChatFrame(Protocol):
@@ -115,7 +118,7 @@ def verify(fitted: Fitted, emitted: Emitted, frame: ChatFrame | None = None) -> 
             else:
                 contents.setdefault(part.message, []).append(join_counted(item.content or ()))
                 media += sum(one.tokens for one in item.media)
-        units = (layout.costs.prompt + layout.count_offered(meter.count_whole) + media) * counter.unit
+        units = (layout.costs.prompt + layout.count_offered(meter.count_whole, emitted.tools) + media) * counter.unit
         units += sum(meter.count_whole("".join(texts)) for texts in contents.values())
         units += sum(layout.count_message(message["role"]) for message in emitted.messages)
     expected = fitted.units + layout.fixed
@@ -172,7 +175,7 @@ def _completes(fitted: Fitted, emitted: Emitted, part: Part, frame: ChatFrame, m
     if part.item is not None and part.item.item.content is not None:
         return True
     parted = tuple(one._replace(text=f">{one.text}>") if one is part else one for one in emitted.parts)
-    text = frame.render(fitted.layout, emit_messages(parted, fitted.roles))
+    text = frame.render(fitted.layout, emit_messages(parted, fitted.roles, fitted.tools))
     return sum(1 for _ in fitted.strained.selection.guard.iter_marks(text)) < marks
 
 
@@ -250,6 +253,8 @@ def _iter_all(fitted: Fitted, emitted: Emitted | None) -> Iterator[Diagnostic]:
             message = f"`{step.label}` would not make {_name_items(ids)} of section `{step.section}` shorter, so nothing was replaced"
             yield Diagnostic("PC0541", message, step.span, "make the replacement shorter than what it replaces", "warn")
     yield from _iter_untrimmed(fitted)
+    if emitted is not None:
+        yield from _warn_missed(fitted, emitted)
     yield from _warn_hidden(fitted)
     yield from _warn_schema(fitted)
     output = fitted.strained.selection.plan.output
@@ -258,6 +263,20 @@ def _iter_all(fitted: Fitted, emitted: Emitted | None) -> Iterator[Diagnostic]:
         yield Diagnostic(
             "PC0542", f"the prompt has {emitted.characters} characters, over the {limit} of `output.warn`", span, _SHORTEN, "warn"
         )
+
+
+def _warn_missed(fitted: Fitted, emitted: Emitted) -> Iterator[Diagnostic]:
+    """Tools that messages use and steps have taken out."""
+    for fit in fitted.sections.values():
+        gone = {one.item.tool.name for one in fit.entries if not one.is_alive and one.item.tool is not None}
+        contents = (part.item.item.content for part in emitted.parts if part.item is not None) if gone else ()
+        names = [str(one.get("name")) for content in contents for one in content or () if one.get("type") == "tool_use"]
+        missed = [f"`{name}`" for name in dict.fromkeys(names) if name in gone]
+        if missed:
+            count = "is a tool" if len(missed) == 1 else "are tools"
+            message = f"{join_some(missed, _PLACES)} {count} that messages use, and the budget leaves no room for it"
+            message = message if len(missed) == 1 else message.replace("for it", "for them")
+            yield Diagnostic("PC0597", message, fit.section.span, _KEEP_USED, "warn")
 
 
 def _iter_cuts(ladder: str, run: LadderResult, fitted: Fitted) -> Iterator[Diagnostic]:

@@ -34,7 +34,8 @@ def build_report(fitted: Fitted, emitted: Emitted | None, tokens: int | None, wa
     selection = fitted.strained.selection
     bound = selection.bound
     counts = attribute(emitted.parts, fitted.layout) if emitted is not None else []
-    contents = _describe_contents(fitted, emitted.parts, counts) if emitted is not None else {}
+    tools = _describe_tools(fitted) if emitted is not None else {}
+    contents = _describe_contents(fitted, emitted.parts, counts) | tools if emitted is not None else {}
     rules = bound.pack.strain
     report: dict[str, Any] = {
         "pack": bound.pack.name,
@@ -51,7 +52,7 @@ def build_report(fitted: Fitted, emitted: Emitted | None, tokens: int | None, wa
         "variants": dict(selection.choice.cases),
         "patches": list(bound.choice.patches),
         "sections": [_describe_section(fitted, one, contents.get(one.section.id, {})) for one in selection.sections],
-        "frame": _describe_frame(fitted, emitted, counts, tokens),
+        "frame": _describe_frame(fitted, emitted, [*counts, *(one["tokens"] for one in tools.values())], tokens),
         "joins": _count_joins(fitted),
         **_describe_pools(fitted),
         "ladders": {name: _describe_ladder(run) for name, run in fitted.iter_runs() if run is not fitted.done},
@@ -217,6 +218,20 @@ def _describe_contents(fitted: Fitted, parts: Sequence[Part], counts: Sequence[i
     return described
 
 
+def _describe_tools(fitted: Fitted) -> dict[str, dict[str, Any]]:
+    """Of a section that is tools, all that they take, and each with its own tokens. They stand in no message."""
+    layout, origins, described = fitted.layout, Origins(fitted), dict[str, dict[str, Any]]()
+    for name, fit in fitted.sections.items():
+        if fit.section.is_tools and fit.alive:
+            tokens = [layout.meter.tokens(one.units) for one in fit.alive]
+            items = [
+                {"tokens": own, "range": None, **_describe_item(fitted, origins, name, one)}
+                for own, one in zip(tokens, fit.alive, strict=True)
+            ]
+            described[name] = {"tokens": sum(tokens) + layout.count_tools_overhead(len(tokens)), "items": items}
+    return described
+
+
 def _describe_item(fitted: Fitted, origins: Origins, name: str, entry: FittedItem) -> dict[str, Any]:
     section = fitted.sections[name].section
     described: dict[str, Any] = {
@@ -241,7 +256,7 @@ def _describe_media(counted: CountedMedia) -> dict[str, Any]:
 
 def _describe_frame(fitted: Fitted, emitted: Emitted | None, counts: Sequence[int], tokens: int | None) -> dict[str, int]:
     frame = {"fences": 0, "separators": 0, "messages": 0, "tools": fitted.layout.offered}
-    for part, count in zip(emitted.parts if emitted is not None else (), counts, strict=True):
+    for part, count in zip(emitted.parts if emitted is not None else (), counts, strict=False):
         if part.owner == "fence":
             frame["fences"] += count
         elif part.owner == "separator":
@@ -262,7 +277,7 @@ def _describe_overhead(fitted: Fitted) -> dict[str, Any]:
         "message": layout.costs.message,
         "prompt": layout.costs.prompt,
         "role": layout.costs.counts_role,
-        "tools": layout.tools_overhead,
+        "tools": layout.count_tools_overhead(len(fitted.tools)),
         "response": layout.response_overhead,
         "estimate": provider is None or bool(provider.estimates),
         **({"left_out": list(left_out)} if left_out else {}),

@@ -163,7 +163,7 @@ class SectionSelector:
         """The section with its fences and header; an absent or empty one that is required is an error."""
         names = section_names(self.bound.names, section, self.strain, dict(self.counts))
         selected = self._select(section, names)
-        if section.required and selected.state != "present":
+        if section.required and selected.state != "present" and not self._has_no_place(section):
             why = "its `when` is false" if selected.state == "off" else "it has no content"
             help = ("make it true" if selected.state == "off" else "give it content") + ", or take `required` out"
             absent = Diagnostic("PC0518", f"the required section `{section.id}` is absent: {why}", section.span, help)
@@ -209,7 +209,7 @@ class SectionSelector:
         return MediaReader(message.media, self.find_media_model(section), provider, self.bound.format == "text").count
 
     def _select(self, section: Section, names: Mapping[str, Any]) -> Selected:
-        if section.id in self.bound.without:
+        if section.id in self.bound.without or self._has_no_place(section):
             return Selected(section, "off")
         if section.when is not None and not section.when.evaluate(names):
             return Selected(section, "off")
@@ -229,6 +229,10 @@ class SectionSelector:
                 count_media=self._find_media_counter(section),
             )
         return self._select_text(section, names)
+
+    def _has_no_place(self, section: Section) -> bool:
+        """True for tools in text, which has none."""
+        return section.is_tools and self.bound.format == "text"
 
     def _list_values(self, name: str, span: Span) -> tuple[Any, ...]:
         found = self._chosen.get(name)

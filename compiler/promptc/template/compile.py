@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 
 from promptc.diag.findings import Span
 from promptc.diag.frozen import field, frozen
-from promptc.diag.typed import Protocol
+from promptc.diag.typed import Any, Protocol
 from promptc.template.allow import CHAT, LIMITS, Limits
 from promptc.template.place import Place
 
@@ -104,6 +104,11 @@ class _ConstantText:
         return self.text
 
 
+def constant_list(values: list[dict[str, Any]], place: Place) -> Expression:
+    """An expression that gives these values. No text of it is written, so nothing is known of them but that."""
+    return Expression("none", place.span, frozenset(), _ConstantValue(values))
+
+
 def constant_expression(value: bool | int | float | None, place: Place) -> Expression:
     """An expression that gives `value` and reads nothing."""
     return Expression(_SHOWN.get(str(value), str(value)), place.span, frozenset(), _ConstantValue(value))
@@ -111,7 +116,7 @@ def constant_expression(value: bool | int | float | None, place: Place) -> Expre
 
 @frozen
 class _ConstantValue:
-    value: bool | int | float | None
+    value: bool | int | float | list[dict[str, Any]] | None
 
     def evaluate(self, names: Mapping[str, object]) -> object:
         """The constant."""

@@ -5,7 +5,8 @@ from typing import Any
 
 from promptc.diag.findings import Span
 from promptc.frontend.output import load_provider
-from promptc.model.pack import Response, Tool
+from promptc.model.pack import Response
+from promptc.model.section import Tool
 from promptc.passes.payload.bodies import ContentBlock, Message, Payload, ReplyLimits
 from promptc.passes.payload.checks import build_payload
 

@@ -10,10 +10,11 @@ from functools import lru_cache
 
 from promptc.check.configurations import Configuration, Configurations, for_each, merge_configurations
 from promptc.diag.findings import Diagnostic, Span
-from promptc.model.pack import PackModel
-from promptc.model.section import Section
+from promptc.model.pack import PackModel, Plan
+from promptc.model.section import Fail, Section, Shorten, Tool, ToolForms
 from promptc.template.compile import Expression, Template
 from promptc.text.characters import is_blank
+from promptc.text.json import render_canonical_json
 
 _SHOWN = 50  # characters of a tag that a message can bear
 _RAW = re.compile(r"(\{%[-+]?\s*raw\s*[-+]?%\})(.*?)(\{%[-+]?\s*endraw\s*[-+]?%\})", re.DOTALL)
@@ -67,14 +68,54 @@ def check_text_offers(pack: PackModel, configurations: Configurations) -> Iterat
     """A note where the output is text in every combination, and some offer tools or ask for an answer by a schema."""
     if any(one.plan.output.format == "messages" for one in configurations):
         return
-    offering = next((one.plan for one in configurations if one.plan.tools or one.plan.response is not None), None)
+    offering = next((one.plan for one in configurations if _offers_tools(one.plan) or one.plan.response is not None), None)
     if offering is None:
         return
-    parts = [*(["tools"] if offering.tools else []), *(["response"] if offering.response is not None else [])]
+    parts = [*(["tools"] if _offers_tools(offering) else []), *(["response"] if offering.response is not None else [])]
     are = "is" if parts == ["response"] else "are"
     message = f"{' and '.join(parts)} {are} left out of text, and this pack renders text"
     help = "write `output: {format: messages}`, or render with `--format messages`"
     yield Diagnostic("PC0649", message, pack.manifest.key_span(parts[0]), help, "note")
+
+
+def _offers_tools(plan: Plan) -> bool:
+    return bool(plan.tools) or any(section.is_tools for section in plan.sections)
+
+
+@for_each
+def check_tools(pack: PackModel, configuration: Configuration) -> Iterator[Diagnostic]:
+    """Tools that have no order but that of a state, and files of tools that are over their budget in their shortest form, where no step
+    takes any out."""
+    for section in configuration.plan.sections:
+        items = section.items
+        if items is None or items.tool is None or configuration.facts.settled.is_off(section):
+            continue
+        if items.tool.listed is None and not items.sort:
+            message = "`tools` has no `sort`: the tools have the order of the state, and a cache of the provider breaks where that changes"
+            yield Diagnostic("PC0682", message, items.tool.span, "write `sort: item.name`", "note")
+        cap = section.budget.cap if section.budget is not None else None
+        if items.tool.listed and cap is not None and cap.unit != "chars" and section.budget is not None and _keeps_all(section):
+            least, most = _count_least(pack, items.tool), cap.tokens(configuration.plan.budget.total)
+            if least > most:
+                message = f"the tools take at least {least} tokens, their budget is {most}, and no step takes one out"
+                yield Diagnostic("PC0683", message, section.budget.span, "raise the budget, or end `overflow` with `evict: {}`")
+
+
+def _keeps_all(section: Section) -> bool:
+    """Whether nothing leaves a tool out."""
+    items = section.items
+    stages = (items.where, items.dedupe, items.limit_per, items.limit) if items is not None else ()
+    is_whole = all(one is None for one in stages) and section.when is None
+    return is_whole and not section.pinned and all(isinstance(step, Shorten | Fail) for step in section.overflow)
+
+
+def _count_least(pack: PackModel, tools: ToolForms) -> int:
+    """The tokens of all listed tools in their shortest form, without what a provider adds."""
+    from promptc.passes.items.tools import shape_tool
+
+    counter = pack.counting.counter
+    texts = ([render_canonical_json(shape_tool(tool, form).counted) for form in tools.names] for tool in tools.listed or ())
+    return sum(min(-(-counter.measure(text) // counter.unit) for text in forms) for forms in texts)
 
 
 @for_each
@@ -161,6 +202,12 @@ def list_literal_names(text: str) -> tuple[tuple[int, str, str], ...]:
     return tuple((found.start(), found[0], found[1]) for found in _BRACED.finditer(plain))
 
 
+def _list_offered(plan: Plan) -> list[Tool]:
+    """The tools of files that a plan may offer."""
+    items = [section.items.tool for section in plan.sections if section.items is not None and section.items.tool is not None]
+    return [*plan.tools, *(tool for one in items for tool in one.listed or ())]
+
+
 def check_unused_tools(pack: PackModel, configurations: Configurations) -> Iterator[Diagnostic]:
     """A tool that some list names, and that is in force in no combination of cases, tiers and patches; a file beside the tools that looks
     like one, and that no list names.
@@ -168,7 +215,7 @@ def check_unused_tools(pack: PackModel, configurations: Configurations) -> Itera
     if configurations.failed:
         return  # one of those may offer it
     offers = pack.load_offers()
-    used = {id(tool) for one in configurations for plan in (one.plan, one.base) for tool in plan.tools}
+    used = {id(tool) for one in configurations for plan in (one.plan, one.base) for tool in _list_offered(plan)}
     unused = {id(tool): (tool, span) for tool, span in offers.listed if id(tool) not in used}
     for tool, span in unused.values():
         message = f"the tool `{tool.name}` is never offered: in every combination, other lists replace this one"

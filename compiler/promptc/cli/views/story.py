@@ -77,6 +77,9 @@ def _iter_selection(outcome: Outcome, selected: Selected) -> Iterator[Fact]:
     if section.id in outcome.fitted.strained.selection.bound.without:
         yield Fact("left out", "by --without")
         return
+    if section.is_tools and outcome.fitted.layout.format == "text":
+        yield Fact("left out", "text has no tools")
+        return
     if section.when is not None:
         truth = "false" if selected.state == "off" else "true"
         yield Fact("when", f"{section.when.text.strip()}\nis {truth}, {section.when.span}")
@@ -189,7 +192,7 @@ def _describe_selected(outcome: Outcome, trace: Trace | None, fit: FittedSection
     cuts = [(ladder, cut) for ladder in iter_ladders(outcome) for cut in ladder.run.applied if _touches(cut, fit, entry.item)]
     facts = [*_iter_origin(outcome, trace, fit, entry), *_iter_cuts(cuts, entry.item, outcome)]
     if entry.is_alive:
-        facts += _iter_standing(outcome, entry)
+        facts += _iter_standing(outcome, fit, entry)
     is_changed = any(after for _, cut in cuts for name, before, after in cut.changes if name == entry.item.id and before)
     where = "in what was tried" if outcome.emitted is None else "in the prompt"
     verdict = f"{where}, {'changed' if is_changed else 'whole'}" if entry.is_alive else "not in the prompt: it was cut"
@@ -252,17 +255,21 @@ def _describe_cut(ladder: Ladder, cut: Applied, item: Item, outcome: Outcome) ->
     return Fact("made" if change.before is None else "cut" if change.after is None else "shortened", "\n".join(lines))
 
 
-def _iter_standing(outcome: Outcome, entry: FittedItem) -> Iterator[Fact]:
+def _iter_standing(outcome: Outcome, fit: FittedSection, entry: FittedItem) -> Iterator[Fact]:
     if outcome.emitted is not None:
-        yield Fact("stands", _describe_lines(outcome, entry))
+        yield Fact("stands", _describe_lines(outcome, fit, entry))
     lines = entry.body.split("\n")
     more = [f"... {show_plural(len(lines) - _TEXT_LINES, 'line')} more"] if len(lines) > _TEXT_LINES else []
     yield Fact("text", "\n".join([*lines[:_TEXT_LINES], *more]))
 
 
-def _describe_lines(outcome: Outcome, entry: FittedItem) -> str:
-    """The lines of the text, or of its message, that the item stands in."""
+def _describe_lines(outcome: Outcome, fit: FittedSection, entry: FittedItem) -> str:
+    """The lines of the text, or of its message, that the item stands in; of a tool its place among all."""
     assert outcome.emitted is not None
+    forms = fit.section.items.tool if fit.section.items is not None else None
+    if forms is not None:
+        place = next(at for at, one in enumerate(fit.alive, 1) if one is entry)
+        return f"tool {place} of {len(fit.alive)}, in its form {forms.names[entry.form]}"
     parts = outcome.emitted.parts
     at = next(at for at, part in enumerate(parts) if part.item is entry)
     before = "".join(part.text for part in parts[:at] if part.message == parts[at].message)

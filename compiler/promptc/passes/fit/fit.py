@@ -10,7 +10,7 @@ from functools import partial
 from promptc.diag.findings import Diagnostic, count_noun
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Protocol
-from promptc.model.section import Budget, Pool, Ratio, Section
+from promptc.model.section import Budget, Pool, Ratio, Section, Tool
 from promptc.model.stages import Strained
 from promptc.passes.bind import find_cap
 from promptc.passes.fit.ladder import (
@@ -40,7 +40,7 @@ _new = tuple.__new__
 class PartsCounter(Protocol):
     """What a chat template makes of messages, counted."""
 
-    def count_parts(self, layout: Layout, parts: tuple[Part, ...], roles: Sequence[str]) -> int:
+    def count_parts(self, layout: Layout, parts: tuple[Part, ...], roles: Sequence[str], tools: tuple[Tool, ...]) -> int:
         """The units of the whole text. Raises `PromptcError` (PC0431) for messages that the template refuses."""
 
 
@@ -109,7 +109,7 @@ class _Fitting:
         is_short = any(found.level == "error" for found in self._errors)
         ledger, truncated, units = self._truncate() if not is_short else (None, None, 0)
         left = _freeze_entries(self._fits.values())
-        parts, roles = _freeze_pieces(ledger, self._layout, left) if ledger is not None else ((), ())
+        parts, roles, tools = _freeze_pieces(ledger, self._layout, left) if ledger is not None else ((), (), ())
         return Fitted(
             strained=self._strained,
             layout=self._layout,
@@ -124,6 +124,7 @@ class _Fitting:
             truncated=_freeze_run(truncated, left) if truncated is not None else None,
             parts=parts,
             roles=roles,
+            tools=tools,
             units=units,
             errors=tuple(self._errors),
             short=self._short,
@@ -366,8 +367,7 @@ class _Fitting:
         return ledger
 
     def _count_framed(self, frame: PartsCounter, ledger: TokenLedger, fits: Iterable[SectionLayout]) -> int:
-        parts, roles = _freeze_pieces(ledger, self._layout, _freeze_entries(fits))
-        return frame.count_parts(self._layout, parts, roles)
+        return frame.count_parts(self._layout, *_freeze_pieces(ledger, self._layout, _freeze_entries(fits)))
 
     def _count_surplus(self, frame: PartsCounter) -> int:
         """What the text of the chat template has beyond what sections and the whole are charged, before any step: tools, a date."""
@@ -488,14 +488,20 @@ def _freeze_act(one: AppliedAct, left: Mapping[Entry, FittedItem]) -> Applied:
     return _new(Applied, fields)
 
 
-def _freeze_pieces(ledger: TokenLedger, layout: Layout, left: Mapping[Entry, FittedItem]) -> tuple[tuple[Part, ...], tuple[str, ...]]:
-    """The parts of the output, each `output.separator` one of its own, and in messages the role of each."""
+def _freeze_pieces(
+    ledger: TokenLedger, layout: Layout, left: Mapping[Entry, FittedItem]
+) -> tuple[tuple[Part, ...], tuple[str, ...], tuple[Tool, ...]]:
+    """The parts of the output, each `output.separator` one of its own, in messages the role of each, and the tools."""
     parts: list[Part] = []
     roles: list[str] = []
+    tools = list(layout.tools)
     separator, last = layout.separator, None
     for piece in ledger:
         section = layout.sections[piece.part]
         item = left[piece.owner] if isinstance(piece.owner, Entry) else None
+        if item is not None and item.item.tool is not None:
+            tools.append(item.item.tool)
+            continue
         if piece.message != last:
             last = piece.message
             roles.append(layout.choose_role(section, item.item.role if item is not None else "") if layout.format == "messages" else "")
@@ -505,4 +511,4 @@ def _freeze_pieces(ledger: TokenLedger, layout: Layout, left: Mapping[Entry, Fit
         else:
             parts.append(Part(piece.kind, section.id, piece.body + piece.suffix.removesuffix(separator), index, item))
             parts.append(Part("separator", section.id, separator, index))
-    return tuple(parts), tuple(roles)
+    return tuple(parts), tuple(roles), tuple(tools)

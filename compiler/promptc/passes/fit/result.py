@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from promptc.diag.findings import Diagnostic
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Literal, NamedTuple
-from promptc.model.section import Pool, Section, Step
+from promptc.model.section import Pool, Section, Step, Tool
 from promptc.model.stages import Item, Selected, Strained
 from promptc.passes.items.render import Cut, Cuts
 from promptc.passes.layout.layout import Layout
@@ -283,8 +283,8 @@ class Fitted:
     """A selection brought within its budgets, or what was tried (`errors`, `missing` tokens).
 
     `demand` is what each section counted before any step, `after_do` behind the tier's steps, `charges` before `truncate`. `parts` are what
-    stands in the output, in order, with the `roles` of its messages; `units` is their exact count. All three are empty where content
-    did not come to that.
+    stands in the output, in order, with the `roles` of its messages, and the `tools` that go with these; `units` is their exact count,
+    without that of tools that belong to no section. All are empty where content did not come to that.
     """
 
     strained: Strained
@@ -300,6 +300,7 @@ class Fitted:
     truncated: LadderResult | None
     parts: tuple[Part, ...]
     roles: tuple[str, ...]
+    tools: tuple[Tool, ...]
     units: int
     errors: tuple[Diagnostic, ...] = ()
     short: str = ""

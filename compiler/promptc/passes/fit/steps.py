@@ -267,8 +267,13 @@ def list_units(fit: SectionLayout) -> list[list[Entry]]:
 
 
 def sort_by_age(blocks: Sequence[list[Entry]], fit: SectionLayout) -> list[list[Entry]]:
-    """Blocks by the place of their first entry in the source, which is another order than the section's where that sorts or groups."""
+    """Blocks by the place of their first entry in the source, which is another order than the section's where that sorts or groups.
+
+    Tools have no age. The last of them goes first, whatever their order in the source.
+    """
     items = fit.section.items
+    if fit.section.is_tools:
+        return list(reversed(blocks))
     if items is None or not (items.sort or items.group):
         return list(blocks)
     return sorted(blocks, key=lambda block: block[0].item.unit)
@@ -294,7 +299,7 @@ def rank_classes(step: Ranked, blocks: Sequence[Block], scope: StepScope) -> Ite
     elif step.by is not None:
         yield from _iter_smallest(step.by, blocks, scope)
     else:
-        yield 0, "oldest first", list(blocks)
+        yield 0, scope.first, list(blocks)
 
 
 def _iter_matching(order: Sequence[Expression], blocks: Sequence[Block], scope: StepScope) -> Iterator[tuple[float, str, list[Block]]]:
@@ -306,11 +311,11 @@ def _iter_matching(order: Sequence[Expression], blocks: Sequence[Block], scope: 
             (matching if scope.evaluate(predicate, block[0]) else other).append(block)
         left = other
         if matching:
-            yield rank, _describe(predicate), matching
+            yield rank, _describe(predicate, scope.first), matching
 
 
-def _describe(predicate: Expression) -> str:
-    return "oldest first" if predicate.text.strip() in ("true", "True") else f"{predicate.text.strip()}, oldest first"
+def _describe(predicate: Expression, first: str) -> str:
+    return first if predicate.text.strip() in ("true", "True") else f"{predicate.text.strip()}, {first}"
 
 
 def _iter_smallest(by: Expression, blocks: Sequence[Block], scope: StepScope) -> Iterator[tuple[float, str, list[Block]]]:
@@ -334,11 +339,12 @@ def read_rank(by: Expression, value: Any) -> int | float:
 
 
 class StepScope:
-    """The names a step's expressions see, entry by entry; `names` are those without an entry."""
+    """The names a step's expressions see, entry by entry; `names` are those without an entry. `first` says which of equals goes first."""
 
     def __init__(self, section: Section, names: Mapping[str, Any], meter: Meter, pay: Callable[[int], None]) -> None:
         """`pay` is told the steps of counting an entry."""
         self.names = names
+        self.first = "last first" if section.is_tools else "oldest first"
         self._meter = meter
         self._pay = pay
         self._bound = dict(names)

@@ -11,7 +11,7 @@ from promptc.diag.findings import fail, show_value
 from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any, Literal
 from promptc.model.media import MEDIA_KINDS, CountedMedia, describe_media
-from promptc.model.section import Fence, Items, MessageForm, Section, Size, TrimEach, has_each
+from promptc.model.section import Fence, Items, MessageForm, Section, Size, ToolForms, TrimEach, has_each
 from promptc.model.stages import Item
 from promptc.passes.bind import pay_text
 from promptc.passes.items.read import Read
@@ -100,10 +100,14 @@ class ItemRenderer:
         message = self._items.message
         if message is not None:
             return self._render_message(read, id, key, message)
+        if self._items.tool is not None:
+            return self._render_tool(read, id, key, self._items.tool, 0)
         return self._finish(read, id, key, self._items.forms[0].render(names), "")
 
     def render_form(self, item: Item, form: int) -> Item | None:
         """Render the item in another form; None where that gives white space only."""
+        if self._items.tool is not None:
+            return self._render_tool(make_read(item), item.id, item.key, self._items.tool, form)
         return self._finish(make_read(item), item.id, item.key, self._items.forms[form].render(self.bind_item(item)), "")
 
     def bind_item(self, item: Item) -> Mapping[str, Any]:
@@ -124,6 +128,18 @@ class ItemRenderer:
         marks = (read.anchor, read.kept, read.windowed)
         found = (*found, *met)
         return Item(id, read.number, read.value, raw, text, *marks, key, read.place, role, None, opened, closed, found, read.element)
+
+    def _render_tool(self, read: Read, id: str, key: Any, forms: ToolForms, form: int) -> Item:
+        """The item as a tool. Its text is what is counted: canonical JSON."""
+        from promptc.passes.items.tools import read_tool, shape_tool
+
+        tool = read_tool(read.value, f"item `{id}` of `{self._section.id}`", forms.span)
+        pay_text(self._names, render_canonical_json(tool.counted), self._items.span, f"an item of `{self._section.id}`")
+        (description, schema), found = guard_value([tool.description, tool.input_schema], self._guard)
+        shaped = shape_tool(replace(tool, description=description, input_schema=schema), forms.names[form])
+        text = render_canonical_json(shaped.counted)
+        marks = (read.anchor, read.kept, read.windowed)
+        return Item(id, read.number, read.value, text, text, *marks, key, read.place, found=found, element=read.element, tool=shaped)
 
     def _enclose(self) -> tuple[str, str, tuple[Finding, ...]]:
         fence = self._items.fence

@@ -80,6 +80,10 @@ def _select_whole(
     arranged = arrange_items(items, reading.items, lambda read: renderer.bind(read, ids.get(read.place, "")), against, section.id)
     rendered = [renderer.render(read, ids[read.place], key) for read, key in zip(arranged.items, arranged.keys, strict=True)]
     full = [item for item in rendered if item is not None]
+    if items.tool is not None:
+        from promptc.passes.items.tools import check_names
+
+        check_names(full, section.id, items.tool.span)
     parts, told = _describe_parts(
         section, items, renderer, [(ids[read.place], read.place, item) for read, item in zip(arranged.items, rendered, strict=True)]
     )

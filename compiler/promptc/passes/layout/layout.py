@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 from promptc.diag.frozen import frozen
 from promptc.model.messages import CHAT, Provider
-from promptc.model.pack import Format, Output, Plan, Response, Tool
-from promptc.model.section import Section
+from promptc.model.pack import Format, Output, Plan, Response
+from promptc.model.section import Section, Tool
 from promptc.model.stages import Bound
 from promptc.passes.layout.ledger import Piece
 from promptc.text.counters.counter import Meter
@@ -30,8 +30,9 @@ class Overhead:
 class Layout:
     """The layout of one plan in one format. `messages` gives every section the index of its message, `roles` a message's role.
 
-    `tools` and `response` are what the output offers beside messages: nothing in text output. With `is_chat` a chat template writes the
-    tools, and what they take is counted with the whole.
+    `tools` and `response` are what the output offers beside messages and belongs to no section: nothing in text output. With `is_chat` a
+    chat template writes the tools, and what they take is counted with the whole. Tools that are items are a section. Its pieces stand in
+    front of all messages, each by itself, and none is in the output.
     """
 
     format: Format
@@ -54,19 +55,19 @@ class Layout:
             return 0
         return (self.costs.prompt + self.offered) * self.meter.counter.unit
 
-    def count_offered(self, measure: Callable[[str], int]) -> int:
-        """Tokens of the tools and the response schema: those of the canonical JSON of each, by `measure` (its units), and overhead."""
+    def count_offered(self, measure: Callable[[str], int], tools: Sequence[Tool]) -> int:
+        """Tokens of these tools and the response schema: those of the canonical JSON of each, by `measure` (its units), and overhead."""
         if self.is_chat:
             return 0
-        tokens = self.tools_overhead + self.response_overhead
-        for tool in self.tools:
+        tokens = self.count_tools_overhead(len(tools)) + self.response_overhead
+        for tool in tools:
             tokens += self.meter.tokens(measure(render_canonical_json(tool.counted)))
         return tokens + (self.meter.tokens(measure(render_canonical_json(self.response.schema))) if self.response is not None else 0)
 
     @property
     def offered(self) -> int:
-        """What tools and response schema take of the total, in tokens by the meter."""
-        return self.count_offered(self.meter.count)
+        """What tools and response schema that belong to no section take of the total, in tokens by the meter."""
+        return self.count_offered(self.meter.count, self.tools)
 
     @property
     def offer(self) -> str:
@@ -74,10 +75,9 @@ class Layout:
         parts = [*(["tools"] if self.tools else []), *(["response"] if self.response is not None else [])]
         return " and ".join(parts)
 
-    @property
-    def tools_overhead(self) -> int:
-        """Tokens a provider adds to the tools there are."""
-        return self.costs.tools + self.costs.tool * len(self.tools) if self.tools else 0
+    def count_tools_overhead(self, count: int) -> int:
+        """Tokens a provider adds to so many tools."""
+        return self.costs.tools + self.costs.tool * count if count else 0
 
     @property
     def response_overhead(self) -> int:
@@ -106,8 +106,16 @@ class Layout:
         """Units of the message that a piece opens, and those of its role's name, and of its media beyond the lines that stand for them."""
         if self.format == "text":
             return 0
+        if self.sections[piece.part].is_tools:
+            return self._count_beside(piece)
         item = getattr(piece.owner, "item", None)
         return self.count_message(self.choose_role(self.sections[piece.part], getattr(item, "role", ""))) + getattr(item, "beyond", 0)
+
+    def _count_beside(self, piece: Piece) -> int:
+        """Units that a tool takes beside its own: they are rounded up to tokens. The first has what a provider adds to any tools."""
+        is_first = piece.previous is None or piece.previous.part != piece.part
+        unit = self.meter.counter.unit
+        return self.costs.tool * unit + (self.costs.tools * unit if is_first else 0) + -piece.units % unit
 
     def count_message(self, role: str) -> int:
         """Units that a message of this role takes beside its content."""
@@ -132,7 +140,8 @@ def load_layout(plan: Plan, bound: Bound) -> Layout:
     output: Output = plan.output
     as_messages = bound.format == "messages"
     is_chat = bound.provider is not None and bound.provider.name == CHAT
-    messages: dict[str, int] = {}
+    tools = frozenset(section.id for section in plan.sections if section.is_tools)
+    messages = dict.fromkeys(tools, -1)
     for index, message in enumerate(output.messages):
         messages.update(dict.fromkeys(message.sections, index))
     return Layout(
@@ -142,7 +151,7 @@ def load_layout(plan: Plan, bound: Bound) -> Layout:
         messages=messages,
         roles=tuple(message.role for message in output.messages),
         shared=_list_shared(plan),
-        each=frozenset(name for message in output.messages if message.each for name in message.sections),
+        each=tools.union(*(message.sections for message in output.messages if message.each)),
         meter=bound.meter,
         costs=_read_overhead(bound.provider),
         tools=plan.tools if as_messages else (),

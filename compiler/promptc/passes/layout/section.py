@@ -300,7 +300,7 @@ class SectionLayout:
         """The characters of the content: items and what stands between them."""
         if self._chars is None:
             self._chars = sum(len(entry.body) for entry in self.alive)
-        separator = self.section.separator if self.section.separator is not None else "\n"
+        separator = "" if self.section.is_tools else self.section.separator if self.section.separator is not None else "\n"
         return self._chars + len(separator) * max(0, self._alive - 1)
 
     # --- ledgers ---

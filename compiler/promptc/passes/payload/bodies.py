@@ -14,8 +14,8 @@ from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any
 from promptc.model.media import DETAILS, CountedMedia, iter_counted
 from promptc.model.messages import Provider
-from promptc.model.pack import Response, Tool
-from promptc.model.section import Section
+from promptc.model.pack import Response
+from promptc.model.section import Section, Tool
 from promptc.passes.assemble import Emitted
 from promptc.passes.fit.result import Part
 from promptc.passes.layout.layout import Layout
@@ -119,7 +119,7 @@ def read_messages(layout: Layout, emitted: Emitted) -> tuple[Message, ...]:
         given, own = emitted.messages[index], list(parts)
         blocks = tuple(_iter_blocks(own, ends)) if isinstance(given["content"], str) else _list_parts(given["content"], own, ends)
         messages.append(Message(str(given["role"]), blocks, _name(own, layout), sections[own[0].section].span))
-    return tuple(_measure(messages, layout)) if ends else tuple(messages)
+    return tuple(_measure(messages, layout, emitted.tools)) if ends else tuple(messages)
 
 
 def _iter_blocks(parts: Sequence[Part], ends: Mapping[int, Section]) -> Iterator[ContentBlock]:
@@ -155,9 +155,10 @@ def _name(parts: Sequence[Part], layout: Layout) -> str:
     return ", ".join(f"`{name}`" for name in dict.fromkeys(part.section for part in parts))
 
 
-def _measure(messages: Sequence[Message], layout: Layout) -> Iterator[Message]:
+def _measure(messages: Sequence[Message], layout: Layout, tools: Sequence[Tool]) -> Iterator[Message]:
     """The messages with the tokens up to each breakpoint, in this order: an estimate where the provider counts otherwise."""
-    meter, units = layout.meter, layout.fixed
+    meter = layout.meter
+    units = (layout.costs.prompt + layout.count_offered(meter.count, tools)) * meter.counter.unit
     for message in messages:
         units += layout.count_message(message.role)
         blocks = []
@@ -286,7 +287,7 @@ def join_texts(texts: Sequence[str]) -> str:
 
 def describe_function(tool: Tool) -> dict[str, Any]:
     """A tool as a function with its parameters."""
-    return {"name": tool.name, "description": tool.description, "parameters": tool.input_schema}
+    return {"name": tool.name, **tool.said, "parameters": tool.input_schema}
 
 
 def write_anthropic(request: PayloadRequest) -> dict[str, Any]:
@@ -334,9 +335,7 @@ def write_gemini(request: PayloadRequest) -> dict[str, Any]:
     if config:
         body["generationConfig"] = config
     if request.tools:
-        declared = [
-            {"name": tool.name, "description": tool.description, "parametersJsonSchema": tool.input_schema} for tool in request.tools
-        ]
+        declared = [{"name": tool.name, **tool.said, "parametersJsonSchema": tool.input_schema} for tool in request.tools]
         body["tools"] = [{"functionDeclarations": declared}]
     if request.system:
         body["systemInstruction"] = {"parts": _write_parts(request.system)}

@@ -12,6 +12,7 @@ from promptc.diag.findings import Diagnostic, PromptcError, UsageError
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any
 from promptc.model.messages import CHAT, Breakpoints, Provider
+from promptc.model.section import Tool
 from promptc.model.stages import Bound
 from promptc.passes.assemble import Emitted, emit_messages
 from promptc.passes.fit.result import Part
@@ -67,13 +68,13 @@ class TemplateFrame:
     def render(self, layout: Layout, emitted: Emitted) -> str:
         """The text. Raises `PromptcError`: PC0431 for messages that the template refuses, and what `build_payload` raises."""
         messages = read_messages(layout, emitted)
-        payload = build_payload(messages, layout.tools, None, provider=self.provider, limits=ReplyLimits(None, 0))
+        payload = build_payload(messages, emitted.tools, None, provider=self.provider, limits=ReplyLimits(None, 0))
         self.warnings = payload.warnings
         return self._render(payload.body)
 
-    def count_parts(self, layout: Layout, parts: tuple[Part, ...], roles: Sequence[str]) -> int:
+    def count_parts(self, layout: Layout, parts: tuple[Part, ...], roles: Sequence[str], tools: tuple[Tool, ...]) -> int:
         """The units of the text that these parts come to. Raises as `render`."""
-        return self.count(self.render(layout, emit_messages(parts, roles)))
+        return self.count(self.render(layout, emit_messages(parts, roles, tools)))
 
     def count(self, text: str) -> int:
         """The units of the whole text, in which special tokens are structure."""

@@ -11,7 +11,8 @@ from promptc.diag.frozen import as_plain, frozen, replace
 from promptc.diag.typed import Any
 from promptc.model.media import DETAILS, MEDIA_KINDS
 from promptc.model.messages import CHAT, Provider
-from promptc.model.pack import Response, Tool
+from promptc.model.pack import Response
+from promptc.model.section import Tool
 from promptc.passes.payload.bodies import (
     ContentBlock,
     Message,

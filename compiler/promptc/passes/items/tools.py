@@ -1,0 +1,103 @@
+"""Items that are tools: `read_tool` makes a tool of what a state holds, whoever wrote it, and `shape_tool` gives it in a form."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from promptc.diag.findings import Span, fail, show_value
+from promptc.diag.frozen import replace
+from promptc.diag.typed import Any
+from promptc.model.section import Tool
+from promptc.model.stages import Item
+from promptc.text.characters import is_blank
+from promptc.text.cutting import iter_gaps, trim_span
+
+_NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+_SCHEMAS = ("input_schema", "inputSchema", "parameters", "parametersJsonSchema")
+"""What the schema of the arguments is called by Anthropic, by MCP, by OpenAI and by Gemini."""
+
+_NOTES = frozenset(("title", "description", "examples", "$comment"))
+"""Keywords that say something to who reads a schema, and nothing about what it accepts."""
+
+_OF_ONE = frozenset(
+    "additionalItems additionalProperties contains contentSchema else if items not propertyNames then unevaluatedItems "
+    "unevaluatedProperties".split()
+)
+_OF_SEVERAL = frozenset(("allOf", "anyOf", "items", "oneOf", "prefixItems"))
+_BY_NAME = frozenset(("$defs", "definitions", "dependentSchemas", "patternProperties", "properties"))
+"""Keywords that hold a schema, a list of schemas, or schemas by names."""
+
+_WRITE = "write `{name, description, input_schema}`, as Anthropic and MCP do; or leave such items out with `where`"
+_RENAME = (
+    "rename one where your program writes the state, such as `github_search`; or let the first stay: `dedupe: {by: item.name, exact: true}`"
+)
+_OPEN: Mapping[str, Any] = {"type": "object", "properties": {}}
+"""A schema that says nothing of the arguments. OpenAI refuses one without `properties`."""
+
+
+def read_tool(value: Any, what: str, span: Span) -> Tool:
+    """The tool that an item is, which findings call `what`: its name, its description, and its schema by whichever name that has. Other
+    keys are the author's, and no part of it. Raises `PromptcError` (PC0595).
+    """
+    inner = value.get("function") if isinstance(value, Mapping) else None
+    given = inner if isinstance(inner, Mapping) else value
+    if not isinstance(given, Mapping):
+        raise fail("PC0595", f"{what} is no tool: it is {show_value(value)}, not a mapping", span, help=_WRITE)
+    name, description = given.get("name"), given.get("description")
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        wrong = f"{what} is no tool: its name is {show_value(name)}, and a name has 1 to 64 letters, digits, `_` and `-`"
+        raise fail("PC0595", wrong, span, help="rename it where your program writes the state, such as `find_order`")
+    if description is not None and not isinstance(description, str):
+        wrong = f"{what} is no tool: its description is {show_value(description)}, not a text"
+        raise fail("PC0595", wrong, span, help="say in a sentence what the tool does")
+    key = next((one for one in _SCHEMAS if given.get(one) is not None), None)
+    schema = given[key] if key is not None else None
+    if not isinstance(schema, Mapping) or schema.get("type") != "object":
+        has = f"its `{key}` is {show_value(schema)}" if key is not None else "it has no `input_schema`"
+        wrong = f"{what} is no tool: {has}, and the arguments of a tool are an object"
+        help = 'write `"input_schema": {"type": "object", "properties": {…}}`; without arguments, leave `properties` empty'
+        raise fail("PC0595", wrong, span, help=help)
+    return Tool(name, "" if description is None or is_blank(description) else description, schema, span)
+
+
+def check_names(items: Sequence[Item], section: str, span: Span) -> None:
+    """Raises `PromptcError` (PC0596) where two tools have one name."""
+    first: dict[str, str] = {}
+    for item in items:
+        name = item.tool.name if item.tool is not None else ""
+        if name in first:
+            wrong = f"items `{first[name]}` and `{item.id}` of `{section}` are two tools with the name `{name}`"
+            raise fail("PC0596", wrong, span, help=_RENAME)
+        first[name] = item.id
+
+
+def shape_tool(tool: Tool, form: str) -> Tool:
+    """The tool in a form. `brief` says its first sentence, and nothing of its arguments but what they are; its schema accepts the same.
+    `name` is the name alone: its schema accepts any object.
+    """
+    if form == "brief":
+        return replace(tool, description=_cut_sentence(tool.description), input_schema=_strip(tool.input_schema))
+    return replace(tool, description="", input_schema=_OPEN) if form == "name" else tool
+
+
+def _cut_sentence(text: str) -> str:
+    start, end = trim_span(text)
+    line = text[start:end].split("\n", 1)[0].rstrip()
+    gaps = iter_gaps(line, "sentence", (0, len(line)), ()) if line else ()
+    return next((line[: gap.stop] for gap in gaps if not line[gap.start].islower()), line)  # `e.g. this` goes on
+
+
+def _strip(schema: Any) -> Any:
+    """The schema without its notes. Names of properties and values are left as they are, whatever they are called."""
+    if not isinstance(schema, Mapping):
+        return schema
+    return {key: _strip_under(key, value) for key, value in schema.items() if key not in _NOTES}
+
+
+def _strip_under(key: str, value: Any) -> Any:
+    if key in _BY_NAME and isinstance(value, Mapping):
+        return {name: _strip(one) for name, one in value.items()}
+    if key in _OF_SEVERAL and isinstance(value, list | tuple):
+        return [_strip(one) for one in value]
+    return _strip(value) if key in _OF_ONE else value
