@@ -70,8 +70,6 @@ def load_pack(path: Path, load_table: Callable[[], ModelTable] = load_models) ->
     plans = PlanLoader(manifest, compiler, offered)
     lets, asserts, axes = _load_lets(manifest, compiler), compiler.asserts(manifest.get("asserts")), _load_axes(manifest, compiler)
     strain, visible = load_strain(manifest, compiler), compiler.find_expression(manifest.get("visible"))
-    if strain is not None and TOOLS not in manifest.value["sections"].value:
-        _check_tool_steps([step for tier in strain.tiers for step in tier.do or ()], compiler)
     packs = AskPacks(lambda path: load_pack(path, load_table).pack)
     loader = OperationLoader(compiler, files, packs)
     operations = loader.load(manifest)
@@ -494,6 +492,8 @@ def load_strain(manifest: Node, compiler: TextCompiler) -> Strain | None:
     tiers = tuple(_load_tier(tier, compiler) for tier in node.value["tiers"].value)
     _check_tiers(tiers, compiler)
     _check_uses(tiers, manifest, compiler)
+    if TOOLS not in manifest.value["sections"].value:
+        _check_tool_steps([step for tier in tiers for step in tier.do or ()], compiler)
     for tier in node.value["tiers"].value:
         _check_cases(tier, manifest, compiler)
     strain = Strain(

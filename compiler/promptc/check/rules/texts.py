@@ -111,7 +111,7 @@ def _keeps_all(section: Section) -> bool:
 
 def _count_least(pack: PackModel, tools: ToolForms) -> int:
     """The tokens of all listed tools in their shortest form, without what a provider adds."""
-    from promptc.passes.items.tools import shape_tool
+    from promptc.model.tools import shape_tool
 
     counter = pack.counting.counter
     texts = ([render_canonical_json(shape_tool(tool, form).counted) for form in tools.names] for tool in tools.listed or ())

@@ -131,7 +131,7 @@ class ItemRenderer:
 
     def _render_tool(self, read: Read, id: str, key: Any, forms: ToolForms, form: int) -> Item:
         """The item as a tool. Its text is what is counted: canonical JSON."""
-        from promptc.passes.items.tools import read_tool, shape_tool
+        from promptc.model.tools import read_tool, shape_tool
 
         tool = read_tool(read.value, f"item `{id}` of `{self._section.id}`", forms.span)
         pay_text(self._names, render_canonical_json(tool.counted), self._items.span, f"an item of `{self._section.id}`")

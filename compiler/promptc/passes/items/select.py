@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from promptc.diag.findings import Diagnostic, PromptcError
+from promptc.diag.findings import Diagnostic, PromptcError, Span, fail
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any
 from promptc.model.section import PART_KINDS, Evict, Items, Section, Step
@@ -16,6 +16,9 @@ from promptc.passes.items.render import CountMedia, ItemRenderer, strip_lines
 from promptc.text.counters.counter import Meter
 from promptc.text.guard import Finding, Guard
 
+_RENAME = (
+    "rename one where your program writes the state, such as `github_search`; or let the first stay: `dedupe: {by: item.name, exact: true}`"
+)
 _Named = tuple[Read, str]
 _Rendered = tuple[Read, str, Item | None]
 
@@ -81,9 +84,7 @@ def _select_whole(
     rendered = [renderer.render(read, ids[read.place], key) for read, key in zip(arranged.items, arranged.keys, strict=True)]
     full = [item for item in rendered if item is not None]
     if items.tool is not None:
-        from promptc.passes.items.tools import check_names
-
-        check_names(full, section.id, items.tool.span)
+        _check_names(full, section.id, items.tool.span)
     parts, told = _describe_parts(
         section, items, renderer, [(ids[read.place], read.place, item) for read, item in zip(arranged.items, rendered, strict=True)]
     )
@@ -192,6 +193,17 @@ def _name(section: Section, items: Items, pairs: list[_Named]) -> tuple[dict[int
     more = f" and {len(again) - 1} more" if len(again) > 1 else ""
     message = f"several items of `{section.id}` have the id `{first}`{more}: later ones are called `{renamed}`, …"
     return ids, [Diagnostic("PC0517", message, span, "give `id` an expression that differs for each item, or leave it out", "warn")]
+
+
+def _check_names(items: Sequence[Item], section: str, span: Span) -> None:
+    """Raises `PromptcError` (PC0596) where two tools have one name."""
+    first: dict[str, str] = {}
+    for item in items:
+        name = item.tool.name if item.tool is not None else ""
+        if name in first:
+            wrong = f"items `{first[name]}` and `{item.id}` of `{section}` are two tools with the name `{name}`"
+            raise fail("PC0596", wrong, span, help=_RENAME)
+        first[name] = item.id
 
 
 def _make_headers(

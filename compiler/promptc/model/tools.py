@@ -1,15 +1,14 @@
-"""Items that are tools: `read_tool` makes a tool of what a state holds, whoever wrote it, and `shape_tool` gives it in a form."""
+"""Tools that are items: `read_tool` makes a tool of what a state holds, whoever wrote it, and `shape_tool` gives it in a form."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from promptc.diag.findings import Span, fail, show_value
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any
 from promptc.model.section import Tool
-from promptc.model.stages import Item
 from promptc.text.characters import is_blank
 from promptc.text.cutting import iter_gaps, trim_span
 
@@ -29,9 +28,6 @@ _BY_NAME = frozenset(("$defs", "definitions", "dependentSchemas", "patternProper
 """Keywords that hold a schema, a list of schemas, or schemas by names."""
 
 _WRITE = "write `{name, description, input_schema}`, as Anthropic and MCP do; or leave such items out with `where`"
-_RENAME = (
-    "rename one where your program writes the state, such as `github_search`; or let the first stay: `dedupe: {by: item.name, exact: true}`"
-)
 _OPEN: Mapping[str, Any] = {"type": "object", "properties": {}}
 """A schema that says nothing of the arguments. OpenAI refuses one without `properties`."""
 
@@ -59,17 +55,6 @@ def read_tool(value: Any, what: str, span: Span) -> Tool:
         help = 'write `"input_schema": {"type": "object", "properties": {…}}`; without arguments, leave `properties` empty'
         raise fail("PC0595", wrong, span, help=help)
     return Tool(name, "" if description is None or is_blank(description) else description, schema, span)
-
-
-def check_names(items: Sequence[Item], section: str, span: Span) -> None:
-    """Raises `PromptcError` (PC0596) where two tools have one name."""
-    first: dict[str, str] = {}
-    for item in items:
-        name = item.tool.name if item.tool is not None else ""
-        if name in first:
-            wrong = f"items `{first[name]}` and `{item.id}` of `{section}` are two tools with the name `{name}`"
-            raise fail("PC0596", wrong, span, help=_RENAME)
-        first[name] = item.id
 
 
 def shape_tool(tool: Tool, form: str) -> Tool:
