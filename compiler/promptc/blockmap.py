@@ -361,9 +361,10 @@ def _list(what: str, names: Sequence[str]) -> Phrase:
 def _describe_step(step: Step, pack: PackModel) -> Phrase:
     """One step, such as `evict 2, oldest first`."""
     if isinstance(step, Trim):
+        finest = f" (finest: {step.finest})" if step.finest is not None else ""
         size = f" to {show_size(step.to)}" if step.to is not None else ""
         size += f" down to {show_size(step.floor)}" if step.floor is not None and step.floor.amount else ""
-        return (*say(f"trim at {step.at}{size}"), *_describe_rank(step, ""))
+        return (*say(f"trim at {', '.join(step.at)}{finest}{size}"), *_describe_rank(step, ""))
     if isinstance(step, Evict):
         return _describe_evict(step)
     if isinstance(step, Shorten):
@@ -513,7 +514,7 @@ def _iter_items(items: Items) -> Iterator[Phrase]:
     if items.limit is not None:
         yield say(f"limit {items.limit.count}" if items.limit.side == "first" else f"limit {items.limit.count} (the last)")
     if items.trim_each is not None:
-        yield say(f"each item {show_size(items.trim_each.to)}, at {items.trim_each.at}")
+        yield say(f"each item {show_size(items.trim_each.to)}, at {', '.join(items.trim_each.at)}")
 
 
 def _iter_retrieve(source: Retrieve) -> Iterator[Phrase]:

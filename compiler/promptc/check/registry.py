@@ -47,6 +47,7 @@ from promptc.check.rules.steps import (
     check_fixed_steps,
     check_idle_trims,
     check_least_caps,
+    check_limited_trims,
     check_unwalked,
     check_void_recaps,
 )
@@ -123,6 +124,7 @@ RULES: tuple[Rule, ...] = (
     check_dead_steps,
     check_unwalked,
     check_least_caps,
+    check_limited_trims,
     check_void_recaps,
     check_tiers,
     check_monotony,

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from functools import cache
+from itertools import combinations
 from pathlib import Path
 
-from promptc.diag.findings import Span, show_value, suggest
+from promptc.diag.findings import Span, join_names, show_value, suggest
 from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any
 from promptc.frontend.texts import TextCompiler
@@ -59,6 +60,7 @@ from promptc.model.section import (
 )
 from promptc.model.state import Node
 from promptc.template.compile import Expression, Template, constant_list
+from promptc.text.cutting import BOUNDARIES, Boundary, list_boundaries
 
 _LADDERS = ("do", "truncate")
 _ALL_PARTS = ("text",)
@@ -363,7 +365,32 @@ def _load_trim_each(node: Node | None, compiler: TextCompiler) -> TrimEach | Non
     if node is None:
         return None
     to = node.value["to"]
-    return TrimEach(to.span, read_size(to), node.text("at", "word"), compiler.find_inline(node.get("marker")))
+    return TrimEach(to.span, read_size(to), _load_at(node, "word", "trim_each", compiler), compiler.find_inline(node.get("marker")))
+
+
+def _load_at(body: Node, default: Boundary, label: str, compiler: TextCompiler) -> tuple[Boundary, ...]:
+    """Where a trim cuts, in this order. What is finer than all of that follows, up to `finest`."""
+    at: tuple[Any, ...] = body.texts("at") or (default,)
+    finest: Any = body.text("finest", "token")
+    order = list_boundaries(at)
+    behind = next((pair for pair in combinations(at, 2) if not _lies_inside(pair[1], pair[0])), None)
+    if behind is not None:
+        message = f"`at` of `{label}` names `{behind[1]}` behind `{behind[0]}`, but no {behind[1]} ends inside a {behind[0]}"
+        compiler.note("PC0293", message, body.list("at")[at.index(behind[1])].span, f"put `{behind[1]}` before `{behind[0]}`, or remove it")
+    elif finest not in order:
+        message = f"`finest: {finest}` of `{label}` names what it never cuts at: it cuts at {join_names(order)}, in this order"
+        help = f"name one of these, or let it cut at a {finest}: name `{finest}` in `at`, too"
+        compiler.note("PC0294", message, body.value["finest"].span, help)
+    elif finest in at[:-1]:
+        left_out = at[at.index(finest) + 1]
+        message = f"`finest: {finest}` of `{label}` leaves out `{left_out}`, which its `at` names behind `{finest}`"
+        compiler.note("PC0294", message, body.value["finest"].span, f"write `finest: {at[-1]}`, or remove `{left_out}` from `at`")
+    return at
+
+
+def _lies_inside(inner: Boundary, outer: Boundary) -> bool:
+    """Whether one of the one may end inside one of the other. A sentence may go over lines, and in Chinese end inside a word."""
+    return outer != "token" and ("sentence" in (inner, outer) or BOUNDARIES.index(inner) > BOUNDARIES.index(outer))
 
 
 @frozen
@@ -503,10 +530,12 @@ def _load_step(node: Node, section: str, label: str, compiler: TextCompiler) -> 
 
 def _load_trim(body: Node, fields: _Fields, compiler: TextCompiler) -> Step:
     to, floor = body.get("to"), body.get("floor")
+    finest: Any = body.find_text("finest")
     return Trim(
         **fields,
         **_ranking(body, compiler),
-        at=body.text("at", "sentence"),
+        at=_load_at(body, "sentence", fields["label"], compiler),
+        finest=finest,
         side=body.text("from", "end"),
         to=read_size(to) if to else None,
         floor=read_size(floor) if floor else None,

@@ -10,6 +10,7 @@ from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any, Literal
 from promptc.model.media import MEDIA_KINDS, MediaForm
 from promptc.template.compile import Expression, Template
+from promptc.text.cutting import Boundary
 
 Role = Literal["system", "developer", "user", "assistant"]
 PART_KINDS = ("text", *MEDIA_KINDS, "tool_use", "tool_result", "thinking", "redacted_thinking")
@@ -186,7 +187,7 @@ class TrimEach:
 
     span: Span
     to: Size
-    at: Literal["paragraph", "sentence", "line", "word", "token"]
+    at: tuple[Boundary, ...]
     marker: Template | None
 
 
@@ -380,14 +381,20 @@ class Ranked(Step):
 
 @frozen
 class Trim(Ranked):
-    """Shortens text at a boundary."""
+    """Shortens text: at the first boundary of `at`, then inside what that leaves at the next, down to `finest`."""
 
-    at: Literal["paragraph", "sentence", "line", "word", "token"] = "sentence"
+    at: tuple[Boundary, ...] = ("sentence",)
+    finest: Boundary | None = None
     side: Literal["end", "start", "middle"] = "end"
     to: Size | None = None
     floor: Size | None = None
     marker: Template | None = None
     warn: bool = False
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether it may leave more than one token of a text for the only reason that it cuts at nothing finer."""
+        return self.finest not in (None, "token")
 
 
 @frozen

@@ -26,7 +26,7 @@ from promptc.pipeline import Prompt
 from promptc.template.runtime.run import RUN
 from promptc.text.characters import WHITE, is_blank
 from promptc.text.counters.counter import Counter, Meter
-from promptc.text.cutting import iter_kept
+from promptc.text.cutting import iter_kept, list_boundaries
 from promptc.text.json import extend_pointer, join_pointer, read_at, render_canonical_json, render_digest, settle_number, split_pointer
 
 _FENCE = "```"
@@ -534,7 +534,9 @@ def cut_answer(text: str, most: int, meter: Meter) -> str:
     if meter.tokens(meter.count(plain)) <= most:
         return plain
     counter: Counter = meter.counter
-    cuts = [kept.join(plain).rstrip(WHITE) for kept in iter_kept(plain, "line", token_ends=lambda: counter.token_ends(plain))]
+    cuts = [
+        kept.join(plain).rstrip(WHITE) for kept in iter_kept(plain, list_boundaries(["line"]), token_ends=lambda: counter.token_ends(plain))
+    ]
     first = bisect_left(cuts, True, key=lambda cut: meter.tokens(meter.count(cut)) <= most)
     return next((cut for cut in cuts[first:] if meter.tokens(meter.count(cut)) <= most), "")
 

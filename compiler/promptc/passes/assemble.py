@@ -324,7 +324,7 @@ def _iter_early(ladder: str, run: LadderResult, fitted: Fitted) -> Iterator[Diag
 def _tell_early(one: Applied, ladder: str, run: LadderResult, fitted: Fitted) -> str | None:
     """How little a cut left; None where it is not little. One to a size is compared with that; of others the one that met the target, with
     what the target left free."""
-    if not isinstance(one.step, Trim) or one.boundary == "token" or one.edited is None or not one.edited.is_alive:
+    if not isinstance(one.step, Trim) or one.step.finest or one.boundary == "token" or one.edited is None or not one.edited.is_alive:
         return None
     left, size = one.added[0].after, one.step.to
     is_chars = fitted.counts_chars(ladder) if size is None else size.unit == "chars"

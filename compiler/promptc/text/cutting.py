@@ -294,16 +294,22 @@ def count_kept(kept: KeptText, size: int) -> int:
     return size - kept.stop + kept.start if kept.side == "middle" else kept.stop - kept.start
 
 
-def iter_kept(text: str, at: Boundary, *, side: Side = "end", token_ends: TokenEnds) -> Iterator[KeptText]:
+def list_boundaries(at: Sequence[Boundary], finest: Boundary | None = None) -> tuple[Boundary, ...]:
+    """The boundaries of a cut in the order they are tried: those of `at`, then all that are finer than each of them, up to `finest`."""
+    order = (*at, *BOUNDARIES[max(map(BOUNDARIES.index, at)) + 1 :])
+    return order if finest is None else order[: order.index(finest) + 1]
+
+
+def iter_kept(text: str, boundaries: Sequence[Boundary], *, side: Side = "end", token_ends: TokenEnds) -> Iterator[KeptText]:
     """Every proper cut of `text`, each keeping less than the one before and nothing that it did not.
 
-    First the cuts at the boundary `at`; then, inside the one unit that is left (the last one with `side="start"`), those at the next finer
-    boundary, and so on down to one token. What is kept is never only white space and never ends with it (never begins with it for `start`).
+    First the cuts at the first of the `boundaries`; then, inside the one unit that is left (the last one with `side="start"`), those at the
+    next one, and so on. What is kept is never only white space and never ends with it (never begins with it for `start`).
     `token_ends` are a counter's, or a call that gives them; it is only called when tokens are reached. From the middle, units go outward,
     of an even number left the tail's first; the white space before the tail stays with it.
     """
     region = trim_span(text)
-    for boundary in BOUNDARIES[BOUNDARIES.index(at) :]:
+    for boundary in boundaries:
         gaps = list(iter_gaps(text, boundary, region, token_ends))
         if not gaps:
             continue
@@ -336,7 +342,7 @@ def _iter_outward(text: str, gaps: list[Gap], boundary: Boundary) -> Iterator[Ke
         head, tail = (head, tail - 1) if tail and tail >= head else (head - 1, tail)
 
 
-def iter_near(text: str, at: Boundary, *, side: Side, meter: PrefixMeter, reach: CutReach) -> Iterator[KeptText]:
+def iter_near(text: str, boundaries: Sequence[Boundary], *, side: Side, meter: PrefixMeter, reach: CutReach) -> Iterator[KeptText]:
     """What `iter_kept` gives, but without the cuts that `reach` says are too large; the shortest of all is always there.
 
     Only what is near the first of these is looked at, and the beginning (with `start` the end) of the text.
@@ -344,7 +350,7 @@ def iter_near(text: str, at: Boundary, *, side: Side, meter: PrefixMeter, reach:
     whole = region = trim_span(text)
     shortest: KeptText | None = None
     is_left_out = False
-    for boundary in BOUNDARIES[BOUNDARIES.index(at) :]:
+    for boundary in boundaries:
         if side == "middle" and region == whole:
             gaps = _strictly(list(iter_gaps(text, boundary, region, partial(meter.list_ends, *region))), 0)
             if not gaps:

@@ -3,7 +3,10 @@
 from random import Random
 from typing import Any
 
+from promptc.text.cutting import list_boundaries
+
 AT = ("paragraph", "sentence", "line", "word", "token")
+_LISTS = (["line", "sentence"], ["sentence", "paragraph"], ["word", "sentence"], ["paragraph", "word"], ["sentence"])
 _ORDER = (
     "item.type == 'NARRATIVE'", "item.type == 'CHOICE'", "item.score < 2", "this.tokens > 8", "this.chars < 30", "this.anchor",
     "item.hinge", "this.number % 2 == 0", "true", "item.name | length > 4",
@@ -89,7 +92,7 @@ class StepDrawer:
 
     def _draw_trim(self) -> dict[str, Any]:
         rng = self._rng
-        body: dict[str, Any] = {"at": rng.choice(AT)}
+        body: dict[str, Any] = self._draw_boundaries()
         if rng.random() < 0.4:
             body["from"] = rng.choice(("start", "middle", "end"))
         size = rng.random()
@@ -100,6 +103,13 @@ class StepDrawer:
         if rng.random() < 0.5:
             body["marker"] = rng.choice(_CUTS)
         return body | self._draw_ranking(0.3)
+
+    def _draw_boundaries(self) -> dict[str, Any]:
+        rng = self._rng
+        at = rng.choice(_LISTS) if rng.random() < 0.25 else rng.choice(AT)
+        order = list_boundaries([at] if isinstance(at, str) else at)
+        first = 0 if isinstance(at, str) else len(at) - 1
+        return {"at": at} | ({"finest": rng.choice(order[first:])} if rng.random() < 0.3 else {})
 
     def _draw_size(self, most: int) -> Any:
         rng = self._rng

@@ -48,6 +48,15 @@ def find_size(size: Any, total: int) -> tuple[int, str]:
     return size, "tokens"
 
 
+# contract 5.14 and 5.47
+def find_boundaries(body: dict[str, Any], default: str) -> list[str]:
+    """Where a trim cuts, in order."""
+    at = body.get("at", default)
+    named, known = [at] if isinstance(at, str) else at, ["paragraph", "sentence", "line", "word", "token"]
+    order = named + [one for one in known if all(known.index(one) > known.index(other) for other in named)]
+    return order[: order.index(body["finest"]) + 1] if "finest" in body else order
+
+
 class Selecting:
     """Selects the sections of one effective manifest."""
 
@@ -284,7 +293,7 @@ class Selecting:
     # contract 10.11
     def _trim(self, rule: dict[str, Any], item: It, names: dict[str, Any]) -> None:
         marker = render_text(rule.get("marker", ""), names)
-        cuts = Cuts(item.raw, at=rule.get("at", "word"), side="end", marker=marker, guard=self.guard, meter=self.meter)
+        cuts = Cuts(item.raw, boundaries=find_boundaries(rule, "word"), side="end", marker=marker, guard=self.guard, meter=self.meter)
         for cut in cuts.iter():
             item.text, shorter = cut.text, cut.raw
             if self.fits(cut.text, rule["to"]):

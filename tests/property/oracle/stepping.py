@@ -11,7 +11,7 @@ from promptc.passes.items.render import Cuts
 from promptc.text.guard import Guard
 from tests.property.oracle.jinja_text import evaluate, render_text
 from tests.property.oracle.parts import It, Sec
-from tests.property.oracle.selecting import Selecting, find_size, strip_lines
+from tests.property.oracle.selecting import Selecting, find_boundaries, find_size, strip_lines
 
 
 @dataclass
@@ -152,7 +152,9 @@ class Stepping:
             return
         side = body.get("from", "end")
         last = None
-        cuts = Cuts(item.raw, at=body.get("at", "sentence"), side=side, marker=marker, guard=selecting.guard, meter=selecting.meter)
+        cuts = Cuts(
+            item.raw, boundaries=find_boundaries(body, "sentence"), side=side, marker=marker, guard=selecting.guard, meter=selecting.meter
+        )
         for cut in cuts.iter():
             if item.gone or (item.cut is not None and cut.kept >= item.cut):
                 continue

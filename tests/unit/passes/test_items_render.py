@@ -7,6 +7,7 @@ import pytest
 from promptc.passes.items.render import Most, find_cut, guard_value
 from promptc.text.counters.counter import Meter
 from promptc.text.counters.exact import load_counter
+from promptc.text.cutting import list_boundaries
 from promptc.text.guard import Guard
 from tests.unit.text.test_prefix import Whole
 
@@ -82,7 +83,7 @@ def test_the_longest_cut_of_a_counted_text_that_fits_costs_what_it_keeps(unit, a
         text, meter = unit * (length // len(unit)), Meter(counter)
         meter.count(text)
         counter.characters = 0
-        cut = find_cut(text, Most("tokens", 60), at=at, side="end", marker=" […]", guard=Guard(), meter=meter)
+        cut = find_cut(text, Most("tokens", 60), boundaries=list_boundaries([at]), side="end", marker=" […]", guard=Guard(), meter=meter)
         assert cut is not None
         assert cut.measure_size("tokens") <= 60
         costs.append(counter.characters)
@@ -90,6 +91,8 @@ def test_the_longest_cut_of_a_counted_text_that_fits_costs_what_it_keeps(unit, a
 
 
 def test_where_nothing_fits_the_shortest_is_left(exact):
-    cut = find_cut("abc " * 2_000, Most("tokens", 0), at="word", side="end", marker="", guard=Guard(), meter=Meter(exact))
+    cut = find_cut(
+        "abc " * 2_000, Most("tokens", 0), boundaries=list_boundaries(["word"]), side="end", marker="", guard=Guard(), meter=Meter(exact)
+    )
     assert cut is not None
     assert cut.text == "abc"

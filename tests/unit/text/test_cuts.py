@@ -1,6 +1,6 @@
 import pytest
 
-from promptc.text.cutting import iter_kept
+from promptc.text.cutting import iter_kept, list_boundaries
 
 TEXT = "One two.  Three? Four\n- five\n\nSix."
 
@@ -9,8 +9,35 @@ def _ends(text):
     return [*range(3, len(text), 3), len(text)]
 
 
-def _kept(text, at, side="end", marker="", ends=_ends):
-    return [(kept.boundary, kept.join(text, marker)) for kept in iter_kept(text, at, side=side, token_ends=lambda: ends(text))]
+def _kept(text, at, side="end", marker="", ends=_ends, finest=None):
+    return [
+        (kept.boundary, kept.join(text, marker))
+        for kept in iter_kept(text, list_boundaries([at] if isinstance(at, str) else at, finest), side=side, token_ends=lambda: ends(text))
+    ]
+
+
+# contract 5.47
+def test_boundaries_are_tried_in_the_order_of_a_list():
+    assert _kept(TEXT, ["line", "sentence"]) == [
+        ("line", "One two.  Three? Four\n- five"),
+        ("line", "One two.  Three? Four"),
+        ("sentence", "One two.  Three?"),
+        ("sentence", "One two."),
+        ("word", "One"),
+    ]
+    assert list_boundaries(["sentence", "paragraph"]) == ("sentence", "paragraph", "line", "word", "token")
+    assert list_boundaries(["word", "sentence"]) == ("word", "sentence", "token")
+
+
+# contract 5.48
+def test_nothing_is_cut_finer_than_the_finest():
+    assert _kept(TEXT, "paragraph", finest="line") == [
+        ("paragraph", "One two.  Three? Four\n- five"),
+        ("sentence", "One two.  Three?"),
+        ("sentence", "One two."),
+    ]
+    assert _kept(TEXT, ["line", "sentence"], "start", finest="sentence") == [("line", "- five\n\nSix."), ("line", "Six.")]
+    assert _kept("One two three", "line", finest="line") == []
 
 
 # contract 5.14 and 5.15
@@ -103,7 +130,7 @@ def test_tokens_are_asked_for_only_when_needed():
     def refuse():
         raise AssertionError
 
-    kept = iter_kept("a b c", "word", token_ends=refuse)
+    kept = iter_kept("a b c", list_boundaries(["word"]), token_ends=refuse)
     assert next(kept).stop == 3
 
 

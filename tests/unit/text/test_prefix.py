@@ -2,7 +2,7 @@ import pytest
 
 from promptc.text.counters.counter import Meter
 from promptc.text.counters.huggingface import HfCounter
-from promptc.text.cutting import PrefixMeter, iter_kept
+from promptc.text.cutting import PrefixMeter, iter_kept, list_boundaries
 
 MARKERS = ["", " […]", "…", "\n[…]\n", "x", "/", "'s", "1"]
 TEXTS = {
@@ -62,7 +62,7 @@ def test_thousands_of_cuts_cost_one_pass(unit, exact):
     counter = Whole(exact)
     text = unit * (40_000 // len(unit))
     prefix = PrefixMeter(Meter(counter), text)
-    kept = list(iter_kept(text, "sentence", token_ends=lambda: exact.token_ends(text)))[:1500]
+    kept = list(iter_kept(text, list_boundaries(["sentence"]), token_ends=lambda: exact.token_ends(text)))[:1500]
     for cut in kept:
         prefix.count_cut(cut.stop, len(text), " […]")
     assert counter.characters < len(text) + len(kept) * 700

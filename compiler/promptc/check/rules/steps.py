@@ -161,8 +161,7 @@ def _explain_end(step: Step, section: Section, settled: SettledTexts) -> str:
         return ""
     if isinstance(step, Drop):
         return f"the `drop` of {line} has taken the whole section"
-    takes_all = isinstance(step, Evict) and not step.floor and (not step.order or any(settled.is_always(one, True) for one in step.order))
-    return f"the `evict` of {line} takes every item first" if takes_all else ""
+    return f"the `evict` of {line} takes every item first" if isinstance(step, Evict) and _goes_on(step, settled) else ""
 
 
 def _walk_list(steps: Sequence[Step], plan: Plan, ladders: dict[str, tuple[bool, str]], walk: _StepWalk) -> None:
@@ -230,6 +229,34 @@ def check_least_caps(pack: PackModel, configuration: Configuration) -> Iterator[
             message = f"{asked}, but its steps never remove all of it: if more stays, nothing is rendered"
             help = "end `overflow` in `drop: {}`, or give what it reads a `minimum` in the schema"
             yield Diagnostic("PC0622", message, budget.span, help, "note" if least else "warn")
+
+
+@for_each
+def check_limited_trims(pack: PackModel, configuration: Configuration) -> Iterator[Diagnostic]:
+    """Trims with a `finest` in ladders that must meet a number, where no step behind them surely takes what they leave."""
+    settled = configuration.facts.settled
+    for section in configuration.plan.sections:
+        budget = section.budget
+        if section.pinned or settled.is_off(section) or budget is None or budget.cap is None or budget.is_share:
+            continue
+        for place, step in enumerate(section.overflow):
+            if isinstance(step, Trim) and step.is_limited and not any(_goes_on(one, settled) for one in section.overflow[place + 1 :]):
+                size = count_noun(
+                    _measure(budget.cap, configuration.plan.budget.total), "character" if budget.cap.unit == "chars" else "token"
+                )
+                message = f"`{step.label}` cuts at nothing finer than a {step.finest}, and no step behind it goes on to the end"
+                why = f"if what it leaves is over the {size} of `{section.id}`, nothing is rendered"
+                help = "add `trim: {at: token}` or `drop: {}` behind it, or `fail: {}` if there should be no prompt then"
+                yield Diagnostic("PC0684", f"{message}: {why}", step.span, help, "warn")
+
+
+def _goes_on(step: Step, settled: SettledTexts) -> bool:
+    """Whether nothing is left that the step could take: all of it, or all but its first token; or it says that there is no prompt."""
+    if isinstance(step, Trim):
+        return not (step.is_limited or step.order or step.to or step.floor)
+    if isinstance(step, Evict):
+        return not step.floor and (not step.order or any(settled.is_always(one, True) for one in step.order))
+    return isinstance(step, Drop | Replace | Fail)
 
 
 def check_unwalked(pack: PackModel, configurations: Configurations) -> Iterator[Diagnostic]:

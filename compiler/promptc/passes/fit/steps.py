@@ -22,6 +22,7 @@ from promptc.passes.layout.section import Act, Entry, EntryEdit, SectionLayout, 
 from promptc.template.compile import Expression, Template
 from promptc.template.runtime.run import price_count
 from promptc.text.counters.counter import Meter
+from promptc.text.cutting import list_boundaries
 from promptc.text.guard import Guard
 
 _Level = int | float
@@ -241,7 +242,15 @@ def _iter_entry(step: Trim, fit: SectionLayout, entry: Entry, why: str, marker: 
     meter = fit.layout.meter
     if not entry.is_alive or (step.to is not None and fits_size(entry.text, step.to, meter, total)):
         return
-    cuts = Cuts(entry.item.raw, at=step.at, side=step.side, marker=marker, guard=guard, meter=meter, pay=fit.pay)
+    cuts = Cuts(
+        entry.item.raw,
+        boundaries=list_boundaries(step.at, step.finest),
+        side=step.side,
+        marker=marker,
+        guard=guard,
+        meter=meter,
+        pay=fit.pay,
+    )
     if step.to is not None:
         cut = cuts.find(Most(step.to.unit, step.to.tokens(total)), entry.kept)
         if cut is not None and (entry.kept is None or cut.kept < entry.kept):
@@ -255,8 +264,8 @@ def _iter_entry(step: Trim, fit: SectionLayout, entry: Entry, why: str, marker: 
 
 def _describe_cut(step: Trim, why: str, boundary: str) -> str:
     place = f"cut at a {boundary}"
-    if boundary != step.at:
-        place += f" (no {step.at} ends in reach)"
+    if boundary != step.at[0]:
+        place += f" (no {step.at[0]} ends in reach)"
     return f"{place}; {why}"
 
 

@@ -19,11 +19,10 @@ from promptc.template.compile import Template
 from promptc.template.runtime.run import price_count, read_run
 from promptc.text.characters import WHITE, is_blank
 from promptc.text.counters.counter import Meter
-from promptc.text.cutting import CutReach, KeptText, PrefixMeter, count_kept, iter_near
+from promptc.text.cutting import Boundary, CutReach, KeptText, PrefixMeter, count_kept, iter_near, list_boundaries
 from promptc.text.guard import Finding, Guard, escape_invisible
 from promptc.text.json import render_canonical_json
 
-At = Literal["paragraph", "sentence", "line", "word", "token"]
 Side = Literal["end", "start", "middle"]
 _OWN_LINE = ("paragraph", "line")
 _NEAR = 400
@@ -159,7 +158,9 @@ class ItemRenderer:
             return None
         marker = trim.marker.render(self._names) if trim.marker is not None else ""
         most = Most(trim.to.unit, trim.to.tokens(self._total))
-        return find_cut(raw, most, at=trim.at, side="end", marker=marker, guard=self._guard, meter=self._meter, pay=self._pay)
+        return find_cut(
+            raw, most, boundaries=list_boundaries(trim.at), side="end", marker=marker, guard=self._guard, meter=self._meter, pay=self._pay
+        )
 
     def _pay(self, steps: int) -> None:
         read_run(self._names).pay(steps, self._items.span, f"the cut of an item of `{self._section.id}`")
@@ -384,14 +385,16 @@ class Cut:
 
 
 class Cuts:
-    """Every proper cut of a text, nested, longest first; the shortest keeps the first unit of the finest boundary.
+    """Every proper cut of a text, nested, longest first; the shortest keeps the first unit of the last of the `boundaries`.
 
     `pay` is told the steps of all before they are made.
     """
 
-    def __init__(self, raw: str, *, at: At, side: Side, marker: str, guard: Guard, meter: Meter, pay: Pay = _pay_nothing) -> None:
+    def __init__(
+        self, raw: str, *, boundaries: Sequence[Boundary], side: Side, marker: str, guard: Guard, meter: Meter, pay: Pay = _pay_nothing
+    ) -> None:
         self._raw = raw
-        self._at = at
+        self._boundaries = boundaries
         self._side = side
         self._marker = marker
         self._given = guard, meter, pay
@@ -421,7 +424,7 @@ class Cuts:
     def count(self, below: int | None, least: int) -> int:
         """How many cuts keep at least `least` characters, and less than `below`."""
         reach, size, count = self._original.make_reach((), below), len(self._raw), 0
-        for kept in iter_near(self._raw, self._at, side=self._side, meter=self._original.prefix, reach=reach):
+        for kept in iter_near(self._raw, self._boundaries, side=self._side, meter=self._original.prefix, reach=reach):
             if count_kept(kept, size) < least:
                 break
             count += 1
@@ -430,7 +433,7 @@ class Cuts:
     def _iter(self, reach: CutReach) -> Iterator[Cut]:
         original = self._original
         price = _CUT + original.price
-        for kept in iter_near(self._raw, self._at, side=self._side, meter=original.prefix, reach=reach):
+        for kept in iter_near(self._raw, self._boundaries, side=self._side, meter=original.prefix, reach=reach):
             self._pay(price)
             yield Cut(original, kept, self._marker)
 
@@ -443,9 +446,11 @@ class Cuts:
         return meter.is_safe("x\n", "x") and ("/" not in self._raw or meter.is_safe("x\n", "/"))
 
 
-def find_cut(raw: str, most: Most, *, at: At, side: Side, marker: str, guard: Guard, meter: Meter, pay: Pay = _pay_nothing) -> Cut | None:
+def find_cut(
+    raw: str, most: Most, *, boundaries: Sequence[Boundary], side: Side, marker: str, guard: Guard, meter: Meter, pay: Pay = _pay_nothing
+) -> Cut | None:
     """The longest cut that is not over `most`, else the shortest; None when `raw` cannot be cut."""
-    return Cuts(raw, at=at, side=side, marker=marker, guard=guard, meter=meter, pay=pay).find(most)
+    return Cuts(raw, boundaries=boundaries, side=side, marker=marker, guard=guard, meter=meter, pay=pay).find(most)
 
 
 def _place_marker(marker: str, boundary: str, before: str, after: str) -> str:

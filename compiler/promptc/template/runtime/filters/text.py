@@ -189,19 +189,19 @@ def _list_words(run: Run, value: Any) -> frozenset[str]:
 
 
 def _cut_characters(run: Run, text: str, boundary: Any, limit: int) -> str:
-    from promptc.text.cutting import iter_kept
+    from promptc.text.cutting import iter_kept, list_boundaries
 
     if len(text) <= limit:
         return text
     run.take(1 + 4 * len(text))
-    for kept in iter_kept(text, boundary, token_ends=lambda: _list_ends(run, text)):
+    for kept in iter_kept(text, list_boundaries([boundary]), token_ends=lambda: _list_ends(run, text)):
         if kept.stop <= limit:
             return text[: kept.stop]
     return ""
 
 
 def _cut_tokens(run: Run, text: str, boundary: Any, limit: int) -> str:
-    from promptc.text.cutting import iter_kept
+    from promptc.text.cutting import iter_kept, list_boundaries
 
     if count_tokens(run, text) <= limit:
         return text
@@ -209,7 +209,7 @@ def _cut_tokens(run: Run, text: str, boundary: Any, limit: int) -> str:
     ends = _list_ends(run, text)
     # What ends some tokens behind the limit cannot fit; so only a few cuts are counted, whatever the length of the text.
     reach = ends[min(limit + _SLACK, len(ends) - 1)] if ends else 0
-    for kept in iter_kept(text, boundary, token_ends=ends):
+    for kept in iter_kept(text, list_boundaries([boundary]), token_ends=ends):
         if kept.stop <= reach and count_tokens(run, text[: kept.stop]) <= limit:
             return text[: kept.stop]
     return ""
