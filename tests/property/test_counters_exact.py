@@ -1,5 +1,5 @@
-"""The counters over shipped vocabularies make the tokens that tiktoken makes: of drawn texts of every plane, and of every code point in
-context."""
+"""The counters over shipped vocabularies make the tokens that tiktoken makes, and that `tiktoken:<encoding>` makes: of drawn texts of every
+plane, and of every code point in context."""
 
 from collections.abc import Callable, Iterator
 from itertools import accumulate
@@ -7,7 +7,9 @@ from random import Random
 
 import pytest
 
-from promptc.text.counters.exact import load_table_counter
+from promptc.text.counters.counter import Counter
+from promptc.text.counters.exact import NamedFile, load_counter, load_table_counter
+from tests.cases.case import ROOT
 from tests.cases.recount import load_encoding
 
 TEXTS = 24_000
@@ -95,3 +97,25 @@ def test_lines_that_were_counted_alone(name: str, draws: Callable[[int], int], p
         rng.shuffle(lines)
         text = "".join(lines)
         assert counter.recount(text) == len(encoding.encode_ordinary(text)), f"{prove_seed}/lines/{index}"
+
+
+# contract 8.44
+@pytest.mark.parametrize("name", ["cl100k_base", "o200k_base"])
+def test_an_encoding_of_tiktoken_counts_and_parts_as_the_shipped_vocabulary(
+    name: str, draws: Callable[[int], int], prove_seed: int
+) -> None:
+    """By tiktoken's own pattern, and by what the rest of promptc asks of a counter."""
+    ranks = NamedFile(f"{name}.tiktoken", str(ROOT / "tools" / "ranks"), None)
+    shipped, encoding = load_table_counter(name), load_counter(f"tiktoken:{name}", folder="", ranks=[ranks])
+    for index in range(draws(8_000)):
+        rng = Random(f"{prove_seed}/encoding/{index}")
+        left, right = draw_text(rng), draw_text(rng)
+        assert _describe(encoding, left, right) == _describe(shipped, left, right), f"{prove_seed}/encoding/{index}"
+    for alphabet in LONG:
+        text = "".join(Random(f"{prove_seed}/{alphabet}").choices(alphabet, k=3000))
+        assert _describe(encoding, text, "x") == _describe(shipped, text, "x")
+
+
+def _describe(counter: Counter, left: str, right: str) -> tuple[object, ...]:
+    counted = (counter.measure(left), counter.recount(left), counter.role_tokens(left), list(counter.iter_starts(left)))
+    return (*counted, list(counter.token_ends(left)), counter.is_safe(left, right), counter.find_inner(left), counter.list_runs(left))

@@ -92,8 +92,8 @@ _SERVER = "\0"
 _SQLITE = "sqlite:"
 _SEEN = frozenset(
     (
-        *("APPDATA", "COLUMNS", "HOME", "LANG", "LANGUAGE", "LOCALAPPDATA", "NO_COLOR", "PATH", "PROMPTC_CACHE"),
-        *("SYSTEMROOT", "TEMP", "TERM", "TMP", "TMPDIR", "USERPROFILE", "XDG_CACHE_HOME", "XDG_STATE_HOME"),
+        *("APPDATA", "COLUMNS", "DATA_GYM_CACHE_DIR", "HOME", "LANG", "LANGUAGE", "LOCALAPPDATA", "NO_COLOR", "PATH", "PROMPTC_CACHE"),
+        *("SYSTEMROOT", "TEMP", "TERM", "TIKTOKEN_CACHE_DIR", "TMP", "TMPDIR", "USERPROFILE", "XDG_CACHE_HOME", "XDG_STATE_HOME"),
     )
 )
 """The variables that a command of a case may see besides the case's own."""

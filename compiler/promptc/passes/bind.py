@@ -20,7 +20,7 @@ from promptc.text.counters.counter import Meter
 REDACTIONS = "__redactions__"
 """The name under which a render that redacts has its placeholders. No template can read it."""
 _TEXT = 100
-_ADD_MARGIN = "add the missing file, or hold some tokens back: `margin: 10`"
+_ADD_MARGIN = "add what is missing, or hold some tokens back: `margin: 10`"
 _NAME_KEY = "name a key of the item with such a value"
 
 
@@ -103,7 +103,7 @@ def _report_fallback(pack: PackModel) -> Diagnostic:
         "PC0502",
         message,
         counting.span,
-        f"add the missing file; until then promptc holds back {counting.margin} % of the budget" if counting.margin else _ADD_MARGIN,
+        f"add what is missing; until then promptc holds back {counting.margin} % of the budget" if counting.margin else _ADD_MARGIN,
         "warn",
     )
 

@@ -43,6 +43,8 @@ def test_a_budget_is_held_against_the_models(tmp_path, budget, models, found):
         ("o200k_base", "gpt-4o", []),
         ("cl100k_base", "gpt-4o", ["PC0626"]),
         ("chars/4", "gpt-4o", ["PC0626"]),
+        ("{use: tiktoken:o200k_base, fallback: o200k_base}", "gpt-4o", []),
+        ("{use: tiktoken:cl100k_base, fallback: cl100k_base}", "gpt-4o", ["PC0626"]),
         ("o200k_base", "claude-opus-5-5", ["PC0658"]),
         ("chars/4", "claude-opus-5-5", []),
     ],

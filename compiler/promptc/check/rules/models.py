@@ -11,6 +11,7 @@ from promptc.diag.findings import Diagnostic, PromptcError, Span, count_noun
 from promptc.diag.frozen import replace
 from promptc.model.budget import KnownModel, ModelTable, TotalBudget, describe_unknown, settle_budget
 from promptc.model.pack import Choice, PackModel, Plan
+from promptc.text.counters.counter import ENCODING
 
 _OWN_FILE = "hf:"
 _PLENTY = 10**9
@@ -78,7 +79,7 @@ def _judge_facts(pack: PackModel, budget: TotalBudget, known: KnownModel, span: 
     used = counting.wanted or counting.counter.name
     if used.startswith(_OWN_FILE):
         return
-    if known.tokenizer and known.tokenizer != used:
+    if known.tokenizer and known.tokenizer.removeprefix(ENCODING) != used.removeprefix(ENCODING):
         message = f"the pack counts by `{used}`, and `{known.name}` by `{known.tokenizer}`: every count is off"
         yield Diagnostic("PC0626", message, span, f"write `tokenizer: {known.tokenizer}`", "warn")
     elif not known.tokenizer and counting.counter.exact:

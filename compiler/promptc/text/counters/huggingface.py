@@ -4,16 +4,15 @@ when a pack names such a counter."""
 import json
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from types import TracebackType
 from unicodedata import category
 
 from tokenizers import Encoding, Tokenizer
 from tokenizers.models import BPE, Unigram
 from tokenizers.pre_tokenizers import ByteLevel
 
-from promptc.diag.findings import PromptcError, Span, fail
+from promptc.diag.findings import Span, fail
 from promptc.diag.typed import Any
-from promptc.text.counters.counter import TokenRun
+from promptc.text.counters.counter import Refusing, TokenRun
 from promptc.text.json import render_digest
 
 
@@ -49,7 +48,7 @@ class HfCounter:
 
     def measure_framed(self, text: str) -> int:
         """Tokens, special ones as the tokenizer finds them; nothing is added before or behind."""
-        with _Refused("PC0184", f"`{self.name}` cannot count a text of {len(text)} characters", None, _HELP):
+        with Refusing("PC0184", f"`{self.name}` cannot count a text of {len(text)} characters", None, _HELP):
             return len(self._framing.encode(text, add_special_tokens=False).ids)
 
     @cached_property
@@ -94,7 +93,7 @@ class HfCounter:
         return spans
 
     def _encode(self, text: str) -> Encoding:
-        with _Refused("PC0184", f"`{self.name}` cannot count a text of {len(text)} characters", None, _HELP):
+        with Refusing("PC0184", f"`{self.name}` cannot count a text of {len(text)} characters", None, _HELP):
             encoding = self._tokenizer.encode(text, add_special_tokens=False)
             left_out = _read_left_out(text, encoding.offsets, self._reading) or self._reading.read_unknown(text)
         if left_out:
@@ -224,7 +223,7 @@ def _is_dropped(character: str, categories: str) -> bool:
 
 def load_hf_counter(name: str, raw: bytes, span: Span | None = None) -> HfCounter:
     """The counter of a tokenizer file's bytes; PC0182 when they are none."""
-    with _Refused("PC0182", f"`{name}`: the file is not a tokenizer", span, "name a `tokenizer.json` that the package `tokenizers` wrote"):
+    with Refusing("PC0182", f"`{name}`: the file is not a tokenizer", span, "name a `tokenizer.json` that the package `tokenizers` wrote"):
         tokenizer = Tokenizer.from_buffer(raw)
     _refuse_endless(name, tokenizer, span)
     return HfCounter(name, render_digest(raw), tokenizer, raw)
@@ -261,21 +260,3 @@ def _count_growth(normalizer: Any) -> int:
     for one in normalizer.get("normalizers") or ():
         growth *= _count_growth(one)
     return growth
-
-
-class _Refused:
-    """Turns what `tokenizers` raises into a finding. It raises plain `Exception`, `ValueError` (which, depends on its version) and panics,
-    of which only the name is known; no other error of a program is caught here, as a clause `except Exception` would."""
-
-    def __init__(self, code: str, message: str, span: Span | None, help: str) -> None:
-        self._code, self._message, self._span, self._help = code, message, span, help
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        if kind in (Exception, ValueError) or (kind is not None and kind.__name__ == "PanicException"):
-            raise self._as_finding(str(error)) from error
-
-    def _as_finding(self, reason: str) -> PromptcError:
-        return fail(self._code, f"{self._message}: {reason[:200]}", self._span, help=self._help)

@@ -122,7 +122,8 @@ def test_variables_that_start_programs_are_not_for_cases(make, name):
 
 # contract 14.4
 @pytest.mark.parametrize(
-    ("name", "module"), [("llm", "httpx"), ("retrieval", "onnxruntime"), ("hf", "tokenizers"), ("postgres", "psycopg")]
+    ("name", "module"),
+    [("llm", "httpx"), ("retrieval", "onnxruntime"), ("hf", "tokenizers"), ("postgres", "psycopg"), ("tiktoken", "tiktoken")],
 )
 def test_what_is_missing_is_so_for_the_run_alone(make, name, module):
     case = make(f"{{missing: [{name}]}}")

@@ -1,0 +1,233 @@
+"""Counting with an encoding of the installed tiktoken (`tiktoken:<encoding>`), those of its plug-ins included. Nothing else imports
+`tiktoken`, and this module is imported when a pack names such a counter.
+
+tiktoken downloads the ranks of an encoding. promptc opens no connection for them: while an encoding is made, tiktoken's functions that read
+files are replaced, for this thread alone, by ones that read local files and write nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from base64 import b64encode
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from hashlib import sha1, sha256
+from itertools import accumulate
+from pathlib import Path
+from threading import RLock, get_ident
+
+import tiktoken
+import tiktoken_ext
+from tiktoken import load, registry
+
+from promptc.diag.findings import PromptcError, Span, fail, suggest
+from promptc.diag.typed import Any
+from promptc.files.reading import read_file, read_given
+from promptc.text.counters.bpe import VOCABULARIES
+from promptc.text.counters.counter import ENCODING, LARGEST, Refusing, TokenRun, list_runs, list_token_ends
+from promptc.text.counters.splitting import find_inner_boundary, is_boundary
+
+_SHIPPED_PATTERNS = {
+    "cl100k_base": "f021c3d976978e62ee64cdad150cc3405c2e3d6e3b40407850bb9e8d9eb65899",
+    "o200k_base": "2d1b8dc11e89af71459b36004f698ab3693f59fd84f63e8ec2b49564ab857420",
+}
+"""The sha256 of the patterns that `splitting` knows the boundaries of, as tiktoken writes them."""
+
+_FOLDERS = ("TIKTOKEN_CACHE_DIR", "DATA_GYM_CACHE_DIR")
+_DEFAULT_FOLDER = "data-gym-cache"
+_COVERS_ALL = "use an encoding that covers all bytes, and a shorter text: tiktoken gives up on a million spaces"
+_BUGS = (ArithmeticError, AssertionError, AttributeError, ImportError, LookupError, OSError, RuntimeError, TypeError, ValueError)
+"""What a plug-in may raise that is wrong. Packages of its own may be missing, too."""
+
+_LOCK = RLock()
+
+
+class EncodingCounter:
+    """Counts as `encode_ordinary` of an encoding does.
+
+    The pattern of an encoding is anybody's choice, so no boundary is known to be safe. An encoding that has the ranks and the pattern of a
+    shipped vocabulary (`o200k_harmony` has those of `o200k_base`) is the exception: it parts texts as that one does.
+    """
+
+    exact = True
+    unit = 1
+
+    def __init__(self, name: str, encoding: tiktoken.Encoding, digest: str, shipped: str) -> None:
+        """`shipped`: the shipped vocabulary that parts texts at the same places, if there is one."""
+        self.name = name
+        self.digest = digest
+        self.special_tokens: Sequence[str] = tuple(sorted(one for one in encoding.special_tokens_set if not _is_usual(one)))
+        self._encoding = encoding
+        self._shipped = shipped
+        self._slash = shipped == "cl100k_base"
+
+    def measure(self, text: str) -> int:
+        """Tokens."""
+        return len(self._encode(text))
+
+    def recount(self, text: str) -> int:
+        """Tokens, counted anew."""
+        return self.measure(text)
+
+    def measure_framed(self, text: str) -> int:
+        """Tokens: no chat template stands beside an encoding."""
+        return self.measure(text)
+
+    def is_safe(self, left: str, right: str) -> bool:
+        """True at the boundaries of the shipped vocabulary, else only with an empty text."""
+        return is_boundary(left, right, slash=self._slash) if self._shipped else not left or not right
+
+    def find_inner(self, text: str) -> tuple[int, int] | None:
+        """The outermost boundaries of the shipped vocabulary."""
+        return find_inner_boundary(text, slash=self._slash) if self._shipped else None
+
+    def list_runs(self, text: str) -> list[TokenRun]:
+        """Long runs of letters, digits or marks; none known without a shipped vocabulary."""
+        return list_runs(text, cased=not self._slash) if self._shipped else []
+
+    def iter_starts(self, text: str) -> Sequence[int]:
+        """In UTF-8 bytes."""
+        return [0, *self._ends(text)][:-1]
+
+    def token_ends(self, text: str) -> Sequence[int]:
+        """In characters."""
+        return list_token_ends(text, self._ends(text))
+
+    def role_tokens(self, role: str) -> int:
+        """The tokens of the name."""
+        return self.measure(role)
+
+    def _ends(self, text: str) -> list[int]:
+        return list(accumulate(map(len, self._encoding.decode_tokens_bytes(self._encode(text)))))
+
+    def _encode(self, text: str) -> list[int]:
+        with Refusing("PC0184", f"`{self.name}` cannot count a text of {len(text)} characters", None, _COVERS_ALL):
+            return self._encoding.encode_ordinary(text)
+
+
+def _is_usual(token: str) -> bool:
+    """Whether a special token is of the form `<|name|>`, which every guard knows."""
+    return token.startswith("<|") and token.endswith("|>")
+
+
+def load_encoding_counter(name: str, ranks: Mapping[str, bytes], span: Span | None = None) -> EncodingCounter:
+    """The counter `tiktoken:<encoding>`, made once for the same files. `ranks` are the files that the pack names, by their paths.
+
+    Raises `PromptcError`: PC0180 for an encoding that no plug-in has, PC0181 for ranks that are not here, PC0182 for ranks or a plug-in
+    that cannot be used.
+    """
+    with _LOCK:
+        constructors = _load_constructors(name, span)
+        wanted = name.removeprefix(ENCODING)
+        if wanted not in constructors:
+            known = sorted(constructors)
+            help = suggest(wanted, known) if known else "tiktoken has no plug-in here: install tiktoken again"
+            raise fail("PC0180", f"the installed tiktoken has no encoding `{wanted}`", span, help=help)
+        files = _RankFiles(name, ranks, span)
+        key = (name, tuple(sorted((path, sha256(content).hexdigest()) for path, content in ranks.items())), files.folder)
+        counter = _LOADED.get(key)
+        if counter is None:
+            counter = _LOADED[key] = _make_counter(name, constructors[wanted], files, span)
+    return counter
+
+
+_LOADED: dict[tuple[object, ...], EncodingCounter] = {}
+
+
+def _load_constructors(name: str, span: Span | None) -> Mapping[str, Callable[[], dict[str, Any]]]:
+    """What the plug-ins of tiktoken make encodings with. tiktoken imports all of the package `tiktoken_ext`, whatever a pack says."""
+    here = Path.cwd()
+    stray = [folder for folder in tiktoken_ext.__path__ if Path(folder).parent.resolve() == here]
+    if stray:  # as with `python -m promptc` in a clone: nobody installed it
+        message = f"`{name}` would run the code of `tiktoken_ext` in the current folder, which is not installed"
+        raise fail("PC0182", message, span, help="run promptc in another folder, or as `promptc` in place of `python -m promptc`")
+    try:
+        registry.list_encoding_names()
+    except _BUGS as error:
+        raise _refuse_plugin(f"`{name}`: the plug-ins of tiktoken cannot be loaded", error, span) from error
+    return registry.ENCODING_CONSTRUCTORS or {}
+
+
+def _make_counter(name: str, construct: Callable[[], dict[str, Any]], files: _RankFiles, span: Span | None) -> EncodingCounter:
+    message = f"`{name}`: the encoding cannot be made"
+    try:
+        with files.in_place():
+            made = construct()
+            encoding = tiktoken.Encoding(**made)
+        pattern, ranks = made["pat_str"].encode(), made["mergeable_ranks"]
+        written = b"".join(b"%b %d\n" % (b64encode(token), rank) for token, rank in sorted(ranks.items(), key=lambda one: one[1]))
+    except _BUGS as error:
+        raise _refuse_plugin(message, error, span) from error
+    known = (sha256(written).hexdigest(), sha256(pattern).hexdigest())
+    shipped = [one for one, pattern in _SHIPPED_PATTERNS.items() if known == (VOCABULARIES[one].sha256, pattern)]
+    digest = sha256(pattern + b"\n" + written).hexdigest()
+    return EncodingCounter(name, encoding, f"sha256:{digest}", shipped[0] if shipped else "")
+
+
+def _refuse_plugin(message: str, error: Exception, span: Span | None) -> PromptcError:
+    return fail("PC0182", f"{message}: {str(error)[:200] or type(error).__name__}", span, help="correct the plug-in, or install it again")
+
+
+class _RankFiles:
+    """The local files with the ranks of an encoding: those the pack names, then those of tiktoken's cache."""
+
+    def __init__(self, name: str, ranks: Mapping[str, bytes], span: Span | None) -> None:
+        self._name, self._ranks, self._span = name, ranks, span
+        named = [os.environ[one] for one in _FOLDERS if one in os.environ]
+        self._is_own = bool(named)
+        self.folder = named[0] if named else f"{tempfile.gettempdir()}/{_DEFAULT_FOLDER}"
+
+    @contextmanager
+    def in_place(self) -> Iterator[None]:
+        """While it lasts, what tiktoken reads for this thread comes from here. Other threads read as ever."""
+        own, read_cached, read = get_ident(), load.read_file_cached, load.read_file
+
+        def read_local(blobpath: str, expected_hash: str | None = None) -> bytes:
+            return self._find(blobpath, expected_hash) if get_ident() == own else read_cached(blobpath, expected_hash)
+
+        def refuse(blobpath: str) -> bytes:  # a plug-in that keeps no cache
+            return self._find(blobpath, None) if get_ident() == own else read(blobpath)
+
+        load.read_file_cached, load.read_file = read_local, refuse
+        try:
+            yield
+        finally:
+            load.read_file_cached, load.read_file = read_cached, read
+
+    def _find(self, address: str, expected: str | None) -> bytes:
+        """The file that stands for `address`, or that a plug-in names by its path. `expected` is its sha256."""
+        if "://" not in address:
+            return read_given(address, LARGEST)
+        for path, content in self._ranks.items():
+            if sha256(content).hexdigest() == expected if expected else path.rpartition("/")[2] == address.rpartition("/")[2]:
+                return content
+        kept = self._find_kept(address, expected)
+        if kept is None:
+            raise self._refuse(address, expected)
+        if expected and sha256(kept).hexdigest() != expected:
+            message = f"`{self._name}`: the file for `{address}` in tiktoken's cache is damaged: its sha256 is not {expected}"
+            raise fail("PC0182", message, self._span, help="delete it, and fill the cache again")
+        return kept
+
+    def _find_kept(self, address: str, expected: str | None) -> bytes | None:
+        """The file in tiktoken's cache. Everybody may write into the folder of temporary files, so one from there needs a sha256."""
+        path = f"{self.folder}/{sha1(address.encode()).hexdigest()}"  # tiktoken's own name for it
+        if not self.folder or not (self._is_own or expected):
+            return None
+        try:
+            return read_given(path, LARGEST) if self._is_own else read_file(path, LARGEST)
+        except OSError:
+            return None
+
+    def _refuse(self, address: str, expected: str | None) -> PromptcError:
+        file, wanted = address.rpartition("/")[2], self._name.removeprefix(ENCODING)
+        if expected and self._ranks:
+            message = f"`{self._name}`: none of the files under `ranks` is `{file}`: it has the sha256 {expected}"
+            return fail("PC0182", message, self._span, help=f"download it from {address}")
+        message = f"the ranks of `{self._name}` are not on this machine, and promptc downloads nothing"
+        help = (
+            f"download {address} into the pack, and name it: `ranks: {file}`; or fill tiktoken's cache once: "
+            f"`python -c \"import tiktoken; tiktoken.get_encoding('{wanted}')\"`"
+        )
+        return fail("PC0181", message, self._span, help=help)
