@@ -104,10 +104,12 @@ $(VENV)/pyvenv.cfg:
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "promptc needs Python 3.11 or newer; say PYTHON=python3.11 or the like")'
 	$(PYTHON) -m venv $(VENV)
 
-# The editable install needs no isolated build, since hatchling comes with each lock.
+# A lock names everything, so pip need not resolve anything: a release of today cannot change what is installed. `pip check` tells of a lock
+# that lacks something. The editable install needs no isolated build, since hatchling comes with each lock.
 define install
-	$(PY) -m pip install -q --require-hashes -r $<
+	$(PY) -m pip install -q --require-hashes --no-deps -r $<
 	$(PY) -m pip install -q --no-deps --no-build-isolation -e .
+	@$(PY) -m pip check
 	@touch $@
 endef
 

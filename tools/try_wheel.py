@@ -96,7 +96,7 @@ def _try_install_lines(wheel: Path, folder: Path) -> None:
         raise SystemExit(f"the README has other lines than one of pip, one of pipx and one of uvx: {lines}")
     venv.create(folder / "tools", with_pip=True)
     binaries = folder / "tools" / "bin"
-    _run(binaries / "pip", "install", "-q", "--require-hashes", "-r", str(ROOT / "requirements" / "install.lock"))
+    _run(binaries / "pip", "install", "-q", "--require-hashes", "--no-deps", "-r", str(ROOT / "requirements" / "install.lock"))
     home = {"PIPX_HOME": str(folder / "pipx"), "PIPX_BIN_DIR": str(folder / "bin"), "UV_CACHE_DIR": str(folder / "uv")}
     for line in lines:
         command, *arguments = [str(wheel) if one == _NAME else one for one in line.split()]
@@ -115,7 +115,7 @@ def _build_wheel(folder: Path) -> Path:
 def _install_wheel(wheel: Path, environment: Path) -> Path:
     venv.create(environment, with_pip=True)
     binaries = environment / "bin"
-    _run(binaries / "pip", "install", "-q", "--require-hashes", "-r", str(ROOT / "requirements" / "run.lock"))
+    _run(binaries / "pip", "install", "-q", "--require-hashes", "--no-deps", "-r", str(ROOT / "requirements" / "run.lock"))
     _run(binaries / "pip", "install", "-q", "--no-deps", str(wheel))
     return binaries
 
