@@ -177,16 +177,13 @@ class Scopes:
         return make_item_type(items.source, listed, asked=asked)
 
     def _make_element(self, scope: Scope, source: Expression | None) -> Type:
-        """What the elements of a list may be; none stands for no list."""
+        """What the elements of a list may be. Nothing is known of those of what is no list: its key says that it takes lists."""
         if source is None:
             return UNKNOWN_TYPE
         found = infer_types(read_code(source), scope, self._cost, self._trials).kind or UNKNOWN_TYPE
-        kept = keep_members(found, lambda member: not isinstance(member, NoneType))
-        return (
-            element_type(kept)
-            if list_members(kept) and not any(isinstance(one, UnknownType) for one in list_members(kept))
-            else UNKNOWN_TYPE
-        )
+        is_known = not any(isinstance(one, UnknownType) for one in list_members(found))
+        lists = keep_members(found, lambda member: isinstance(member, ListType))
+        return element_type(lists) if is_known and list_members(lists) else UNKNOWN_TYPE
 
 
 def _suppose(condition: Expression, scope: Scope) -> Scope:

@@ -278,7 +278,8 @@ def _iter_keys(
 ) -> Iterator[UsedText]:
     for key, code in codes:
         if code is not None:
-            yield UsedText(f"{key if ' ' in key else f'`{key}`'} of `{section.id}`", code, names, section, takes=takes)
+            shown = key.removeprefix("items.") if section.is_tools else key
+            yield UsedText(f"{shown if ' ' in shown else f'`{shown}`'} of `{section.id}`", code, names, section, takes=takes)
 
 
 def _iter_fence(fence: Fence | None, section: Section, names: Names) -> Iterator[UsedText]:
@@ -295,7 +296,8 @@ def _iter_items(items: Items, section: Section, names: Names, stores: Sequence[S
         names = {**names, "each": None}
     yield from _iter_reading(items, section, names)
     arranged = {**names, "item": None, "this": _ITEM}
-    yield from _iter_keys(section, arranged, ("items.id", items.id), takes=keys.KEY)
+    is_name = items.tool is not None and items.id is not None and items.id.text == "item.name"
+    yield from _iter_keys(section, arranged, ("the name of a tool" if is_name else "items.id", items.id), takes=keys.KEY)
     yield from _iter_keys(section, arranged, *(("sort", key.by) for key in items.sort), takes=keys.SORTED)
     yield from _iter_keys(section, arranged, ("dedupe.by", items.dedupe.by if items.dedupe else None), takes=keys.KEY)
     yield from _iter_keys(section, arranged, ("limit_per.by", items.limit_per.by if items.limit_per else None), takes=keys.KEY)

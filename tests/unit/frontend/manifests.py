@@ -19,6 +19,7 @@ tokenizer:
   use: "hf:tokenizer.json"
   fallback: chars/4
   margin: 5
+  ranks: [ranks/own.tiktoken]
   calibration: usage.calibration.json
   chat_template: {file: tokenizer_config.json, name: default, now: state.now, with: {}}
 limits: {source: 131072, parts: 50000, steps: 9000000, memory: 120000000, text: 32000000, range: 200000, width: 4000}
@@ -101,7 +102,7 @@ sections:
       trim_each: {to: {chars: 800}, at: word, marker: "…"}
       fence: {open: "<rule {{ item.file }}>", close: "</rule>"}
     overflow:
-      - trim: {at: sentence, from: start, floor: 60, order: [item.type == 'SYSTEM', true], marker: "…"}
+      - trim: {at: [line, sentence], finest: sentence, from: start, floor: 60, order: [item.type == 'SYSTEM', true], marker: "…"}
       - evict: {by: item.score, whole: group, step: 2, floor: 1, marker: "[{{ count }} left out]", marker_at: below, warn: true}
       - shorten: {order: [not this.anchor]}
       - lower: {by: item.level, floor: 0}

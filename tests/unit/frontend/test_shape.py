@@ -192,11 +192,19 @@ def with_key(lines):
         ),
         (
             in_section("text: x\n    overflow: [{trim: {at: sentance}}]"),
-            "PC0204",
+            "PC0203",
             "`at` of `trim` of step 1 of `overflow` of section `main` must be "
-            "`paragraph`, `sentence`, `line`, `word` or `token`, not `sentance`",
+            "paragraph, sentence, line, word or token, or a list of these, not `sentance`",
             "did you mean `sentence`?",
             (9, 28),
+        ),
+        (
+            in_section("text: x\n    overflow: [{trim: {at: [line, sentance]}}]"),
+            "PC0204",
+            "entry 2 of `at` of `trim` of step 1 of `overflow` of section `main` must be "
+            "`paragraph`, `sentence`, `line`, `word` or `token`, not `sentance`",
+            "did you mean `sentence`?",
+            (9, 35),
         ),
         (
             LEAST.replace("id: input", "id: Input-1"),

@@ -262,8 +262,10 @@ def list_rule_keys(fault: SchemaFault) -> list[str]:
 
 def suggest_value(fault: SchemaFault) -> str:
     """The nearest word, where there is a list of words and one is near. The message lists them."""
-    if fault.keyword == "enum" and isinstance(fault.value, str):
-        near = suggest(fault.value, [word for word in fault.wanted if isinstance(word, str)], cutoff=_ALIKE)
+    lists = [fault] if fault.keyword == "enum" else [inner for branch in fault.branches for inner in branch if inner.path == fault.path]
+    known = [word for one in lists if one.keyword == "enum" for word in one.wanted if isinstance(word, str)]
+    if isinstance(fault.value, str):
+        near = suggest(fault.value, known, cutoff=_ALIKE)
         return near if near.startswith("did") else ""
     return ""
 
