@@ -19,7 +19,6 @@ from promptc.template.types.types import (
     UNKNOWN_TYPE,
     WHOLE,
     ListType,
-    NoneType,
     NumberType,
     Type,
     UnknownType,
