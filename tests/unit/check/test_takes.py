@@ -191,7 +191,8 @@ PLACES: dict[str, dict[str, Any]] = {
 }
 FREE = frozenset({
     "pack.visible", "extension.visible",
-    "let_value", "assert.that", "section.when", "tool_items.when", "tool_items.where", "items.where", "segments.where", "retrieve.where", "boost.where", "anchors.where",
+    "let_value", "assert.that", "section.when", "tool_items.when", "tool_items.where", "items.where", "segments.where",
+    "retrieve.where", "boost.where", "anchors.where",
     "kept.where", "order", "recap.where", "operation.when", "ask.when", "claim.that", "edit.to", "edit.where", "edit.when",
     "truncate_recap.where", "tier_recap.where",
 })  # fmt: skip
