@@ -81,3 +81,60 @@ def test_a_cached_render_and_one_that_is_not_are_the_same(run):
 def test_a_wrong_model_on_the_command_line_is_a_usage_error(run):
     done = run("render", PACK, STATE, "--model", "gpt-nine")
     assert done.code == 2 and "PC0524" in done.err and not done.out
+
+
+@pytest.fixture
+def asking(tmp_path):
+    """A pack with an operation whose question is for a model that only the user's table has; the options that name it."""
+    (tmp_path / "pack.yaml").write_text(_ASKING, encoding="utf-8")
+    (tmp_path / "digest.yaml").write_text(_DIGEST, encoding="utf-8")
+    (tmp_path / "answer.schema.json").write_text('{"type": "object"}', encoding="utf-8")
+    (tmp_path / "state.json").write_text('{"digest": "old"}', encoding="utf-8")
+    (tmp_path / "models.toml").write_text('as_of = 2027-01-02\n[[model]]\nname = "our-finetune"\ncontext = 4500\n', encoding="utf-8")
+    return tmp_path
+
+
+def test_an_operation_follows_a_table_of_the_users(run, asking):
+    pack, state, own = str(asking), str(asking / "state.json"), ("--models", str(asking / "models.toml"))
+    asked = run("apply", pack, "checkpoint", state, *own)
+    assert asked.code == 0 and "Write a digest of: old" in asked.out
+    alone = run("apply", pack, "checkpoint", state)
+    assert alone.code == 3 and "PC0524" in alone.err and "our-finetune" in alone.err
+    assert run("apply", pack, "--list", state, *own).code == 0
+
+
+def test_an_answer_is_checked_with_a_table_of_the_users(run, asking):
+    """The state chooses the case whose response it is, and with it the budget."""
+    pack, state, own = str(asking), str(asking / "state.json"), ("--models", str(asking / "models.toml"))
+    (asking / "answer.json").write_text("{}", encoding="utf-8")
+    given = ("answer", pack, str(asking / "answer.json"), "--state", state)
+    assert run(*given, *own).code == 0
+    alone = run(*given)
+    assert alone.code == 3 and "PC0524" in alone.err
+
+
+_ASKING = """
+promptc: 1
+name: logbook
+version: 0.1.0
+tokenizer: chars/4
+budget: {model: our-finetune, reserve: 4000}
+response: answer.schema.json
+sections:
+  - {id: digest, text: "{{ state.digest }}"}
+operations:
+  checkpoint:
+    title: Write a digest
+    asks: {digest: {pack: digest.yaml, else: {text: nothing}}}
+    edits: [{set: /digest, to: answers.digest}]
+    say: done
+"""
+_DIGEST = """
+promptc: 1
+name: digest
+version: 0.1.0
+tokenizer: chars/4
+budget: {model: our-finetune, reserve: 4000}
+sections:
+  - {id: ask, role: user, text: "Write a digest of: {{ state.digest }}"}
+"""

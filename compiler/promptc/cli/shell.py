@@ -72,12 +72,12 @@ _ALLOWED: Mapping[str, Mapping[str, Holds]] = {
     "segments export": {**_STORE, "output": "file", **_plain("scope", "force")},
     "segments import": {**_STORE, "source": "file", **_plain("prune")},
     "answer": {
-        **dict.fromkeys(("pack", "answered", "state", "schema"), "file"),
+        **dict.fromkeys(("pack", "answered", "state", "schema", "models"), "file"),
         "answers": "named_file",
         **_plain("ask", "args", *_CHOSEN, "format"),
     },
     "apply": {
-        **dict.fromkeys(("pack", "words", "archive"), "file"),
+        **dict.fromkeys(("pack", "words", "archive", "models"), "file"),
         "output": "output",
         "answers": "named_file",
         **_plain(

@@ -13,7 +13,7 @@ from promptc.cli.commands.apply_io import STDIN, read_answer_file, read_answer_f
 from promptc.cli.commands.check import print_findings
 from promptc.cli.findings import Reporter
 from promptc.cli.group import ARG, PACK, Command, complete, take
-from promptc.cli.options import MOOD, PATCH, VARIANT, make_request
+from promptc.cli.options import MODELS, MOOD, PATCH, VARIANT, make_request
 from promptc.cli.request import read_bytes
 from promptc.cli.terminal import write_stdout
 from promptc.diag.findings import Diagnostic, Span, UsageError, count_noun, join_names, suggest
@@ -51,6 +51,7 @@ class _Asked:
     patches: tuple[str, ...]
     schema: str | None
     originals: Mapping[str, str] | None
+    models: str | None
 
     @property
     def shown(self) -> str:
@@ -93,7 +94,7 @@ class _TakenAnswer:
 )
 @click.option("--schema", metavar="FILE", type=_FILE, help="Check against this JSON Schema instead of the pack's `response`.")
 @click.option("--restore", metavar="MAP", type=_FILE, help="Put back what placeholders stand for: the file of `render --redactions`.")
-@take(VARIANT, MOOD, PATCH)
+@take(MODELS, VARIANT, MOOD, PATCH)
 @click.option("--format", type=click.Choice(("text", "json", "sarif", "github")), default="text", help="How to print findings. [text]")
 @click.pass_obj
 def answer_command(reporter: Reporter, /, pack: str, answered: tuple[str, ...], format: str, **given: Any) -> int:
@@ -138,9 +139,20 @@ def _read_asked(pack: str, words: Sequence[str], given: dict[str, Any]) -> _Aske
     files = [file, given["state"], *answers.values()]
     if files.count(STDIN) > 1:
         raise UsageError([Diagnostic("PC0829", "standard input cannot be two files", help="name a file for one of them")])
-    originals = _read_originals(given["restore"]) if given["restore"] is not None else None
-    variants, patches = request.variants, request.patches
-    return _Asked(pack, operation, file, given["ask"], given["state"], args, answers, variants, patches, given["schema"], originals)
+    return _Asked(
+        pack,
+        operation,
+        file,
+        given["ask"],
+        given["state"],
+        args,
+        answers,
+        request.variants,
+        request.patches,
+        given["schema"],
+        _read_originals(given["restore"]) if given["restore"] is not None else None,
+        given["models"],
+    )
 
 
 def _read_originals(file: str) -> dict[str, str]:
@@ -162,7 +174,7 @@ def _read_text(asked: _Asked, check: AnswerCheck | None) -> str:
 
 def _check_response(asked: _Asked) -> tuple[str, Sequence[Diagnostic]]:
     """The answer's text, and what is found."""
-    pack = Pack.load(asked.pack)
+    pack = Pack.load(asked.pack, models=asked.models)
     asking = [one.name for one in pack.model.operations if one.asks]
     if asked.file in asking and not Path(asked.file).exists():
         help = f"`promptc answer {asked.pack} {asked.file} FILE`"
@@ -202,7 +214,7 @@ def _find_response(pack: Pack, asked: _Asked) -> Response | None:
 
 
 def _check_operation(asked: _Asked) -> tuple[str, Sequence[Diagnostic]]:
-    pack = Pack.load(asked.pack)
+    pack = Pack.load(asked.pack, models=asked.models)
     operation = choose_operation(pack, asked.operation or "")
     check_args(operation, asked.args)
     check_asked(operation, asked.answers)

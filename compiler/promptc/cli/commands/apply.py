@@ -28,7 +28,8 @@ from promptc.cli.commands.apply_io import (
     write_change,
 )
 from promptc.cli.findings import Reporter
-from promptc.cli.group import ARG, PACK, Command, complete
+from promptc.cli.group import ARG, PACK, Command, complete, take
+from promptc.cli.options import MODELS
 from promptc.cli.request import read_bytes
 from promptc.cli.terminal import escape_controls, show_json, write_stdout
 from promptc.cli.views.drawing import render_table, show_plural
@@ -94,6 +95,7 @@ def _read_seconds(ctx: click.Context, param: click.Parameter, given: str) -> flo
 )
 @click.option("--endpoint", metavar="URL", help="Ask this OpenAI-compatible server. Needs the extra `llm`.")
 @click.option("--model", metavar="NAME", help="The model to ask, or to name in requests.")
+@take(MODELS)
 @click.option("--key-env", metavar="VARIABLE", help="The environment variable with the key. [OPENAI_API_KEY]")
 @click.option("--timeout", callback=_read_seconds, default="60", metavar="SECONDS", help="The time limit of each try. [60]")
 @click.option("--strict", is_flag=True, help="Fail if the server gives no answer. Do not take `else`.")
@@ -117,7 +119,7 @@ def apply_command(
     """
     _check_modes(is_list, restore, is_json, given)
     if is_list:
-        return run_apply_list(pack, *_take(words, 0, 1, "PACK --list [STATE]"), is_json=is_json)
+        return run_apply_list(pack, *_take(words, 0, 1, "PACK --list [STATE]"), models=given["models"], is_json=is_json)
     if restore:
         state, *archives = _take(words, 1, None, "PACK --restore STATE [ARCHIVE]...")
         return run_restore(reporter, _read_asked(pack, str(state), given), [str(one) for one in archives])
@@ -172,7 +174,14 @@ def _read_asked(pack: str, state: str, given: dict[str, Any]) -> ApplyAsked:
     if output is not None and output != STDIN and state != STDIN and Path(output).exists() and Path(output).samefile(state):
         raise _contradict("`-o` names the state itself, which is replaced without it")
     return ApplyAsked(
-        pack, state, output, Path(archive) if archive is not None else None, given["if_state"], given["wait"], given["dry_run"]
+        pack,
+        state,
+        output,
+        Path(archive) if archive is not None else None,
+        given["if_state"],
+        given["wait"],
+        given["dry_run"],
+        given["models"],
     )
 
 
@@ -182,9 +191,9 @@ def _read_endpoint(given: dict[str, Any]) -> EndpointAsked | None:
     return EndpointAsked(given["endpoint"], given["model"], given["key_env"], given["timeout"], given["strict"])
 
 
-def run_apply_list(path: str, state: str | None, *, is_json: bool) -> int:
+def run_apply_list(path: str, state: str | None, *, models: str | None, is_json: bool) -> int:
     """Prints the operations, and which are due where there is a state. Raises `PromptcError`."""
-    pack = Pack.load(path)
+    pack = Pack.load(path, models=models)
     raw = read_bytes(state, "the state", limit=MAX_STATE_BYTES) if state is not None else None
     loaded = pack.load_state(raw, "stdin" if state == "-" else str(state)) if raw is not None else None
     listed = list_operations(pack, loaded)
@@ -220,7 +229,7 @@ def _render(listed: tuple[Listed, ...], name: str) -> str:
 
 def run_restore(reporter: Reporter, asked: ApplyAsked, names: Sequence[str]) -> int:
     """Puts back what the archives hold, those named or all of the state's; the exit code. Raises `PromptcError`."""
-    pack = Pack.load(asked.pack)
+    pack = Pack.load(asked.pack, models=asked.models)
     raw = read_bytes(asked.state, "the state", limit=MAX_STATE_BYTES)
     check_expected(asked.expected, pack.load_state(raw, asked.shown).digest, asked.shown)
     paths = _sort([Path(follow_link(name)) for name in names]) if names else list_archives(_choose_folder(asked))
@@ -302,7 +311,7 @@ def _read_time(path: Path) -> int:
 
 def run_apply(reporter: Reporter, asked: ApplyAsked, operation: OperationAsked, endpoint: EndpointAsked | None) -> int:
     """Does the operation, or prints what it asks; the exit code. Raises `PromptcError`."""
-    pack = Pack.load(asked.pack)
+    pack = Pack.load(asked.pack, models=asked.models)
     choose_operation(pack, operation.name)
     raw = read_bytes(asked.state, "the state", limit=MAX_STATE_BYTES)
     check_expected(asked.expected, pack.load_state(raw, asked.shown).digest, asked.shown)

@@ -207,7 +207,7 @@ def _choose_folder(asked: ApplyAsked) -> Path:
 @frozen
 class ApplyAsked:
     """An operation or a restore: on which state, where to, and how long to wait for its lock. `archive` is the folder of archives,
-    `expected` the digest that the state must have; none: any.
+    `expected` the digest that the state must have; none: any. `models` is a table of models of the user's.
     """
 
     pack: str
@@ -217,6 +217,7 @@ class ApplyAsked:
     expected: str | None
     wait: float
     is_dry: bool
+    models: str | None = None
 
     @property
     def shown(self) -> str:
