@@ -17,7 +17,7 @@ from promptc.model.pack import Format, PackModel
 from promptc.model.stages import Bound, Gathering, RenderOptions
 from promptc.model.state import State
 from promptc.passes.assemble import Emitted, assemble, verify, warn
-from promptc.passes.bind import REDACTIONS, bind
+from promptc.passes.bind import REDACTIONS, bind, choose_model
 from promptc.passes.fit.fit import fit
 from promptc.passes.fit.result import Fitted, Part
 from promptc.passes.select import CostlyWork
@@ -132,8 +132,11 @@ class Prompt:
 
     @property
     def tools(self) -> list[dict[str, Any]]:
-        """The tools that go with the messages: dicts with `name`, `description` and `input_schema`. Text has none."""
-        return [tool.counted for tool in self._outcome.fitted.tools]
+        """The tools that go with the messages: dicts with `name`, `description` and `input_schema`. Text has none.
+
+        One that the model has to search for has `defer_loading: True`, and stands behind the others.
+        """
+        return [tool.definition for tool in self._outcome.fitted.tools]
 
     @property
     def response(self) -> Mapping[str, Any] | None:
@@ -168,20 +171,20 @@ class Prompt:
         fitted, emitted = outcome.fitted, outcome.emitted
         assert emitted is not None
         bound = fitted.strained.selection.bound
-        budget, named = bound.budget, fitted.strained.selection.plan.output.models.get(provider)
+        budget = bound.budget
         payload = build_payload(
             read_messages(fitted.layout, emitted),
             fitted.tools,
             fitted.layout.response,
             provider=known,
             limits=ReplyLimits(budget.reserve, budget.context, budget.span),
-            model=model or bound.model or named or budget.model or None,
+            model=choose_model(fitted.strained.selection.plan, bound, model or bound.model),
         )
         return payload if outcome is self._outcome else replace(payload, warnings=(*outcome.warnings, *payload.warnings))
 
     def _fit_to(self, provider: Provider, model: str | None) -> Outcome:
         """This render where it was counted as the provider and the model count, else another of the same."""
-        other = model if model is not None and self._counts_media_otherwise(model) else None
+        other = model if model is not None and (self._counts_media_otherwise(model) or self._defers_otherwise(provider, model)) else None
         if self.provider == provider.name and other is None:
             return self._outcome
         assert self._outcome.refit is not None
@@ -190,6 +193,12 @@ class Prompt:
             account = f"counted for `{provider.name}`; the prompt was fitted to the account of `{self.provider or self.format}`"
             raise FitError((replace(one, message=f"{one.message} ({account})") for one in outcome.errors), outcome.report)
         return outcome
+
+    def _defers_otherwise(self, provider: Provider, model: str) -> bool:
+        """Whether tools are deferred and the model cannot search, or the other way round."""
+        sections = [held.section for held in self._outcome.fitted.sections.values()]
+        forms = next((one.items.tool for one in sections if one.items and one.items.tool), None)
+        return forms is not None and (forms.defers or forms.is_cut) and forms.defers != (provider.find_search(model) is not None)
 
     def _counts_media_otherwise(self, model: str) -> bool:
         """Whether the prompt holds media that another rule counted than that of the model."""

@@ -53,8 +53,17 @@ def _list_offered(outcome: CaseOutcome) -> list[Any]:
     """The tools of a messages render, and the schema of its answer as it is sent."""
     if outcome.messages is None or outcome.compiled is None:
         return []
-    response = outcome.compiled.fitted.layout.response
-    return [*Prompt(outcome.compiled).tools, *([response.schema] if response is not None else [])]
+    response, report = outcome.compiled.fitted.layout.response, find_report(outcome) or {}
+    shown = [_show_tool(one, report["overhead"]["provider"]) for one in Prompt(outcome.compiled).tools]
+    return [*(one for one in shown if one), *([response.schema] if response is not None else [])]
+
+
+# contract 8.49
+def _show_tool(tool: Mapping[str, Any], provider: str | None) -> dict[str, Any]:
+    """What the model is shown of a tool before it searches."""
+    if not tool.get("defer_loading"):
+        return dict(tool)
+    return {} if provider == "anthropic" else {key: tool[key] for key in ("name", "description") if key in tool}
 
 
 # contract 13.7

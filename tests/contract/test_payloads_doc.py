@@ -13,7 +13,7 @@ _COUNTS = ("message_tokens", "prompt_tokens", "tool_tokens", "tools_tokens", "re
 
 def test_the_tables_are_those_of_the_file():
     text = DOCUMENT.read_text(encoding="utf-8")
-    for table in (_render_facts(), _render_counts(), _render_schemas(), _render_media()):
+    for table in (_render_facts(), _render_counts(), _render_schemas(), _render_media(), _render_searches()):
         assert table in text, f"docs/reference/payloads.md lacks this table:\n\n{table}"
 
 
@@ -60,6 +60,19 @@ def _render_media() -> str:
     rows = [(load_provider(name), kind, taken) for name in PROVIDERS for kind, taken in load_provider(name).media]
     cells = [(f"`{one.name}`", kind, " or ".join(taken.by), " ".join(f"`{type}`" for type in taken.types)) for one, kind, taken in rows]
     return head + "\n".join(f"| {' | '.join(row)} |" for row in cells)
+
+
+def _render_searches() -> str:
+    head = "| format | shown of a deferred tool | the tool that searches | its tokens | models |\n| --- | --- | --- | --- | --- |\n"
+    return head + "\n".join(_render_search(load_provider(name)) for name in PROVIDERS)
+
+
+def _render_search(one: Provider) -> str:
+    if one.search is None:
+        return f"| `{one.name}` | cannot defer | | | |"
+    shown = {"described": "name and description", "nothing": "nothing"}[one.search.shown]
+    models = f"from {one.search.models[0]} on" if one.name == "openai-responses" else " ".join(one.search.models)
+    return f"| `{one.name}` | {shown} | `{dict(one.search.body)['type']}` | {one.search.tokens} * | {models} |"
 
 
 def _render_counts() -> str:

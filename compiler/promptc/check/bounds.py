@@ -310,7 +310,7 @@ def count_characters(units: int, unit: int, output: Output, fences: tuple[str, .
 def count_offer(pack: PackModel, plan: Plan) -> tuple[str, int]:
     """What they are called in a finding (nothing where there are none), and their tokens without any provider's overhead."""
     counter = pack.counting.counter
-    values = [tool.counted for tool in plan.tools]
+    values = [tool.definition for tool in plan.tools]
     names = ["tools"] if values else []
     if plan.response is not None:
         values.append(dict(plan.response.schema))

@@ -26,7 +26,7 @@ from promptc.frontend.schema.fit import fit_schema
 from promptc.frontend.schema.lint import lint_offered, lint_schema
 from promptc.frontend.sections import load_fence
 from promptc.frontend.texts import PackFiles, TextCompiler
-from promptc.model.messages import PROVIDERS, Breakpoints, Provider, SchemaRules, TakenMedia
+from promptc.model.messages import PROVIDERS, Breakpoints, Provider, SchemaRules, TakenMedia, ToolSearch
 from promptc.model.pack import ChatTemplate, Guarding, MessagePlan, Offers, Output, PackModel, Response, SentSchema
 from promptc.model.section import TOOLS, Fence, Section, Tool
 from promptc.model.state import Node
@@ -465,7 +465,14 @@ def _load(name: str, as_of: str, facts: dict[str, Any]) -> Provider:
         tool_ids=values.get("tool_ids", "turn"),
         schema=_load_rules(facts["schema"]),
         media=tuple((kind, TakenMedia(tuple(one["by"]), tuple(one["types"]))) for kind, one in values["media"].items()),
+        search=_load_search(facts["search"]),
     )
+
+
+def _load_search(fact: dict[str, Any]) -> ToolSearch | None:
+    if fact["value"] == "none":
+        return None
+    return ToolSearch(fact["value"], fact["tokens"], tuple(fact["body"].items()), tuple(fact.get("models", ())))
 
 
 def _load_rules(fact: dict[str, Any]) -> SchemaRules:

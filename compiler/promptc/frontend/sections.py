@@ -20,6 +20,7 @@ from promptc.model.budget import TotalBudget
 from promptc.model.media import MEDIA_KINDS, MediaForm, MediaRule, MediaTable
 from promptc.model.section import (
     DEFAULT,
+    DEFERRED,
     MICRO,
     TOOL_FORMS,
     TOOLS,
@@ -109,11 +110,19 @@ def load_tools(node: Node, files: tuple[Tool, ...], declared: Declared, compiler
     inner = {key: one for key, one in node.items() if key not in ("forms", "when")}
     items = load_items(replace(node, value={**inner, "from": source}), declared, compiler)
     forms = node.texts("forms") or TOOL_FORMS[:1]
+    if DEFERRED in forms[:-1]:
+        message = f"`deferred` must be the last form: `{forms[-1]}` behind it would never be shorter"
+        compiler.note(
+            "PC0291",
+            message,
+            node.value["forms"].span,
+            f"write `forms: [{', '.join((*(one for one in forms if one != DEFERRED), DEFERRED))}]`",
+        )
     whole = compiler.inline(replace(listed, value="{{ item | json }}", raw="", keys={}))
     items = replace(
         items,
         id=items.id if node.get("id") is not None else load_field(listed, "name", compiler),
-        source=constant_list([tool.counted for tool in files], compiler.make_place(listed)) if is_listed else items.source,
+        source=constant_list([tool.definition for tool in files], compiler.make_place(listed)) if is_listed else items.source,
         forms=(whole,) * len(forms),
         tool=ToolForms(forms, node.span, files if is_listed else None),
     )

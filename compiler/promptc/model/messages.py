@@ -10,6 +10,7 @@ from promptc.diag.findings import Diagnostic, Span
 from promptc.diag.frozen import field, frozen
 from promptc.diag.typed import Any, Literal, Protocol
 from promptc.model.pack import Assert, PackModel
+from promptc.model.section import Shown
 from promptc.template.compile import Expression, Template
 
 PROVIDERS = ("openai", "openai-responses", "openai-compatible", "anthropic", "gemini", "ollama")
@@ -159,6 +160,26 @@ class Breakpoints:
 
 
 @frozen
+class ToolSearch:
+    """How a provider lets a model search deferred tools: what of one is `shown` before it is found, and the `tokens` of the tool that
+    searches. `body` is that tool in a request, `models` are the beginnings of the names of the models that can (empty: all).
+    """
+
+    shown: Shown
+    tokens: int
+    body: tuple[tuple[str, str], ...] = ()
+    models: tuple[str, ...] = ()
+
+    def takes(self, model: str | None) -> bool:
+        """Whether this model can. One that nobody names is taken to be one of those."""
+        return model is None or not self.models or _cut_own_name(model).startswith(self.models)
+
+
+UNPROVIDED = ToolSearch("described", 0)
+"""Messages that are no provider's: the most that a provider shows of a deferred tool."""
+
+
+@frozen
 class SchemaRules:
     """What a provider takes of the JSON Schema of an answer.
 
@@ -190,7 +211,7 @@ class Provider:
     `system` tells where text of the roles `system` and `developer` stands: among the `messages`, the `first` one apart, or all of it
     `apart`. `estimates` names the tokens below that no one has published or that differ between models.
     `tool_names` tells whether a tool's name must begin with a letter or an underscore, `tool_ids` whether an id of a use may come again in
-    a later turn (`turn`) or only `once`.
+    a later turn (`turn`) or only `once`. Without a `search` no tool can be deferred.
     """
 
     name: str
@@ -213,6 +234,11 @@ class Provider:
     tool_ids: Literal["turn", "once"] = "turn"
     schema: SchemaRules = SchemaRules()
     media: tuple[tuple[str, TakenMedia], ...] = ()
+    search: ToolSearch | None = None
+
+    def find_search(self, model: str | None) -> ToolSearch | None:
+        """How requests to this model defer tools; None where they cannot."""
+        return self.search if self.search is not None and self.search.takes(model) else None
 
     def find_media(self, kind: str) -> TakenMedia | None:
         """How it takes parts of that kind; None where it takes none."""

@@ -11,6 +11,7 @@ from promptc.diag.typed import Any, Literal
 from promptc.model.media import MEDIA_KINDS, MediaForm
 from promptc.template.compile import Expression, Template
 from promptc.text.cutting import Boundary
+from promptc.text.json import render_canonical_json
 
 Role = Literal["system", "developer", "user", "assistant"]
 PART_KINDS = ("text", *MEDIA_KINDS, "tool_use", "tool_result", "thinking", "redacted_thinking")
@@ -19,8 +20,12 @@ PART_KINDS = ("text", *MEDIA_KINDS, "tool_use", "tool_result", "thinking", "reda
 TOOLS = "tools"
 """The id of the section that the tools of a pack are, where they are items."""
 
-TOOL_FORMS = ("full", "brief", "name")
-"""The forms of a tool, the longest first."""
+DEFERRED = "deferred"
+TOOL_FORMS = ("full", "brief", "name", DEFERRED)
+"""The forms of a tool, the longest first. What is deferred is sent, and the model reads it once a search of the provider has found it."""
+
+Shown = Literal["all", "described", "nothing"]
+"""What of a tool stands in the prompt: all of it, its name with its description, or nothing."""
 
 HALVES = frozenset(("tool_use", "tool_result"))
 """Of a turn of tools."""
@@ -151,18 +156,32 @@ class MessageForm:
 @frozen(eq=False)
 class Tool:
     """A tool: its name ([a-zA-Z0-9_-]{1,64}), what it is for, the JSON Schema (2020-12) of its arguments, an object. `span` is its file, or
-    where the list is declared that it is from. An empty description is not sent.
+    where the list is declared that it is from. An empty description is not sent. Of one that is deferred not all is `shown`.
     """
 
     name: str
     description: str
     input_schema: Mapping[str, Any]
     span: Span
+    shown: Shown = "all"
 
     @property
-    def counted(self) -> dict[str, Any]:
-        """What is counted: its canonical JSON."""
-        return {"name": self.name, **self.said, "input_schema": self.input_schema}
+    def is_deferred(self) -> bool:
+        """Whether the model reads it only when a search has found it."""
+        return self.shown != "all"
+
+    @property
+    def definition(self) -> dict[str, Any]:
+        """All of it, as Anthropic writes it."""
+        marked = {"defer_loading": True} if self.is_deferred else {}
+        return {"name": self.name, **self.said, "input_schema": self.input_schema, **marked}
+
+    @property
+    def counted(self) -> str:
+        """What is counted: canonical JSON of what the model is shown."""
+        if self.shown == "nothing":
+            return ""
+        return render_canonical_json(self.definition if self.shown == "all" else {"name": self.name, **self.said})
 
     @property
     def said(self) -> dict[str, str]:
@@ -173,12 +192,20 @@ class Tool:
 @frozen
 class ToolForms:
     """Each item a tool of the request. `names` are its forms, in the order in which `shorten` takes them; `span` is that of the tools.
-    `listed` are those of the files, where the manifest lists files.
+    `listed` are those of the files, where the manifest lists files. What is deferred is `shown` so far. `is_cut` tells that the provider
+    can defer no tool, and that `names` lost this form.
     """
 
     names: tuple[str, ...]
     span: Span
     listed: tuple[Tool, ...] | None = None
+    shown: Shown = "nothing"
+    is_cut: bool = False
+
+    @property
+    def defers(self) -> bool:
+        """Whether a step may defer a tool."""
+        return DEFERRED in self.names
 
 
 @frozen

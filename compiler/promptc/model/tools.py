@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from promptc.diag.findings import Span, fail, show_value
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any
-from promptc.model.section import Tool
+from promptc.model.section import DEFERRED, Shown, Tool
 from promptc.text.characters import is_blank
 from promptc.text.cutting import iter_gaps, trim_span
 
@@ -57,10 +57,12 @@ def read_tool(value: Any, what: str, span: Span) -> Tool:
     return Tool(name, "" if description is None or is_blank(description) else description, schema, span)
 
 
-def shape_tool(tool: Tool, form: str) -> Tool:
+def shape_tool(tool: Tool, form: str, shown: Shown = "nothing") -> Tool:
     """The tool in a form. `brief` says its first sentence, and nothing of its arguments but what they are; its schema accepts the same.
-    `name` is the name alone: its schema accepts any object.
+    `name` is the name alone: its schema accepts any object. `deferred` is all of it, of which so much is `shown` before a search.
     """
+    if form == DEFERRED:
+        return replace(tool, shown=shown)
     if form == "brief":
         return replace(tool, description=_cut_sentence(tool.description), input_schema=_strip(tool.input_schema))
     return replace(tool, description="", input_schema=_OPEN) if form == "name" else tool

@@ -11,6 +11,7 @@ from promptc.diag.findings import Diagnostic, Span, count_noun, fail, join_some,
 from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any, Protocol
 from promptc.model.section import Evict, Tool, Trim
+from promptc.passes.bind import name_undeferring
 from promptc.passes.fit.result import Applied, Fitted, LadderResult, Part
 from promptc.passes.items.render import fits_size, iter_joined, join_counted
 from promptc.passes.layout.layout import Layout
@@ -34,6 +35,7 @@ _AT_OTHER = "write a finer `at`, such as `at: word`; or `at: token`, if the text
 _FRACTION, _FREE = 4, 16
 """A cut is told that leaves at most a quarter of what fits, and at least so many tokens unused."""
 
+_KEEP_UNDEFERRED = "give `tools` a larger budget for this provider, or send what must be found to one that can search"
 _KEEP_USED = "keep what the talk uses: `keep: [{where: item.name in state.used}]`; or give `tools` a larger budget"
 
 _SHORTEN = "shorten the content, or raise the limit"
@@ -253,6 +255,7 @@ def _iter_all(fitted: Fitted, emitted: Emitted | None) -> Iterator[Diagnostic]:
             message = f"`{step.label}` would not make {_name_items(ids)} of section `{step.section}` shorter, so nothing was replaced"
             yield Diagnostic("PC0541", message, step.span, "make the replacement shorter than what it replaces", "warn")
     yield from _iter_untrimmed(fitted)
+    yield from _warn_undeferred(fitted)
     if emitted is not None:
         yield from _warn_missed(fitted, emitted)
     yield from _warn_hidden(fitted)
@@ -263,6 +266,18 @@ def _iter_all(fitted: Fitted, emitted: Emitted | None) -> Iterator[Diagnostic]:
         yield Diagnostic(
             "PC0542", f"the prompt has {emitted.characters} characters, over the {limit} of `output.warn`", span, _SHORTEN, "warn"
         )
+
+
+def _warn_undeferred(fitted: Fitted) -> Iterator[Diagnostic]:
+    """Tools that steps took out, where the pack would have them deferred and the provider cannot."""
+    for fit in fitted.sections.values():
+        forms = fit.section.items.tool if fit.section.items is not None else None
+        gone = [f"`{one.item.id}`" for one in fit.entries if not one.is_alive]
+        if forms is not None and forms.is_cut and gone:
+            count = "is a tool" if len(gone) == 1 else "are tools"
+            what = name_undeferring(fitted.strained.selection.bound)
+            message = f"{join_some(gone, _PLACES)} {count} left out, and not deferred: {what} has no search for tools"
+            yield Diagnostic("PC0527", message, fit.section.span, _KEEP_UNDEFERRED, "warn")
 
 
 def _warn_missed(fitted: Fitted, emitted: Emitted) -> Iterator[Diagnostic]:

@@ -9,8 +9,9 @@ from promptc.diag.findings import Diagnostic, PromptcError, Span, UsageError, fa
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any
 from promptc.model.budget import TotalBudget, describe_room, settle_budget
+from promptc.model.messages import UNPROVIDED
 from promptc.model.pack import Assign, Axis, Band, CalibrationEntry, Choice, Let, PackModel, Plan
-from promptc.model.section import Section, settle_cap
+from promptc.model.section import DEFERRED, Section, settle_cap
 from promptc.model.stages import Bound, RenderOptions, Selection
 from promptc.model.state import State
 from promptc.template.compile import Expression
@@ -250,6 +251,46 @@ def find_cap(section: Section, bound: Bound) -> int | None:
         return None
     most, asked = budget.cap.tokens(bound.total), find_asked(section, bound)
     return most if asked is None else max(0, min(asked, most))
+
+
+def load_settled(bound: Bound, choice: Choice) -> Plan:
+    """The plan of a choice, its tools with the forms that the model of this render can be given. Raises `PromptcError` (PC0526) where these
+    are none.
+    """
+    plan = bound.pack.load_plan(choice)
+    if bound.format == "text" or not any(one.items.tool.defers for one in plan.sections if one.items and one.items.tool):
+        return plan
+    return replace(plan, sections=tuple(_settle_forms(one, plan, bound) for one in plan.sections))
+
+
+def _settle_forms(section: Section, plan: Plan, bound: Bound) -> Section:
+    items, provider = section.items, bound.provider
+    if items is None or items.tool is None:
+        return section
+    model = choose_model(plan, bound, bound.model)
+    search = provider.find_search(model) if provider is not None else UNPROVIDED
+    if search is not None:
+        return replace(section, items=replace(items, tool=replace(items.tool, shown=search.shown)))
+    names = tuple(name for name in items.tool.names if name != DEFERRED)
+    if not names:
+        what = name_undeferring(bound)
+        message = f"`tools` has the form `deferred` only, and {what} has no search for tools: the model would never see one"
+        raise fail("PC0526", message, items.tool.span, help="name a form to fall back on: `forms: [full, deferred]`")
+    return replace(section, items=replace(items, forms=items.forms[: len(names)], tool=replace(items.tool, names=names, is_cut=True)))
+
+
+def choose_model(plan: Plan, bound: Bound, asked: str | None) -> str | None:
+    """The model that a request of this render names: the one that was `asked` for, else that of the provider, else the budget's."""
+    named = plan.output.models.get(bound.provider.name) if bound.provider is not None else None
+    return asked or named or bound.budget.model or None
+
+
+def name_undeferring(bound: Bound) -> str:
+    """What cannot defer tools, as a finding calls it: the provider, or the model that it is asked for."""
+    provider = bound.provider
+    assert provider is not None
+    model = choose_model(bound.pack.load_plan(bound.choice), bound, bound.model)
+    return provider.title if provider.search is None else f"`{model}`"
 
 
 def settle_caps(plan: Plan, bound: Bound) -> Plan:

@@ -228,7 +228,10 @@ def _describe_tools(fitted: Fitted) -> dict[str, dict[str, Any]]:
                 {"tokens": own, "range": None, **_describe_item(fitted, origins, name, one)}
                 for own, one in zip(tokens, fit.alive, strict=True)
             ]
-            described[name] = {"tokens": sum(tokens) + layout.count_tools_overhead(len(tokens)), "items": items}
+            described[name] = {
+                "tokens": sum(tokens) + layout.count_tools_overhead([one.item.tool for one in fit.alive if one.item.tool is not None]),
+                "items": items,
+            }
     return described
 
 
@@ -277,7 +280,7 @@ def _describe_overhead(fitted: Fitted) -> dict[str, Any]:
         "message": layout.costs.message,
         "prompt": layout.costs.prompt,
         "role": layout.costs.counts_role,
-        "tools": layout.count_tools_overhead(len(fitted.tools)),
+        "tools": layout.count_tools_overhead(fitted.tools),
         "response": layout.response_overhead,
         "estimate": provider is None or bool(provider.estimates),
         **({"left_out": list(left_out)} if left_out else {}),

@@ -12,7 +12,7 @@ from promptc.diag.frozen import replace
 from promptc.diag.typed import Any
 from promptc.model.pack import Choice, Strain, Tier, choose_tiers, list_caps, list_steps, list_watched
 from promptc.model.stages import Bound, Gathering, Pressure, Selection, Strained
-from promptc.passes.bind import settle_caps
+from promptc.passes.bind import load_settled, settle_caps
 from promptc.passes.layout.layout import load_layout
 from promptc.passes.select import CostlyWork, select
 
@@ -22,17 +22,18 @@ def strain(bound: Bound, gathering: Gathering | None = None, work: CostlyWork | 
     work = work or CostlyWork()
     rules = bound.pack.strain
     if rules is None:
-        selection = select(bound, bound.pack.load_plan(bound.choice), bound.choice, name_tier(None, 0, 0), gathering=gathering, work=work)
+        plan = load_settled(bound, bound.choice)
+        selection = select(bound, plan, bound.choice, name_tier(None, 0, 0), gathering=gathering, work=work)
         return Strained(selection, 0, Pressure(0, 0), ())
     choice = replace(choose_tiers(bound.choice, rules.tiers[:1]), uses=())
-    first = select(_see_cases(bound, choice), bound.pack.load_plan(choice), choice, name_tier(rules, 0, 0), gathering=gathering, work=work)
+    first = select(_see_cases(bound, choice), load_settled(bound, choice), choice, name_tier(rules, 0, 0), gathering=gathering, work=work)
     load = _count_load(bound, rules, _count_demands(work, first, {*_list_caps(bound, rules)}))
     pressure = _measure(bound, rules, load)
     previous = _read_previous(bound, rules)
     tier = _choose_tier(rules.tiers, pressure, previous)
     final = choose_tiers(bound.choice, rules.tiers[: tier + 1])
     named = name_tier(rules, tier, pressure.percent)
-    selection = select(_see_cases(bound, final), bound.pack.load_plan(final), final, named, before=first, gathering=gathering, work=work)
+    selection = select(_see_cases(bound, final), load_settled(bound, final), final, named, before=first, gathering=gathering, work=work)
     raises, warnings = _check_watched(rules, first, load, pressure, previous, tier)
     return Strained(selection, tier, pressure, list_steps(rules.tiers[: tier + 1])[0], raises, warnings)
 

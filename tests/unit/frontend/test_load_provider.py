@@ -40,6 +40,16 @@ def test_what_is_loaded_is_what_the_file_says(name):
     assert set(provider.estimates) == {key for key in TOKENS if facts[key]["estimate"]}
 
 
+def test_only_two_can_search_and_say_what_they_show():
+    found = {name: load_provider(name).search for name in PROVIDERS}
+    assert [name for name, search in found.items() if search is not None] == ["openai-responses", "anthropic"]
+    for name, search in found.items():
+        fact = READ["providers"][name]["search"]
+        assert (search is None) == (fact["value"] == "none")
+        if search is not None:
+            assert (search.shown, search.tokens, dict(search.body)) == (fact["value"], fact["tokens"], fact["body"]) and fact["estimate"]
+
+
 def test_an_unknown_provider_is_a_wrong_call():
     with pytest.raises(UsageError, match="PC0706"):
         load_provider("anthropics")

@@ -127,7 +127,7 @@ def test_a_tool_from_a_state_is_data(tmp_path):
 # contract 8.39
 def test_brief_says_what_the_arguments_are_and_nothing_of_them():
     brief = shape_tool(Tool("look", "\n Looks e.g. for parts. Slowly.\nOr not.", _SCHEMA, Span("", 1, 1)), "brief")
-    assert brief.counted == {
+    assert brief.definition == {
         "name": "look",
         "description": "Looks e.g. for parts.",
         "input_schema": {
@@ -142,7 +142,7 @@ def test_brief_says_what_the_arguments_are_and_nothing_of_them():
         },
     }
     name = shape_tool(Tool("look", "Looks.", _SCHEMA, Span("", 1, 1)), "name")
-    assert name.counted == {"name": "look", "input_schema": {"type": "object", "properties": {}}}
+    assert name.definition == {"name": "look", "input_schema": {"type": "object", "properties": {}}}
 
 
 # contract 8.39

@@ -14,7 +14,6 @@ from promptc.model.pack import PackModel, Plan
 from promptc.model.section import Fail, Section, Shorten, Tool, ToolForms
 from promptc.template.compile import Expression, Template
 from promptc.text.characters import is_blank
-from promptc.text.json import render_canonical_json
 
 _SHOWN = 50  # characters of a tag that a message can bear
 _RAW = re.compile(r"(\{%[-+]?\s*raw\s*[-+]?%\})(.*?)(\{%[-+]?\s*endraw\s*[-+]?%\})", re.DOTALL)
@@ -114,7 +113,7 @@ def _count_least(pack: PackModel, tools: ToolForms) -> int:
     from promptc.model.tools import shape_tool
 
     counter = pack.counting.counter
-    texts = ([render_canonical_json(shape_tool(tool, form).counted) for form in tools.names] for tool in tools.listed or ())
+    texts = ([shape_tool(tool, form).counted for form in tools.names] for tool in tools.listed or ())
     return sum(min(-(-counter.measure(text) // counter.unit) for text in forms) for forms in texts)
 
 

@@ -23,6 +23,7 @@ _LABEL = 10
 _NOTCHES = 3
 _TWINS = 3
 _TEXT_LINES = 6
+_UNSEEN = "the model is shown nothing of it, until a search finds it"
 
 
 @frozen
@@ -258,7 +259,7 @@ def _describe_cut(ladder: Ladder, cut: Applied, item: Item, outcome: Outcome) ->
 def _iter_standing(outcome: Outcome, fit: FittedSection, entry: FittedItem) -> Iterator[Fact]:
     if outcome.emitted is not None:
         yield Fact("stands", _describe_lines(outcome, fit, entry))
-    lines = entry.body.split("\n")
+    lines = (entry.body or _UNSEEN).split("\n")
     more = [f"... {show_plural(len(lines) - _TEXT_LINES, 'line')} more"] if len(lines) > _TEXT_LINES else []
     yield Fact("text", "\n".join([*lines[:_TEXT_LINES], *more]))
 
@@ -268,8 +269,9 @@ def _describe_lines(outcome: Outcome, fit: FittedSection, entry: FittedItem) -> 
     assert outcome.emitted is not None
     forms = fit.section.items.tool if fit.section.items is not None else None
     if forms is not None:
-        place = next(at for at, one in enumerate(fit.alive, 1) if one is entry)
-        return f"tool {place} of {len(fit.alive)}, in its form {forms.names[entry.form]}"
+        tools = outcome.emitted.tools
+        place = next(at for at, one in enumerate(tools, 1) if one is entry.item.tool)
+        return f"tool {place} of {len(tools)}, in its form {forms.names[entry.form]}"
     parts = outcome.emitted.parts
     at = next(at for at, part in enumerate(parts) if part.item is entry)
     before = "".join(part.text for part in parts[:at] if part.message == parts[at].message)

@@ -491,7 +491,9 @@ def _freeze_act(one: AppliedAct, left: Mapping[Entry, FittedItem]) -> Applied:
 def _freeze_pieces(
     ledger: TokenLedger, layout: Layout, left: Mapping[Entry, FittedItem]
 ) -> tuple[tuple[Part, ...], tuple[str, ...], tuple[Tool, ...]]:
-    """The parts of the output, each `output.separator` one of its own, in messages the role of each, and the tools."""
+    """The parts of the output, each `output.separator` one of its own, in messages the role of each, and the tools, the deferred ones last:
+    then no tool that is deferred moves one that is not.
+    """
     parts: list[Part] = []
     roles: list[str] = []
     tools = list(layout.tools)
@@ -511,4 +513,4 @@ def _freeze_pieces(
         else:
             parts.append(Part(piece.kind, section.id, piece.body + piece.suffix.removesuffix(separator), index, item))
             parts.append(Part("separator", section.id, separator, index))
-    return tuple(parts), tuple(roles), tuple(tools)
+    return tuple(parts), tuple(roles), tuple(sorted(tools, key=lambda one: one.is_deferred))

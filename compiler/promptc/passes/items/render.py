@@ -133,10 +133,10 @@ class ItemRenderer:
         from promptc.model.tools import read_tool, shape_tool
 
         tool = read_tool(read.value, f"item `{id}` of `{self._section.id}`", forms.span)
-        pay_text(self._names, render_canonical_json(tool.counted), self._items.span, f"an item of `{self._section.id}`")
+        pay_text(self._names, tool.counted, self._items.span, f"an item of `{self._section.id}`")
         (description, schema), found = guard_value([tool.description, tool.input_schema], self._guard)
-        shaped = shape_tool(replace(tool, description=description, input_schema=schema), forms.names[form])
-        text = render_canonical_json(shaped.counted)
+        shaped = shape_tool(replace(tool, description=description, input_schema=schema), forms.names[form], forms.shown)
+        text = shaped.counted
         marks = (read.anchor, read.kept, read.windowed)
         return Item(id, read.number, read.value, text, text, *marks, key, read.place, found=found, element=read.element, tool=shaped)
 

@@ -15,7 +15,8 @@ from promptc.text.json import render_canonical_json
 @frozen
 class Overhead:
     """What a provider adds, in tokens: to each message (and the name of its role), to the whole, to each tool, to any tools, to a response
-    schema. The defaults are those of contract.md §8, for messages that are no provider's.
+    schema. The defaults are those of contract.md §8, for messages that are no provider's. Where a step may defer tools, any tools take what
+    the tool that searches does, even if none is deferred in the end: otherwise the first one that is could cost more than it saves.
     """
 
     message: int = 3
@@ -59,9 +60,9 @@ class Layout:
         """Tokens of these tools and the response schema: those of the canonical JSON of each, by `measure` (its units), and overhead."""
         if self.is_chat:
             return 0
-        tokens = self.count_tools_overhead(len(tools)) + self.response_overhead
+        tokens = self.count_tools_overhead(tools) + self.response_overhead
         for tool in tools:
-            tokens += self.meter.tokens(measure(render_canonical_json(tool.counted)))
+            tokens += self.meter.tokens(measure(tool.counted))
         return tokens + (self.meter.tokens(measure(render_canonical_json(self.response.schema))) if self.response is not None else 0)
 
     @property
@@ -75,9 +76,9 @@ class Layout:
         parts = [*(["tools"] if self.tools else []), *(["response"] if self.response is not None else [])]
         return " and ".join(parts)
 
-    def count_tools_overhead(self, count: int) -> int:
-        """Tokens a provider adds to so many tools."""
-        return self.costs.tools + self.costs.tool * count if count else 0
+    def count_tools_overhead(self, tools: Sequence[Tool]) -> int:
+        """Tokens a provider adds to these tools: nothing to one of which nothing is shown."""
+        return self.costs.tools + self.costs.tool * sum(tool.shown != "nothing" for tool in tools) if tools else 0
 
     @property
     def response_overhead(self) -> int:
@@ -114,8 +115,8 @@ class Layout:
     def _count_beside(self, piece: Piece) -> int:
         """Units that a tool takes beside its own: they are rounded up to tokens. The first has what a provider adds to any tools."""
         is_first = piece.previous is None or piece.previous.part != piece.part
-        unit = self.meter.counter.unit
-        return self.costs.tool * unit + (self.costs.tools * unit if is_first else 0) + -piece.units % unit
+        unit, own = self.meter.counter.unit, self.costs.tool if piece.body else 0
+        return (own + (self.costs.tools if is_first else 0)) * unit + -piece.units % unit
 
     def count_message(self, role: str) -> int:
         """Units that a message of this role takes beside its content."""
@@ -153,7 +154,7 @@ def load_layout(plan: Plan, bound: Bound) -> Layout:
         shared=_list_shared(plan),
         each=tools.union(*(message.sections for message in output.messages if message.each)),
         meter=bound.meter,
-        costs=_read_overhead(bound.provider),
+        costs=_read_overhead(bound.provider, any(one.items.tool.defers for one in plan.sections if one.items and one.items.tool)),
         tools=plan.tools if as_messages else (),
         response=_fit_response(plan, bound) if as_messages and not is_chat else None,
         is_chat=is_chat,
@@ -165,15 +166,16 @@ def _fit_response(plan: Plan, bound: Bound) -> Response | None:
     return plan.response.fit(bound.provider.name if bound.provider is not None else None) if plan.response is not None else None
 
 
-def _read_overhead(provider: Provider | None) -> Overhead:
+def _read_overhead(provider: Provider | None, defers: bool) -> Overhead:
     if provider is None:
         return Overhead()
+    search = provider.search.tokens if provider.search is not None and defers else 0
     return Overhead(
         message=provider.message_tokens,
         prompt=provider.prompt_tokens,
         counts_role=provider.counts_role,
         tool=provider.tool_tokens,
-        tools=provider.tools_tokens,
+        tools=provider.tools_tokens + search,
         response=provider.response_tokens,
     )
 

@@ -290,6 +290,14 @@ def describe_function(tool: Tool) -> dict[str, Any]:
     return {"name": tool.name, **tool.said, "parameters": tool.input_schema}
 
 
+def list_tools(request: PayloadRequest, written: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The tools of the request as they are `written`; in front of those that are deferred the tool that searches them."""
+    first = next((place for place, one in enumerate(request.tools) if one.is_deferred), None)
+    if first is None or request.provider.search is None:
+        return list(written)
+    return [*written[:first], dict(request.provider.search.body), *written[first:]]
+
+
 def write_anthropic(request: PayloadRequest) -> dict[str, Any]:
     """`POST /v1/messages`. Breakpoints are `cache_control` of the block they stand behind; tools come first in what is cached."""
     body: dict[str, Any] = {"model": request.model} if request.model is not None else {}
@@ -298,7 +306,7 @@ def write_anthropic(request: PayloadRequest) -> dict[str, Any]:
     if request.response is not None:
         body["output_config"] = {"format": {"type": "json_schema", "schema": request.response.schema}}
     if request.tools:
-        body["tools"] = [tool.counted for tool in request.tools]
+        body["tools"] = list_tools(request, [tool.definition for tool in request.tools])
     if request.system:
         body["system"] = _write_anthropic_content(request.system)
     body["messages"] = [{"role": one.role, "content": _write_anthropic_content(one.blocks)} for one in request.messages]
@@ -508,11 +516,16 @@ def write_responses(request: PayloadRequest) -> dict[str, Any]:
     if request.response is not None:
         body["text"] = {"format": {"type": "json_schema", "name": request.response.name, "schema": request.response.schema}}
     if request.tools:
-        body["tools"] = [{"type": "function", **describe_function(tool), "strict": False} for tool in request.tools]
+        body["tools"] = list_tools(request, [_write_responses_tool(tool) for tool in request.tools])
     if request.system:
         body["instructions"] = "".join(block.text for block in request.system)
     body["input"] = [one for message in request.messages for one in _iter_input(message)]
     return body
+
+
+def _write_responses_tool(tool: Tool) -> dict[str, Any]:
+    deferred = {"defer_loading": True} if tool.is_deferred else {}
+    return {"type": "function", **describe_function(tool), "strict": False, **deferred}
 
 
 def _iter_input(message: Message) -> Iterator[dict[str, Any]]:

@@ -112,11 +112,22 @@ def build_payload(
 
 
 def _check_names(tools: Sequence[Tool], provider: Provider) -> list[Diagnostic]:
+    found = [*_check_searching(tools, provider)]
     if provider.tool_names == "any":
-        return []
+        return found
     what = f"{provider.title} takes no tool whose name begins with a digit or a hyphen"
     help = "give the tool a name that begins with a letter or `_`"
-    return [Diagnostic("PC0570", f"the tool `{one.name}`: {what}", one.span, help) for one in tools if one.name[0] in "0123456789-"]
+    bad = [one for one in tools if one.name[0] in "0123456789-"]
+    return [*found, *(Diagnostic("PC0570", f"the tool `{one.name}`: {what}", one.span, help) for one in bad)]
+
+
+def _check_searching(tools: Sequence[Tool], provider: Provider) -> Iterator[Diagnostic]:
+    """A tool beside deferred ones that is called as the tool is that searches them."""
+    taken = dict(provider.search.body).get("name") if provider.search is not None and any(one.is_deferred for one in tools) else None
+    for one in tools:
+        if one.name == taken:
+            message = f"the tool `{one.name}`: {provider.title} calls the tool so that searches the deferred ones"
+            yield Diagnostic("PC0528", message, one.span, "give the tool another name")
 
 
 def _check_messages(messages: Sequence[Message], system: Sequence[ContentBlock], provider: Provider) -> None:
