@@ -390,7 +390,7 @@ def _describe_rank(step: Ranked, otherwise: str) -> Phrase:
 
 
 def _describe_evict(step: Evict) -> Phrase:
-    noun = "groups" if step.whole == "group" else "items"
+    noun = {"item": "items", "group": "groups", "call": "items, tool call by tool call"}[step.whole]
     steps = f", {step.step} at a time" if step.step > 1 else ""
     floor = f", {step.floor} stay{'s' if step.floor == 1 else ''}" if step.floor else ""
     named = join_phrases([say("{}", name) for name in step.sections], ", ") if len(step.sections) > 1 else ()

@@ -21,7 +21,7 @@ from promptc.model.state import Pointers as StatePointers
 from promptc.passes.bind import list_names
 from promptc.passes.fit.result import Applied, CutPlace, Fitted, FittedItem, FittedSection, Part
 from promptc.passes.items.read import read_parts
-from promptc.passes.items.render import ItemRenderer, render_part, strip_lines
+from promptc.passes.items.render import ItemRenderer, guard_parts, render_part, strip_lines
 from promptc.passes.report import Origins
 from promptc.template.compile import Expression, Template
 from promptc.template.place import OutputSpan, Place, Pointers, TraceContext
@@ -309,7 +309,10 @@ class ItemTracer:
         """The parts of a content that is a list, each on a line, as they are counted."""
         content: Any = message.content.evaluate(self._bind(fit, items, entry.item))
         pieces: list[TracedText] = []
-        for given, part in read_parts(content, message, entry.item.id, lambda steps: None).passing:
+        passing = read_parts(content, message, entry.item.id, lambda steps: None).passing
+        guarded, _ = guard_parts([part for _, part in passing], self._selection.guard)
+        standing = [pair for pair, part in zip(passing, guarded, strict=True) if part in (entry.item.content or ())]
+        for given, part in standing:
             pointer = self._origins.pointers.find(given)
             inner = "/text" if part["type"] == "text" else ""
             made = _make_content(message, render_part(part), (pointer + inner,) if pointer is not None else ())

@@ -450,7 +450,7 @@ def _check_tool_steps(steps: Sequence[Step], compiler: TextCompiler) -> None:
         if TOOLS in step.sections:
             key = step.rule if isinstance(step, Trim | Recap | Replace) else ""
             if isinstance(step, Evict):
-                given = {"marker": step.marker is not None, "whole": step.whole == "group", "step": step.step > 1}
+                given = {"marker": step.marker is not None, "whole": step.whole != "item", "step": step.step > 1}
                 key = next((name for name, is_given in given.items() if is_given), "")
             if key:
                 message = f"`{key}` of `{step.label}` cannot work on tools: a tool goes whole, or takes a shorter form"

@@ -426,10 +426,12 @@ class Trim(Ranked):
 
 @frozen
 class Evict(Ranked):
-    """Removes whole items, or whole groups: of its section, and of those `beside` it in one order with it."""
+    """Removes whole items, whole groups, or of messages one tool call after the other: of its section, and of those `beside` it in one
+    order with it.
+    """
 
     beside: tuple[str, ...] = ()
-    whole: Literal["item", "group"] = "item"
+    whole: Literal["item", "group", "call"] = "item"
     step: int = 1
     floor: int = 0
     marker: Template | None = None

@@ -335,6 +335,8 @@ def _describe_cut(fitted: Fitted, ladder: str, cut: Applied) -> dict[str, Any]:
     }
     if cut.boundary:
         described["boundary"] = cut.boundary
+    if cut.call:
+        described["call"] = cut.call
     if cut.notches > 1:
         described["notches"] = cut.notches
     if cut.moves:

@@ -53,10 +53,12 @@ def draw_turns(rng: Random, count: int, odd: float) -> list[dict[str, Any]]:
     turns: list[dict[str, Any]] = []
     for place in range(count):
         if rng.random() < 0.25:
-            use = {"type": "tool_use", "id": f"call{place}", "name": "look", "input": {"at": draw_text(rng, 2, odd=odd)}}
-            told = {"type": "tool_result", "tool_use_id": f"call{place}", "content": draw_text(rng, 4, odd=odd)}
-            turns.append({"role": "assistant", "content": [{"type": "text", "text": draw_text(rng, 4, odd=odd)}, use]})
-            turns.append({"role": "user", "content": [told]})
+            ids = [f"call{place}{letter}" for letter in "abc"[: rng.choice((1, 1, 2, 3))]]
+            uses = [{"type": "tool_use", "id": id, "name": "look", "input": {"at": draw_text(rng, 2, odd=odd)}} for id in ids]
+            told = [{"type": "tool_result", "tool_use_id": id, "content": draw_text(rng, 4, odd=odd)} for id in ids]
+            turns.append({"role": "assistant", "content": [{"type": "text", "text": draw_text(rng, 4, odd=odd)}, *uses]})
+            answers = [told] if rng.random() < 0.5 else [[one] for one in told]
+            turns += [{"role": "user", "content": one} for one in answers]
         else:
             content: Any = draw_text(rng, 8, odd=odd)
             if rng.random() < 0.3:

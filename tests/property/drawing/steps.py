@@ -39,6 +39,8 @@ def draw_joint_eviction(rng: Random, sections: list[dict[str, Any]]) -> dict[str
         body["marker"] = rng.choice(_MARKERS)
     if all("group" in section["items"] for section in sections) and rng.random() < 0.5:
         body["whole"] = "group"
+    elif not are_items and rng.random() < 0.5:
+        body["whole"] = "call"
     return body
 
 
@@ -139,6 +141,8 @@ class StepDrawer:
                 body["marker_at"] = "below"
         if self._grouped and rng.random() < 0.5:
             body["whole"] = "group"
+        elif self._kind == "turns" and rng.random() < 0.5:
+            body["whole"] = "call"
         return body
 
     def _draw_shorten(self) -> dict[str, Any]:

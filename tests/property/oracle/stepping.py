@@ -11,7 +11,7 @@ from promptc.passes.items.render import Cuts
 from promptc.text.guard import Guard
 from tests.property.oracle.jinja_text import evaluate, render_text
 from tests.property.oracle.parts import It, Sec
-from tests.property.oracle.selecting import Selecting, find_boundaries, find_size, strip_lines
+from tests.property.oracle.selecting import Selecting, find_boundaries, find_size, show_part, strip_lines
 
 
 @dataclass
@@ -111,7 +111,7 @@ class Stepping:
                     break
         for _, section, bundles in rounds if step > 1 else []:
             for block in [block for bundle in bundles for block in bundle]:
-                yield from self._evict_blocks(body, section, [block], floor, by_group)
+                yield from self._evict_blocks(body, section, [block], floor, by_group, is_alone=True)
 
     # contract 5.18, 5.19 and 5.20
     def _bundle(self, body: dict[str, Any], section: Sec) -> list[tuple[Any, list[list[list[It]]]]]:
@@ -127,14 +127,44 @@ class Stepping:
         ]
 
     # contract 5.18
-    def _evict_blocks(self, body: dict[str, Any], section: Sec, bundle: list[list[It]], floor: int, by_group: bool) -> Iterator[Notch]:
+    def _evict_blocks(
+        self, body: dict[str, Any], section: Sec, bundle: list[list[It]], floor: int, by_group: bool, *, is_alone: bool = False
+    ) -> Iterator[Notch]:
         going = [[item for item in block if not item.gone] for block in bundle]
         going = [block for block in going if block]
         standing = len({section.group_of(item) for item in section.alive}) if by_group else len(section.alive)
         fewer = len(going) if by_group else sum(map(len, going))
         if going and standing - fewer >= floor:
+            if body.get("whole") == "call" and len(going) == 1 and (body.get("step", 1) == 1 or is_alone):
+                yield from self._evict_calls(body, section, going[0])
+                going = [[item for item in going[0] if not item.gone]]
             leaving = [item for block in going for item in block]
             yield Notch(section, leaving, marker=body.get("marker"), is_below=body.get("marker_at") == "below", guard=self.selecting.guard)
+
+    # contract 5.50
+    def _evict_calls(self, body: dict[str, Any], section: Sec, block: list[It]) -> Iterator[Notch]:
+        """All calls of a unit but the last, one by one; none where the window keeps the unit, or a use is open."""
+        least = section.spec["items"].get("window", {}).get("min", 0)
+        windowed = [item for item in section.alive if item.windowed]
+        uses = [part["id"] for item in block for part in item.parts or () if part["type"] == "tool_use"]
+        told = [part["tool_use_id"] for item in block for part in item.parts or () if part["type"] == "tool_result"]
+        if len([item for item in windowed if not any(item is one for one in block)]) < least or sorted(uses) != sorted(told):
+            return
+        for id in uses[:-1]:
+            yield self._take_call(body, section, [item for item in block if not item.gone], id)
+
+    def _take_call(self, body: dict[str, Any], section: Sec, block: list[It], id: str) -> Notch:
+        left = {item.place: [part for part in item.parts or () if id not in (part.get("id"), part.get("tool_use_id"))] for item in block}
+        gone = [item for item in block if not left[item.place]]
+
+        def change() -> None:
+            for item in block:
+                if left[item.place]:
+                    item.parts = left[item.place]
+                    item.raw = item.text = "\n".join(map(show_part, item.parts))
+
+        marker = body.get("marker") if gone else None
+        return Notch(section, gone, change, marker=marker, is_below=body.get("marker_at") == "below", guard=self.selecting.guard)
 
     # contract 5.17
     def _trim(self, body: dict[str, Any], section: Sec) -> Iterator[Notch]:

@@ -153,7 +153,7 @@ def test_notes_when_and_ladders(tmp_path):
             overflow:
               - trim: {at: sentence, to: 20}
               - evict: {order: [item.old, true], floor: 2}
-              - evict: {by: item.score}
+              - evict: {by: item.score, whole: call}
         truncate: [log, {drop: {section: log}}]
     """
     assert _plain(_block(_draw(tmp_path, body), "log").notes) == [
@@ -162,7 +162,7 @@ def test_notes_when_and_ladders(tmp_path):
         "required: absent, it is an error",
         "counted by `item.kind` in the report",
         "over its budget: trim at sentence to 20 tokens, then evict items in 2 classes, `item.old` first, 2 stay,"
-        " then evict items, least `item.score` first",
+        " then evict items, tool call by tool call, least `item.score` first",
         "over the total: step 1, its own ladder goes on; step 2, drop it",
     ]
 

@@ -86,6 +86,22 @@ def test_groups_that_are_not_declared(tmp_path):
     assert "`log.overflow[0]` takes whole groups of `log`" in found[0].message
 
 
+# contract 5.50
+def test_tool_calls_where_none_passes(tmp_path):
+    body = """
+        sections: [{id: log, budget: 9, items: {from: state.log, window: {last: 3}, ITEM}, overflow: [{evict: {whole: call}}]}]
+        output: {format: messages}
+    """
+    message = "message: {role: item.role, content: item.content, parts: [text, PARTS]}"
+    for item, expected in (
+        ("text: '{{ item }}'", ["PC0608"]),
+        (message.replace("PARTS", "tool_use"), ["PC0692", "PC0608"]),
+        (message.replace("PARTS", "tool_use, tool_result"), []),
+    ):
+        found = lint(tmp_path, body.replace("ITEM", item))
+        assert codes(found) == expected, item
+
+
 def test_a_reserve_that_leaves_nothing(tmp_path):
     found = lint(tmp_path, "sections: [{id: lore, text: x}]", budget="{context: 100, reserve: 100}")
     assert codes(found) == ["PC0605"]

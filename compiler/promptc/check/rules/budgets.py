@@ -253,7 +253,7 @@ def check_bounds(pack: PackModel, configuration: Configuration) -> Iterator[Diag
         yield Diagnostic("PC0605", message, plan.budget.span, describe_room(plan.budget))
     for section in plan.sections:
         yield from _iter_budget(section, plan.budget.total)
-        yield from _iter_groups(section, plan)
+        yield from _iter_wholes(section, plan)
         window = section.items.window if section.items is not None else None
         if section.items is not None and window is not None:
             yield from _iter_window(section, window)
@@ -274,16 +274,20 @@ def _show_bound(size: Size, tokens: int) -> str:
     return f"{float(size.amount * 100):g}% ({count_noun(tokens, 'token')})" if size.unit == "share" else str(tokens)
 
 
-def _iter_groups(section: Section, plan: Plan) -> Iterator[Diagnostic]:
+def _iter_wholes(section: Section, plan: Plan) -> Iterator[Diagnostic]:
     items, help = section.items, "add a `group`, such as `group: {by: item.turn}`, or leave `whole: group` out"
-    if items is not None and items.group is not None:
-        return
-    if items is not None and items.window is not None and items.window.whole == "group":
+    has_groups = items is not None and items.group is not None
+    has_calls = items is not None and items.message is not None and "tool_use" in items.message.passing
+    if items is not None and items.window is not None and items.window.whole == "group" and not has_groups:
         message = f"the window of `{section.id}` counts groups, but its `items` have no `group`"
         yield Diagnostic("PC0608", message, items.window.span, help)
     for step in (*section.overflow, *(one for one in plan.list_shared_steps() if section.id in one.sections)):
-        if isinstance(step, Evict) and step.whole == "group":
+        if isinstance(step, Evict) and step.whole == "group" and not has_groups:
             message = f"`{step.label}` takes whole groups of `{section.id}`, which has no `group`: it would take all items at once"
+            yield Diagnostic("PC0608", message, step.span, help, "warn")
+        elif isinstance(step, Evict) and step.whole == "call" and not has_calls:
+            message = f"`{step.label}` takes tool calls of `{section.id}` one by one, and none passes there: it takes whole items"
+            help = "let them pass with `message: {parts: [text, tool_use, tool_result]}`, or leave `whole: call` out"
             yield Diagnostic("PC0608", message, step.span, help, "warn")
 
 

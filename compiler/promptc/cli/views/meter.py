@@ -330,6 +330,8 @@ def _describe_spared(cut: Applied, ladder: Ladder) -> str:
     items = list_items([cut])
     names = f"{'item' if len(items) == 1 else 'items'} {show_ids(items)}"
     of = "" if cut.section == ladder.title else f" of `{cut.section}`"
+    if cut.call:
+        return f"the tool call {show_ids([cut.call])}{of} would stay"
     is_gone = any(not after for _, before, after in cut.changes if before)
     return f"{names}{of} would stay" if is_gone else f"{names}{of} would be spared its last cut"
 

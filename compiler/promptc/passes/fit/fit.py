@@ -465,7 +465,7 @@ def _freeze_run(run: LadderRun, left: Mapping[Entry, FittedItem]) -> LadderResul
 
 
 def _freeze_act(one: AppliedAct, left: Mapping[Entry, FittedItem]) -> Applied:
-    act, edit = one.act, one.act.edit
+    act, edit = one.act, next(iter(one.act.edits), None)
     cut = edit.cut if edit is not None else None
     fields = (
         one.step,
@@ -484,6 +484,7 @@ def _freeze_act(one: AppliedAct, left: Mapping[Entry, FittedItem]) -> Applied:
         tuple(act.moves),
         one.counted,
         one.slid,
+        act.call,
     )
     return _new(Applied, fields)
 

@@ -217,7 +217,7 @@ class _LadderWalk:
             return
         entry, piece = slide.entry, fit.read_piece(slide.entry)
         slid = Slid(slide.cuts, slide.describe, entry.kept, last, aim, told, piece.suffix)
-        act = Act(slide.describe(last.boundary), edit=EntryEdit(entry, cut=last), boundary=last.boundary)
+        act = Act(slide.describe(last.boundary), edits=(EntryEdit(entry, cut=last),), boundary=last.boundary)
         before = Extent(piece.units, len(entry.text))
         fit.apply(act)
         added = (ExtentChange(entry.item.id, before, Extent(piece.units, len(entry.text))),)
@@ -227,7 +227,7 @@ class _LadderWalk:
         """Makes cut after cut."""
         for cut in slide.iter():
             why = slide.describe(cut.boundary)
-            self._try(step, fit, Act(why, edit=EntryEdit(slide.entry, cut=cut), boundary=cut.boundary))
+            self._try(step, fit, Act(why, edits=(EntryEdit(slide.entry, cut=cut),), boundary=cut.boundary))
             if self._run.end <= self._run.target:
                 return
         slide.is_spent = True
@@ -235,7 +235,7 @@ class _LadderWalk:
     def _carry_out(self, step: Step, fit: SectionLayout, act: Act) -> None:
         has_min = self._has_min(fit)
         to_undo = act.voidable or has_min or fit.least_windowed > 0
-        before = measure_extent(fit, act.edit.entry) if act.edit is not None else None
+        before = [measure_extent(fit, edit.entry) for edit in act.edits]
         fit.apply(act, to_undo=to_undo)
         after = self._measure.count()
         if act.voidable and after >= self._run.end:
@@ -270,9 +270,11 @@ class _LadderWalk:
         return fit.count_charge() < least.tokens(self._total) * fit.layout.meter.counter.unit
 
 
-def _list_added(fit: SectionLayout, act: Act, before: Extent | None) -> tuple[ExtentChange, ...]:
-    if act.edit is not None:
-        return (ExtentChange(act.edit.entry.item.id, before, measure_extent(fit, act.edit.entry)),)
+def _list_added(fit: SectionLayout, act: Act, before: Sequence[Extent]) -> tuple[ExtentChange, ...]:
+    """What it did besides taking entries out; `before` are the extents of those that it edits."""
+    if act.edits:
+        entries = [edit.entry for edit in act.edits]
+        return tuple(ExtentChange(one.item.id, was, measure_extent(fit, one)) for one, was in zip(entries, before, strict=True))
     if act.made is not None and fit.made is not None:
         return (ExtentChange(act.made.id, None, measure_extent(fit, fit.made)),)
     return ()

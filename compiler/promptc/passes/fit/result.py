@@ -156,8 +156,9 @@ class Applied(NamedTuple):
     have to be without it, in units of the ladder's measure (0 without a target).
 
     It took the items `gone`, `made` one of them, or `edited` one, maybe by a `cut` at a `boundary`; `added` is what it did besides taking
-    items out. A lowering went from one `level` to another, and so did the groups of `moves`. `counted` is the ladder's measure behind it.
-    With `slid` it is several notches in a row, told as one.
+    items out. Of a message with several tool calls it may have taken one alone, the `call` of that id. A lowering went from one `level` to
+    another, and so did the groups of `moves`. `counted` is the ladder's measure behind it. With `slid` it is several notches in a row, told
+    as one.
     """
 
     step: Step
@@ -176,6 +177,7 @@ class Applied(NamedTuple):
     moves: tuple[tuple[str, int | float, int | float | None], ...]
     counted: int
     slid: Slid | None = None
+    call: str = ""
 
     @property
     def notches(self) -> int:

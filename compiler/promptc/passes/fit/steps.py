@@ -17,6 +17,7 @@ from promptc.diag.typed import Any, Literal
 from promptc.model.section import Evict, Lower, Ranked, Recap, Replace, Section, Shorten, Trim, has_each
 from promptc.model.stages import Item, Selection
 from promptc.passes.bind import list_names
+from promptc.passes.items.arrange import has_call, leave_out_call, list_calls
 from promptc.passes.items.render import Cuts, Most, fits_size, strip_lines
 from promptc.passes.layout.section import Act, Entry, EntryEdit, SectionLayout, Slide
 from promptc.template.compile import Expression, Template
@@ -48,9 +49,25 @@ def iter_evictions(step: Evict, sites: Sequence[Site], guard: Guard) -> Iterator
         for block in blocks:
             going = [entry for entry in block if entry.is_alive]
             if going and _leaves(fit, going, step.floor, is_group):
+                if step.whole == "call" and not stops:
+                    yield from ((fit, act) for act in _iter_calls(step, fit, going, why, marker))
+                    going = [entry for entry in going if entry.is_alive]
                 yield fit, Act(why, going, marker, is_below=step.marker_at == "below")
             if going and stops and going[0].is_alive:
                 break
+
+
+def _iter_calls(step: Evict, fit: SectionLayout, block: Sequence[Entry], why: str, marker: Callable[[int], str] | None) -> Iterator[Act]:
+    """Each tool call of a block with its result, but the last, with which all goes that is left. None where the window keeps the block."""
+    if fit.count_windowed(block) < fit.least_windowed:
+        return
+    meter = fit.layout.meter
+    for id in list_calls([entry.item for entry in block])[:-1]:
+        left = {entry: leave_out_call(entry.item, id, meter) for entry in block if entry.is_alive and has_call(entry.item, id)}
+        gone = [entry for entry, item in left.items() if item is None]
+        edits = [EntryEdit(entry, item=item) for entry, item in left.items() if item is not None]
+        label = f"{why}; of its message the tool call {show_value(id)} alone"
+        yield Act(label, gone, marker if gone else None, edits, is_below=step.marker_at == "below", call=id)
 
 
 def _render_marker(marker: Template, scope: StepScope, guard: Guard, removed: int) -> str:
@@ -213,7 +230,7 @@ def iter_shortenings(step: Shorten, fit: SectionLayout, scope: StepScope, render
                 if item is None:
                     yield Act(label, (entry,), voidable=True)
                 else:
-                    yield Act(label, edit=EntryEdit(entry, item=item, form=form), voidable=True)
+                    yield Act(label, edits=(EntryEdit(entry, item=item, form=form),), voidable=True)
 
 
 def iter_trims(step: Trim, fit: SectionLayout, scope: StepScope, guard: Guard, total: int) -> Iterator[Act]:
@@ -254,7 +271,7 @@ def _iter_entry(step: Trim, fit: SectionLayout, entry: Entry, why: str, marker: 
     if step.to is not None:
         cut = cuts.find(Most(step.to.unit, step.to.tokens(total)), entry.kept)
         if cut is not None and (entry.kept is None or cut.kept < entry.kept):
-            yield Act(_describe_cut(step, why, cut.boundary), edit=EntryEdit(entry, cut=cut), boundary=cut.boundary)
+            yield Act(_describe_cut(step, why, cut.boundary), edits=(EntryEdit(entry, cut=cut),), boundary=cut.boundary)
         return
     floor = Most(step.floor.unit, step.floor.tokens(total)) if step.floor is not None else None
     slide = Slide(entry, cuts, floor, partial(_describe_cut, step, why))

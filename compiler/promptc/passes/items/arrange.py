@@ -17,8 +17,10 @@ from promptc.model.section import Dedupe, Items, Limit, LimitPer, SortKey, spell
 from promptc.model.stages import Item
 from promptc.passes.bind import evaluate_key, pay_text, type_key
 from promptc.passes.items.read import Read
+from promptc.passes.items.render import SIGNED, count_beyond, render_part
 from promptc.template.compile import Expression
 from promptc.text.characters import normalize
+from promptc.text.counters.counter import Meter
 
 _Call = tuple[str, int]
 """An id, and how many calls of that id there were before."""
@@ -275,10 +277,36 @@ def _is_doubtful(items: Sequence[Item]) -> bool:
 
 def _iter_halves(item: Item) -> Iterator[tuple[str, int]]:
     """The ids of an item's parts, in order: 0 for those of uses, 1 for those of results."""
-    for part in item.content or ():
-        key = _KEYS.get(part.get("type", ""))
-        if key is not None and part.get(key) is not None:
-            yield str(part[key]), int(key == "tool_use_id")
+    yield from filter(None, map(_find_half, item.content or ()))
+
+
+def _find_half(part: Mapping[str, Any]) -> tuple[str, int] | None:
+    key = _KEYS.get(part.get("type", ""))
+    return (str(part[key]), int(key == "tool_use_id")) if key is not None and part.get(key) is not None else None
+
+
+def list_calls(items: Sequence[Item]) -> list[str]:
+    """The ids of the tool calls of one unit, in order, where each may go without the others: every use has one result, behind it, and the
+    messages hold no thinking, which a provider signed where it stood before these uses.
+    """
+    halves = list(chain(*(_iter_halves(item) for item in items)))
+    used, answered = ([name for name, kind in halves if kind == half] for half in (0, 1))
+    is_signed = any(part.get("type") in SIGNED for item in items for part in item.content or ())
+    return [] if is_signed or _is_doubtful(items) or len(used) != len(answered) else used
+
+
+def has_call(item: Item, id: str) -> bool:
+    """Whether the message has the use or the result of that id."""
+    return any(name == id for name, _ in _iter_halves(item))
+
+
+def leave_out_call(item: Item, id: str, meter: Meter) -> Item | None:
+    """The message without the use or the result of that id; None where nothing is left of it."""
+    parts = tuple(part for part in item.content or () if _find_half(part) not in ((id, 0), (id, 1)))
+    if not parts:
+        return None
+    text = "\n".join(map(render_part, parts))
+    return replace(item, raw=text, text=text, content=parts, beyond=count_beyond(parts, item.media, text, meter))
 
 
 def _iter_joined(items: Sequence[Item], calls: Mapping[str, _Calls]) -> Iterator[Item]:

@@ -36,7 +36,7 @@ Pay = Callable[[int], None]
 CountMedia = Callable[[Mapping[str, Any], Mapping[str, Any], Mapping[str, Any], str], CountedMedia]
 """Counts a part as it was given and as it is rendered, under these names, in the item that findings call so."""
 
-_SIGNED: Mapping[str, tuple[str, ...]] = {"thinking": ("signature", "thinking"), "redacted_thinking": ("data",)}
+SIGNED: Mapping[str, tuple[str, ...]] = {"thinking": ("signature", "thinking"), "redacted_thinking": ("data",)}
 """By kind of part: the keys that a provider signed. The first holds the signature; the part goes back to that provider alone."""
 
 
@@ -220,11 +220,7 @@ class ItemRenderer:
             return (), 0
         pairs = [pair for pair in passing if pair[1]["type"] in MEDIA_KINDS]
         media = tuple(count(*pair, self._names, f"{pair[1]['type']} {place} of {name}") for place, pair in enumerate(pairs, 1))
-        if not any(one.by for one in media):
-            return media, 0
-        bare = join_counted(rendered)
-        beyond = sum(one.tokens for one in media) * self._meter.counter.unit + self._meter.count(bare) - self._meter.count(text)
-        return media, beyond
+        return media, count_beyond(rendered, media, text, self._meter)
 
     def _pay_media(self, steps: int) -> None:
         read_run(self._names).pay(steps, self._items.span, f"reading the media of `{self._section.id}`")
@@ -234,6 +230,13 @@ def render_part(part: Mapping[str, Any]) -> str:
     """What stands for a message part in a text: a text part's text, the line of a part that is no text, another part's canonical JSON."""
     kind = part.get("type")
     return str(part["text"]) if kind == "text" else describe_media(part) if kind in MEDIA_KINDS else render_canonical_json(part)
+
+
+def count_beyond(parts: Sequence[Mapping[str, Any]], media: Sequence[CountedMedia], text: str, meter: Meter) -> int:
+    """How many units more than its `text` a message counts by its media."""
+    if not any(one.by for one in media):
+        return 0
+    return sum(one.tokens for one in media) * meter.counter.unit + meter.count(join_counted(parts)) - meter.count(text)
 
 
 def join_counted(parts: Sequence[Mapping[str, Any]]) -> str:
@@ -510,7 +513,7 @@ def iter_joined(parts: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 
 def _list_signed(value: Any) -> dict[str, str]:
-    keys = _SIGNED.get(str(value.get("type")), ()) if isinstance(value, Mapping) else ()
+    keys = SIGNED.get(str(value.get("type")), ()) if isinstance(value, Mapping) else ()
     found = {key: value[key] for key in keys if isinstance(value.get(key), str)}
     return found if keys and found.get(keys[0]) else {}
 

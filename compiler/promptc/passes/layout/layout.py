@@ -110,7 +110,7 @@ class Layout:
         if self.sections[piece.part].is_tools:
             return self._count_beside(piece)
         item = getattr(piece.owner, "item", None)
-        return self.count_message(self.choose_role(self.sections[piece.part], getattr(item, "role", ""))) + getattr(item, "beyond", 0)
+        return self.count_message(self.choose_role(self.sections[piece.part], getattr(item, "role", ""))) + piece.beyond
 
     def _count_beside(self, piece: Piece) -> int:
         """Units that a tool takes beside its own: they are rounded up to tokens. The first has what a provider adds to any tools."""

@@ -20,15 +20,17 @@ Kind = Literal["fence", "header", "marker", "group", "item"]
 class Piece:
     """One piece: `body` without its final line end, and `suffix`, what follows it where it stands.
 
-    `part` is the index of its section, `kind` what it is there, `message` the message.
+    `part` is the index of its section, `kind` what it is there, `message` the message. `beyond` are the units that its message counts for
+    it beyond its text.
     `opens` and `closes` tell whether it meets any piece that ends, or begins, a plain line safely (`closes`: with a line end of its own,
     which alone is safe before every piece that `opens`); `units` is its own count.
     """
 
-    __slots__ = ("body", "closes", "kind", "measure", "message", "next", "opens", "owner", "part", "previous", "suffix", "units")
+    __slots__ = ("beyond", "body", "closes", "kind", "measure", "message", "next", "opens", "owner", "part", "previous", "suffix", "units")
 
-    def __init__(self, body: str, part: int, kind: Kind, message: int = 0, owner: object = None) -> None:
+    def __init__(self, body: str, part: int, kind: Kind, message: int = 0, owner: object = None, beyond: int = 0) -> None:
         self.body = body
+        self.beyond = beyond
         self.suffix = ""
         self.part = part
         self.kind = kind
@@ -161,12 +163,12 @@ class TokenLedger:
         if self._journal is not None:
             self._journal.append((self.insert, (piece, after)))
 
-    def rewrite(self, piece: Piece, body: str, measure: Callable[[str], int] | None = None) -> None:
+    def rewrite(self, piece: Piece, body: str, measure: Callable[[str], int] | None = None, beyond: int = 0) -> None:
         """Give a piece another body; `measure(suffix)` may count body and suffix without a whole encode."""
         if self._journal is not None:
-            self._journal.append((self.rewrite, (piece, piece.body, piece.measure)))
+            self._journal.append((self.rewrite, (piece, piece.body, piece.measure, piece.beyond)))
         before = self._count_around(piece.previous, piece, piece.next)
-        piece.body, piece.measure = body, measure
+        piece.body, piece.measure, piece.beyond = body, measure, beyond
         self._settle(piece.previous, piece, piece.next, before)
 
     def stands_free(self, piece: Piece, *, opens: bool) -> bool:

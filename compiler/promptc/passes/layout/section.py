@@ -7,7 +7,7 @@ With the ledger it is the one thing of the passes that changes. None leaves them
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from itertools import takewhile
 
@@ -88,7 +88,7 @@ _SLACKS = (0, 64, 1024, None)
 
 
 class Act(NamedTuple):
-    """One notch: entries go, one is edited, or the ladder is told something."""
+    """One notch: entries go, some are edited, or the ladder is told something."""
 
     why: str
     """Why these entries and why now, for the report."""
@@ -96,8 +96,8 @@ class Act(NamedTuple):
     """The entries that it takes out."""
     marker: Callable[[int], str] | None = None
     """Makes the section's marker of how many entries are gone by then."""
-    edit: EntryEdit | None = None
-    """The change of the one entry that it edits."""
+    edits: Sequence[EntryEdit] = ()
+    """The changes of the entries that it edits."""
     made: Item | None = None
     """The item that takes the place of the first of those gone."""
     voidable: bool = False
@@ -116,16 +116,18 @@ class Act(NamedTuple):
     """Many notches, of which a ladder makes as many as it needs."""
     is_below: bool = False
     """Whether its marker stands below what is left, not above it."""
+    call: str = ""
+    """The id of the one tool call that it takes, of a message with several."""
 
     @property
     def entries(self) -> Sequence[Entry]:
         """The entries it touches."""
-        return self.gone if self.edit is None else (self.edit.entry,)
+        return (*self.gone, *(edit.entry for edit in self.edits))
 
 
 @frozen(eq=False)
 class EntryEdit:
-    """A change of one entry: it takes another form (`item`), or a `cut` is made of it."""
+    """A change of one entry: it takes another form or loses a tool call (`item`), or a `cut` is made of it."""
 
     entry: Entry
     item: Item | None = None
@@ -246,12 +248,12 @@ class SectionLayout:
         """How many groups still stand."""
         return len(self._runs)
 
-    def count_windowed(self) -> int:
-        """How many items inside the window still stand; groups, where it counts those."""
+    def count_windowed(self, without: Collection[Entry] = ()) -> int:
+        """How many items inside the window still stand beside those `without`, which stand; groups, where it counts those."""
         window = self.section.items.window if self.section.items is not None else None
         if window is not None and window.whole == "group":
-            return len({entry.run for entry in self.alive if entry.item.windowed})
-        return self._windowed
+            return len({entry.run for entry in self.alive if entry.item.windowed and entry not in without})
+        return self._windowed - sum([entry.item.windowed for entry in without])
 
     def count_charge(self) -> int:
         """The section's charge in units: everything it adds, at its larger ending."""
@@ -365,7 +367,7 @@ class SectionLayout:
     def _piece(self, entry: Entry) -> Piece:
         """An item's piece. Item messages have a number each, spaced so that they stay apart from every section's."""
         message = self._message + 1 + entry.place if self._is_each else self._message
-        return Piece(entry.body, self.part, "item", message, entry)
+        return Piece(entry.body, self.part, "item", message, entry, entry.item.beyond)
 
     # --- acts ---
 
@@ -380,8 +382,8 @@ class SectionLayout:
             self._insert_made(act.made, act.gone[0])
         for entry in act.gone:
             self._remove(entry)
-        if act.edit is not None:
-            self._rewrite(act.edit)
+        for edit in act.edits:
+            self._rewrite(edit)
         if act.marker is not None and self._alive:
             self.mark(act.marker(self.removed), is_below=act.is_below)
 
@@ -412,7 +414,7 @@ class SectionLayout:
         measure = edit.cut.measure if edit.cut is not None and not entry.item.open else None
         self._grow(len(entry.body) - size)
         for placed in self._placings:
-            placed.ledger.rewrite(placed.pieces[entry], entry.body, measure)
+            placed.ledger.rewrite(placed.pieces[entry], entry.body, measure, entry.item.beyond)
 
     def _restore_text(self, entry: Entry, held: tuple[Item, str, int, int | None]) -> None:
         size = len(entry.body)
