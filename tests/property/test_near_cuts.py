@@ -82,8 +82,8 @@ def test_what_is_passed_over_is_larger_whatever_is_put_in_its_place(name, side, 
 def test_the_cut_is_the_first_that_fits_when_each_is_counted_whole(name, side, text, most, at, marker, fences):
     counter, guard = _load(name), Guard(fences)
     found = find_cut(text, most, boundaries=at, side=side, marker=marker, guard=guard, meter=Meter(counter))
-    original = Original(text, guard, Meter(counter), lambda steps: None)
-    cuts = [Cut(original, one, marker) for one in _list_kept(text, at, side, counter)]
+    original = Original(text, marker, guard, Meter(counter), lambda steps: None)
+    cuts = [Cut(original, one) for one in _list_kept(text, at, side, counter)]
     sizes = [len(cut.text) if most.unit == "chars" else -(-counter.measure(cut.text) // counter.unit) for cut in cuts]
     first = next((place for place, size in enumerate(sizes) if size <= most.size), len(cuts) - 1)
     assert (found is None) == (not cuts)

@@ -35,6 +35,25 @@ def test_what_is_left_as_it_is_can_be_told_without_guarding_it(fences, text, fen
     assert guard.leaves(text) == (guard.guard(text)[0] == text)
 
 
+@given(
+    fences=fences,
+    drawn=st.lists(st.one_of(texts, st.text("ab .\n\u200b\ufe0f\U000e0041\U0001f3f4\x07u{200}"), st.sampled_from(["x", "=", "<", "\\"])), max_size=5),
+    place=st.integers(0, 20),
+    fence_policy=policies,
+    token_policy=policies,
+    invisible_policy=seen_policies,
+    guards_ends=st.booleans(),
+)
+def test_what_is_put_together_of_parts_of_inert_texts_is_left(
+    fences, drawn, place, fence_policy, token_policy, invisible_policy, guards_ends
+):
+    policies = {"fence_policy": fence_policy, "token_policy": token_policy, "invisible_policy": invisible_policy}
+    guard = Guard(fences, guards_ends=guards_ends, **policies)
+    inert = [text for text in drawn if guard.is_inert(text)]
+    assert guard.leaves("".join(text[place:] + text[:place] for text in inert))
+    assert guard.is_inert("plain words, and a line end\n") or fences
+
+
 @given(fences=fences, text=texts)
 def test_no_hidden_text_is_left_and_no_more_than_that_is_changed(fences, text):
     guard = Guard(fences, invisible_policy="replace_hidden")

@@ -144,6 +144,16 @@ class Guard:
         """True where `guard` gives `text` back; it tells so without looking for what is only reported."""
         return self._escape(text, self.guards_ends) == text
 
+    def is_inert(self, text: str) -> bool:
+        """True only where `guard` leaves every part of `text`, and all that is put together of parts of such texts."""
+        if "\\" in text or _holds(text, self._beginnings):
+            return False
+        if self._invisible_policy not in ("escape", "replace_hidden"):
+            return True
+        if _may_select(text):
+            return False
+        return self._invisible_policy == "replace_hidden" or next(iter_invisible(text), None) is None
+
     def _escape(self, text: str, guards_ends: bool) -> str:
         text = self._guard_invisible(text)
         if self._token_policy == "escape":
@@ -352,10 +362,15 @@ def replace_hidden(text: str) -> str:
 
 def may_hide(text: str) -> bool:
     """False only of a text that hides none, and of a character that never does: a cheap test, as almost no text does."""
+    return _may_select(text) and _MAY_HIDE.search(text) is not None
+
+
+def _may_select(text: str) -> bool:
+    """False only of a text without tags and selectors."""
     if text.isascii():
         return False
     content = text.encode("utf-8", "surrogatepass")
-    return any(one in content for one in _BEGINNINGS) and _MAY_HIDE.search(text) is not None
+    return any(one in content for one in _BEGINNINGS)
 
 
 def _spell(character: str) -> str:

@@ -5,7 +5,6 @@ boundary, `guard_fence` and `guard_parts` keep data from being read as structure
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cached_property
 
 from promptc.diag.findings import fail, show_value
 from promptc.diag.frozen import frozen, replace
@@ -289,11 +288,12 @@ class Most:
 
 
 class Original:
-    """A text that is cut many times: what all its cuts share."""
+    """A text that is cut many times: what all its cuts share, the marker among it."""
 
-    def __init__(self, raw: str, guard: Guard, meter: Meter, pay: Pay) -> None:
+    def __init__(self, raw: str, marker: str, guard: Guard, meter: Meter, pay: Pay) -> None:
         """`pay` is told the steps of all that is as much work as counting the text is, or more."""
         self.raw = raw
+        self.marker = marker
         self.guard = guard
         self.meter = meter
         price = price_count(raw)
@@ -306,7 +306,7 @@ class Original:
     def make_reach(self, limits: Sequence[Most], below: int | None) -> CutReach:
         """Which cuts keep as many characters as `below`, or are surely over every one of `limits`, whatever the guard makes of them."""
         size = len(self.raw)
-        reaches = [self._reach_limit(limit) for limit in limits] or [CutReach(size + 1, -1, lambda start, stop: False)]
+        reaches = [self._reach_limit(limit) for limit in limits] or [_reach_all(self.raw)]
         head, tail = max(one.head for one in reaches), min(one.tail for one in reaches)
         if below is None:
             return CutReach(head, tail, lambda start, stop: all(one.is_over(start, stop) for one in reaches))
@@ -317,29 +317,54 @@ class Original:
         )
 
     def _reach_limit(self, limit: Most) -> CutReach:
-        """A guard changes only what is near the cut of a text that it leaves as it is."""
-        size = len(self.raw)
+        """A guard changes only what is near the cut of a text that it leaves as it is, and nothing where all that is near is inert."""
         if not self.is_plain:
-            return CutReach(size + 1, -1, lambda start, stop: False)
-        if limit.unit == "units":
-            return self.prefix.make_reach(limit.size, _NEAR)
-        if limit.unit == "tokens":
-            return self.prefix.make_reach(limit.size * self.meter.counter.unit, _NEAR)
-        most = limit.size + 2 * _NEAR
+            return _reach_all(self.raw)
+        near, far = self._reach(limit, 0), self._reach(limit, _NEAR)
+        return CutReach(
+            near.head if self._is_inert(near.head - _NEAR, far.head) else far.head,
+            near.tail if self._is_inert(far.tail, near.tail + _NEAR) else far.tail,
+            far.is_over,
+        )
+
+    def _reach(self, limit: Most, slack: int) -> CutReach:
+        """The same, if the guard changes at most `slack` characters on both sides of a cut."""
+        if limit.unit != "chars":
+            return self.prefix.make_reach(limit.size * (1 if limit.unit == "units" else self.meter.counter.unit), slack)
+        size, most = len(self.raw), limit.size + 2 * slack
         return CutReach(most + 1, size - most - 1, lambda start, stop: start + size - stop > most)
+
+    def _is_inert(self, first: int, last: int) -> bool:
+        return self.guard.is_inert(self.raw[max(first, 0) : max(last, 0)]) and self.guard.is_inert(self.marker)
+
+
+def _reach_all(text: str) -> CutReach:
+    """No cut is surely too large."""
+    return CutReach(len(text) + 1, -1, lambda start, stop: False)
 
 
 class Cut:
-    """What a cut leaves: what stands before `start` and from `stop` on, the marker (`middle`) between. Its text is built when asked for."""
+    """What a cut leaves: what stands before `start` and from `stop` on, the marker (`middle`) between."""
 
-    def __init__(self, original: Original, kept: KeptText, marker: str) -> None:
+    __slots__ = ("_guarded", "_original", "_units", "boundary", "middle", "start", "stop")
+
+    def __init__(self, original: Original, kept: KeptText) -> None:
         self._original = original
         self._units: dict[str, int] = {}
         raw = original.raw
         self.start = kept.start if kept.side == "middle" else 0 if kept.side == "start" else kept.stop
         self.stop = kept.start if kept.side == "start" else kept.stop if kept.side == "middle" else len(raw)
         self.boundary = kept.boundary
-        self.middle = _place_marker(marker, kept.boundary, raw[max(0, self.start - 1) : self.start], raw[self.stop : self.stop + 1])
+        self.middle = _place_marker(original.marker, kept.boundary, raw[max(0, self.start - 1) : self.start], raw[self.stop : self.stop + 1])
+        self._guarded: str | None = None if self._is_plain() else original.guard.guard(self.raw)[0]
+
+    def _is_plain(self) -> bool:
+        """True when the guard leaves the cut as it is. In a text that needs no guard, only what stands about the cut can need one."""
+        if not self._original.is_plain:
+            return False
+        raw = self._original.raw
+        about = raw[max(0, self.start - _NEAR) : self.start] + self.middle + raw[self.stop : self.stop + _NEAR]
+        return self._original.guard.leaves(about)
 
     @property
     def kept(self) -> int:
@@ -352,15 +377,15 @@ class Cut:
         raw = self._original.raw
         return raw[: self.start] + self.middle + raw[self.stop :]
 
-    @cached_property
+    @property
     def text(self) -> str:
         """The text with its marker, guarded."""
-        return self.raw if self._is_plain else self._original.guard.guard(self.raw)[0]
+        return self.raw if self._guarded is None else self._guarded
 
-    @cached_property
+    @property
     def chars(self) -> int:
         """The length of the text."""
-        return self.kept + len(self.middle) if self._is_plain else len(self.text)
+        return self.kept + len(self.middle) if self._guarded is None else len(self._guarded)
 
     def measure_size(self, unit: str) -> int:
         """The size of the text alone, in characters (`chars`) or tokens."""
@@ -372,19 +397,10 @@ class Cut:
             original = self._original
             self._units[suffix] = (
                 original.prefix.count_cut(self.start, self.stop, self.middle, suffix)
-                if self._is_plain
-                else original.meter.count(self.text + suffix)
+                if self._guarded is None
+                else original.meter.count(self._guarded + suffix)
             )
         return self._units[suffix]
-
-    @cached_property
-    def _is_plain(self) -> bool:
-        """True when the guard leaves the cut as it is. In a text that needs no guard, only what stands about the cut can need one."""
-        if not self._original.is_plain:
-            return False
-        raw = self._original.raw
-        about = raw[max(0, self.start - _NEAR) : self.start] + self.middle + raw[self.stop : self.stop + _NEAR]
-        return self._original.guard.leaves(about)
 
 
 class Cuts:
@@ -396,16 +412,10 @@ class Cuts:
     def __init__(
         self, raw: str, *, boundaries: Sequence[Boundary], side: Side, marker: str, guard: Guard, meter: Meter, pay: Pay = _pay_nothing
     ) -> None:
-        self._raw = raw
         self._boundaries = boundaries
         self._side = side
-        self._marker = marker
-        self._given = guard, meter, pay
         self._pay = pay
-
-    @cached_property
-    def _original(self) -> Original:
-        return Original(self._raw, *self._given)
+        self._original = Original(raw, marker, guard, meter, pay)
 
     def iter(self, limits: Sequence[Most] = (), below: int | None = None) -> Iterator[Cut]:
         """All cuts; with `limits` without those that are surely over all of them, and with `below` without those that keep as many
@@ -422,12 +432,12 @@ class Cuts:
 
     def find_shortest(self) -> Cut | None:
         """The last cut; None for a text that cannot be cut."""
-        return next(self._iter(CutReach(0, len(self._raw), lambda start, stop: True)), None)
+        return next(self._iter(CutReach(0, len(self._original.raw), lambda start, stop: True)), None)
 
     def count(self, below: int | None, least: int) -> int:
         """How many cuts keep at least `least` characters, and less than `below`."""
-        reach, size, count = self._original.make_reach((), below), len(self._raw), 0
-        for kept in iter_near(self._raw, self._boundaries, side=self._side, meter=self._original.prefix, reach=reach):
+        size, count = len(self._original.raw), 0
+        for kept in self._iter_kept(self._original.make_reach((), below)):
             if count_kept(kept, size) < least:
                 break
             count += 1
@@ -436,17 +446,21 @@ class Cuts:
     def _iter(self, reach: CutReach) -> Iterator[Cut]:
         original = self._original
         price = _CUT + original.price
-        for kept in iter_near(self._raw, self._boundaries, side=self._side, meter=original.prefix, reach=reach):
+        for kept in self._iter_kept(reach):
             self._pay(price)
-            yield Cut(original, kept, self._marker)
+            yield Cut(original, kept)
+
+    def _iter_kept(self, reach: CutReach) -> Iterator[KeptText]:
+        return iter_near(self._original.raw, self._boundaries, side=self._side, meter=self._original.prefix, reach=reach)
 
     def open_safely(self, meter: Meter) -> bool:
         """Whether it is sure that every cut meets the end of a plain line safely."""
+        raw, marker = self._original.raw, self._original.marker
         if self._side != "start":
-            return meter.is_safe("x\n", self._raw[:_NEAR])
-        if self._marker:
-            return not is_blank(self._marker) and meter.is_safe("x\n", self._marker)
-        return meter.is_safe("x\n", "x") and ("/" not in self._raw or meter.is_safe("x\n", "/"))
+            return meter.is_safe("x\n", raw[:_NEAR])
+        if marker:
+            return not is_blank(marker) and meter.is_safe("x\n", marker)
+        return meter.is_safe("x\n", "x") and ("/" not in raw or meter.is_safe("x\n", "/"))
 
 
 def find_cut(
