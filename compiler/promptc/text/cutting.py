@@ -25,6 +25,9 @@ _ENDS = 4
 _LOOKS = (64, 512, 4096, 32_768)
 _CHUNK = (24, 500, 8_000, 64_000)
 """Characters in which gaps are looked for at once: few at first, as most searches end there."""
+
+_TOKEN = 8
+"""Characters in which the end of the first token is looked for."""
 _REACHES = (8, 64)  # tokens
 Side = Literal["end", "start", "middle"]
 Boundary = Literal["paragraph", "sentence", "line", "word", "token"]
@@ -424,7 +427,8 @@ def _iter_tokens_up(text: str, region: tuple[int, int], meter: PrefixMeter) -> I
     begin, last = region
     place, chunk = begin, 0
     while place < last:
-        ends = meter.list_ends(begin, min(place + _CHUNK[min(chunk, len(_CHUNK) - 1)], last))
+        reach = _CHUNK[min(chunk, len(_CHUNK)) - 1] if chunk else _TOKEN
+        ends = meter.list_ends(begin, min(place + reach, last))
         yield from _iter_token_gaps(text, (begin, last), ends)
         place = ends[-1]
         begin = max(begin, len(text[begin:place].rstrip(WHITE)) + begin)

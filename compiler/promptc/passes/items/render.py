@@ -352,10 +352,10 @@ class Cut:
         self._original = original
         self._units: dict[str, int] = {}
         raw = original.raw
-        self.start = kept.start if kept.side == "middle" else 0 if kept.side == "start" else kept.stop
-        self.stop = kept.start if kept.side == "start" else kept.stop if kept.side == "middle" else len(raw)
+        self.start = start = kept.start if kept.side == "middle" else 0 if kept.side == "start" else kept.stop
+        self.stop = stop = kept.start if kept.side == "start" else kept.stop if kept.side == "middle" else len(raw)
         self.boundary = kept.boundary
-        self.middle = _place_marker(original.marker, kept.boundary, raw[max(0, self.start - 1) : self.start], raw[self.stop : self.stop + 1])
+        self.middle = _place_marker(original.marker, kept.boundary, raw[max(0, start - 1) : start], raw[stop : stop + 1])
         self._guarded: str | None = None if self._is_plain() else original.guard.guard(self.raw)[0]
 
     def _is_plain(self) -> bool:

@@ -167,9 +167,16 @@ class TokenLedger:
         """Give a piece another body; `measure(suffix)` may count body and suffix without a whole encode."""
         if self._journal is not None:
             self._journal.append((self.rewrite, (piece, piece.body, piece.measure, piece.beyond)))
-        before = self._count_around(piece.previous, piece, piece.next)
+        left, right, units = piece.previous, piece.next, piece.units
+        is_inside = left is not None and left.message == piece.message
+        stands_free = is_inside and self.stands_free(piece, opens=self._meter.is_safe("\n", body + piece.suffix))
+        before = 0 if stands_free else self._count_around(left, piece, right)
         piece.body, piece.measure, piece.beyond = body, measure, beyond
-        self._settle(piece.previous, piece, piece.next, before)
+        if stands_free:
+            self._set_suffix(piece)
+            self.units += piece.units - units
+        else:
+            self._settle(left, piece, right, before)
 
     def stands_free(self, piece: Piece, *, opens: bool) -> bool:
         """Whether the count of the piece is its own in the whole, whatever its body becomes; `opens` tells if each body it may have meets a

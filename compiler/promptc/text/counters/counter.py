@@ -337,10 +337,10 @@ def _iter_safe(counter: Counter, text: str, pattern: re.Pattern[str], apart: int
             least = place + apart
 
 
-def list_token_ends(text: str, ends: Sequence[int]) -> list[int]:
+def list_token_ends(text: str, ends: Sequence[int]) -> Sequence[int]:
     """The character offsets of those UTF-8 offsets `ends` (rising) that are no part of a character or of a CR LF."""
     if text.isascii():
-        return [end for end in ends if not _parts_line_end(text, end)]
+        return [end for end in ends if not _parts_line_end(text, end)] if "\r\n" in text else ends
     found = []
     place = index = 0
     for end in ends:

@@ -214,8 +214,15 @@ class TableCounter:
         return self.measure(role)
 
     def _ends(self, text: str) -> list[int]:
-        encode = self._words.encode
-        return list(accumulate(len(token) for piece in self._split(text) for token in encode(piece.encode())))
+        words = self._words
+        sizes: list[int] = []
+        for piece in self._split(text):
+            raw = piece.encode()
+            if words.get(piece) == 1:  # most are, and a text is counted before its tokens' ends are asked for
+                sizes.append(len(raw))
+            else:
+                sizes += map(len, words.encode(raw))
+        return list(accumulate(sizes))
 
     def _tally(self, pieces: Iterable[str]) -> int:
         return sum(map(self._words.__getitem__, pieces))
