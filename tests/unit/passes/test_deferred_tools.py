@@ -80,6 +80,29 @@ def test_messages_of_no_provider_count_the_most_that_one_shows(tmp_path):
     assert told["sections"][0]["tokens"] == sum(count_text("o200k_base", one) for one in shown)
 
 
+# contract 8.49
+@pytest.mark.parametrize("step", [{"evict": {}}, {"lower": {"by": "item.used"}}])
+def test_what_takes_no_room_is_not_left_out_for_room(tmp_path, step):
+    tools = [_make(name, 1 + place) for place, name in enumerate("abcd")]
+    ladder = [{"shorten": {"order": ["item.used < 4"]}}, step]
+    for cap, kept in ((_cap("anthropic", tools[::-1], 1), "abcd"), (_cap("anthropic", tools, 0), "abc")):
+        outcome = _load(tmp_path, budget=cap, overflow=ladder).compile({"tools": tools}, format="anthropic")
+        assert [one["name"] for one in Prompt(outcome).tools] == sorted(kept, key="dabc".index)
+    short = _load(tmp_path, budget=cap - 1, overflow=ladder).compile({"tools": tools}, format="anthropic")
+    assert [one.code for one in short.errors] == ["PC0531"] and f"it still has {cap}" in short.errors[0].message
+    told = _load(tmp_path, budget=_cap("openai-responses", tools, 0) - 1, overflow=ladder).compile(
+        {"tools": tools}, format="openai-responses"
+    )
+    assert len(told.report["sections"][0]["items"]) < 4
+
+
+# contract 8.39
+def test_a_form_that_is_not_shorter_is_passed_over_without_a_warning(tmp_path):
+    bare = {"name": "bare", "used": 0, "input_schema": {"type": "object", "properties": {}}}
+    outcome = _load(tmp_path, forms=["full", "brief", "name"], budget=60).compile({"tools": [bare, _make("look", 1)]})
+    assert outcome.report["ladders"]["tools"]["void"] == 2 and not outcome.warnings
+
+
 # contract 8.50
 @pytest.mark.parametrize("provider", SEARCHING)
 @pytest.mark.parametrize("forms", [["deferred"], ["full", "deferred"]])
@@ -110,7 +133,7 @@ def test_no_budget_is_passed_and_a_larger_one_takes_nothing_back(tmp_path, forma
     rng, before = Random(11), []
     tools = [_make(f"tool_{place}", rng.randint(0, 4), rng.randint(0, 20)) for place in range(12)]
     for cap in range(0, 3600, 150):
-        outcome = _load(tmp_path, forms=forms, budget=cap).compile({"tools": tools}, format=format)
+        outcome = _load(tmp_path, forms=forms, budget=cap, overflow=[*_LADDER, {"drop": {}}]).compile({"tools": tools}, format=format)
         held = next(one for one in outcome.report["sections"] if one["id"] == "tools")
         assert held["charge"] <= cap
         kept = {one["id"]: one.get("form", 0) for one in held["items"]}

@@ -231,6 +231,7 @@ def test_of_equal_tools_the_last_goes_first(tmp_path):
         {"tools": {"overflow": [{"replace": {"template": "cue.md"}}]}},
         {"tools": {"overflow": [{"evict": {"step": 2}}]}},
         {"tools": {"overflow": [{"evict": {"whole": "group"}}]}},
+        {"tools": {"overflow": [{"evict": {"whole": "call"}}]}},
         {"truncate": [{"trim": {"section": "tools"}}]},
         {"pools": {"all": {"sections": ["tools"], "max": 100, "overflow": [{"evict": {"section": "tools", "marker": "gone"}}]}}},
         {

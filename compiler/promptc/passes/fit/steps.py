@@ -47,7 +47,7 @@ def iter_evictions(step: Evict, sites: Sequence[Site], guard: Guard) -> Iterator
     for (fit, scope), why, blocks, stops in _list_rounds(step, sites, is_group):
         marker = partial(_render_marker, step.marker, scope, guard) if step.marker is not None else None
         for block in blocks:
-            going = [entry for entry in block if entry.is_alive]
+            going = [entry for entry in block if entry.is_alive and not _is_free(entry)]
             if going and _leaves(fit, going, step.floor, is_group):
                 if step.whole == "call" and not stops:
                     yield from ((fit, act) for act in _iter_calls(step, fit, going, why, marker))
@@ -68,6 +68,11 @@ def _iter_calls(step: Evict, fit: SectionLayout, block: Sequence[Entry], why: st
         edits = [EntryEdit(entry, item=item) for entry, item in left.items() if item is not None]
         label = f"{why}; of its message the tool call {show_value(id)} alone"
         yield Act(label, gone, marker if gone else None, edits, is_below=step.marker_at == "below", call=id)
+
+
+def _is_free(entry: Entry) -> bool:
+    """Whether it is a tool that takes no room until a search finds it: to leave it out would gain nothing."""
+    return entry.item.tool is not None and not entry.text
 
 
 def _render_marker(marker: Template, scope: StepScope, guard: Guard, removed: int) -> str:
@@ -143,7 +148,7 @@ def iter_lowerings(step: Lower, fit: SectionLayout, scope: StepScope) -> Iterato
     whole = _Slope(list(levels), levels)
     runs = {run: _Slope(entries, levels) for run, entries in by_run.items()}
     for level in sorted((level for level in by_level if level > step.floor), reverse=True):
-        going = {entry: None for entry in by_level[level] if entry.is_alive and entry not in fixed}
+        going = {entry: None for entry in by_level[level] if entry.is_alive and entry not in fixed and not _is_free(entry)}
         if going:
             why = f"{step.by.text.strip()} = {level}, greatest level first"
             moves = tuple(_iter_moves(going, runs))
