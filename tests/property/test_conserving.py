@@ -9,6 +9,7 @@ from promptc.pipeline import Outcome
 from tests.property.drawing.draws import draw_any
 from tests.property.load_drawn import Loaded
 from tests.property.oracle.jinja_text import evaluate
+from tests.property.oracle.offering import fold_tools
 from tests.property.proof import Proof, Tally
 from tests.property.test_exact import iter_totals
 
@@ -89,12 +90,14 @@ def _sum_falls(report: dict[str, Any]) -> Counter[str]:
 
 def _iter_wrong_items(loaded: Loaded, outcome: Outcome) -> Iterator[str]:
     """What a list holds is selected or left out by a stage; what is selected is emitted, or went with a cut."""
+    specs = {spec["id"]: spec for spec in fold_tools(loaded.drawn.manifest, loaded.drawn.files)["sections"]}
     for section in outcome.report["sections"]:
-        spec = next(one for one in loaded.drawn.manifest["sections"] if one["id"] == section["id"])
+        spec = specs[section["id"]]
         fit = outcome.fitted.sections.get(section["id"])
         selected = sum(1 for entry in fit.entries if not entry.is_made) if fit is not None else 0
         if "items" in spec and section["state"] != "off":
-            source = len(evaluate(spec["items"]["from"], {"state": loaded.drawn.state}))
+            listed = spec["items"]["from"]
+            source = len(listed if isinstance(listed, list) else evaluate(listed, {"state": loaded.drawn.state}))
             left_out = sum(count for stage, count in section["left_out"].items() if stage != "parts")
             if selected + left_out != source:
                 yield f"{section['id']}: {selected} items are selected, {section['left_out']} left out, {source} in the list"

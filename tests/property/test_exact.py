@@ -16,6 +16,7 @@ from tests.property.drawing.draws import draw_any, draw_cl100k, draw_hostile, dr
 from tests.property.drawing.packs import Drawn
 from tests.property.load_drawn import Loaded
 from tests.property.oracle.counting import count, count_messages
+from tests.property.oracle.media import MEDIA, choose_model, sum_media
 from tests.property.oracle.offering import count_offered
 from tests.property.oracle.selecting import show_part
 from tests.property.proof import Proof, Tally
@@ -36,7 +37,7 @@ def judge_exact(loaded: Loaded, tally: Tally) -> str | None:
         if outcome.emitted is None:
             continue
         tally["prompts"] += 1
-        counted = count_emitted(outcome)
+        counted = count_emitted(loaded, outcome)
         if counted != outcome.tokens or counted != outcome.report["tokens"]:
             return f"at {total} the tokenizer counts {counted}, reported are {outcome.tokens}"
         if counted > total:
@@ -65,7 +66,7 @@ def judge_provider(loaded: Loaded, tally: Tally) -> str | None:
         tools = len(Prompt(outcome).tools)
         added = (costs["tools_tokens"] if tools else 0) + costs["tool_tokens"] * tools
         added += costs["response_tokens"] if outcome.fitted.layout.response is not None else 0
-        counted += count_offered(counter, offered) + added
+        counted += count_offered(counter, offered) + added + _count_media(loaded, outcome, name)
         if counted != outcome.tokens or counted > total:
             return f"at {total} {name} counts {counted}, reported are {outcome.tokens}"
     return None
@@ -109,13 +110,28 @@ def iter_totals(loaded: Loaded) -> Iterator[int]:
     yield from (4000, rng.randint(1, natural), rng.randint((natural + 1) // 2, natural))
 
 
-def count_emitted(outcome: Outcome) -> int:
-    """The count of the output's bytes, or of its messages with the stated overhead, by tiktoken itself."""
+def count_emitted(loaded: Loaded, outcome: Outcome) -> int:
+    """The count of the output's bytes, or of its messages with the stated overhead, by the libraries; of media by their rules."""
     assert outcome.emitted is not None
     counter = outcome.fitted.layout.meter.counter.name
     if outcome.fitted.layout.format == "text":
         return count(counter, outcome.emitted.text.encode().decode())
-    return count_messages(counter, _show_messages(outcome)) + count_offered(counter, _list_offered(outcome))
+    told = count_messages(counter, _show_messages(outcome)) + count_offered(counter, _list_offered(outcome))
+    return told + _count_media(loaded, outcome, None)
+
+
+def _count_media(loaded: Loaded, outcome: Outcome, provider: str | None) -> int:
+    """Tokens of the media in the messages, by what their sections say of them."""
+    assert outcome.emitted is not None
+    manifest = loaded.drawn.manifest
+    specs = {section["id"]: section for section in manifest["sections"]}
+    owners = {part.message: part.section for part in outcome.emitted.parts}
+    tokens = 0
+    for place, message in enumerate(outcome.emitted.messages):
+        media = specs[owners[place]].get("items", {}).get("message", {}).get("media")
+        if media is not None and isinstance(message["content"], list):
+            tokens += sum_media(choose_model(manifest, specs[owners[place]], provider), media, message["content"])
+    return tokens
 
 
 def _show_messages(outcome: Outcome) -> list[tuple[str, str]]:
@@ -128,4 +144,4 @@ def _list_offered(outcome: Outcome) -> list[Any]:
 
 
 def _show(content: object) -> str:
-    return "\n".join(map(show_part, content)) if isinstance(content, list) else str(content)
+    return "\n".join(show_part(part) for part in content if part["type"] not in MEDIA) if isinstance(content, list) else str(content)

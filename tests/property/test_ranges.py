@@ -35,7 +35,8 @@ def _iter_wrong(outcome: Outcome, tally: Tally) -> Iterator[str]:
     contents = _list_contents(outcome)
     ends = [0] * len(contents)
     for section in _sort(outcome.report["sections"]):
-        if (section["range"] is not None) != (section["state"] == "present"):
+        stands = section["state"] == "present" and section["id"] != "tools"  # tools stand in no message
+        if (section["range"] is not None) != stands:
             yield f"{section['id']} is {section['state']} and stands at {section['range']}"
         if section["range"] is None:
             continue
@@ -70,12 +71,18 @@ def _iter_wrong_origins(loaded: Loaded, outcome: Outcome, tally: Tally) -> Itera
             is_part = outcome.fitted.sections[section["id"]].section.items is not None and not entry.is_made
             value = entry.item.value
             if item["pointer"] is None:
-                if is_part and isinstance(value, dict):
+                if is_part and isinstance(value, dict) and not _is_listed(loaded, section["id"]):
                     yield f"{section['id']}/{item['id']} has no pointer"
                 continue
             tally["pointers"] += 1
             if not is_part or _follow(loaded.state.value, item["pointer"]) != value:
                 yield f"{section['id']}/{item['id']} is not what stands at {item['pointer']}"
+
+
+def _is_listed(loaded: Loaded, section: str) -> bool:
+    """Whether the items are tools of files."""
+    tools = loaded.drawn.manifest.get("tools")
+    return section == "tools" and isinstance(tools, dict) and isinstance(tools["from"], list)
 
 
 def _follow(value: Any, pointer: str) -> Any:

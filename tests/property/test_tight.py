@@ -51,7 +51,7 @@ def test_needs_of_the_total(proof: Proof) -> None:
 
 def judge_total_needs(loaded: Loaded, tally: Tally) -> str | None:
     manifest = loaded.drawn.manifest
-    if any(is_share(section.get("budget")) for section in manifest["sections"]) or has_share(manifest):
+    if any(is_share(section.get("budget")) for section in _name_sections(manifest).values()) or has_share(manifest):
         return None
     for total in range(1, 120, 7):
         outcome = loaded.compile(total)
@@ -82,20 +82,20 @@ def test_needs_of_a_cap(proof: Proof) -> None:
 def judge_cap_needs(loaded: Loaded, tally: Tally, library: Library) -> str | None:
     if "strain" in loaded.drawn.manifest:
         return None
-    for section in loaded.drawn.manifest["sections"]:
+    for name, section in _name_sections(loaded.drawn.manifest).items():
         cap = _find_cap(section)
         if cap is None:
             continue
-        cuts = _list_cuts(loaded.compile(4000), section["id"])
+        cuts = _list_cuts(loaded.compile(4000), name)
         if not cuts:
             continue
         tally["cuts"] += 1
         more = cap + cuts[-1]["needs"]
-        with_it, without = (_list_cuts(_cap(loaded, section["id"], one, library), section["id"]) for one in (more - 1, more))
+        with_it, without = (_list_cuts(_cap(loaded, name, one, library), name) for one in (more - 1, more))
         if with_it is not None and _is_less(with_it, cuts):
-            return f"the last cut of {section['id']} needs {cuts[-1]['needs']}, but with a cap of {more - 1} it is not made"
+            return f"the last cut of {name} needs {cuts[-1]['needs']}, but with a cap of {more - 1} it is not made"
         if without is not None and not _is_less(without, cuts):
-            return f"the last cut of {section['id']} needs {cuts[-1]['needs']}, but with a cap of {more} it is made"
+            return f"the last cut of {name} needs {cuts[-1]['needs']}, but with a cap of {more} it is made"
     return None
 
 
@@ -153,9 +153,16 @@ def _find_cap(section: dict[str, Any]) -> int | None:
 
 def _cap(loaded: Loaded, name: str, cap: int, library: Library) -> Outcome:
     manifest = deepcopy(loaded.drawn.manifest)
-    section = next(section for section in manifest["sections"] if section["id"] == name)
+    section = _name_sections(manifest)[name]
     section["budget"] = {"chars": cap} if isinstance(section["budget"], dict) and "chars" in section["budget"] else cap
     return library.load(replace(loaded.drawn, manifest=manifest)).compile(4000)
+
+
+def _name_sections(manifest: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """The sections by their ids, with the tools where these are items."""
+    tools = manifest.get("tools")
+    named = {"tools": tools} if isinstance(tools, dict) else {}
+    return named | {section["id"]: section for section in manifest["sections"]}
 
 
 def _list_cuts(outcome: Outcome, ladder: str) -> list[dict[str, Any]] | None:

@@ -20,7 +20,7 @@ from tests.property.load_drawn import Library, Loaded
 from tests.property.proof import Proof, Tally
 
 ROOT = Path(__file__).resolve().parents[2]
-LISTS = ("first", "second", "third", "turns")
+LISTS = ("first", "second", "third", "turns", "tools")
 
 
 # contract 11.5
@@ -44,7 +44,7 @@ def judge_hidden(loaded: Loaded, tally: Tally, library: Library) -> str | None:
             is_hidden = rng.random() < 0.3
             state[name][place]["secret"] = is_hidden
             bare[name][place] = {"secret": True} if is_hidden else state[name][place]
-    manifest = {**loaded.drawn.manifest, "visible": "not item.secret"}
+    manifest = {**loaded.drawn.manifest, "visible": "not item.secret | default(false)"}  # tools of files have no mark
     full, empty = (library.load(replace(loaded.drawn, manifest=manifest, state=one)) for one in (state, bare))
     for total in sorted({rng.randint(1, 60), rng.randint(20, 400), 4000}):
         pair = [_tell(one, total) for one in (full, empty)]

@@ -41,7 +41,8 @@ def judge_watched(loaded: Loaded, tally: Tally, library: Library) -> str | None:
     outcome = loaded.compile(4000)
     for name in watched:
         sections = [one | {"when": False} if one["id"] == name else one for one in manifest["sections"]]
-        other = library.load(replace(loaded.drawn, manifest=manifest | {"sections": sections})).compile(4000)
+        changed = {"tools": manifest["tools"] | {"when": False}} if name == "tools" else {"sections": sections}
+        other = library.load(replace(loaded.drawn, manifest=manifest | changed)).compile(4000)
         if _list_demands(outcome, manifest) != _list_demands(other, manifest):
             continue  # another section reads this one, so that its demand is another
         tally["compared"] += 1

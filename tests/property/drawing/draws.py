@@ -36,12 +36,12 @@ def draw_monotone(rng: Random) -> Drawn:
     """A small pack inside the conditions of monotony, half of them with shares."""
     shares = rng.random() < 0.5
     counter = rng.choice(COUNTERS if shares else EVERY_COUNTER)
-    return draw_pack(rng, Taste(counter, shares=shares, inside=True, most_items=rng.choice((3, 5)), most_words=6))
+    return draw_pack(rng, Taste(counter, shares=shares, inside=True, most_items=rng.choice((3, 5)), most_words=6, large=False))
 
 
 def draw_outside(rng: Random) -> Drawn:
     """A small pack with shares that breaks one condition of monotony."""
-    drawn = draw_pack(rng, Taste(rng.choice(COUNTERS), shares=True, inside=True, most_items=rng.choice((3, 5)), most_words=6))
+    drawn = draw_pack(rng, Taste(rng.choice(COUNTERS), shares=True, inside=True, most_items=rng.choice((3, 5)), most_words=6, large=False))
     drawn.manifest.pop("pools", None)  # a breach may give a section a share, which none in a pool may have
     for tier in drawn.manifest.get("strain", {}).get("tiers", []):
         tier.pop("pools", None)
@@ -126,7 +126,7 @@ def _open_to_data(section: dict[str, Any], items: dict[str, Any], rng: Random) -
 
 def _poison(value: Any, rng: Random, key: str = "") -> Any:
     if isinstance(value, dict):
-        return {name: _poison(one, rng, name) for name, one in value.items()}
+        return {name: _poison(one, rng, name) if name != "tools" else _poison_tools(one, rng) for name, one in value.items()}
     if isinstance(value, list):
         return [_poison(one, rng, key) for one in value]
     if not isinstance(value, str) or rng.random() < 0.5:
@@ -134,3 +134,8 @@ def _poison(value: Any, rng: Random, key: str = "") -> Any:
     if key in ("id", "type", "ref"):
         return " ".join(draw_hostile_text(rng).split())  # a fence is one line
     return draw_hostile_text(rng) if key in ("text", "brief", "name", "content", "a", "b", "c", "at") else value
+
+
+def _poison_tools(tools: list[dict[str, Any]], rng: Random) -> list[dict[str, Any]]:
+    """What is said of them: their names and schemas have rules of their own."""
+    return [one if "description" not in one else {**one, "description": draw_hostile_text(rng)} for one in tools]

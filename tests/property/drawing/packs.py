@@ -1,14 +1,15 @@
-"""Random packs: sections, `truncate`, output, strain, tools."""
+"""Random packs: sections, `truncate`, output, strain, pools, tools."""
 
 from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
-from tests.property.drawing.sections import SectionDrawer, Taste
+from tests.property.drawing.media import MODELS, READERS
+from tests.property.drawing.sections import TOOLS, SectionDrawer, Taste
 from tests.property.drawing.state import draw_state
 from tests.property.drawing.steps import TEMPLATES, draw_joint_eviction
 from tests.property.drawing.tokenizer import NAME, render_tokenizer
-from tests.property.drawing.tools import draw_tools
+from tests.property.drawing.tools import draw_offer, draw_state_tools, draw_tool_items
 from tests.property.drawing.words import IDS
 
 _SAFE_SEPARATORS = ("\n", "\n", "\n", "", "\n\n", "---\n")
@@ -37,16 +38,19 @@ def draw_pack(rng: Random, taste: Taste) -> Drawn:
         "budget": 4000,
         "sections": sections,
     }
+    tools = draw_tool_items(rng, drawer)
+    fitted = sections if tools is None else [*sections, tools]
     if rng.random() < 0.8:
-        manifest["truncate"] = _draw_shared_ladder(rng, drawer, sections)
+        manifest["truncate"] = _draw_shared_ladder(rng, drawer, fitted)
     _draw_output(rng, manifest, taste)
     if rng.random() < 0.3:
-        _draw_strain(rng, drawer, manifest, taste)
+        _draw_strain(rng, drawer, manifest, fitted, taste)
     if rng.random() < 0.4:
-        _draw_pools(rng, drawer, manifest, taste)
+        _draw_pools(rng, drawer, manifest, fitted, taste)
     files = TEMPLATES | ({"tokenizer.json": render_tokenizer()} if taste.tokenizer == NAME else {})
-    state = draw_state(rng, most_items=taste.most_items, most_words=taste.most_words)
-    return Drawn(manifest, state, files | draw_tools(rng, manifest))
+    state = draw_state(rng, most_items=taste.most_items, most_words=taste.most_words, large=taste.large)
+    state[TOOLS] = draw_state_tools(rng, taste.most_items // 2)
+    return Drawn(manifest, state, files | draw_offer(rng, manifest, tools))
 
 
 def is_guarded(section: dict[str, Any]) -> bool:
@@ -79,9 +83,9 @@ def is_share(budget: Any) -> bool:
     return isinstance(budget, str) or (isinstance(budget, dict) and (bool(budget.get("grow")) or isinstance(budget.get("max"), str)))
 
 
-def _draw_pools(rng: Random, drawer: SectionDrawer, manifest: dict[str, Any], taste: Taste) -> None:
+def _draw_pools(rng: Random, drawer: SectionDrawer, manifest: dict[str, Any], sections: list[dict[str, Any]], taste: Taste) -> None:
     """One pool or two, of sections that have no share; a tier may change what they may hold."""
-    free = [section for section in manifest["sections"] if section.get("pinned") or not is_share(section.get("budget"))]
+    free = [section for section in sections if section.get("pinned") or not is_share(section.get("budget"))]
     rng.shuffle(free)
     cut = rng.randint(1, max(1, len(free)))
     pools = {}
@@ -120,12 +124,20 @@ def _draw_output(rng: Random, manifest: dict[str, Any], taste: Taste) -> None:
         output["format"] = "messages"
     if rng.random() < 0.6:
         output["messages"] = rng.choice(("merge", "each", _draw_messages(rng, manifest)))
+    if rng.random() < 0.3 and not any(_needs_reader(section) for section in manifest["sections"]):
+        output["models"] = {name: rng.choice(MODELS) for name in rng.sample(("openai", "anthropic", "gemini"), 2)}
     if taste.must_meet_safely:
         for section in manifest["sections"]:
             if section.get("fence") == "none":
                 del section["fence"]
     if output:
         manifest["output"] = output
+
+
+def _needs_reader(section: dict[str, Any]) -> bool:
+    """Whether pages and seconds are left to the table, which has them for some models alone."""
+    media = section.get("items", {}).get("message", {}).get("media", {})
+    return media.get("model") in READERS and media.get("tokens", "none") == "none"
 
 
 def _draw_messages(rng: Random, manifest: dict[str, Any]) -> list[dict[str, Any]]:
@@ -136,8 +148,9 @@ def _draw_messages(rng: Random, manifest: dict[str, Any]) -> list[dict[str, Any]
     return [{"role": rng.choice(("system", "user")), "sections": part} for part in groups]
 
 
-def _draw_strain(rng: Random, drawer: SectionDrawer, manifest: dict[str, Any], taste: Taste) -> None:
-    sections = [section for section in manifest["sections"] if not section.get("pinned")]
+def _draw_strain(rng: Random, drawer: SectionDrawer, manifest: dict[str, Any], fitted: list[dict[str, Any]], taste: Taste) -> None:
+    sections = [section for section in fitted if not section.get("pinned")]
+    changing = [section for section in sections if section["id"] != TOOLS]
     counted = [one["id"] for one in sections if isinstance(one.get("budget"), int) or (not taste.inside and "budget" in one)]
     if not counted:
         return
@@ -148,15 +161,15 @@ def _draw_strain(rng: Random, drawer: SectionDrawer, manifest: dict[str, Any], t
         if rng.random() < 0.5:
             tier["leave"] = max(0, round(threshold - rng.choice((0.05, 0.1)), 2))
         if rng.random() < 0.5:
-            chosen = rng.choices(sections, k=rng.randint(0, 2))
+            chosen = rng.choices(changing, k=rng.randint(0, 2)) if changing else []
             tier["do"] = [_named(drawer.drawer(one, guarded=is_guarded(one)).draw_do(), one["id"]) for one in chosen]
-        if rng.random() < 0.6:
-            tier["sections"] = _draw_changes(rng, sections)
+        if changing and rng.random() < 0.6:
+            tier["sections"] = _draw_changes(rng, changing)
         tiers.append(tier)
     manifest["strain"] = {"count": counted, "tiers": tiers}
     if rng.random() < 0.5:
         manifest["strain"]["previous"] = "state.tier"
-    free = [section for section in manifest["sections"] if not taste.inside or "%" not in str(section.get("budget"))]
+    free = [section for section in fitted if not taste.inside or "%" not in str(section.get("budget"))]
     others = [section["id"] for section in free if section["id"] not in counted]
     if others and rng.random() < 0.4:
         manifest["strain"]["watch"] = {rng.choice(others): "from {{ before }} to {{ after }}"}

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
+from tests.property.drawing.media import BY_PART, MODELS, READERS, TOKENS
 from tests.property.drawing.state import LISTS
 from tests.property.drawing.steps import AT, StepDrawer
 
@@ -13,23 +14,33 @@ _HEADERS = ("So far:", "== {{ section.title }}", "{{ state.texts.b }}", "=== ALP
 _CHOSEN = ("state.depth * 9", "state.depth * 20", "state.depth - 3", "none", "state.depth or none", "2.0 * state.depth")
 """Caps as a state chooses them."""
 
+_MEDIA = (["text", "image"], ["text", "image", "document", "audio", "tool_use", "tool_result"], ["image", "document", "audio"])
+"""Parts of a message that pass where media do."""
+
 _SEPARATORS = ("\n", "\n\n", ", ", "", " ", "\n---\n", "|", "\n\n\n")
 
 
 @dataclass(frozen=True, slots=True)
 class Taste:
-    """What kind of pack is drawn. `shares`: percentages and `grow` occur. `inside`: only what the conditions of monotony allow."""
+    """What kind of pack is drawn. `shares`: percentages and `grow` occur. `inside`: only what the conditions of monotony allow.
+    `large`: some pictures take as much as a whole pack of texts.
+    """
 
     tokenizer: str = "cl100k_base"
     shares: bool = False
     inside: bool = True
     most_items: int = 8
     most_words: int = 12
+    large: bool = True
 
     @property
     def must_meet_safely(self) -> bool:
         """True where sections must meet at safe boundaries, and stand beside number caps only."""
         return self.shares and self.inside
+
+
+TOOLS = "tools"
+"""The id of the section that tools are."""
 
 
 class SectionDrawer:
@@ -72,8 +83,42 @@ class SectionDrawer:
         """What draws steps for a section drawn before."""
         items = section.get("items", {})
         kind = "text" if "items" not in section else "turns" if "message" in items else "items"
+        if section["id"] == TOOLS:
+            kind = "tools" if isinstance(items["from"], str) else "files"
         forms, percents = len(items.get("forms", ())), not self._taste.inside
         return StepDrawer(self._rng, kind, guarded=guarded, grouped="group" in items, forms=forms, percents=percents)
+
+    def draw_tools(self, source: Any) -> dict[str, Any]:
+        """The section that tools are where they are items: of files, or of what a state holds."""
+        rng = self._rng
+        items: dict[str, Any] = {"from": source}
+        if rng.random() < 0.6:
+            items["forms"] = rng.choice((["full", "brief"], ["full", "name"], ["full", "brief", "name"], ["brief", "name"]))
+        if isinstance(source, str):
+            self._draw_tool_stages(items)
+        section: dict[str, Any] = {"id": TOOLS, "items": items}
+        if rng.random() < 0.1:
+            section["when"] = "state.on"
+        if rng.random() < 0.1:
+            section["pinned"] = True
+            return section
+        guarded = self._draw_budget(section) or "keep" in items
+        if rng.random() < 0.8:
+            section["overflow"] = self.drawer(section, guarded=guarded).draw_ladder()
+        return section
+
+    def _draw_tool_stages(self, items: dict[str, Any]) -> None:
+        rng = self._rng
+        if rng.random() < 0.2:
+            items["where"] = "item.ok"
+        if rng.random() < 0.15:
+            items["keep"] = [{"where": "item.hinge", "last": 1}]
+        if rng.random() < 0.6:
+            items["sort"] = rng.choice(("item.name", [{"by": "item.score", "desc": True}, "item.name"]))
+        if rng.random() < 0.1:
+            items["limit_per"] = {"by": "item.type", "caps": {"CHOICE": 1, "ACTION": 2}}
+        if rng.random() < 0.15:
+            items["limit"] = rng.choice((1, 3, {"last": 2}))
 
     def _draw_budget(self, section: dict[str, Any]) -> bool:
         """Gives the section a budget; True when it has a `min`."""
@@ -115,14 +160,28 @@ class SectionDrawer:
             section["text"] = source
             return False
         if kind == "turns":
-            parts = rng.choice((["text"], ["text", "tool_use", "tool_result"]))
-            section["items"] = {"from": "state.turns", "message": {"role": "item.role", "content": "item.content", "parts": parts}}
+            section["items"] = {"from": "state.turns", "message": {"role": "item.role", "content": "item.content", **self._draw_parts()}}
         else:
             section["items"] = {"from": f"state.{rng.choice(LISTS)}"} | self._draw_forms()
         guarded = self._draw_pipeline(section["items"], kind)
         if kind == "items":
             self._lists.append(section["id"])
         return guarded
+
+    def _draw_parts(self) -> dict[str, Any]:
+        """Which parts pass, and what counts the media among them: a model's rules, or the author where its provider publishes none."""
+        rng = self._rng
+        if rng.random() < 0.4:
+            return {"parts": rng.choice((["text"], ["text", "tool_use", "tool_result"]))}
+        parts = list(rng.choice(_MEDIA))
+        media: dict[str, Any] = {"model": rng.choice(MODELS)}
+        if rng.random() < 0.5:
+            media["tokens"] = rng.choice(TOKENS)
+        if "document" in parts and media["model"] not in READERS and media.get("tokens", "none") == "none":
+            media["tokens"] = BY_PART
+        if rng.random() < 0.4:
+            media["detail"] = rng.choice(("low", "high", "auto"))
+        return {"parts": parts, "media": media}
 
     def _draw_forms(self) -> dict[str, Any]:
         rng = self._rng

@@ -3,14 +3,15 @@
 from random import Random
 from typing import Any
 
+from tests.property.drawing.media import draw_media
 from tests.property.drawing.words import draw_text
 
 TYPES = ("CHOICE", "NARRATIVE", "ACTION")
 LISTS = ("first", "second", "third")
 
 
-def draw_state(rng: Random, *, most_items: int = 8, most_words: int = 12) -> dict[str, Any]:
-    """Texts, three lists of elements with numbers that do not fall, chat turns, and switches."""
+def draw_state(rng: Random, *, most_items: int = 8, most_words: int = 12, large: bool = True) -> dict[str, Any]:
+    """Texts, three lists of elements with numbers that do not fall, chat turns, and switches. With `large` some pictures are."""
     odd = rng.choice((0.0, 0.1, 0.3, 0.6))
     lists = {name: draw_elements(rng, rng.randint(0, most_items), most_words, odd) for name in LISTS}
     if rng.random() < 0.2 and lists["first"]:
@@ -19,7 +20,7 @@ def draw_state(rng: Random, *, most_items: int = 8, most_words: int = 12) -> dic
         "on": rng.random() < 0.8,
         "depth": rng.randint(0, 6),
         "texts": {name: draw_text(rng, 2 * most_words, odd=odd) for name in ("a", "b", "c")},
-        "turns": draw_turns(rng, rng.randint(0, most_items), odd),
+        "turns": draw_turns(rng, rng.randint(0, most_items), odd, large=large),
         "tier": rng.choice((None, None, "calm", "tense", "dire")),
         **lists,
     }
@@ -48,8 +49,8 @@ def draw_elements(rng: Random, count: int, most_words: int, odd: float) -> list[
     return elements
 
 
-def draw_turns(rng: Random, count: int, odd: float) -> list[dict[str, Any]]:
-    """Chat turns; a tool's use and its result share an id."""
+def draw_turns(rng: Random, count: int, odd: float, *, large: bool) -> list[dict[str, Any]]:
+    """Chat turns, some with media; a tool's use and its result share an id."""
     turns: list[dict[str, Any]] = []
     for place in range(count):
         if rng.random() < 0.25:
@@ -61,8 +62,8 @@ def draw_turns(rng: Random, count: int, odd: float) -> list[dict[str, Any]]:
             turns += [{"role": "user", "content": one} for one in answers]
         else:
             content: Any = draw_text(rng, 8, odd=odd)
-            if rng.random() < 0.3:
-                seen = {"type": "image", "source": draw_text(rng, 2, odd=odd)}
-                content = [seen] if rng.random() < 0.3 else [{"type": "text", "text": content}, seen]
+            if rng.random() < 0.4:
+                seen = [draw_media(rng, large=large) for _ in range(rng.choice((1, 1, 2)))]
+                content = seen if rng.random() < 0.3 else [{"type": "text", "text": content}, *seen]
             turns.append({"role": rng.choice(("user", "assistant")), "content": content})
     return turns

@@ -14,6 +14,10 @@ _ORDER = (
 _TURN_ORDER = ("item.role == 'user'", "this.tokens > 8", "this.number % 2 == 0", "true")
 _BY = ("item.score", "this.tokens", "this.number", "this.chars", "-this.number", "item.level")
 _TURN_BY = ("this.tokens", "this.number", "-this.number")
+_FILE_ORDER = ("item.name == 'tool_b'", "this.tokens > 30", "item.description is defined", "true")
+_RANKINGS = {"items": (_ORDER, _BY), "turns": (_TURN_ORDER, _TURN_BY), "tools": (_ORDER, _BY), "files": (_FILE_ORDER, _TURN_BY)}
+"""What `order` and `by` say, by kind of section."""
+
 _MARKERS = ("({{ removed }} more)", "[{{ removed }}]", "…", "{{ state.texts.a }}")
 _CUTS = (" […]", "…", "[cut]", "\n(cut)", " (more)\n", "=== ALPHA_END ===", "")
 TEMPLATES = {
@@ -26,15 +30,17 @@ TEMPLATES = {
 
 def draw_joint_eviction(rng: Random, sections: list[dict[str, Any]]) -> dict[str, Any]:
     """What an `evict` of several lists says beside its `sections`."""
-    are_items = all("message" not in section["items"] for section in sections)
+    are_items = all("message" not in section["items"] and isinstance(section["items"]["from"], str) for section in sections)
     order, by = (_ORDER, _BY) if are_items else (_TURN_ORDER[1:], _TURN_BY)
     body: dict[str, Any] = {"by": rng.choice(by)} if rng.random() < 0.6 else {"order": rng.sample(order, rng.randint(1, 3))}
     if rng.random() < 0.2:
         body["order" if "order" in body else "by"] = ["section.id == 'beta'", "true"] if "order" in body else "section.id | length"
     if rng.random() < 0.2:
-        body["step"] = rng.randint(2, 4)
-    if rng.random() < 0.2:
         body["floor"] = rng.randint(1, 2)
+    if any(section["id"] == "tools" for section in sections):
+        return body
+    if rng.random() < 0.2:
+        body["step"] = rng.randint(2, 4)
     if rng.random() < 0.2:
         body["marker"] = rng.choice(_MARKERS)
     if all("group" in section["items"] for section in sections) and rng.random() < 0.5:
@@ -45,7 +51,9 @@ def draw_joint_eviction(rng: Random, sections: list[dict[str, Any]]) -> dict[str
 
 
 class StepDrawer:
-    """Draws steps for one section. `kind` is text, items or turns; `guarded` sections have a `min` or `keep`, which forbid some steps."""
+    """Draws steps for one section. `kind` is text, items, turns, tools (of a state) or files (that tools are in); `guarded` sections have a
+    `min` or `keep`, which forbid some steps.
+    """
 
     def __init__(self, rng: Random, kind: str, *, guarded: bool, grouped: bool, forms: int, percents: bool = False) -> None:
         self._rng = rng
@@ -72,6 +80,8 @@ class StepDrawer:
 
     def draw_step(self) -> dict[str, Any]:
         """One step that the section allows."""
+        if self._kind in ("tools", "files"):
+            return self._draw_tool_step()
         names = ["trim"] if self._kind == "text" else ["evict", "evict", "evict", "trim", "recap"]
         if self._kind == "items":
             names += ["lower", "trim"] + ["shorten", "shorten"] * (self._forms > 1)
@@ -80,6 +90,11 @@ class StepDrawer:
             names += ["drop"] * (self._rng.random() < 0.2)
         name = self._rng.choice(names)
         return {name: getattr(self, f"_draw_{name}")()}
+
+    def _draw_tool_step(self) -> dict[str, Any]:
+        name = self._rng.choice(["evict", "lower"] + ["shorten"] * 3 * (self._forms > 1))
+        body = getattr(self, f"_draw_{name}")()
+        return {name: {key: value for key, value in body.items() if key in ("order", "by", "floor")}}
 
     def draw_do(self) -> dict[str, Any]:
         """A step that says its own end."""
@@ -123,7 +138,7 @@ class StepDrawer:
         rng = self._rng
         if self._kind == "text" or rng.random() > share:
             return {}
-        order, by = (_ORDER, _BY) if self._kind == "items" else (_TURN_ORDER, _TURN_BY)
+        order, by = _RANKINGS[self._kind]
         if rng.random() < 0.5:
             return {"by": rng.choice(by)}
         return {"order": rng.sample(order, rng.randint(1, 3))}
@@ -150,7 +165,8 @@ class StepDrawer:
 
     def _draw_lower(self) -> dict[str, Any]:
         rng = self._rng
-        body: dict[str, Any] = {"by": rng.choice(("item.level", "item.score", "this.number", "this.tokens"))}
+        by = ("this.number", "this.tokens") if self._kind == "files" else ("item.level", "item.score", "this.number", "this.tokens")
+        body: dict[str, Any] = {"by": rng.choice(by)}
         return body | ({"floor": rng.randint(0, 2)} if rng.random() < 0.5 else {})
 
     def _draw_recap(self) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from tests.property.drawing.packs import Drawn
 from tests.property.oracle.granting import Claim, share_out
 from tests.property.oracle.jinja_text import evaluate
 from tests.property.oracle.layout import Layout
-from tests.property.oracle.offering import count_offered, list_offered
+from tests.property.oracle.offering import count_offered, fold_tools, list_offered
 from tests.property.oracle.parts import Memory, Sec
 from tests.property.oracle.selecting import Selecting, find_size
 from tests.property.oracle.stepping import Notch, Stepping
@@ -48,8 +48,8 @@ def expect(drawn: Drawn, total: int, guard: Guard) -> Expected:
 def _settle(drawn: Drawn) -> Drawn:
     """With numbers in place of the caps that the state chooses."""
     manifest = deepcopy(drawn.manifest)
-    for section in manifest["sections"]:
-        budget = section.get("budget")
+    for section in [*manifest["sections"], manifest.get("tools")]:
+        budget = section.get("budget") if isinstance(section, dict) else None
         if not isinstance(budget, dict) or "from" not in budget:
             continue
         chars = isinstance(budget["max"], dict)
@@ -79,7 +79,7 @@ class _Fitting:
         self.stepping = Stepping(self.selecting, drawn.files)
         self.manifest = manifest
         self.sections = self.selecting.run()
-        self.by_id = {section.id: section for section in self.sections}
+        self.by_id = {"tools": Sec("tools", {}, {}), **{section.id: section for section in self.sections}}
         self.ladders: dict[str, Iterator[Notch]] = {}
         self.caps: dict[str, int] = {}
         self.expected = Expected(self.layout.format, tier=tier[0])
@@ -328,13 +328,14 @@ def _strain(drawn: Drawn, total: int, guard: Guard) -> tuple[dict[str, Any], tup
     manifest = drawn.manifest
     rules = manifest.get("strain")
     if rules is None:
-        return manifest, (0, 0), {}
-    measuring = _Fitting(_vary(manifest, rules["tiers"][:1]), (0, 0), drawn, total, guard)
+        return fold_tools(manifest, drawn.files), (0, 0), {}
+    measuring = _Fitting(fold_tools(_vary(manifest, rules["tiers"][:1]), drawn.files), (0, 0), drawn, total, guard)
     demands = {section.id: measuring.layout.tokens(measuring.layout.charge(section)) for section in measuring.sections}
-    caps = {spec["id"]: _find_cap(spec, total) for spec in manifest["sections"] if spec["id"] in rules["count"]}
+    specs = fold_tools(manifest, drawn.files)["sections"]
+    caps = {spec["id"]: _find_cap(spec, total) for spec in specs if spec["id"] in rules["count"]}
     allowed = sum(cap for cap in caps.values() if cap is not None)
     counted = sum(min(demands[name], cap) for name, cap in caps.items() if cap is not None)
-    limits = {spec["id"]: _find_cap(spec, total) for spec in manifest["sections"] if spec["id"] in rules.get("watch", {})}
+    limits = {spec["id"]: _find_cap(spec, total) for spec in specs if spec["id"] in rules.get("watch", {})}
     watched = {name: demands[name] if cap is None else min(demands[name], cap) for name, cap in limits.items()}
     spent = counted + sum(watched.values())
     tier = _find_tier(rules, drawn.state, spent, allowed)
@@ -343,7 +344,7 @@ def _strain(drawn: Drawn, total: int, guard: Guard) -> tuple[dict[str, Any], tup
         without = _find_tier(rules, drawn.state, spent - load, allowed)
         if without < tier:
             raises[name] = [rules["tiers"][without]["name"], rules["tiers"][tier]["name"]]
-    return _vary(manifest, rules["tiers"][: tier + 1]), (tier, 100 * spent // allowed if allowed else 0), raises
+    return fold_tools(_vary(manifest, rules["tiers"][: tier + 1]), drawn.files), (tier, 100 * spent // allowed if allowed else 0), raises
 
 
 # contract 7.2 and 7.3

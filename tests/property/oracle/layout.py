@@ -17,8 +17,9 @@ class Layout:
         self.unit = 4 if counter == "chars/4" else 1
         self.format = format
         self.fixed = WHOLE + offered if format == "messages" else 0
+        sections = [section for section in manifest["sections"] if "tool" not in section.get("items", {})]
         self.separator: str = output.get("separator", "\n")
-        self.plan = _split(_plan(output.get("messages", "merge"), manifest["sections"]), manifest["sections"])
+        self.plan = _split(_plan(output.get("messages", "merge"), sections), sections)
 
     def units(self, text: str) -> int:
         """Tokens, or characters for `chars/4`."""
@@ -57,19 +58,21 @@ class Layout:
         """Units of everything the section adds."""
         if not section.alive:
             return 0
+        if section.is_tools:
+            return sum(self.tokens(self.units(item.text)) for item in section.alive) * self.unit
         if self.format == "text":
             body = self.body(section)
             return max(self.units(body), self.units(body + self.separator))
         if section.is_each:
-            return sum(self.overhead(role) + self.units(content) for role, content in self._each(section))
+            return sum(self.overhead(role) + self.units(content) + beyond for role, content, beyond in self._each(section))
         content = self.body(section)[:-1]
         ((role, names),) = [(role, names) for role, names in self.plan if section.id in names]
         longer = self.units(content + "\n" + self.separator) if len(names) > 1 else 0
         return self.overhead(role) + max(self.units(content), longer)
 
-    def _each(self, section: Sec) -> list[tuple[str, str]]:
-        marker = [(section.role, section.marker)] if section.marker else []
-        items = [(item.role or section.role, item.text) for item in section.alive]
+    def _each(self, section: Sec) -> list[tuple[str, str, int]]:
+        marker = [(section.role, section.marker, 0)] if section.marker else []
+        items = [(item.role or section.role, item.text, 0 if item.made else item.beyond) for item in section.alive]
         return items + marker if section.is_below else marker + items
 
     # --- the whole ---
@@ -77,7 +80,7 @@ class Layout:
     # contract 10.4
     def text(self, sections: Sequence[Sec]) -> str:
         """The prompt as text."""
-        return self.separator.join(self.body(section) for section in sections if section.alive)
+        return self.separator.join(self.body(section) for section in sections if section.alive and not section.is_tools)
 
     # contract 8.6
     def messages(self, sections: Sequence[Sec]) -> list[dict[str, Any]]:
@@ -103,7 +106,7 @@ class Layout:
         if self.format == "text":
             return self.units(self.text(sections))
         by_id = {section.id: section for section in sections if section.alive}
-        units = self.fixed * self.unit
+        units = self.fixed * self.unit + sum(self.charge(section) for section in sections if section.is_tools)
         for role, names in self.plan:
             held = [by_id[name] for name in names if name in by_id]
             if held and held[0].is_each:

@@ -9,7 +9,9 @@ from typing import Any
 
 @dataclass
 class It:
-    """An item. `raw` is its whole text unguarded, `text` what stands now; `cut` how many characters a trim left."""
+    """An item. `raw` is its whole text unguarded, `text` what stands now; `cut` how many characters a trim left; `beyond` how many units
+    its message takes beside what its text counts, for its media.
+    """
 
     place: int
     number: int
@@ -28,6 +30,7 @@ class It:
     kept: bool = False
     anchor: bool = False
     windowed: bool = True
+    beyond: int = 0
     made: bool = False
     gone: bool = False
 
@@ -67,6 +70,11 @@ class Sec:
     def is_each(self) -> bool:
         """True when each item is a message."""
         return "message" in self.spec.get("items", {})
+
+    @property
+    def is_tools(self) -> bool:
+        """True for tools that are items."""
+        return "tool" in self.spec.get("items", {})
 
     def group_of(self, item: It) -> Any:
         """What the items of a group have in common: the key and its kind."""

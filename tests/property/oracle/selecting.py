@@ -1,13 +1,12 @@
 """Selection, read off contract.md §4 and §10: every list whole, nothing lazy."""
 
-import json
 from collections.abc import Mapping
 from fractions import Fraction
 from functools import cache, cmp_to_key
 from pathlib import Path
 from typing import Any
 
-from promptc.passes.items.render import Cuts, guard_parts
+from promptc.passes.items.render import Cuts, guard_parts, guard_value
 from promptc.text.characters import normalize
 from promptc.text.counters.counter import Meter
 from promptc.text.counters.exact import load_counter
@@ -16,10 +15,9 @@ from promptc.text.guard import Guard
 from tests.property.drawing.tokenizer import NAME, render_tokenizer
 from tests.property.oracle.jinja_text import evaluate, render_text
 from tests.property.oracle.layout import Layout
+from tests.property.oracle.media import MEDIA, count_media, find_kind, show_media
+from tests.property.oracle.offering import WHITE, shape_tool, write_json
 from tests.property.oracle.parts import It, Sec
-
-WHITE = "".join(char for char in map(chr, range(0x110000)) if char.isspace()) + "\ufeff"
-"""White space, by contract.md §3."""
 
 
 @cache
@@ -98,14 +96,14 @@ class Selecting:
     def _select(self, spec: dict[str, Any]) -> Sec:
         names = self._names(spec)
         section = Sec(spec["id"], spec, names)
-        if evaluate(spec.get("when", True), names):
+        if evaluate(spec.get("when", True), names) and not (section.is_tools and self.layout.format == "text"):
             if "items" in spec:
                 self._fill(section)
             else:
                 self._fill_text(section)
         self.sections[section.id] = section
         self.selected[section.id] = len(section.items)
-        if section.items:
+        if section.items and not section.is_tools:
             section.open, section.close = self._fences(spec)
             header = "" if section.is_each else strip_lines(render_text(spec.get("header", ""), names))
             section.header = self.guard.guard(header)[0]
@@ -139,7 +137,7 @@ class Selecting:
 
     # contract 4.10, 4.12 and 4.15
     def _read(self, spec: dict[str, Any], section: Sec) -> list[It]:
-        source = evaluate(spec["from"], section.names) or []
+        source = spec["from"] if isinstance(spec["from"], list) else evaluate(spec["from"], section.names) or []
         every = [It(place, place, "", value, unit=place) for place, value in enumerate(source)]
         passing = [item for item in every if "where" not in spec or evaluate(spec["where"], self.bind(section, item))]
         for item in passing:
@@ -275,6 +273,9 @@ class Selecting:
         names = self.bind(section, item)
         if "message" in spec:
             return self._render_message(spec, item, names)
+        if section.is_tools:
+            item.raw = item.text = write_json(shape_tool(item.value, spec["forms"][form], lambda value: guard_value(value, self.guard)[0]))
+            return item
         texts = [spec["text"]] if "text" in spec else [one["text"] for one in spec["forms"]]
         return self._finish(spec, item, render_text(texts[form], names), names)
 
@@ -309,15 +310,30 @@ class Selecting:
         content = evaluate(spec["message"]["content"], names)
         if isinstance(content, str):
             return self._finish(spec, item, content, names)
-        passing = [part for part in content if part["type"] in spec["message"]["parts"]]
-        guarded: Any = guard_parts(passing, self.guard)[0]
+        passing = [part for part in content if find_kind(part) in spec["message"]["parts"]]
+        guarded: Any = guard_parts([part.get("drawn", part) for part in passing], self.guard)[0]
         item.parts = [part for part in guarded if show_part(part).strip(WHITE)]
         item.raw = item.text = "\n".join(show_part(part) for part in item.parts)
+        if self.layout.format != "text":
+            item.beyond = self._count_beyond(spec["message"], [part for part in passing if "drawn" in part], item, names)
         return item if item.text else None
+
+    # contract 4.43, 4.44 and 4.45
+    def _count_beyond(self, message: dict[str, Any], media: list[dict[str, Any]], item: It, names: dict[str, Any]) -> int:
+        """Media count in the place of the lines that stand for them."""
+        tokens = 0
+        for part in media:
+            said = evaluate(message["media"].get("tokens", "none"), {**names, "part": part})
+            tokens += (
+                said if said is not None else count_media(message["media"]["model"], part["drawn"], message["media"].get("detail", "auto"))
+            )
+        bare = "\n".join(show_part(part) for part in item.parts or () if part["type"] not in MEDIA)
+        return tokens * self.layout.unit + self.layout.units(bare) - self.layout.units(item.text)
 
 
 def show_part(part: dict[str, Any]) -> str:
-    return part["text"] if part["type"] == "text" else json.dumps(part, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    """What stands for a part that goes out where texts are read."""
+    return str(part["text"]) if part["type"] == "text" else show_media(part) if part["type"] in MEDIA else write_json(part)
 
 
 def _ids(items: list[It], kind: str, key: str) -> set[str]:

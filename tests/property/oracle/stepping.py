@@ -66,7 +66,7 @@ class Stepping:
 
     # contract 3.19
     def _see(self, section: Sec, item: It, expression: Any) -> Any:
-        tokens = self.selecting.layout.tokens(self.selecting.layout.units(item.text))
+        tokens = self.selecting.layout.tokens(self.selecting.layout.units(item.text) + item.beyond)
         this = {"tokens": tokens, "chars": len(item.text), "form": item.form}
         names = self.selecting.bind(section, item)
         return evaluate(expression, {**names, "group": item.key, "this": {**names["this"], **this}})
@@ -78,7 +78,7 @@ class Stepping:
     # contract 5.18 and 5.19
     def _rank(self, body: dict[str, Any], section: Sec, blocks: list[list[It]]) -> list[tuple[Any, list[list[It]]]]:
         """Blocks in classes with their ranks, oldest first in each; a block is judged by its first item."""
-        blocks = _sort_by_age(blocks)
+        blocks = _sort_by_age(blocks, section)
         if "by" in body:
             ranks = [self._see(section, block[0], body["by"]) for block in blocks]
             return [(value, [block for block, rank in zip(blocks, ranks, strict=True) if rank == value]) for value in sorted(set(ranks))]
@@ -119,7 +119,7 @@ class Stepping:
         by_group, step = body.get("whole") == "group", body.get("step", 1)
         key = section.group_of if by_group else (lambda item: item.unit)
         blocks = _gather([item for item in section.alive if not item.made], key)
-        blocks = _sort_by_age([block for block in blocks if not any(item.kept for item in block)])
+        blocks = _sort_by_age([block for block in blocks if not any(item.kept for item in block)], section)
         numbers = {id(block): place if by_group else block[0].number for place, block in enumerate(blocks)}
         return [
             (rank, _gather(ranked, lambda block: numbers[id(block)] // step) if step > 1 else [[block] for block in ranked])
@@ -252,7 +252,7 @@ class Stepping:
     def _find_touchable(self, section: Sec) -> list[list[It]]:
         """Units without a kept item, oldest first."""
         units = _gather(section.alive, lambda item: (item.made, id(item) if item.made else item.unit))
-        return _sort_by_age([unit for unit in units if not any(item.kept for item in unit)])
+        return _sort_by_age([unit for unit in units if not any(item.kept for item in unit)], section)
 
     # contract 5.24 and 5.25
     def _make(self, name: str, body: dict[str, Any], section: Sec, going: list[It]) -> Notch:
@@ -271,8 +271,11 @@ class Stepping:
             yield Notch(section, section.alive)
 
 
-def _sort_by_age(blocks: list[list[It]]) -> list[list[It]]:
-    """By the place of the first item in the source; what a recap made stands for the oldest."""
+# contract 8.40
+def _sort_by_age(blocks: list[list[It]], section: Sec) -> list[list[It]]:
+    """By the place of the first item in the source; what a recap made stands for the oldest. Of tools the last goes first."""
+    if section.is_tools:
+        return sorted(blocks, key=lambda block: -section.items.index(block[0]))
     return sorted(blocks, key=lambda block: -1 if block[0].made else block[0].unit)
 
 

@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from promptc.frontend.sections import load_media_table
 from promptc.model.media import DETAILS, MediaRule, MediaSize, UncountableError
 from tests.contract.sources import ROOT
+from tests.property.drawing.media import MODELS
+from tests.property.oracle.media import count_media
 
 FILE = ROOT / "compiler" / "promptc" / "frontend" / "media.toml"
 READ = tomllib.loads(FILE.read_text(encoding="utf-8"))
@@ -88,6 +90,21 @@ def test_every_size_is_counted_or_refused_whichever_way_it_lies(rule: MediaRule,
             counts.append(-1)
     assert counts[0] == counts[1]
     assert counts[0] > 0 or counts[0] == -1
+
+
+# contract 4.43
+@given(
+    st.sampled_from(MODELS),
+    st.integers(1, 100) | st.integers(1, 3000),
+    st.integers(1, 100) | st.integers(1, 3000),
+    st.sampled_from(("low", "high", "auto")),
+)
+def test_pictures_count_as_the_pages_say_in_exact_fractions(model: str, width: int, height: int, detail: str) -> None:
+    """What another reading of the pages of the providers gives, which rounds nothing before the end."""
+    rule = TABLE.find(model)
+    assert rule is not None
+    counted = rule.count("image", MediaSize(width, height), detail if rule.details else None)
+    assert counted == count_media(model, {"type": "image", "width": width, "height": height}, detail)
 
 
 _GRIDS = [rule for rule in TABLE.rules if rule.how in ("patches", "visual")]
