@@ -10,7 +10,7 @@ from random import Random
 from typing import Any
 
 import promptc
-from tests.property.drawing.packs import Drawn
+from tests.property.drawing.packs import MODELS_FILE, Drawn
 
 _UNWRITTEN = re.compile("[\x00-\x1f\x7f-\xa0\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
 _HELD = 120
@@ -28,7 +28,7 @@ def load_drawn(drawn: Drawn, folder: Path) -> promptc.Pack:
         if not file.exists() or file.read_bytes() != text.encode():
             file.write_bytes(text.encode())
     (folder / "pack.yaml").write_bytes(render_yaml(drawn.manifest).encode())
-    return promptc.load(folder)
+    return promptc.load(folder, models=folder / MODELS_FILE if MODELS_FILE in drawn.files else None)
 
 
 @dataclass(frozen=True, slots=True)

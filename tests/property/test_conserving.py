@@ -23,10 +23,15 @@ def judge_conserving(loaded: Loaded, tally: Tally) -> str | None:
     for total in (*iter_totals(loaded), Random(repr(loaded.drawn.state)).randint(1, 80)):
         outcome = loaded.compile(total)
         tally["renders"] += 1
-        wrong = next(_iter_wrong(loaded, outcome), None)
+        wrong = find_imbalance(loaded, outcome)
         if wrong is not None:
             return f"at {total}: {wrong}"
     return None
+
+
+def find_imbalance(loaded: Loaded, outcome: Outcome) -> str | None:
+    """A sum of the report that does not come out, or an item of which nothing tells where it went."""
+    return next(_iter_wrong(loaded, outcome), None)
 
 
 def _iter_wrong(loaded: Loaded, outcome: Outcome) -> Iterator[str]:

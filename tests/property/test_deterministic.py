@@ -9,6 +9,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from promptc.pipeline import Outcome, Prompt
 from promptc.text.json import render_canonical_json, render_digest
 from tests.property.drawing.draws import draw_any
 from tests.property.load_drawn import Library, Loaded
@@ -35,36 +36,38 @@ def test_the_same_from_other_hash_seeds(proof: Proof, tmp_path: Path) -> None:
 
 def digest_prompts(loaded: Loaded) -> str:
     """One digest of what a pack renders to at several totals, reports included."""
-    shown = [_show(loaded, total) for total in TOTALS]
+    shown = [show_render(loaded.compile(total)) for total in TOTALS]
     return render_digest(render_canonical_json(shown).encode())
 
 
-def _show(loaded: Loaded, total: int) -> list[Any]:
-    outcome = loaded.compile(total)
+def show_render(outcome: Outcome) -> list[Any]:
+    """All that a render gives: its text and messages where there are any, and its report."""
     emitted = outcome.emitted
-    return [emitted.text, list(emitted.messages), outcome.report] if emitted is not None else [outcome.report]
+    shown = [emitted.text, list(emitted.messages), Prompt(outcome).tools] if emitted is not None else []
+    return [*shown, outcome.report]
 
 
 # contract 3.13 and 11.8
 def test_the_order_of_a_states_keys_changes_nothing(proof: Proof) -> None:
     def judge(loaded: Loaded, tally: Tally) -> str | None:
         rng = Random(repr(loaded.drawn.state))
-        shuffled = loaded.pack.load_state(json.dumps(_shuffle(loaded.drawn.state, rng)).encode())
+        shuffled = loaded.pack.load_state(json.dumps(shuffle(loaded.drawn.state, rng)).encode())
         tally["packs shuffled"] += 1
         for total in TOTALS:
-            if _show(loaded, total) != _show(replace(loaded, state=shuffled), total):
+            if show_render(loaded.compile(total)) != show_render(replace(loaded, state=shuffled).compile(total)):
                 return f"at {total} the order of keys in the state changes the prompt or the report"
         return None
 
     proof.hold("order of keys", judge, draw_any, 1000)
 
 
-def _shuffle(value: Any, rng: Random) -> Any:
+def shuffle(value: Any, rng: Random) -> Any:
+    """The value with its keys in another order."""
     if isinstance(value, dict):
         keys = list(value)
         rng.shuffle(keys)
-        return {key: _shuffle(value[key], rng) for key in keys}
-    return [_shuffle(one, rng) for one in value] if isinstance(value, list) else value
+        return {key: shuffle(value[key], rng) for key in keys}
+    return [shuffle(one, rng) for one in value] if isinstance(value, list) else value
 
 
 def test_a_render_leaves_no_trace(proof: Proof) -> None:
@@ -72,13 +75,13 @@ def test_a_render_leaves_no_trace(proof: Proof) -> None:
     library = proof.library
 
     def judge(loaded: Loaded, tally: Tally) -> str | None:
-        first = [_show(loaded, total) for total in TOTALS]
-        again = [_show(loaded, total) for total in reversed(TOTALS)][::-1]
+        first = [show_render(loaded.compile(total)) for total in TOTALS]
+        again = [show_render(loaded.compile(total)) for total in reversed(TOTALS)][::-1]
         fresh = library.load(loaded.drawn)
         tally["renders"] += 3 * len(TOTALS)
         if first != again:
             return "the second render differs from the first"
-        return None if first == [_show(fresh, total) for total in TOTALS] else "a pack loaded anew renders differently"
+        return None if first == [show_render(fresh.compile(total)) for total in TOTALS] else "a pack loaded anew renders differently"
 
     proof.hold("idempotent", judge, draw_any, 600)
 

@@ -12,7 +12,7 @@ import promptc
 from promptc.diag.findings import PromptcError
 from promptc.model.messages import PROVIDERS
 from promptc.pipeline import Outcome, Prompt
-from tests.property.drawing.draws import draw_any, draw_cl100k, draw_hostile, draw_o200k
+from tests.property.drawing.draws import draw_any, draw_hostile
 from tests.property.drawing.packs import Drawn
 from tests.property.load_drawn import Loaded
 from tests.property.oracle.counting import count, count_messages
@@ -25,7 +25,7 @@ _FACTS = Path(promptc.__file__).parent / "frontend" / "providers.json"
 
 
 # contract 11.1 and 11.2
-@pytest.mark.parametrize("draw", [draw_cl100k, draw_o200k, draw_any, draw_hostile])
+@pytest.mark.parametrize("draw", [draw_any, draw_hostile])
 def test_exact_and_bounded(proof: Proof, draw: Callable[[Random], Drawn]) -> None:
     proof.hold(f"exact and bounded ({draw.__name__})", judge_exact, draw, 1000)
 
@@ -34,15 +34,21 @@ def judge_exact(loaded: Loaded, tally: Tally) -> str | None:
     for total in iter_totals(loaded):
         outcome = loaded.compile(total)
         tally["renders"] += 1
-        if outcome.emitted is None:
-            continue
-        tally["prompts"] += 1
-        counted = count_emitted(loaded, outcome)
-        if counted != outcome.tokens or counted != outcome.report["tokens"]:
-            return f"at {total} the tokenizer counts {counted}, reported are {outcome.tokens}"
-        if counted > total:
-            return f"{counted} tokens are emitted for a budget of {total}"
+        wrong = find_miscount(loaded, outcome, total, tally)
+        if wrong is not None:
+            return f"at {total} {wrong}"
     return None
+
+
+def find_miscount(loaded: Loaded, outcome: Outcome, total: int, tally: Tally, model: str | None = None) -> str | None:
+    """Holds one prompt to a count of the libraries themselves, and to its budget. `model` is the one that the render named."""
+    if outcome.emitted is None:
+        return None
+    tally["prompts"] += 1
+    counted = count_emitted(loaded, outcome, model)
+    if counted != outcome.tokens or counted != outcome.report["tokens"]:
+        return f"the tokenizer counts {counted}, reported are {outcome.tokens}"
+    return f"{counted} tokens are emitted for a budget of {total}" if counted > total else None
 
 
 # contract 8.17 and 11.1
@@ -66,7 +72,7 @@ def judge_provider(loaded: Loaded, tally: Tally) -> str | None:
         tools = len(Prompt(outcome).tools)
         added = (costs["tools_tokens"] if tools else 0) + costs["tool_tokens"] * tools
         added += costs["response_tokens"] if outcome.fitted.layout.response is not None else 0
-        counted += count_offered(counter, offered) + added + _count_media(loaded, outcome, name)
+        counted += count_offered(counter, offered) + added + count_media(loaded, outcome, provider=name)
         if counted != outcome.tokens or counted > total:
             return f"at {total} {name} counts {counted}, reported are {outcome.tokens}"
     return None
@@ -110,17 +116,17 @@ def iter_totals(loaded: Loaded) -> Iterator[int]:
     yield from (4000, rng.randint(1, natural), rng.randint((natural + 1) // 2, natural))
 
 
-def count_emitted(loaded: Loaded, outcome: Outcome) -> int:
+def count_emitted(loaded: Loaded, outcome: Outcome, model: str | None = None) -> int:
     """The count of the output's bytes, or of its messages with the stated overhead, by the libraries; of media by their rules."""
     assert outcome.emitted is not None
     counter = outcome.fitted.layout.meter.counter.name
     if outcome.fitted.layout.format == "text":
         return count(counter, outcome.emitted.text.encode().decode())
     told = count_messages(counter, _show_messages(outcome)) + count_offered(counter, _list_offered(outcome))
-    return told + _count_media(loaded, outcome, None)
+    return told + count_media(loaded, outcome, model=model)
 
 
-def _count_media(loaded: Loaded, outcome: Outcome, provider: str | None) -> int:
+def count_media(loaded: Loaded, outcome: Outcome, *, provider: str | None = None, model: str | None = None) -> int:
     """Tokens of the media in the messages, by what their sections say of them."""
     assert outcome.emitted is not None
     manifest = loaded.drawn.manifest
@@ -130,7 +136,7 @@ def _count_media(loaded: Loaded, outcome: Outcome, provider: str | None) -> int:
     for place, message in enumerate(outcome.emitted.messages):
         media = specs[owners[place]].get("items", {}).get("message", {}).get("media")
         if media is not None and isinstance(message["content"], list):
-            tokens += sum_media(choose_model(manifest, specs[owners[place]], provider), media, message["content"])
+            tokens += sum_media(choose_model(manifest, specs[owners[place]], provider, model), media, message["content"])
     return tokens
 
 

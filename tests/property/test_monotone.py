@@ -1,10 +1,12 @@
 """Monotone in the total: a larger total budget never removes content, and never turns success into an error."""
 
+from collections.abc import Iterable
 from random import Random
 
 import pytest
 
 from promptc.check.registry import MONOTONY
+from promptc.pipeline import Outcome
 from tests.property.drawing.draws import draw_hostile_monotone, draw_monotone, draw_outside
 from tests.property.holding import find_holding
 from tests.property.load_drawn import Loaded
@@ -34,19 +36,24 @@ def test_what_voids_it_is_named_by_check(proof: Proof) -> None:
 
 def judge_monotone(loaded: Loaded, tally: Tally) -> str | None:
     """Every total from one token to two more than the pack needs."""
-    smaller = None
-    for total in range(1, find_natural(loaded) + 3):
-        outcome = loaded.compile(total)
+    outcomes = ((total, loaded.compile(total)) for total in range(1, find_natural(loaded.compile(4000)) + 3))
+    return find_loss(outcomes, tally)
+
+
+def find_loss(outcomes: Iterable[tuple[int, Outcome]], tally: Tally) -> str | None:
+    """What one of these outcomes, in the order of their totals, holds less of than the one before."""
+    least, smaller = 0, None
+    for total, outcome in outcomes:
         tally["renders"] += 1
         holding = find_holding(outcome)
         if smaller is not None:
             tally["pairs"] += 1
             if holding is None:
-                return f"{total - 1} tokens are enough, at {total} it fails: {outcome.errors[0].message}"
+                return f"{least} tokens are enough, at {total} it fails: {outcome.errors[0].message}"
             losses = smaller.find_losses(holding)
             if losses:
-                return f"from {total - 1} to {total} tokens {losses[0]}"
-        smaller = holding
+                return f"from {least} to {total} tokens {losses[0]}"
+        least, smaller = total, holding
     return None
 
 
@@ -61,9 +68,8 @@ def judge_named(loaded: Loaded, tally: Tally) -> str | None:
     return None
 
 
-def find_natural(loaded: Loaded) -> int:
-    """What the pack needs when nothing has to be cut: the whole, or the sum of what its sections ask for."""
-    outcome = loaded.compile(4000)
+def find_natural(outcome: Outcome) -> int:
+    """What a pack needs that has more than it needs: the whole, or the sum of what its sections ask for."""
     demand = sum(outcome.fitted.layout.meter.tokens(units) for units in outcome.fitted.demand.values())
     return max(outcome.tokens or 0, min(demand, 400))
 

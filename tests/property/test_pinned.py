@@ -2,10 +2,11 @@
 
 from random import Random
 
-from promptc.pipeline import Outcome
+from promptc.pipeline import Outcome, Prompt
 from tests.property.drawing.draws import draw_any
 from tests.property.load_drawn import Loaded
 from tests.property.oracle.layout import Layout
+from tests.property.oracle.offering import write_json
 from tests.property.proof import Proof, Tally
 
 
@@ -24,37 +25,51 @@ def judge_pinned(loaded: Loaded, tally: Tally) -> str | None:
     for total in (rng.randint(1, 150), rng.randint(1, 60), rng.randint(20, 90)):
         outcome = loaded.compile(total)
         tally["renders"] += 1
-        if outcome.emitted is None:
-            continue
-        whole = _show(outcome)
-        for name, fit in outcome.fitted.sections.items():
-            for place, item in enumerate(fit.selected.items):
-                if not (fit.section.pinned or item.kept):
-                    continue
-                tally["items"] += 1
-                if item.content is None and item.text not in whole:
-                    return f"at {total}: item {place} of {name} is not in the output: {item.text!r}"
-                if not any(entry.item is item and entry.is_alive and entry.text == item.text for entry in fit.entries):
-                    return f"at {total}: item {place} of {name} does not stand as it was selected"
+        wrong = find_lost(outcome, tally)
+        if wrong is not None:
+            return f"at {total}: {wrong}"
+    return None
+
+
+def find_lost(outcome: Outcome, tally: Tally) -> str | None:
+    """What is pinned or kept and is not in a prompt, or not whole."""
+    if outcome.emitted is None:
+        return None
+    whole = _show(outcome)
+    for name, fit in outcome.fitted.sections.items():
+        for place, item in enumerate(fit.selected.items):
+            if not (fit.section.pinned or item.kept):
+                continue
+            tally["items"] += 1
+            if item.content is None and item.text not in whole:
+                return f"item {place} of {name} is not in the output: {item.text!r}"
+            if not any(entry.item is item and entry.is_alive and entry.text == item.text for entry in fit.entries):
+                return f"item {place} of {name} does not stand as it was selected"
     return None
 
 
 def _show(outcome: Outcome) -> str:
     assert outcome.emitted is not None
-    return "".join(part.text for part in outcome.emitted.parts)
+    return "".join([*(part.text for part in outcome.emitted.parts), *map(write_json, Prompt(outcome).tools)])
 
 
 def judge_order(loaded: Loaded, tally: Tally) -> str | None:
     for total in (4000, 60):
         outcome = loaded.compile(total)
-        if outcome.emitted is None:
-            continue
-        tally["prompts"] += 1
-        shown = list(dict.fromkeys(part.section for part in outcome.emitted.parts))
-        places = {name: place for place, name in enumerate(_order(loaded, outcome))}
-        if shown != sorted(shown, key=places.__getitem__):
-            return f"at {total}: the sections stand in the order {shown}"
+        wrong = find_disorder(loaded, outcome, tally)
+        if wrong is not None:
+            return f"at {total}: {wrong}"
     return None
+
+
+def find_disorder(loaded: Loaded, outcome: Outcome, tally: Tally) -> str | None:
+    """Sections that stand otherwise than the manifest says."""
+    if outcome.emitted is None:
+        return None
+    tally["prompts"] += 1
+    shown = list(dict.fromkeys(part.section for part in outcome.emitted.parts))
+    places = {name: place for place, name in enumerate(_order(loaded, outcome))}
+    return f"the sections stand in the order {shown}" if shown != sorted(shown, key=places.__getitem__) else None
 
 
 def _order(loaded: Loaded, outcome: Outcome) -> list[str]:
@@ -73,14 +88,20 @@ def judge_units(loaded: Loaded, tally: Tally) -> str | None:
     rng = Random(repr(loaded.drawn.manifest))
     for total in (4000, rng.randint(1, 150), rng.randint(1, 60), rng.randint(20, 90)):
         outcome = loaded.compile(total)
-        if outcome.emitted is None:
-            continue
-        for name, fit in outcome.fitted.sections.items():
-            units: dict[int, set[bool]] = {}
-            for entry in fit.entries:
-                if entry.item.content is not None:
-                    units.setdefault(entry.item.unit, set()).add(entry.is_alive)
-                    tally["items"] += 1
-            if any(len(alive) > 1 for alive in units.values()):
-                return f"at {total}: {name} holds half of a unit"
+        wrong = find_half(outcome, tally)
+        if wrong is not None:
+            return f"at {total}: {wrong}"
+    return None
+
+
+def find_half(outcome: Outcome, tally: Tally) -> str | None:
+    """A section with a tool's use and not its result, or the other way round."""
+    for name, fit in outcome.fitted.sections.items() if outcome.emitted is not None else ():
+        units: dict[int, set[bool]] = {}
+        for entry in fit.entries:
+            if entry.item.content is not None:
+                units.setdefault(entry.item.unit, set()).add(entry.is_alive)
+                tally["items"] += 1
+        if any(len(alive) > 1 for alive in units.values()):
+            return f"{name} holds half of a unit"
     return None

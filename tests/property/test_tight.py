@@ -23,17 +23,25 @@ def judge_tight(loaded: Loaded, tally: Tally) -> str | None:
     for total in (4000, rng.randint(1, 150), rng.randint(1, 60)):
         outcome = loaded.compile(total)
         tally["renders"] += 1
-        for name, run in iter_ladders(outcome):
-            if not run.applied or outcome.fitted.counts_chars(name):
-                continue  # of a cap in characters the next properties tell
-            tally["ladders"] += 1
-            if run.is_met and not run.applied[-1].before > run.target >= run.applied[-1].after:
-                return f"at {total}: the last notch of {name} goes from {run.applied[-1].before} to {run.applied[-1].after} of {run.target}"
-            low = run.start
-            for cut in run.applied:
-                if cut.needs != low - run.target:
-                    return f"at {total}: {name} says it needs {cut.needs}, not {low - run.target}"
-                low = min(low, cut.after)
+        wrong = find_loose(outcome, tally)
+        if wrong is not None:
+            return f"at {total}: {wrong}"
+    return None
+
+
+def find_loose(outcome: Outcome, tally: Tally) -> str | None:
+    """A ladder that went further than it needed to, or says wrongly what it needed."""
+    for name, run in iter_ladders(outcome):
+        if not run.applied or outcome.fitted.counts_chars(name):
+            continue  # of a cap in characters the next properties tell
+        tally["ladders"] += 1
+        if run.is_met and not run.applied[-1].before > run.target >= run.applied[-1].after:
+            return f"the last notch of {name} goes from {run.applied[-1].before} to {run.applied[-1].after} of {run.target}"
+        low = run.start
+        for cut in run.applied:
+            if cut.needs != low - run.target:
+                return f"{name} says it needs {cut.needs}, not {low - run.target}"
+            low = min(low, cut.after)
     return None
 
 

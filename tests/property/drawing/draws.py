@@ -1,27 +1,21 @@
 """The kinds of packs that properties look at."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from random import Random
 from typing import Any
 
 from tests.property.drawing.breaches import BREACHES
-from tests.property.drawing.packs import Drawn, draw_pack
+from tests.property.drawing.media import MODELS, READERS
+from tests.property.drawing.packs import MODELS_FILE, Drawn, draw_pack, needs_reader
 from tests.property.drawing.sections import Taste
-from tests.property.drawing.tokenizer import NAME
+from tests.property.drawing.tokenizer import ENCODING, NAME, SHIPPED
 from tests.property.drawing.words import draw_hostile_text, draw_text
 
 COUNTERS = ("cl100k_base", "o200k_base", "chars/4")
 EVERY_COUNTER = (*COUNTERS * 4, NAME)
-
-
-def draw_cl100k(rng: Random) -> Drawn:
-    """Any pack, counted by cl100k_base."""
-    return draw_pack(rng, _taste(rng, "cl100k_base"))
-
-
-def draw_o200k(rng: Random) -> Drawn:
-    """Any pack, counted by o200k_base."""
-    return draw_pack(rng, _taste(rng, "o200k_base"))
+KINDS = (*COUNTERS, NAME, SHIPPED, ENCODING)
+"""A counter of each kind. The last two are there where `install_encodings` put them."""
 
 
 def draw_any(rng: Random) -> Drawn:
@@ -37,6 +31,35 @@ def draw_monotone(rng: Random) -> Drawn:
     shares = rng.random() < 0.5
     counter = rng.choice(COUNTERS if shares else EVERY_COUNTER)
     return draw_pack(rng, Taste(counter, shares=shares, inside=True, most_items=rng.choice((3, 5)), most_words=6, large=False))
+
+
+def draw_rich(rng: Random, counter: str) -> Drawn:
+    """A small pack, most with pools, tools that are items and media, some with a budget that follows one of several models."""
+    shares = counter not in (NAME, ENCODING) and rng.random() < 0.4
+    taste = Taste(counter, shares=shares, inside=rng.random() < 0.9, most_items=rng.choice((4, 7)), most_words=8, rich=True)
+    drawn = draw_pack(rng, replace(taste, large=rng.random() < 0.2))
+    if rng.random() < 0.4:
+        names = READERS if needs_reader(drawn.manifest) else MODELS
+        drawn.manifest["budget"] = {"model": rng.choice(names), "reserve": rng.choice((0, 7))}
+        windows = {name: rng.choice((60, 120, 250, 500, 1500)) for name in names}
+        return replace(drawn, files={**drawn.files, MODELS_FILE: _render_models(windows)})
+    return drawn
+
+
+def _render_models(windows: dict[str, int]) -> str:
+    return "as_of = 2027-01-02\n" + "".join(f'[[model]]\nname = "{name}"\ncontext = {size}\n' for name, size in windows.items())
+
+
+def _draw_counted(counter: str) -> Callable[[Random], Drawn]:
+    def draw(rng: Random) -> Drawn:
+        return draw_rich(Random(f"{counter}/{rng.random()}"), counter)
+
+    draw.__name__ = f"draw_rich, {counter}"
+    return draw
+
+
+RICH = {counter: _draw_counted(counter) for counter in KINDS}
+"""By counter: draws the packs that every guarantee is held against."""
 
 
 def draw_outside(rng: Random) -> Drawn:

@@ -12,6 +12,9 @@ from tests.property.drawing.tokenizer import NAME, render_tokenizer
 from tests.property.drawing.tools import draw_offer, draw_state_tools, draw_tool_items
 from tests.property.drawing.words import IDS
 
+MODELS_FILE = "models.toml"
+"""The table of models of a pack whose budget follows one."""
+
 _SAFE_SEPARATORS = ("\n", "\n", "\n", "", "\n\n", "---\n")
 _UNSAFE_SEPARATORS = (" ", "--", "\n ", "/\n/")
 FENCE = {"open": "=== {{ section.id | upper }}_BEGIN ===", "close": "=== {{ section.id | upper }}_END ==="}
@@ -38,14 +41,14 @@ def draw_pack(rng: Random, taste: Taste) -> Drawn:
         "budget": 4000,
         "sections": sections,
     }
-    tools = draw_tool_items(rng, drawer)
+    tools = draw_tool_items(rng, drawer, 0.8 if taste.rich else 0.4)
     fitted = sections if tools is None else [*sections, tools]
     if rng.random() < 0.8:
         manifest["truncate"] = _draw_shared_ladder(rng, drawer, fitted)
     _draw_output(rng, manifest, taste)
     if rng.random() < 0.3:
         _draw_strain(rng, drawer, manifest, fitted, taste)
-    if rng.random() < 0.4:
+    if rng.random() < (0.7 if taste.rich else 0.4):
         _draw_pools(rng, drawer, manifest, fitted, taste)
     files = TEMPLATES | ({"tokenizer.json": render_tokenizer()} if taste.tokenizer == NAME else {})
     state = draw_state(rng, most_items=taste.most_items, most_words=taste.most_words, large=taste.large)
@@ -120,11 +123,11 @@ def _draw_output(rng: Random, manifest: dict[str, Any], taste: Taste) -> None:
         output["fence"] = FENCE
     if rng.random() < 0.4:
         output["separator"] = rng.choice(_SAFE_SEPARATORS if taste.must_meet_safely or rng.random() < 0.7 else _UNSAFE_SEPARATORS)
-    if rng.random() < 0.4:
+    if rng.random() < (0.8 if taste.rich else 0.4):
         output["format"] = "messages"
     if rng.random() < 0.6:
         output["messages"] = rng.choice(("merge", "each", _draw_messages(rng, manifest)))
-    if rng.random() < 0.3 and not any(_needs_reader(section) for section in manifest["sections"]):
+    if rng.random() < 0.3 and not needs_reader(manifest):
         output["models"] = {name: rng.choice(MODELS) for name in rng.sample(("openai", "anthropic", "gemini"), 2)}
     if taste.must_meet_safely:
         for section in manifest["sections"]:
@@ -134,10 +137,10 @@ def _draw_output(rng: Random, manifest: dict[str, Any], taste: Taste) -> None:
         manifest["output"] = output
 
 
-def _needs_reader(section: dict[str, Any]) -> bool:
-    """Whether pages and seconds are left to the table, which has them for some models alone."""
-    media = section.get("items", {}).get("message", {}).get("media", {})
-    return media.get("model") in READERS and media.get("tokens", "none") == "none"
+def needs_reader(manifest: dict[str, Any]) -> bool:
+    """Whether pages and seconds are left to the table somewhere, which has them for some models alone."""
+    found = [section.get("items", {}).get("message", {}).get("media", {}) for section in manifest["sections"]]
+    return any(media.get("model") in READERS and media.get("tokens", "none") == "none" for media in found)
 
 
 def _draw_messages(rng: Random, manifest: dict[str, Any]) -> list[dict[str, Any]]:

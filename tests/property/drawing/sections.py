@@ -23,7 +23,8 @@ _SEPARATORS = ("\n", "\n\n", ", ", "", " ", "\n---\n", "|", "\n\n\n")
 @dataclass(frozen=True, slots=True)
 class Taste:
     """What kind of pack is drawn. `shares`: percentages and `grow` occur. `inside`: only what the conditions of monotony allow.
-    `large`: some pictures take as much as a whole pack of texts.
+    `large`: some pictures take as much as a whole pack of texts. `rich`: most packs have pools, tools that are items and media,
+    and most are rendered as messages.
     """
 
     tokenizer: str = "cl100k_base"
@@ -32,6 +33,7 @@ class Taste:
     most_items: int = 8
     most_words: int = 12
     large: bool = True
+    rich: bool = False
 
     @property
     def must_meet_safely(self) -> bool:
@@ -55,7 +57,9 @@ class SectionDrawer:
         """A whole section."""
         rng = self._rng
         section: dict[str, Any] = {"id": name}
-        kind = rng.choice(("text", "items", "items", "items", "turns"))
+        kind = rng.choice(
+            ("text", "items", "items", "turns", "turns") if self._taste.rich else ("text", "items", "items", "items", "turns")
+        )
         if kind == "turns" and self._taste.must_meet_safely and self._taste.tokenizer == "o200k_base":
             kind = "items"  # messages have no fence, and may begin with a slash
         guarded = self._draw_source(section, kind)
@@ -171,7 +175,7 @@ class SectionDrawer:
     def _draw_parts(self) -> dict[str, Any]:
         """Which parts pass, and what counts the media among them: a model's rules, or the author where its provider publishes none."""
         rng = self._rng
-        if rng.random() < 0.4:
+        if rng.random() < (0.1 if self._taste.rich else 0.4):
             return {"parts": rng.choice((["text"], ["text", "tool_use", "tool_result"]))}
         parts = list(rng.choice(_MEDIA))
         media: dict[str, Any] = {"model": rng.choice(MODELS)}

@@ -62,7 +62,7 @@ def draw_turns(rng: Random, count: int, odd: float, *, large: bool) -> list[dict
             turns += [{"role": "user", "content": one} for one in answers]
         else:
             content: Any = draw_text(rng, 8, odd=odd)
-            if rng.random() < 0.4:
+            if rng.random() < 0.5:
                 seen = [draw_media(rng, large=large) for _ in range(rng.choice((1, 1, 2)))]
                 content = seen if rng.random() < 0.3 else [{"type": "text", "text": content}, *seen]
             turns.append({"role": rng.choice(("user", "assistant")), "content": content})

@@ -30,9 +30,9 @@ _NOTED: tuple[dict[str, Any], ...] = (
 """Schemas with what says something to a reader alone, and with what only looks so."""
 
 
-def draw_tool_items(rng: Random, drawer: SectionDrawer) -> dict[str, Any] | None:
-    """The section that tools are, in some packs."""
-    if rng.random() < 0.6:
+def draw_tool_items(rng: Random, drawer: SectionDrawer, share: float) -> dict[str, Any] | None:
+    """The section that tools are, in such a share of packs."""
+    if rng.random() > share:
         return None
     return drawer.draw_tools("state.tools" if rng.random() < 0.7 else list(rng.sample(_FILES, rng.randint(1, 3))))
 

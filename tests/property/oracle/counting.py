@@ -3,7 +3,7 @@
 from functools import lru_cache
 
 from tests.cases.recount import count_text
-from tests.property.drawing.tokenizer import NAME, load_tokenizer
+from tests.property.drawing.tokenizer import ENCODING, NAME, load_drawn_encoding, load_tokenizer
 
 MESSAGE = 3
 WHOLE = 3
@@ -14,6 +14,8 @@ def count(counter: str, text: str) -> int:
     """Tokens of a text; `chars/4` rounds up."""
     if counter == NAME:
         return len(load_tokenizer().encode(text, add_special_tokens=False).ids)
+    if counter == ENCODING:
+        return len(load_drawn_encoding().encode_ordinary(text))
     return count_text(counter, text)
 
 

@@ -117,10 +117,12 @@ _PICTURES: Mapping[str, Callable[[int, int, str], int]] = {
 }
 
 
-def choose_model(manifest: Mapping[str, Any], spec: Mapping[str, Any], provider: str | None) -> str:
-    """The model whose rules count the parts of a section."""
+def choose_model(manifest: Mapping[str, Any], spec: Mapping[str, Any], provider: str | None, asked: str | None = None) -> str:
+    """The model whose rules count the parts of a section; `asked` is that of the render, if it names one."""
     named = manifest.get("output", {}).get("models", {}).get(provider)
-    return str(named or spec["items"]["message"]["media"]["model"])
+    budget = manifest["budget"]
+    followed = budget.get("model") if isinstance(budget, dict) else None
+    return str(asked or named or followed or spec["items"]["message"]["media"]["model"])
 
 
 def sum_media(model: str, media: Mapping[str, Any], parts: Sequence[Mapping[str, Any]]) -> int:

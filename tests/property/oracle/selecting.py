@@ -15,7 +15,7 @@ from promptc.text.guard import Guard
 from tests.property.drawing.tokenizer import NAME, render_tokenizer
 from tests.property.oracle.jinja_text import evaluate, render_text
 from tests.property.oracle.layout import Layout
-from tests.property.oracle.media import MEDIA, count_media, find_kind, show_media
+from tests.property.oracle.media import MEDIA, choose_model, count_media, find_kind, show_media
 from tests.property.oracle.offering import WHITE, shape_tool, write_json
 from tests.property.oracle.parts import It, Sec
 
@@ -315,18 +315,17 @@ class Selecting:
         item.parts = [part for part in guarded if show_part(part).strip(WHITE)]
         item.raw = item.text = "\n".join(show_part(part) for part in item.parts)
         if self.layout.format != "text":
-            item.beyond = self._count_beyond(spec["message"], [part for part in passing if "drawn" in part], item, names)
+            item.beyond = self._count_beyond(spec, [part for part in passing if "drawn" in part], item, names)
         return item if item.text else None
 
     # contract 4.43, 4.44 and 4.45
-    def _count_beyond(self, message: dict[str, Any], media: list[dict[str, Any]], item: It, names: dict[str, Any]) -> int:
+    def _count_beyond(self, spec: dict[str, Any], media: list[dict[str, Any]], item: It, names: dict[str, Any]) -> int:
         """Media count in the place of the lines that stand for them."""
-        tokens = 0
+        tokens, message = 0, spec["message"]
+        model = choose_model(self.manifest, {"items": spec}, None) if media else ""
         for part in media:
             said = evaluate(message["media"].get("tokens", "none"), {**names, "part": part})
-            tokens += (
-                said if said is not None else count_media(message["media"]["model"], part["drawn"], message["media"].get("detail", "auto"))
-            )
+            tokens += said if said is not None else count_media(model, part["drawn"], message["media"].get("detail", "auto"))
         bare = "\n".join(show_part(part) for part in item.parts or () if part["type"] not in MEDIA)
         return tokens * self.layout.unit + self.layout.units(bare) - self.layout.units(item.text)
 
