@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -19,11 +19,10 @@ from promptc.pipeline import Outcome
 from tests.cases.case import ROOT
 from tests.property.drawing.draws import KINDS, RICH
 from tests.property.drawing.packs import MODELS_FILE
-from tests.property.drawing.tokenizer import install_encodings
 from tests.property.load_drawn import Loaded
 from tests.property.oracle.charges import find_overfull
 from tests.property.oracle.media import MEDIA, choose_model, sum_media
-from tests.property.proof import Proof, Tally
+from tests.property.proof import Proof, Tally, count_packs
 from tests.property.test_conserving import find_imbalance
 from tests.property.test_deterministic import digest_prompts, show_render, shuffle
 from tests.property.test_exact import find_miscount
@@ -31,17 +30,9 @@ from tests.property.test_monotone import find_loss, find_natural
 from tests.property.test_pinned import find_disorder, find_half, find_lost
 from tests.property.test_tight import find_loose
 
-PACKS = 1000
 _MOST = 4000
 _LOOKED_AT = 3
 """How many totals of a pack, each with the next one, are looked at beside the largest; to prove, 20."""
-
-
-@pytest.fixture(scope="module")
-def encodings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Mapping[str, str]]:
-    """The encodings of tiktoken that packs name; gives the variables by which another process finds them."""
-    with install_encodings(tmp_path_factory.mktemp("encodings")) as variables:
-        yield variables
 
 
 # contract 11.1, 11.2, 11.3, 11.4, 11.6, 11.7, 11.8 and 11.10
@@ -50,7 +41,7 @@ def test_every_guarantee(proof: Proof, encodings: Mapping[str, str], counter: st
     def judge(loaded: Loaded, tally: Tally) -> str | None:
         return judge_guarantees(loaded, tally, max(_LOOKED_AT, proof.share(20)))
 
-    tally = proof.hold(f"every guarantee ({counter})", judge, RICH[counter], _count_packs(proof))
+    tally = proof.hold(f"every guarantee ({counter})", judge, RICH[counter], count_packs(proof, 3))
     assert all(tally[one] for one in ("pools", "tools", "media", "models", "pairs")) or tally["packs"] < 50
 
 
@@ -60,7 +51,7 @@ def test_every_guarantee(proof: Proof, encodings: Mapping[str, str], counter: st
 def test_the_same_in_a_fresh_process(proof: Proof, encodings: Mapping[str, str], counter: str, tmp_path: Path) -> None:
     """Under another hash seed, and from another folder."""
     tally = proof.figures.setdefault(f"fresh process ({counter})", Tally())
-    seeds = [f"{proof.seed}/{index}" for index in range(proof.share(_count_packs(proof)))]
+    seeds = [f"{proof.seed}/{index}" for index in range(proof.share(count_packs(proof, 3)))]
     here = [digest_prompts(proof.library.draw(RICH[counter], seed)) for seed in seeds]
     command = [sys.executable, "-m", "tests.property.digest_packs", str(tmp_path), json.dumps(seeds), counter]
     paths = os.pathsep.join((str(ROOT / "compiler"), str(ROOT), encodings["PYTHONPATH"]))
@@ -69,11 +60,6 @@ def test_the_same_in_a_fresh_process(proof: Proof, encodings: Mapping[str, str],
     )
     tally["packs"] += len(seeds)
     assert json.loads(told.stdout) == here
-
-
-def _count_packs(proof: Proof) -> int:
-    """All to prove; a quick run draws a third of what it draws for other properties, for each counter."""
-    return PACKS if proof.share(PACKS) == PACKS else PACKS // 3
 
 
 def judge_guarantees(loaded: Loaded, tally: Tally, most: int = _LOOKED_AT) -> str | None:

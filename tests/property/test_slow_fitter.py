@@ -1,15 +1,24 @@
 """The law of fitting: what is emitted is what a slow fitter finds that counts the whole layout anew at every notch."""
 
+from collections.abc import Mapping
 from random import Random
 
-from tests.property.drawing.draws import draw_any
+import pytest
+
+from tests.property.drawing.draws import KINDS, RICH, draw_any
 from tests.property.load_drawn import Loaded
 from tests.property.oracle.fitting import Expected, expect
-from tests.property.proof import Proof, Tally
+from tests.property.proof import Proof, Tally, count_packs
 
 
 def test_same_as_the_slow_fitter(proof: Proof) -> None:
-    proof.hold("same as the slow fitter", judge_fitting, draw_any, 2000)
+    proof.hold("same as the slow fitter", judge_fitting, draw_any, 1000)
+
+
+@pytest.mark.parametrize("counter", KINDS)
+def test_so_it_is_for_every_kind_of_counter(proof: Proof, encodings: Mapping[str, str], counter: str) -> None:
+    """Over packs with pools, tools that are items, and media."""
+    proof.hold(f"same as the slow fitter ({counter})", judge_fitting, RICH[counter], count_packs(proof, 6))
 
 
 def judge_fitting(loaded: Loaded, tally: Tally) -> str | None:

@@ -103,18 +103,40 @@ def _count_level(width: int, height: int, detail: str) -> int:
     return {"low": 280, "high": 1120, "auto": 1120}[detail]
 
 
+def _alike(way: Callable[[int, int], int]) -> Callable[[int, int, str], int]:
+    return lambda width, height, detail: way(width, height)
+
+
+def _by_tiles(base: int, each: int) -> Callable[[int, int, str], int]:
+    whole = _count_tiles(base, each)
+    return _by_detail(auto=whole, low=_count_tiles(base, 0), high=whole)
+
+
 _WITHIN = _count_patches(2048, 2500, 120)
-_MINI = _count_patches(2048, 1536, 120)
+_SMALL = _count_patches(512, None, 120)
+_LARGE = _count_patches(6000, 10000, 120)
 _PICTURES: Mapping[str, Callable[[int, int, str], int]] = {
-    "gpt-5.6": _by_detail(auto=_count_patches(65535, None, 120), low=_count_patches(512, None, 120), high=_WITHIN),
+    "gpt-5.6": _by_detail(auto=_count_patches(65535, None, 120), low=_SMALL, high=_WITHIN),
+    "gpt-5.5": _by_detail(auto=_LARGE, low=_SMALL, high=_WITHIN),
     "gpt-5.4": _by_detail(auto=_WITHIN, low=_count_patches(2048, 6144, 120), high=_WITHIN),
-    "gpt-4o": _by_detail(auto=_count_tiles(85, 170), low=_count_tiles(85, 0), high=_count_tiles(85, 170)),
-    "gpt-5-mini": _by_detail(auto=_MINI, low=_MINI, high=_MINI),
+    "gpt-5.2": _alike(_count_patches(2048, 6144, 120)),
+    "gpt-4.1-mini": _alike(_count_patches(2048, 6144, 162)),
+    "gpt-5-mini": _alike(_count_patches(2048, 1536, 120)),
+    "gpt-5-nano": _alike(_count_patches(2048, 1536, 150)),
+    "gpt-4.1-nano": _alike(_count_patches(2048, 1536, 246)),
+    "o4-mini": _alike(_count_patches(2048, 1536, 172)),
+    "gpt-5": _by_tiles(70, 140),
+    "gpt-4o": _by_tiles(85, 170),
+    "gpt-4o-mini": _by_tiles(2833, 5667),
+    "o3": _by_tiles(75, 150),
     "claude-opus-5-5": _count_visual(2576, 4784),
     "claude-sonnet-4-5": _count_visual(1568, 1568),
     "gemini-2.5-flash": _count_crops,
     "gemini-3-pro": _count_level,
 }
+
+COUNTED = tuple(_PICTURES)
+"""A model of every rule."""
 
 
 def choose_model(manifest: Mapping[str, Any], spec: Mapping[str, Any], provider: str | None, asked: str | None = None) -> str:
