@@ -32,14 +32,14 @@ from tests.property.test_tight import find_loose
 
 _MOST = 4000
 _LOOKED_AT = 3
-"""How many totals of a pack, each with the next one, are looked at beside the largest; to prove, 20."""
+"""How many totals of a pack, each with the next one, are looked at beside the largest; to prove, 8."""
 
 
 # contract 11.1, 11.2, 11.3, 11.4, 11.6, 11.7, 11.8 and 11.10
 @pytest.mark.parametrize("counter", KINDS)
 def test_every_guarantee(proof: Proof, encodings: Mapping[str, str], counter: str) -> None:
     def judge(loaded: Loaded, tally: Tally) -> str | None:
-        return judge_guarantees(loaded, tally, max(_LOOKED_AT, proof.share(20)))
+        return judge_guarantees(loaded, tally, max(_LOOKED_AT, proof.share(8)))
 
     tally = proof.hold(f"every guarantee ({counter})", judge, RICH[counter], count_packs(proof, 3))
     assert all(tally[one] for one in ("pools", "tools", "media", "models", "pairs")) or tally["packs"] < 50
