@@ -82,6 +82,14 @@ class Outcome:
 
         return build_report(self.fitted, self.emitted, self.tokens, self.warnings)
 
+    def build_row(self, more: Sequence[Diagnostic] = ()) -> dict[str, Any]:
+        """Builds of the report what one row of many tells: `tokens`, those by section, the tier, how many items of each section are left
+        out, and every finding, with `more` of them.
+        """
+        from promptc.passes.report import build_row
+
+        return build_row(self.fitted, self.emitted, self.tokens, (*self.errors, *self.warnings, *more))
+
     @cached_property
     def redactions(self) -> dict[str, str]:
         """What the placeholders in the prompt stand for; nothing where there is none."""

@@ -14,8 +14,9 @@ OPENING = frozenset(
 
 # --- what a stranger can name ---
 READER = {
-    ("promptc.files.reading", "os.open"): 6,
-    ("promptc.files.atomic", "os.open"): 4,
+    ("promptc.files.reading", "os.open"): 7,
+    ("promptc.files.reading", "os.fdopen"): 1,
+    ("promptc.files.atomic", "os.open"): 5,
     ("promptc.files.lock", "os.open"): 2,  # beside a state; no link is followed, and it is a regular file
     ("promptc.sources.database", "sqlite3.connect"): 1,  # of what was looked at before
 }

@@ -7,7 +7,7 @@ from tests.contract.sources import ROOT, iter_imports, load_modules
 # Module → what of it is used to start something.
 PLACES = {
     "promptc.golden.git": {"subprocess.Popen"},  # git
-    "promptc.golden.verdicts.workers": {"multiprocessing.get_context"},  # itself, to run cases in parallel
+    "promptc.workers": {"multiprocessing.get_context"},  # itself, to work in parallel
     "promptc.cli.commands.review": {"subprocess.run"},  # the user's editor
 }
 _MODULES = {

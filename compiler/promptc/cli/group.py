@@ -29,6 +29,7 @@ GROUPS: dict[str, dict[str, str]] = {
     "Write a pack": {
         "init": "Create a new pack to start from.",
         "render": "Print the prompt that a pack makes from a state.",
+        "batch": "Render many states to a file of rows.",
         "explain": "Show what each section holds, what was cut and why.",
         "check": "Find mistakes in a pack, for every possible state.",
         "diff": "Compare two prompts.",
@@ -84,6 +85,7 @@ _ARGUMENTS = {
     "packs": "A pack, or a folder with packs in it.",
     "pack": "The pack: a folder with a pack.yaml, or the YAML file itself.",
     "state": "The state: a JSON file, or `-` for standard input.",
+    "states": "A file with one state on each line as JSON, or `-`.",
     "usage": "A file of JSON lines, or `-`: a report and a usage in each.",
     "words": "An operation of PACK (see --list), then the state or `-`.",
     "answered": "The answer, or `-`. If an operation asked for it, name that first.",
@@ -99,7 +101,7 @@ _ARGUMENTS = {
     "queries": "A TSV file with the columns query and expected. `expected` is FILE#HEADING, or several with `||` between them.",
     "asked": "A command, for example render or index build.",
 }
-LATER = frozenset("batch cache doctor serve tune".split())
+LATER = frozenset("cache doctor serve tune".split())
 """Commands that docs/contract.md names among those that are not there yet."""
 
 MEANT = {

@@ -165,17 +165,19 @@ class Progress:
         self._started = self._drawn = monotonic()
         self._is_drawn = False
 
-    def note(self, done: int, total: int) -> None:
-        """`done` of `total` are done."""
+    def note(self, done: int, total: int, rows: int | None = None) -> None:
+        """`done` of `total` are done; 0 in all where nobody knows. `rows`, where it is given, is how many were made meanwhile."""
         now = monotonic()
         if not self._is_shown or now - self._drawn < self._choose_pause():
             return
         self._drawn = now
-        left = int((now - self._started) * (total - done) / max(done, 1))
-        told = f"{self._label}  {done:,} of {total:,}, about {left // 60}:{left % 60:02} left"
+        seconds = now - self._started
+        left = int(seconds * (total - done) / max(done, 1))
+        told = f"{done:,} of {total:,}" if rows is None else f"{rows:,} ({rows / max(seconds, _PAUSE):,.0f} a second)"
+        told = f"{self._label}  {told}" + (f", about {left // 60}:{left % 60:02} left" if total else "")
         if self._is_terminal:
-            bar = render_bar(done, 0, total, _BAR)
-            write_stderr(f"\r\x1b[K{bar}{' ' * (_BAR - len(bar))}  {told}")
+            bar = render_bar(done, 0, total, _BAR) if total else ""
+            write_stderr(f"\r\x1b[K{bar}{' ' * (_BAR - len(bar) if total else 0)}{'  ' if total else ''}{told}")
             self._is_drawn = True
         else:
             write_stderr(f"{told}\n")

@@ -139,6 +139,11 @@ class RenderRequest:
     changes: tuple[tuple[str, str], ...] = ()
     stores: dict[str, str] = field(default_factory=dict)
 
+    @property
+    def options(self) -> dict[str, Any]:
+        """What `Pack.compile` is asked, besides the state, by its names."""
+        return {name: getattr(self, name) for name in ("budget", "model", "variants", "patches", "format", "stores")}
+
 
 @frozen
 class RenderCommand:

@@ -108,16 +108,8 @@ def compile_request(
     pack: Pack, state: State, request: RenderRequest, *, without: tuple[str, ...] = (), budget: int | None = None
 ) -> Outcome:
     """Makes the render that was asked for; `budget` takes the place of the asked one."""
-    return pack.compile(
-        state,
-        budget=budget if budget is not None else request.budget,
-        model=request.model,
-        variants=request.variants,
-        patches=request.patches,
-        format=request.format,
-        without=without,
-        stores=request.stores,
-    )
+    asked = request.options
+    return pack.compile(state, **(asked | {"budget": budget} if budget is not None else asked), without=without)
 
 
 def load_selected(outcome: Outcome, name: str) -> Selected:

@@ -54,6 +54,7 @@ def _plain(*names: str) -> Mapping[str, Holds]:
 # Command → its parameters, by click's names for them, with what their values are. What is not here is refused.
 _ALLOWED: Mapping[str, Mapping[str, Holds]] = {
     "render": {**_RENDER, **_plain("only")},
+    "batch": {**_RENDER, "states": "file", "output": "output", **_plain("jobs", "on_error", "resume", "force")},
     "explain": {**_RENDER, **_plain("why", "stages", "source", "sweep", "without", "as_json", "width")},
     "eval": {**_RENDER, **_plain("expression", "section", "item")},
     "diff": {**_RENDER, "old": "compared", "new": "compared", "states": "file", **_plain("stat", "style", "as_json", "width")},

@@ -3,7 +3,8 @@
 `write_file` and `write_folder` write what a user named, and tell what is wrong as findings; `replace_file`, `replace_remade` and
 `make_folder_beside` are what they are made of, and raise `OSError`.
 
-What is made again when it is missing need not outlive a power cut; all else is on the disk when the call returns.
+What is made again when it is missing need not outlive a power cut; all else is on the disk when the call returns. A `GrowingFile` is
+written for hours, beside the one whose place it takes when it is whole, and outlives the run that writes it.
 
 The new one is written beside the old one, under a name of its own, and locked for as long as it is written. So what a killed run left
 there is told from what another run is writing: the next write of the same file or folder removes it.
@@ -24,8 +25,10 @@ from promptc.diag.frozen import frozen
 from promptc.files.lock import is_at, lock_file
 from promptc.files.reading import AnyPath
 
-_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+_BINARY = getattr(os, "O_BINARY", 0)
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0) | _BINARY
 _LEFT = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
+_GROWING = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | _BINARY
 _INSIDE = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 _NO_FOLDER_SYNC = (errno.EINVAL, errno.EACCES, errno.EBADF, errno.ENOTSUP)
 """What systems say that cannot promise it for folders."""
@@ -90,13 +93,81 @@ def replace_file(
     `check` is called when the new file is on the disk and has only to be renamed; it may raise. Its mode is that of the file `like`, its
     owner too where that is allowed; without one, `mode`. Raises `OSError`.
     """
-    _replace(path, data, mode=mode, like=os.stat(like) if like is not None else None, check=check, is_kept=True)
+    old = os.stat(like) if like is not None else None
+    _replace(path, lambda opened: _fill(opened, data, old, is_kept=True), mode=mode, like=old, check=check)
     sync_folder(os.path.dirname(os.fspath(path)) or ".")
 
 
 def replace_remade(path: AnyPath, data: bytes, *, mode: int = 0o666) -> None:
     """Puts a file at `path` as `replace_file` does, for what is made again when it is missing: a power cut may take it."""
-    _replace(path, data, mode=mode, like=None, check=lambda: None, is_kept=False)
+    _replace(path, lambda opened: _fill(opened, data, None, is_kept=False), mode=mode, like=None, check=lambda: None)
+
+
+def replace_filled(path: AnyPath, fill: Callable[[int], None]) -> None:
+    """Puts a file at `path` as `replace_file` does, whose bytes `fill` writes to the open file that it is given. Raises `OSError`."""
+
+    def fill_and_sync(opened: int) -> None:
+        fill(opened)
+        os.fsync(opened)
+
+    _replace(path, fill_and_sync, mode=0o666, like=None, check=lambda: None)
+    sync_folder(os.path.dirname(os.fspath(path)) or ".")
+
+
+class GrowingFile:
+    """A file that grows as `path` with `.part` behind it, until `finish` puts it in the place of `path`. Only one process at a time has it
+    open. What was there when `sync` returned outlives a kill and a power cut. Every call may raise `OSError`.
+    """
+
+    def __init__(self, path: str, size: int) -> None:
+        """Opens it, or makes it, with its first `size` bytes. Raises `BlockingIOError` where another process has it open."""
+        self._path = path
+        self.part = name_part(path)
+        self._opened = os.open(self.part, _GROWING, 0o666)
+        is_ours = False
+        try:
+            self._take(size)
+            is_ours = True
+        finally:
+            if not is_ours:
+                os.close(self._opened)
+
+    def _take(self, size: int) -> None:
+        if not stat.S_ISREG(os.fstat(self._opened).st_mode):
+            raise OSError(errno.EINVAL, "it is not a regular file", self.part)
+        if _lock(self._opened) is False:
+            raise BlockingIOError(errno.EAGAIN, "another process is writing it", self.part)
+        if os.fstat(self._opened).st_size < size:
+            raise OSError(errno.EINVAL, "it is shorter than it was", self.part)
+        os.ftruncate(self._opened, size)
+        os.lseek(self._opened, size, os.SEEK_SET)
+
+    def write(self, data: bytes) -> None:
+        """Adds the bytes at the end."""
+        _write_all(self._opened, data)
+
+    def sync(self) -> None:
+        """Has on the disk what was added."""
+        os.fsync(self._opened)
+
+    def close(self) -> None:
+        """It stays as it is, for whoever opens it again."""
+        os.close(self._opened)
+
+
+def name_part(path: str) -> str:
+    """The path of what grows until it takes the place of `path`."""
+    return f"{path}.part"
+
+
+def finish_part(path: str) -> None:
+    """Puts what grew in the place of `path`, once it is closed; where that was done before, nothing is. Raises `OSError`."""
+    try:
+        os.replace(name_part(path), path)
+    except FileNotFoundError:
+        if not os.path.exists(path):
+            raise
+    sync_folder(os.path.dirname(path) or ".")
 
 
 @contextmanager
@@ -155,11 +226,11 @@ def name_beside(path: AnyPath, number: int = 0) -> str:
     return os.path.join(folder, f".promptc-{mark}-{number}.tmp")
 
 
-def _replace(path: AnyPath, data: bytes, *, mode: int, like: os.stat_result | None, check: Callable[[], None], is_kept: bool) -> None:
+def _replace(path: AnyPath, fill: Callable[[int], None], *, mode: int, like: os.stat_result | None, check: Callable[[], None]) -> None:
     beside, opened = _open_beside(path, _FILES, mode if like is None else stat.S_IMODE(like.st_mode) | stat.S_IWUSR)
     is_done = False
     try:
-        _fill(opened, data, like, is_kept=is_kept)
+        fill(opened)
         check()
         if os.name != "posix":  # what is open cannot be renamed there
             os.close(opened)
@@ -173,13 +244,17 @@ def _replace(path: AnyPath, data: bytes, *, mode: int, like: os.stat_result | No
 
 
 def _fill(opened: int, data: bytes, like: os.stat_result | None, *, is_kept: bool) -> None:
-    rest = memoryview(data)
-    while rest:
-        rest = rest[os.write(opened, rest) :]
+    _write_all(opened, data)
     if like is not None:
         _make_alike(opened, like)
     if is_kept:
         os.fsync(opened)
+
+
+def _write_all(opened: int, data: bytes) -> None:
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(opened, rest) :]
 
 
 def _make_file(path: str, mode: int) -> int:

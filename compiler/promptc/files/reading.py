@@ -14,6 +14,7 @@ from collections.abc import Callable
 from os import PathLike
 
 from promptc.diag.findings import Span, fail
+from promptc.diag.typed import IO
 
 AnyPath = str | PathLike[str]
 _GIVEN = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
@@ -87,6 +88,11 @@ def read_beginning(path: AnyPath, size: int) -> bytes:
         return read_opened(opened, size)
     finally:
         os.close(opened)
+
+
+def open_given(path: AnyPath) -> IO[bytes]:
+    """Opens a file or pipe whose path the user passed, for whoever reads it part by part. Raises `OSError`."""
+    return os.fdopen(os.open(path, _GIVEN), "rb")
 
 
 def read_opened(opened: int, left: int, size: int = 0) -> bytes:

@@ -17,7 +17,7 @@ from promptc.diag.findings import Diagnostic, PromptcError, Source, Span, fail
 from promptc.diag.frozen import field, frozen
 from promptc.diag.typed import Any
 from promptc.files.reading import decode_text
-from promptc.text.json import read_float, render_canonical_json, split_pointer
+from promptc.text.json import extend_pointer, read_float, render_canonical_json, split_pointer
 
 MAX_STATE_BYTES = 96_000_000
 """Bytes of the longest JSON text that is read."""
@@ -99,6 +99,11 @@ class JsonDocument:
     def key_span(self, pointer: str) -> Span:
         """The place of the key that the pointer ends in; that of the value where there is none."""
         return self._load_places().key_span(pointer)
+
+    def enter(self, key: str) -> JsonDocument:
+        """The document of what stands under a key of the object that this is, with its places in the same text."""
+        canonical = [render_canonical_json(self.value[key]).encode()] if self.is_rendered else []
+        return JsonDocument(self.value[key], self.source, [_InnerPlaces(self, extend_pointer("", key))], canonical)
 
     def _load_places(self) -> JsonPlaces:
         """Made when first asked for: a state without findings has no use for them."""
@@ -373,6 +378,22 @@ class JsonPlaces:
             pairs = {"{": _iter_members, "[": _iter_elements}.get(self._text[at : at + 1])
             self._children[at] = dict(pairs(self._text, at, self._scan)) if pairs else {}
         return self._children[at]
+
+
+class _InnerPlaces(JsonPlaces):
+    """The places of a value inside a document, by pointers from that value."""
+
+    def __init__(self, outer: JsonDocument, way: str) -> None:
+        self._outer = outer
+        self._way = way
+
+    def value_span(self, pointer: str) -> Span:
+        """The place of the value at a pointer, or of the nearest value around it that exists."""
+        return self._outer.span(self._way + pointer)
+
+    def key_span(self, pointer: str) -> Span:
+        """The place of the pointer's last key; of the value where it has none."""
+        return self._outer.key_span(self._way + pointer)
 
 
 def _iter_members(text: str, at: int, scan: Any) -> Iterator[tuple[str, tuple[int, int]]]:

@@ -12,7 +12,7 @@ from functools import lru_cache
 from itertools import groupby
 from posixpath import basename, dirname, isabs, relpath
 
-from promptc.diag.findings import Diagnostic, Span
+from promptc.diag.findings import Diagnostic, Span, sort_diagnostics
 from promptc.diag.typed import Any
 from promptc.model.budget import TotalBudget
 from promptc.model.media import CountedMedia
@@ -21,7 +21,7 @@ from promptc.model.stages import Selected
 from promptc.model.state import Pointers
 from promptc.passes.assemble import Emitted
 from promptc.passes.bind import REDACTIONS, find_asked, find_cap, list_names
-from promptc.passes.fit.result import Applied, Fitted, FittedItem, LadderResult, Part
+from promptc.passes.fit.result import Applied, Fitted, FittedItem, FittedSection, LadderResult, Part
 from promptc.passes.layout.layout import Layout
 from promptc.passes.strain import measure_after
 from promptc.template.compile import Expression, Template
@@ -84,6 +84,60 @@ def build_facts(fitted: Fitted) -> dict[str, Any]:
         "flags": _describe_flags(fitted),
         "sections": [{"id": one.section.id, "state": _name_state(fitted, one)} for one in selection.sections],
     }
+
+
+def build_row(fitted: Fitted, emitted: Emitted | None, tokens: int | None, found: Sequence[Diagnostic]) -> dict[str, Any]:
+    """Of the report what stands in one row of many: `tokens`, those by section without fences, the tier, how many items of each section
+    its steps and reach took, and what was `found`.
+    """
+    bound = fitted.strained.selection.bound
+    rules = bound.pack.strain
+    return {
+        "tokens": tokens,
+        "sections": _count_sections(fitted, emitted) if emitted is not None else {},
+        "tier": rules.tiers[fitted.strained.tier].name if rules is not None else None,
+        "dropped": _count_dropped(fitted) if emitted is not None else {},
+        "diagnostics": describe_findings(found, bound.pack.file, bound.state.name),
+    }
+
+
+def _count_sections(fitted: Fitted, emitted: Emitted) -> dict[str, int]:
+    counted: dict[str, int] = {}
+    for part, tokens in zip(emitted.parts, attribute(emitted.parts, fitted.layout), strict=True):
+        if part.owner != "separator":
+            counted[part.section] = counted.get(part.section, 0) + (tokens if part.owner != "fence" else 0)
+    return counted | {name: sum(_count_tools(fitted, fit)) for name, fit in fitted.sections.items() if fit.section.is_tools and fit.alive}
+
+
+def _count_tools(fitted: Fitted, fit: FittedSection) -> tuple[int, int]:
+    """The tokens of a section's tools, and what a provider adds to them."""
+    layout = fitted.layout
+    tools = [one.item.tool for one in fit.alive if one.item.tool is not None]
+    return sum(layout.meter.tokens(one.units) for one in fit.alive), layout.count_tools_overhead(tools)
+
+
+def _count_dropped(fitted: Fitted) -> dict[str, int]:
+    counted = {
+        name: sum(not one.is_alive and not one.is_made for one in fit.entries) + fit.selected.left_out.get("reach", 0)
+        for name, fit in fitted.sections.items()
+    }
+    return {name: count for name, count in counted.items() if count}
+
+
+def describe_findings(found: Sequence[Diagnostic], pack: str, state: str) -> list[dict[str, Any]]:
+    """Findings as plain data, sorted. `pack` is the path of the manifest, `state` the name of the state: `at` does not tell where they
+    lie.
+    """
+    return [
+        {
+            "code": one.code,
+            "level": one.level,
+            "message": one.message,
+            "at": _name_place(one.span, pack, state) if one.span is not None else None,
+            "help": one.help or None,
+        }
+        for one in sort_diagnostics(found)
+    ]
 
 
 def _describe_counter(fitted: Fitted) -> dict[str, Any]:
@@ -223,15 +277,10 @@ def _describe_tools(fitted: Fitted) -> dict[str, dict[str, Any]]:
     layout, origins, described = fitted.layout, Origins(fitted), dict[str, dict[str, Any]]()
     for name, fit in fitted.sections.items():
         if fit.section.is_tools and fit.alive:
-            tokens = [layout.meter.tokens(one.units) for one in fit.alive]
             items = [
-                {"tokens": own, "range": None, **_describe_item(fitted, origins, name, one)}
-                for own, one in zip(tokens, fit.alive, strict=True)
+                {"tokens": layout.meter.tokens(one.units), "range": None, **_describe_item(fitted, origins, name, one)} for one in fit.alive
             ]
-            described[name] = {
-                "tokens": sum(tokens) + layout.count_tools_overhead([one.item.tool for one in fit.alive if one.item.tool is not None]),
-                "items": items,
-            }
+            described[name] = {"tokens": sum(_count_tools(fitted, fit)), "items": items}
     return described
 
 
@@ -376,8 +425,11 @@ def _count_redacted(originals: Mapping[str, str], emitted: Emitted) -> dict[str,
 def _describe_place(fitted: Fitted, span: Span) -> str:
     """A place by its file's name as the pack knows it, so that it is the same wherever the pack lies; of a state the last name alone."""
     bound = fitted.strained.selection.bound
-    manifest = bound.pack.file
-    file = basename(span.file) if span.file == bound.state.name else _show_file(span.file, manifest)
+    return _name_place(span, bound.pack.file, bound.state.name)
+
+
+def _name_place(span: Span, manifest: str, state: str) -> str:
+    file = basename(span.file) if span.file == state else _show_file(span.file, manifest)
     return f"{file}:{span.line}:{span.column}"
 
 

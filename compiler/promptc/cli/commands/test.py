@@ -31,6 +31,7 @@ from promptc.golden.inputs import load_touched
 from promptc.golden.verdicts.pending import note_cause
 from promptc.golden.verdicts.suite import JudgedCases, Suite, run_suite
 from promptc.golden.verdicts.verdict import GoldenDifference, Mover, Verdict
+from promptc.workers import count_processors
 
 _DIFFERS = 1
 _DISK = 4
@@ -115,7 +116,7 @@ def test_command(
     )
     told: list[Verdict] = []
     telling = _Telling(reporter, format, told if len(wanted) > 1 or format in KINDS else None)
-    tally = _run(reporter, found, suite, jobs or _count_processors(), telling)
+    tally = _run(reporter, found, suite, jobs or count_processors(), telling)
     check_met(found.places, tally.packs)
     for kind, path in wanted:
         _report(kind, path, told, tally, is_ci=is_ci)
@@ -313,11 +314,6 @@ def _give_hints(reporter: Reporter, tally: _Tally) -> None:
         reporter.say(f"hint: `promptc review` shows what is pending; `promptc accept {tally.pending[0]}` accepts one\n")
     if tally.obsolete:
         reporter.say(f"hint: `promptc prune` removes {show_plural(tally.obsolete, 'golden')} that no case asks for\n")
-
-
-def _count_processors() -> int:
-    """Those this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def rebase_verdict(verdict: Verdict, folder: str) -> Verdict:

@@ -27,7 +27,7 @@ from promptc.golden.running.resources import SuiteResources, import_store, work_
 from promptc.sources.still_file import SECONDS, TURN, SqlWatch
 from promptc.text.counters import bpe
 
-WRITING = ("apply", "index", "segments")
+WRITING = ("apply", "batch", "index", "segments")
 """Commands that write: a case that calls one is run in a copy."""
 
 _IN_COPY = ("built", "large", "link", "database", "environment")

@@ -31,8 +31,8 @@ from promptc.golden.verdicts.judge import (
     refuse_skipped,
 )
 from promptc.golden.verdicts.verdict import Verdict
-from promptc.golden.verdicts.workers import run_workers
 from promptc.model.pack import MANIFEST
+from promptc.workers import run_workers
 
 _CHUNK = 25
 """Folders that a process is given at a time."""
@@ -87,7 +87,7 @@ def run_suite(places: Sequence[CaseFolder], suite: Suite, *, jobs: int) -> Itera
     chunks = [places[start : start + _CHUNK] for start in range(0, len(places), _CHUNK)]
     new: dict[str, dict[str, Pass]] = {}
     try:
-        for judged in run_workers(chunks, partial(_start, suite), jobs=jobs if len(places) > _FEW else 1):
+        for judged in run_workers(chunks, partial(_start, suite), jobs=min(jobs, len(chunks)) if len(places) > _FEW else 1):
             for root, passes in judged.passes.items():
                 new.setdefault(root, {}).update(passes)
             yield judged

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import multiprocessing
+import os
 import signal
 import sys
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from multiprocessing.connection import Connection, wait
 
@@ -26,24 +27,25 @@ _Done = TypeVar("_Done")
 
 
 def run_workers(
-    works: Sequence[_Work], start: Callable[[Callable[[], bool]], AbstractContextManager[Callable[[_Work], _Done]]], *, jobs: int
-) -> Iterator[_Done]:
+    works: Iterable[_Work], start: Callable[[Callable[[], bool]], AbstractContextManager[Callable[[_Work], _Done]]], *, jobs: int
+) -> Generator[_Done]:
     """What each work comes to, in order. `start` is called in each of `jobs` processes, and gives what does one work after the other, to be
-    closed when there is none left; with a single job it is called here. It is given `is_wanted`, for long work to ask now and then: where
-    that gives False, nobody waits for what comes of it.
+    closed when there is none left; with a single job, or inside such a process, it is called here. It is given `is_wanted`, for long work
+    to ask now and then: where that gives False, nobody waits for what comes of it. A work is taken when a process is there to do it, the
+    first when all of them are.
 
     What goes wrong in a process is a `RuntimeError` here, with its traceback as a note; `DiskError` (PC0903) where one was killed. However
     it ends, no process is left, and nothing half written: each may end the work it is doing, for as long as `_PATIENCE` at most.
     """
-    if jobs == 1 or len(works) < 2:
+    context: Any = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
+    if jobs == 1 or context.current_process().daemon:
         with start(lambda: True) as serve:
             yield from map(serve, works)
         return
-    context: Any = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
     workers: list[_Worker[_Work]] = []
     try:
         with _holding_interrupts():
-            for _ in range(min(jobs, len(works))):
+            for _ in range(jobs):
                 workers.append(_Worker(context, start, workers))
         yield from _distribute(works, workers)
     finally:
@@ -51,6 +53,11 @@ def run_workers(
             worker.dismiss()
         for worker in workers:
             worker.end()
+
+
+def count_processors() -> int:
+    """Counts those that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class _Worker(Generic[_Work]):
@@ -121,7 +128,7 @@ class _Failed:
 def _explain_end(code: int | None) -> DiskError:
     how = f"signal {-code}" if code is not None and code < 0 else f"exit code {code}"
     return DiskError(
-        [Diagnostic("PC0903", f"a process that ran cases was ended from outside ({how})", help="fewer at a time need less memory: `-j 1`")]
+        [Diagnostic("PC0903", f"a process of promptc was ended from outside ({how})", help="fewer at a time need less memory: `-j 1`")]
     )
 
 
@@ -138,16 +145,21 @@ def _holding_interrupts() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _distribute(works: Sequence[_Work], workers: Sequence[_Worker[_Work]]) -> Iterator[Any]:
+def _distribute(works: Iterable[_Work], workers: Sequence[_Worker[_Work]]) -> Iterator[Any]:
     waiting: dict[int, Any] = {}
+    left = enumerate(works)
     given = shown = 0
-    while shown < len(works):
+    is_more = True
+    while is_more or shown < given:
         for worker in workers:
-            if worker.number < 0 and given < len(works) and given - shown < _AHEAD * len(workers):
-                worker.give(given, works[given])
-                given += 1
+            if is_more and worker.number < 0 and given - shown < _AHEAD * len(workers):
+                number, work = next(left, (-1, None))
+                is_more = number >= 0
+                if is_more:
+                    worker.give(number, work)  # type: ignore[arg-type]
+                    given += 1
         busy = {worker.pipe: worker for worker in workers if worker.number >= 0}
-        for pipe in wait(list(busy)):
+        for pipe in wait(list(busy)) if busy else ():
             worker = busy[pipe]  # type: ignore[index]
             waiting[worker.number] = worker.take()
             worker.number = -1

@@ -10,13 +10,13 @@ from functools import partial
 import pytest
 
 from promptc.diag.findings import DiskError
-from promptc.golden.verdicts.workers import run_workers
+from promptc.workers import run_workers
 
 
 @pytest.fixture(autouse=True)
 def is_patient(monkeypatch):
     """However busy the machine is, no process is ended before it has done its work."""
-    monkeypatch.setattr("promptc.golden.verdicts.workers._PATIENCE", 600)
+    monkeypatch.setattr("promptc.workers._PATIENCE", 600)
 
 
 @contextlib.contextmanager
@@ -139,7 +139,7 @@ def test_a_process_that_does_not_end_is_ended(monkeypatch):
     def start(_):
         yield lambda number: time.sleep(3600 if number else 0)
 
-    monkeypatch.setattr("promptc.golden.verdicts.workers._PATIENCE", 0.1)
+    monkeypatch.setattr("promptc.workers._PATIENCE", 0.1)
     results = run_workers(range(10), start, jobs=2)
     next(results)
     results.close()

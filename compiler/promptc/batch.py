@@ -1,0 +1,584 @@
+"""Many states rendered by one pack: `run_batch` goes through a file of them, in processes, and writes a file of rows.
+
+A row tells of one state: its prompt, its tokens, and what was cut. Rows are written in the order of the states, and are the same whatever
+the number of processes. They grow in a file beside OUT, which takes its place at the end. A journal says how far that file is whole: by it
+a run that was killed is gone on with. A state that cannot be rendered costs its own row and nothing else.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
+from functools import partial
+from pathlib import Path
+from time import monotonic
+from zlib import crc32
+
+from promptc.api import Pack
+from promptc.cache import open_cache
+from promptc.diag.findings import Diagnostic, DiskError, PromptcError, Span, UsageError
+from promptc.diag.frozen import field, frozen, replace
+from promptc.diag.typed import IO, Any, Literal
+from promptc.files.atomic import GrowingFile, finish_part, name_part, replace_file
+from promptc.files.reading import read_file
+from promptc.frontend.json import MAX_STATE_BYTES, JsonDocument, load_json
+from promptc.frontend.state import Change, set_values
+from promptc.model.messages import CHAT
+from promptc.passes.report import describe_findings
+from promptc.pipeline import Outcome, Prompt
+from promptc.text.json import render_canonical_json, render_digest, render_json_line
+from promptc.version import VERSION
+from promptc.workers import run_workers
+
+OnError = Literal["fail", "skip", "quarantine"]
+Existing = Literal["refuse", "resume", "replace"]
+CONTENTS = ("prompt", "messages", "body")
+"""The columns of which a row has one: a text, messages, or a request to a provider."""
+
+_STATE = "state"
+"""What findings in a row call the state."""
+
+_WRAPPED = frozenset(("id", _STATE))
+_CHUNK_LINES = 32
+_CHUNK_BYTES = 1 << 18
+_PART = 1 << 20
+_PAUSE = 1.0
+"""Seconds between two looks at how far the rows are on the disk."""
+
+_MOST_TOLD = 20
+"""Findings on states without a prompt that are told."""
+
+_JOURNAL = 1 << 16
+_GO_ON = "run the same command with `--resume` to go on, or with `--force` to begin again"
+_COMPRESSED = {b"\x1f\x8b": "gzip", b"PK\x03\x04": "zip", b"BZh": "bzip2", b"\xfd7zXZ": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
+_ENDINGS = {".gz": "gzip", ".zip": "zip", ".bz2": "bzip2", ".xz": "xz", ".zst": "zstd"}
+_UNPACK = {"gzip": "gzip -dc", "zip": "unzip -p", "bzip2": "bzip2 -dc", "xz": "xz -dc", "zstd": "zstd -dc"}
+
+
+@frozen
+class Batch:
+    """What is asked for: a pack, how its states are rendered (`options` of `Pack.compile`, and `changes` to each state), and where the rows
+    go. `on_error` says what becomes of a state without a prompt, `existing` what becomes of a file that is there.
+    """
+
+    pack: str
+    output: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+    changes: tuple[Change, ...] = ()
+    models: str | None = None
+    on_error: OnError = "quarantine"
+    existing: Existing = "refuse"
+    jobs: int = 1
+    is_cached: bool = True
+
+    @property
+    def is_resumed_whole(self) -> bool:
+        """Whether there is nothing to resume: the output is there, and no run for it is unfinished."""
+        return self.existing == "resume" and Path(self.output).exists() and not os.path.lexists(self.journal)
+
+    @property
+    def aside(self) -> str:
+        """Where states without a prompt go: `out.quarantine.jsonl` for `out.jsonl`."""
+        return f"{Path(self.output).with_suffix('')}.quarantine.jsonl"
+
+    @property
+    def journal(self) -> str:
+        """The file that says how far a run came."""
+        return f"{name_part(self.output)}.json"
+
+
+@frozen
+class Mark:
+    """A place between two states: the lines, the states and the bytes before it, and their checksum."""
+
+    line: int = 0
+    offset: int = 0
+    checksum: int = 0
+
+
+@frozen
+class BatchProgress:
+    """How far a run is: the place in the states, the bytes written, and how many rows have a prompt, have none, and have a warning."""
+
+    mark: Mark = Mark()
+    written: int = 0
+    aside: int = 0
+    rendered: int = 0
+    failed: int = 0
+    warned: int = 0
+
+
+@frozen
+class StateLine:
+    """A state as it was read: the number of its line, its bytes or why there are none, and its id where that stands beside it."""
+
+    number: int
+    raw: bytes | Diagnostic
+    id: str | None = None
+
+
+@frozen
+class Rendered:
+    """A row, and the findings on a state that has no prompt."""
+
+    row: Mapping[str, Any]
+    findings: tuple[Diagnostic, ...] = ()
+    has_warning: bool = False
+
+
+@frozen
+class _Rows:
+    """What some lines came to: bytes to write, counts, findings. `stopped` is the error that ends the run."""
+
+    rows: bytes
+    aside: bytes
+    rendered: int
+    failed: int
+    warned: int
+    findings: tuple[Diagnostic, ...]
+    stopped: tuple[type[PromptcError], tuple[Diagnostic, ...]] | None
+
+
+# --- a row ---
+
+
+class RowRenderer:
+    """Renders states to rows. It never raises for what is wrong with a state."""
+
+    def __init__(self, pack: Pack, options: Mapping[str, Any], changes: Sequence[Change] = ()) -> None:
+        self._pack = pack
+        self._options = options
+        self._changes = changes
+        self._file = pack.model.file
+
+    def render(self, line: StateLine) -> Rendered:
+        """Renders a line. Raises `UsageError` and `DiskError` for what no state can mend."""
+        id, digest = line.id, None
+        try:
+            if isinstance(line.raw, Diagnostic):
+                raise PromptcError([line.raw])
+            document = load_json(line.raw, _STATE)
+            id, document = _unwrap(document, id)
+            state = self._pack.load_document(self._change(document))
+            digest = state.digest
+            outcome = self._compile(state)
+            name, content, more = _read_content(outcome)
+        except _RowError as error:
+            return self._refuse(id or str(line.number), digest, error.row, error.findings)
+        except (UsageError, DiskError):
+            raise
+        except PromptcError as error:
+            return self._refuse(id or str(line.number), digest, {}, error.diagnostics)
+        row = outcome.build_row(more)
+        has_warning = any(found["level"] == "warn" for found in row["diagnostics"])
+        return Rendered({"id": id or str(line.number), name: content, **row, "digest": digest}, (), has_warning)
+
+    def _change(self, document: JsonDocument) -> JsonDocument:
+        if not self._changes:
+            return document
+        try:
+            return set_values(document, self._changes)
+        except UsageError as error:  # this state has no such place
+            raise PromptcError(error.diagnostics) from None
+
+    def _compile(self, state: Any) -> Outcome:
+        outcome = self._pack.compile(state, **self._options)
+        if outcome.emitted is None:
+            raise _RowError(outcome.build_row(), outcome.errors)
+        return outcome
+
+    def _refuse(self, id: str, digest: str | None, row: Mapping[str, Any], found: Sequence[Diagnostic]) -> Rendered:
+        empty: dict[str, Any] = {
+            "tokens": None,
+            "sections": {},
+            "tier": None,
+            "dropped": {},
+            "diagnostics": describe_findings(found, self._file, _STATE),
+        }
+        return Rendered({"id": id, **empty, **row, "digest": digest}, tuple(found))
+
+
+class _RowError(Exception):
+    """Content that does not fit: what its row tells all the same, and why."""
+
+    def __init__(self, row: Mapping[str, Any], findings: Sequence[Diagnostic]) -> None:
+        self.row = row
+        self.findings = findings
+        super().__init__("does not fit")
+
+
+def _unwrap(document: JsonDocument, id: str | None) -> tuple[str | None, JsonDocument]:
+    """The id and the state of a line: `{"id": …, "state": …}`, or a state that may have an `id`."""
+    value = document.value
+    if not isinstance(value, dict):
+        return id, document
+    own = value.get("id")
+    is_name = isinstance(own, str) or (isinstance(own, int) and not isinstance(own, bool))
+    found = str(own) if id is None and is_name else id
+    if _STATE not in value or not value.keys() <= _WRAPPED:
+        return found, document
+    if "id" in value and not is_name:
+        help = "write a text or a whole number, or leave the id out: the number of the line is one"
+        raise PromptcError([Diagnostic("PC0717", "the `id` of this line is neither a text nor a whole number", document.span("/id"), help)])
+    return found, document.enter(_STATE)
+
+
+def _read_content(outcome: Outcome) -> tuple[str, Any, Sequence[Diagnostic]]:
+    """The column of a prompt, what stands in it, and what was found while that was made."""
+    prompt = Prompt(outcome)
+    if prompt.format == "text" or prompt.provider == CHAT:
+        return "prompt", prompt.text, ()
+    if prompt.provider is None:
+        return "messages", prompt.messages, ()
+    payload = prompt.build_payload(prompt.provider)
+    return "body", payload.body, payload.warnings
+
+
+# --- a file of states ---
+
+
+def run_batch(
+    batch: Batch,
+    states: IO[bytes],
+    name: str,
+    *,
+    note: Callable[[BatchProgress], None] = lambda _: None,
+    tell: Callable[[Sequence[Diagnostic]], None] = lambda _: None,
+) -> BatchProgress:
+    """Renders every state of `states`, which findings call `name`, and gives how many rows there are.
+
+    `note` is told how far the run is, `tell` the findings on the first states without a prompt. Raises `PromptcError` for a pack that is
+    not valid, and with `fail` for the first state without a prompt; `DiskError` for a file that cannot be read or written, is there
+    (PC0711, PC0712), or is not what it was (PC0713). What was done until then is kept for `resume`, also where the process is killed.
+    """
+    _check_output(batch)
+    asked = _describe(batch)
+    done, is_whole = _load_start(batch, asked)
+    if not is_whole:
+        done = _render_states(batch, asked, done, _Lines(states, name), note, tell)
+    with _explaining(batch):
+        _settle(batch, done)
+    return done
+
+
+def _check_output(batch: Batch) -> None:
+    if os.path.lexists(batch.output) and not Path(batch.output).is_file():
+        message = f"cannot write `{batch.output}`: it is not a regular file"
+        raise DiskError([Diagnostic("PC0725", message, help="name a file: rows are written beside it, until all are there")])
+    ending = Path(batch.output).suffix.lower()
+    if ending in _ENDINGS:
+        message = f"`{batch.output}` would be compressed with {_ENDINGS[ending]}, and promptc writes plain JSON lines"
+        raise DiskError([Diagnostic("PC0714", message, help="name a file such as `out.jsonl`, and compress that")])
+
+
+def _describe(batch: Batch) -> dict[str, Any]:
+    """What the rows depend on besides the states, without anything that is secret. Checks the pack, and keeps it in the cache."""
+    with Pack.load(batch.pack, open_cache() if batch.is_cached else None, keeps_counts=False, models=batch.models) as pack:
+        digest, counter = pack.model.digest, pack.counter.digest
+    models = render_digest(read_file(os.path.realpath(batch.models), MAX_STATE_BYTES)) if batch.models is not None else ""
+    options = render_digest(render_canonical_json([dict(batch.options), [list(one) for one in batch.changes], models]).encode())
+    return {"promptc": VERSION, "pack": digest, "counter": counter, "options": options, "on_error": batch.on_error}
+
+
+def _render_states(
+    batch: Batch,
+    asked: Mapping[str, Any],
+    begun: BatchProgress,
+    lines: _Lines,
+    note: Callable[[BatchProgress], None],
+    tell: Callable[[Sequence[Diagnostic]], None],
+) -> BatchProgress:
+    """All rows, in the file beside the output. What was done is kept, whatever happens, unless that is nothing."""
+    run, told = _BatchRun(batch, asked, begun), 0
+    with closing(run_workers(_iter_works(run, lines), partial(_start, batch, asked["pack"]), jobs=batch.jobs)) as results:
+        try:
+            for rows in results:
+                if rows.stopped is not None:
+                    error, found = rows.stopped
+                    raise error(_place(found, lines.name))
+                tell(_place(rows.findings[: max(0, _MOST_TOLD - told)], lines.name))
+                told += len(rows.findings)
+                run.add(rows, lines.marks.pop(0))
+                note(run.progress)
+            run.keep(is_whole=True)
+        finally:
+            run.leave()
+    return run.progress
+
+
+def _iter_works(run: _BatchRun, lines: _Lines) -> Iterator[Sequence[StateLine]]:
+    """The files are opened when the workers are there: a lock that they had too would outlive a run that is killed."""
+    run.begin()
+    lines.skip(run.progress.mark)
+    yield from lines
+
+
+def _place(found: Sequence[Diagnostic], name: str) -> tuple[Diagnostic, ...]:
+    return tuple(
+        replace(one, span=replace(one.span, file=name)) if one.span is not None and one.span.file == _STATE else one for one in found
+    )
+
+
+class _Lines:
+    """The lines of a file, some at a time: `marks` has the places behind those that were handed out, the oldest first."""
+
+    def __init__(self, states: IO[bytes], name: str) -> None:
+        self.name = name
+        self.marks: list[Mark] = []
+        self._states = states
+        self._at = Mark()
+
+    def skip(self, mark: Mark) -> None:
+        """Goes on behind `mark`. Raises `DiskError` (PC0713) where what stands before it is not what it was."""
+        while self._at.offset < mark.offset and self._read(min(_PART, mark.offset - self._at.offset)):
+            pass
+        if (self._at.offset, self._at.checksum) != (mark.offset, mark.checksum):
+            raise _refuse_resume(f"the first {mark.line} lines of `{self.name}` are not what they were")
+        self._at = mark
+
+    def __iter__(self) -> Iterator[tuple[StateLine, ...]]:
+        held: list[StateLine] = []
+        size = 0
+        is_first = not self._at.offset
+        while line := self._read_line():
+            if is_first:
+                self._check_kind(line.raw)
+            is_first = False
+            if isinstance(line.raw, Diagnostic) or line.raw.strip():
+                held.append(line)
+                size += len(line.raw) if isinstance(line.raw, bytes) else 0
+            if len(held) == _CHUNK_LINES or size >= _CHUNK_BYTES:
+                self.marks.append(self._at)
+                yield tuple(held)
+                held, size = [], 0
+        self.marks.append(self._at)
+        yield tuple(held)
+
+    def _read_line(self) -> StateLine | None:
+        raw = self._read(MAX_STATE_BYTES + 1)
+        number = self._at.line + 1
+        if not raw:
+            return None
+        self._at = replace(self._at, line=number)
+        if len(raw) <= MAX_STATE_BYTES or raw.endswith(b"\n"):
+            return StateLine(number, raw.rstrip(b"\r\n"))
+        size, more = len(raw), raw
+        while not more.endswith(b"\n") and (more := self._read(_PART)):
+            size += len(more)
+        message = f"the line has {size} bytes, and promptc reads at most {MAX_STATE_BYTES}"
+        return StateLine(number, Diagnostic("PC0102", message, Span(_STATE, number, 1), "make the state smaller"))
+
+    def _read(self, most: int) -> bytes:
+        """At most so many bytes, of one line."""
+        try:
+            read = self._states.readline(most)
+        except OSError as wrong:
+            raise DiskError([Diagnostic("PC0724", f"cannot read the states {self.name}: {wrong.strerror or wrong}")]) from wrong
+        self._at = replace(self._at, offset=self._at.offset + len(read), checksum=crc32(read, self._at.checksum))
+        return read
+
+    def _check_kind(self, raw: bytes | Diagnostic) -> None:
+        found = next((kind for mark, kind in _COMPRESSED.items() if isinstance(raw, bytes) and raw.startswith(mark)), None)
+        if found is not None:
+            message = f"`{self.name}` is compressed with {found}, and promptc reads plain JSON lines"
+            help = f"unpack it on the way: `{_UNPACK[found]} {self.name} | promptc batch PACK - -o OUT`"
+            raise DiskError([Diagnostic("PC0714", message, help=help)])
+
+
+# --- in a process ---
+
+
+@contextmanager
+def _start(batch: Batch, digest: str, _: Callable[[], bool]) -> Iterator[Callable[[Sequence[StateLine]], _Rows]]:
+    """In a worker. The pack must be the one that the run began with."""
+    import gc
+
+    gc.set_threshold(20_000, 20, 100)  # what a render leaves goes by itself
+    cache = open_cache() if batch.is_cached else None
+    with Pack.load(batch.pack, cache, keeps_counts=False, models=batch.models) as pack:
+        if pack.model.digest != digest:
+            raise DiskError([Diagnostic("PC0713", f"the pack `{batch.pack}` has changed since the run began", help=_GO_ON)])
+        yield partial(_render_lines, RowRenderer(pack, batch.options, batch.changes), batch.on_error)
+
+
+def _render_lines(renderer: RowRenderer, on_error: OnError, lines: Sequence[StateLine]) -> _Rows:
+    rows: list[str] = []
+    aside: list[str] = []
+    findings: list[Diagnostic] = []
+    failed = warned = 0
+    for line in lines:
+        try:
+            done = renderer.render(line)
+        except (UsageError, DiskError) as error:
+            return _Rows(b"", b"", 0, 0, 0, (), (type(error), error.diagnostics))
+        warned += done.has_warning
+        if not done.findings:
+            rows.append(render_json_line(done.row))
+            continue
+        failed += 1
+        found = [_number(one, line.number) for one in done.findings]
+        if on_error == "fail":
+            return _Rows(b"", b"", 0, 0, 0, (), (PromptcError, tuple(found)))
+        findings += found
+        if on_error == "quarantine":
+            aside.append(render_json_line(_describe_refused(line, done)))
+    return _Rows(_join(rows), _join(aside), len(rows), failed, warned, tuple(findings), None)
+
+
+def _number(found: Diagnostic, number: int) -> Diagnostic:
+    """A finding with the line that its state stands in: in its place, or where that is in the pack, in its message."""
+    if found.span is not None and found.span.file == _STATE:
+        return replace(found, span=replace(found.span, line=number))
+    return replace(found, message=f"line {number}: {found.message}")
+
+
+def _describe_refused(line: StateLine, done: Rendered) -> dict[str, Any]:
+    raw = line.raw.decode("utf-8", "replace") if isinstance(line.raw, bytes) else None
+    return {"id": done.row["id"], "line": line.number, "diagnostics": done.row["diagnostics"], "input": raw}
+
+
+def _join(rows: Sequence[str]) -> bytes:
+    return "".join([f"{row}\n" for row in rows]).encode()
+
+
+# --- the output, and how far it is ---
+
+
+class _BatchRun:
+    """The files of a run that is under way. They are locked while they are open."""
+
+    def __init__(self, batch: Batch, asked: Mapping[str, Any], begun: BatchProgress) -> None:
+        self.progress = begun
+        self._batch = batch
+        self._asked = asked
+        self._kept = begun
+        self._is_whole = False
+        self._looked = monotonic()
+        self._files: list[GrowingFile] = []
+
+    def begin(self) -> None:
+        """Opens them as far as the journal says that they are whole."""
+        with _explaining(self._batch):
+            self._files.append(GrowingFile(self._batch.output, self._kept.written))
+            if self._batch.on_error == "quarantine":
+                self._files.append(GrowingFile(self._batch.aside, self._kept.aside))
+        self.keep()
+
+    def add(self, rows: _Rows, mark: Mark) -> None:
+        """Writes rows, behind which the states are at `mark`."""
+        with _explaining(self._batch):
+            for file, data in zip(self._files, (rows.rows, rows.aside), strict=False):
+                file.write(data)
+        done = self.progress
+        self.progress = BatchProgress(
+            mark,
+            done.written + len(rows.rows),
+            done.aside + len(rows.aside),
+            done.rendered + rows.rendered,
+            done.failed + rows.failed,
+            done.warned + rows.warned,
+        )
+        if monotonic() - self._looked >= _PAUSE:
+            self.keep()
+
+    def keep(self, *, is_whole: bool = False) -> None:
+        """Has the rows on the disk, then says so in the journal."""
+        with _explaining(self._batch):
+            for file in self._files:
+                file.sync()
+            _write_journal(self._batch, self._asked, self.progress, is_whole=is_whole)
+        self._kept, self._is_whole, self._looked = self.progress, is_whole, monotonic()
+
+    def leave(self) -> None:
+        """Closes them. What was done is kept, if the disk takes it; of a run that has done nothing, nothing is."""
+        if self._files and self.progress is not self._kept:
+            with suppress(PromptcError):
+                self.keep()
+        for file in self._files:
+            file.close()
+        if self._files and not self._kept.mark.offset and not self._is_whole:
+            _remove(self._batch.journal, *(file.part for file in self._files))
+
+
+def _write_journal(batch: Batch, asked: Mapping[str, Any], at: BatchProgress, *, is_whole: bool) -> None:
+    counts = {name: getattr(at, name) for name in ("written", "aside", "rendered", "failed", "warned")}
+    mark = {"line": at.mark.line, "offset": at.mark.offset, "checksum": at.mark.checksum}
+    content = {"asked": dict(asked), "mark": mark, **counts, "is_whole": is_whole}
+    replace_file(batch.journal, f"{render_canonical_json(content)}\n".encode())
+
+
+def _load_start(batch: Batch, asked: Mapping[str, Any]) -> tuple[BatchProgress, bool]:
+    """How far an earlier run came that is gone on with, and whether only its last step is missing.
+
+    Raises `DiskError` for an output that is there (PC0711), an unfinished run (PC0712), and one that was of something else (PC0713).
+    """
+    is_begun = os.path.lexists(batch.journal)
+    if batch.existing == "resume" and is_begun:
+        return _read_journal(batch, asked)
+    if batch.existing != "replace" and is_begun:
+        message = f"`{batch.journal}` is there: an earlier run for `{batch.output}` was stopped, or is still running"
+        raise DiskError([Diagnostic("PC0712", message, help=_GO_ON)])
+    if batch.existing != "replace":
+        there = next((one for one in (batch.output, batch.aside) if os.path.lexists(one)), None)
+        if there is not None:
+            raise DiskError([Diagnostic("PC0711", f"`{there}` is there already", help="name another file, or add `--force` to replace it")])
+    return BatchProgress(), False
+
+
+def _read_journal(batch: Batch, asked: Mapping[str, Any]) -> tuple[BatchProgress, bool]:
+    try:
+        found = json.loads(read_file(batch.journal, _JOURNAL))
+        mark = Mark(*(int(found["mark"][name]) for name in ("line", "offset", "checksum")))
+        counts = [int(found[name]) for name in ("written", "aside", "rendered", "failed", "warned")]
+        before, is_whole = dict(found["asked"]), bool(found["is_whole"])
+    except (OSError, ValueError, KeyError, TypeError) as wrong:
+        raise _refuse_resume(f"`{batch.journal}` cannot be read") from wrong
+    changed = [name for name, value in asked.items() if before.get(name) != value]
+    if changed:
+        raise _refuse_resume(f"{_CHANGED[changed[0]]} not what it was when that run began")
+    return BatchProgress(mark, *counts), is_whole
+
+
+_CHANGED = {
+    "promptc": "the version of promptc is",
+    "pack": "the pack is",
+    "counter": "what counts its tokens is",
+    "options": "what is asked of each render is",
+    "on_error": "`--on-error` is",
+}
+
+
+def _refuse_resume(why: str) -> DiskError:
+    help = "add `--force` in place of `--resume` to begin again"
+    return DiskError([Diagnostic("PC0713", f"the earlier run cannot be gone on with: {why}", help=help)])
+
+
+def _settle(batch: Batch, done: BatchProgress) -> None:
+    """The last step, which may be done again: what grew takes the place of what it is for."""
+    finish_part(batch.output)
+    if done.aside:
+        finish_part(batch.aside)
+    elif batch.on_error == "quarantine":
+        _remove(name_part(batch.aside), batch.aside)
+    _remove(batch.journal)
+
+
+def _remove(*paths: str) -> None:
+    for path in paths:
+        Path(path).unlink(missing_ok=True)
+
+
+@contextmanager
+def _explaining(batch: Batch) -> Iterator[None]:
+    """Turns what the disk refuses into a finding."""
+    try:
+        yield
+    except BlockingIOError:
+        raise DiskError([Diagnostic("PC0712", f"another process is writing `{batch.output}`", help="wait until it has finished")]) from None
+    except OSError as wrong:
+        is_full = wrong.errno in (errno.ENOSPC, errno.EDQUOT)
+        help = "make room, then run the same command with `--resume`" if is_full else "name a file in a folder that exists"
+        raise DiskError([Diagnostic("PC0725", f"cannot write `{batch.output}`: {wrong.strerror or wrong}", help=help)]) from wrong

@@ -1,0 +1,139 @@
+"""`promptc batch`: a file of states rendered to a file of rows, with its progress, and what came of the states."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+
+import click
+
+from promptc.batch import Batch, BatchProgress, OnError, run_batch
+from promptc.cli.findings import Reporter
+from promptc.cli.group import PACK, Command, read_count, take, take_request
+from promptc.cli.interaction import Progress, end_in_order
+from promptc.cli.options import NO_CACHE, RenderRequest
+from promptc.cli.request import STDIN
+from promptc.cli.views.drawing import show_plural
+from promptc.diag.findings import Diagnostic, DiskError, UsageError
+from promptc.diag.typed import IO
+from promptc.files.reading import follow_link, open_given
+from promptc.workers import count_processors
+
+_FAILED = 1
+_ON_ERROR: tuple[OnError, ...] = ("quarantine", "skip", "fail")
+
+
+@click.command(
+    "batch",
+    cls=Command,
+    examples=[
+        ("Render every state of a file, on all processors", "promptc batch packs/sentinel states.jsonl -o prompts.jsonl"),
+        ("Go on after the machine went down", "promptc batch packs/sentinel states.jsonl -o prompts.jsonl --resume"),
+        ("Stop at the first state that has no prompt", "promptc batch . states.jsonl -o prompts.jsonl --on-error fail"),
+        ("Make the bodies of requests to a provider", "promptc batch . states.jsonl -o bodies.jsonl --format openai"),
+    ],
+)
+@PACK
+@click.argument("states", type=click.Path(allow_dash=True))
+@click.option("--output", "-o", required=True, metavar="OUT", type=click.Path(), help="The file to write.")
+@click.option("-j", "--jobs", callback=read_count, metavar="N", help="The number of processes. [one for each processor]")
+@click.option(
+    "--on-error", type=click.Choice(_ON_ERROR), default="quarantine", help="What to do with a state that has no prompt. [quarantine]"
+)
+@click.option("--resume", is_flag=True, help="Go on with a run that was stopped.")
+@click.option("--force", is_flag=True, help="Replace OUT, or begin a run that was stopped again.")
+@take(NO_CACHE)
+@take_request
+@click.pass_obj
+def batch_command(
+    reporter: Reporter,
+    pack: str,
+    states: str,
+    output: str,
+    jobs: int | None,
+    on_error: OnError,
+    resume: bool,
+    force: bool,
+    no_cache: bool,
+    request: RenderRequest,
+) -> int:
+    """Render many states to a file of rows.
+
+    Each line of STATES is a state as JSON, or {"id": ..., "state": ...}. Each line of OUT is the row of a state, in the same order: its
+    prompt, its tokens, and what was cut. The rows are the same for any number of processes.
+
+    A state without a prompt goes to a file beside OUT, such as out.quarantine.jsonl, with its findings. `skip` leaves it out, `fail` stops
+    the run.
+
+    OUT appears when all rows are there. Until then they are in OUT.part. If the run is stopped, even by a power cut, `--resume` goes on.
+
+    Exit codes: 0 every state has a prompt, 1 some have none.
+    """
+    if resume and force:
+        raise UsageError([Diagnostic("PC0720", "`--resume` goes on with a run, and `--force` begins it again", help="give one of the two")])
+    if states != STDIN and Path(output).exists() and Path(states).exists() and Path(output).samefile(states):
+        raise UsageError([Diagnostic("PC0720", f"`{output}` is the file of the states, too", help="name another file after `-o`")])
+    batch = Batch(
+        pack,
+        follow_link(output),
+        request.options,
+        request.changes,
+        request.models,
+        on_error,
+        "resume" if resume else "replace" if force else "refuse",
+        jobs or count_processors(),
+        not no_cache,
+    )
+    if batch.is_resumed_whole:
+        reporter.say(f"`{output}` is whole: there is nothing to resume\n")
+        return _FAILED if on_error == "quarantine" and Path(batch.aside).exists() else 0
+    with ExitStack() as stack:
+        opened = sys.stdin.buffer if states == STDIN else stack.enter_context(_open(states))
+        stack.enter_context(end_in_order())
+        return _run(reporter, batch, opened, "stdin" if states == STDIN else states)
+
+
+def _run(reporter: Reporter, batch: Batch, states: IO[bytes], name: str) -> int:
+    """Tells the findings above the bar. Where it stops, what was done is kept, and that is said."""
+    total = os.fstat(states.fileno()).st_size if name != "stdin" else 0
+    line = Progress(reporter, "rows")
+
+    def note(done: BatchProgress) -> None:
+        line.note(done.mark.offset, total, done.rendered + done.failed)
+
+    def tell(found: Sequence[Diagnostic]) -> None:
+        if found:
+            line.close()
+            reporter.report(found)
+
+    done = None
+    try:
+        done = run_batch(batch, states, name, note=note, tell=tell)
+    finally:
+        line.close()
+        if done is None and Path(batch.journal).exists():
+            reporter.say("hint: what was done is kept; run the same command with `--resume` to go on\n")
+    reporter.say(_sum_up(batch, done))
+    return _FAILED if done.failed else 0
+
+
+def _sum_up(batch: Batch, done: BatchProgress) -> str:
+    told = f"{show_plural(done.rendered, 'row')} written to {batch.output}\n"
+    if done.failed:
+        where = f"in {batch.aside}" if batch.on_error == "quarantine" else "left out"
+        told += f"{show_plural(done.failed, 'state')} without a prompt {'is' if done.failed == 1 else 'are'} {where}\n"
+    if done.warned:
+        told += f"{show_plural(done.warned, 'row')} with a warning, told under `diagnostics`\n"
+    return told
+
+
+def _open(name: str) -> IO[bytes]:
+    try:
+        return open_given(name)
+    except (OSError, ValueError) as wrong:
+        reason = getattr(wrong, "strerror", None) or str(wrong)
+        help = "name a file of JSON lines, or `-` for standard input"
+        raise DiskError([Diagnostic("PC0724", f"cannot read the states {name}: {reason}", help=help)]) from wrong

@@ -1,0 +1,496 @@
+"""A file of states to a file of rows: what stands in a row, any number of processes, every way to stop, and going on."""
+
+import errno
+import io
+import json
+import os
+import signal
+from functools import partial
+from multiprocessing import get_context
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import promptc
+from promptc import batch as module
+from promptc.batch import Batch, RowRenderer, run_batch
+from promptc.diag.findings import DiskError, PromptcError, UsageError
+from promptc.files.atomic import GrowingFile
+from tests.contract.sources import ROOT
+from tests.size import read_size
+
+DEMO = str(ROOT / "fixtures" / "demo")
+STATE = json.loads((ROOT / "fixtures" / "demo" / "state.json").read_text(encoding="utf-8"))
+
+
+@pytest.fixture(autouse=True)
+def _often(monkeypatch):
+    """A few lines at a time, each of them on the disk before the next."""
+    monkeypatch.setattr(module, "_CHUNK_LINES", 3)
+    monkeypatch.setattr(module, "_PAUSE", 0)
+    monkeypatch.setattr(os, "fsync", lambda _: None)  # whoever is killed leaves what was written, whether it is on the disk or not
+
+
+def say(number, **more):
+    """A state that is unlike others, as a line."""
+    return json.dumps({"turns": STATE["turns"][: number % 5], "input": f"Ada: Which door is {number}?", **more}).encode()
+
+
+def run(folder, lines, *, name="out.jsonl", ending=b"\n", **asked):
+    """Renders lines to `folder/out.jsonl`; the rows, and the quarantined lines."""
+    wanted = Batch(**{"pack": DEMO, "output": str(folder / name), **asked})
+    done = run_batch(wanted, io.BytesIO(b"\n".join(lines) + (ending if lines else b"")), "states.jsonl")
+    return done, *read(folder, name)
+
+
+def read(folder, name="out.jsonl"):
+    """The rows and the quarantined lines of a folder with nothing else in it."""
+    out, aside = folder / name, folder / f"{Path(name).stem}.quarantine.jsonl"
+    assert {path.name for path in folder.iterdir()} <= {out.name, aside.name}
+    return [one.read_bytes() if one.exists() else b"" for one in (out, aside)]
+
+
+def load(rows):
+    return [json.loads(row) for row in rows.splitlines()]
+
+
+# --- a row ---
+
+
+# contract 12.6
+@pytest.mark.parametrize(
+    ("pack", "state"),
+    [
+        ("fixtures/demo", "fixtures/demo/state.json"),
+        ("packs/sentinel", "fixtures/sentinel/calm/state.json"),
+        ("packs/sentinel", "fixtures/sentinel/base/table.json"),
+        ("fixtures/tools/base", "fixtures/tools/base/state.json"),
+        ("fixtures/album/base", "fixtures/album/base/state.json"),
+    ],
+)
+def test_a_row_says_what_the_report_says(pack, state):
+    loaded, raw, met = promptc.load(ROOT / pack), (ROOT / state).read_bytes(), 0
+    for asked in ({}, {"budget": 2500}, {"format": "text"}, {"format": "messages"}, {"format": "openai"}):
+        try:
+            prompt = loaded.render(raw, **asked)
+        except PromptcError:
+            continue
+        row, report = RowRenderer(loaded, asked).render(module.StateLine(1, raw)).row, prompt.report
+        sections = {one["id"]: one["tokens"] for one in report["sections"] if one["state"] == "present"}
+        assert row["tokens"] == report["tokens"] and row["sections"] == sections and row["tier"] == report["strain"]
+        assert row["digest"] == report["digests"]["state"] == loaded.load_state(raw).digest
+        assert {one["code"] for one in report["warnings"]} <= {one["code"] for one in row["diagnostics"]}
+        made = prompt.to("openai") if prompt.provider else prompt.messages if prompt.format == "messages" else prompt.text
+        assert row["body" if prompt.provider else "messages" if prompt.format == "messages" else "prompt"] == made
+        met += 1
+    assert met > 1
+
+
+def test_what_the_budget_took_is_counted():
+    row = RowRenderer(promptc.load(ROOT / "fixtures" / "demo"), {}).render(module.StateLine(1, json.dumps(STATE).encode())).row
+    report = promptc.load(ROOT / "fixtures" / "demo").render(STATE).report
+    gone = [item for cut in report["cuts"] for item in cut["items"]]
+    assert row["dropped"] == {"recent": len(gone)} and gone
+
+
+def test_what_lies_beyond_reach_is_counted_with_it():
+    log = [{"type": "A", "speaker": "B", "text": f"word {number} and more"} for number in range(3000)]
+    prompt = promptc.load(ROOT / "benchmarks" / "reach")
+    row = RowRenderer(prompt, {}).render(module.StateLine(1, json.dumps({"transcript": log, "input": "x"}).encode())).row
+    stand = next(len(one["items"]) for one in prompt.render({"transcript": log, "input": "x"}).report["sections"] if one["id"] == "log")
+    assert row["dropped"] == {"log": 3000 - stand} and stand > 100
+
+
+@pytest.mark.parametrize(
+    ("line", "id"),
+    [
+        (say(1), "1"),
+        (say(1, id="ada"), "ada"),
+        (say(1, id=7), "7"),
+        (say(1, id=1.5), "1"),
+        (say(1, id=True), "1"),
+        (json.dumps({"id": "x", "state": STATE}).encode(), "x"),
+        (json.dumps({"state": STATE}).encode(), "1"),
+        (json.dumps({"state": {**STATE, "id": "inner"}}).encode(), "1"),
+    ],
+)
+def test_ids(line, id, tmp_path):
+    _, rows, aside = run(tmp_path, [line])
+    assert [row["id"] for row in load(rows)] == [id] and not aside
+
+
+def test_a_wrapped_state_makes_the_row_of_a_bare_one(tmp_path):
+    done, rows, _ = run(tmp_path, [json.dumps(STATE).encode(), json.dumps({"state": STATE, "id": "1"}).encode()])
+    bare, wrapped = load(rows)
+    assert bare == wrapped and done.rendered == 2
+
+
+def test_equal_ids_are_rows_of_their_own(tmp_path):
+    _, rows, _ = run(tmp_path, [say(1, id="ada"), say(2, id="ada")])
+    assert [(row["id"], "is 1?" in row["prompt"]) for row in load(rows)] == [("ada", True), ("ada", False)]
+
+
+def test_a_number_too_precise_stays_what_it_was(tmp_path):
+    assert load(run(tmp_path, [say(1, id=12345678901234567890123)])[1])[0]["id"] == "12345678901234567890123"
+
+
+# --- what is wrong with a line is that line's ---
+
+BAD = {
+    b'{"turns": ': "PC0130",
+    b"\xff\xfe\x00": "PC0101",
+    b"[1]": "PC0390",
+    b'{"id": null, "state": {}}': "PC0717",
+    b'{"state": 3}': "PC0390",
+    b'{"a": 1, "a": 2}': "PC0106",
+    b'{"a": NaN}': "PC0131",
+    b"[" * 5000: "PC0105",
+    b'{"input": "\\ud800"}': "PC0132",
+    b'"' + b"x" * 5000: "PC0102",
+    json.dumps({"turns": 5, "input": "x"}).encode(): "PC0",
+    json.dumps({"turns": [], "input": "word " * 400}).encode(): "PC053",
+}
+
+
+@pytest.mark.parametrize(("bad", "code"), BAD.items(), ids=map(repr, range(len(BAD))))
+def test_a_bad_line_costs_itself_and_nothing_else(bad, code, tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "MAX_STATE_BYTES", 5000)
+    (tmp_path / "a").mkdir()
+    lines = [say(number) for number in range(1, 8)]
+    _, alone, _ = run(tmp_path / "a", [*lines[:3], b"", *lines[4:]])
+    (tmp_path / "b").mkdir()
+    done, rows, aside = run(tmp_path / "b", [*lines[:3], bad, *lines[4:]])
+    (refused,) = load(aside)
+    assert rows == alone and (done.rendered, done.failed) == (6, 1)
+    assert refused["line"] == 4 and refused["id"] == "4" and refused["diagnostics"][0]["code"].startswith(code)
+    assert refused["input"] == (bad.decode("utf-8", "replace") if len(bad) <= 5000 else None)
+
+
+def test_the_lines_that_are_put_aside_may_be_rendered_again(tmp_path):
+    lines = [json.dumps({"turns": [], "input": "word " * 400, "id": number}).encode() for number in range(5)]
+    aside = run(tmp_path, lines)[2]
+    again = [one["input"].encode() for one in load(aside)]
+    assert again == lines
+    (tmp_path / "again").mkdir()
+    assert run(tmp_path / "again", again, options={"budget": 2000})[0].rendered == 5
+
+
+# contract 12.7
+@pytest.mark.parametrize("on_error", ["skip", "quarantine", "fail"])
+def test_what_becomes_of_a_state_without_a_prompt(on_error, tmp_path):
+    lines = [say(1), say(2), b"{", say(4), b"}", say(6), say(7)]
+    if on_error == "fail":
+        with pytest.raises(PromptcError) as stopped:
+            run(tmp_path, lines, on_error=on_error)
+        (found,) = stopped.value.diagnostics
+        assert str(found).startswith("states.jsonl:3:") and stopped.value.exit_code == 3
+        assert not (tmp_path / "out.jsonl").exists()
+        return
+    told = []
+    wanted = Batch(DEMO, str(tmp_path / "out.jsonl"), on_error=on_error)
+    done = run_batch(wanted, io.BytesIO(b"\n".join(lines)), "states.jsonl", tell=told.extend)
+    rows, aside = read(tmp_path)
+    assert [row["id"] for row in load(rows)] == ["1", "2", "4", "6", "7"] and done.failed == 2
+    assert [one["line"] for one in load(aside)] == ([3, 5] if on_error == "quarantine" else [])
+    assert [one.span.line for one in told] == [3, 5]
+
+
+def test_a_finding_in_the_pack_names_the_line(tmp_path):
+    told = []
+    wanted = Batch(DEMO, str(tmp_path / "out.jsonl"), {"budget": 9})
+    run_batch(wanted, io.BytesIO(b"\n".join([say(1)] * 50)), "states.jsonl", tell=told.extend)
+    assert [one.message.split(":")[0] for one in told] == [f"line {number}" for number in range(1, 21)]
+
+
+@pytest.mark.parametrize("wrong", [{"variants": {"mood": "calm"}}, {"patches": ("none",)}, {"format": "smoke"}])
+def test_what_no_state_can_mend_ends_the_run_and_leaves_nothing(wrong, tmp_path):
+    with pytest.raises(UsageError):
+        run(tmp_path, [say(1)], options=wrong)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_change_that_one_state_does_not_take_is_that_states(tmp_path):
+    lines = [say(4), say(0), say(4)]
+    done, rows, aside = run(tmp_path, lines, changes=(("/turns/1/text", '"Changed."'),))
+    assert [row["id"] for row in load(rows)] == ["1", "3"] and all("Changed." in row["prompt"] for row in load(rows))
+    assert load(aside)[0]["diagnostics"][0]["code"] == "PC0722" and done.failed == 1
+
+
+# --- files ---
+
+
+def test_an_empty_file_is_no_rows(tmp_path):
+    done, rows, aside = run(tmp_path, [])
+    assert rows == aside == b"" and (tmp_path / "out.jsonl").exists() and done.rendered == 0
+
+
+@pytest.mark.parametrize("ending", [b"", b"\n", b"\r\n", b"\n\n \n"])
+def test_the_last_line_may_end_or_not(ending, tmp_path):
+    lines = [say(number) for number in range(7)]
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    assert run(tmp_path / "a", lines, ending=ending)[1] == run(tmp_path / "b", lines)[1]
+
+
+@pytest.mark.parametrize("mark", [*module._COMPRESSED])
+def test_what_is_compressed_is_not_read(mark, tmp_path):
+    with pytest.raises(DiskError, match="PC0714"):
+        run(tmp_path, [mark + b"rest", say(1)])
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_file_that_is_there_stays(tmp_path):
+    for name in ("out.jsonl", "out.quarantine.jsonl"):
+        (tmp_path / name).write_bytes(b"kept")
+        with pytest.raises(DiskError, match="PC0711"):
+            run(tmp_path, [say(1)])
+        assert (tmp_path / name).read_bytes() == b"kept"
+        (tmp_path / name).unlink()
+
+
+def test_a_file_that_is_there_is_replaced_where_that_is_asked(tmp_path):
+    first = run(tmp_path, [say(1), b"{"])
+    assert first[2]
+    second = run(tmp_path, [say(2)], existing="replace")
+    assert load(second[1])[0]["id"] == "1" and second[1] != first[1] and not second[2], "nor is anything left in quarantine"
+
+
+def test_two_runs_do_not_write_one_output(tmp_path):
+    other = GrowingFile(str(tmp_path / "out.jsonl"), 0)
+    with pytest.raises(DiskError, match="another process is writing"):
+        run(tmp_path, [say(1)], existing="replace")
+    other.close()
+
+
+def test_states_are_read_no_further_than_they_are_rendered(tmp_path):
+    """Memory does not grow with the file: what is read ahead is a few chunks for each process."""
+    ahead = []
+
+    class Endless(io.RawIOBase):
+        read_lines = 0
+
+        def readline(self, size=-1):
+            self.read_lines += 1
+            return say(self.read_lines) + b"\n" if self.read_lines <= 600 else b""
+
+    states = Endless()
+    wanted = Batch(DEMO, str(tmp_path / "out.jsonl"), jobs=2)
+    run_batch(wanted, states, "states.jsonl", note=lambda done: ahead.append(states.read_lines - done.mark.line))
+    assert len(ahead) == 201 and max(ahead) <= 3 * (2 * 8 + 2)
+
+
+# --- any number of processes ---
+
+LINES = st.lists(
+    st.sampled_from([*(say(number) for number in range(9)), *(say(3, id="ada"), b"", b" ", b"\r", *list(BAD)[:7])]), max_size=20
+)
+
+
+@settings(deadline=None, max_examples=12)
+@given(lines=LINES, jobs=st.sampled_from([2, 3]), on_error=st.sampled_from(["skip", "quarantine"]), ends=st.booleans())
+def test_any_number_of_processes_writes_the_same(lines, jobs, on_error, ends, tmp_path_factory):
+    folders = [tmp_path_factory.mktemp(name) for name in ("one", "many")]
+    ending = b"\n" if ends else b""
+    one, many = (run(folder, lines, jobs=count, on_error=on_error, ending=ending) for folder, count in zip(folders, (1, jobs), strict=True))
+    assert one == many
+    renderer = RowRenderer(promptc.load(DEMO), {})
+    rows = [renderer.render(module.StateLine(number, raw)) for number, raw in enumerate(b"\n".join(lines).split(b"\n"), 1) if raw.strip()]
+    assert load(one[1]) == [one.row for one in rows if not one.findings]
+
+
+def test_the_first_that_fails_is_told_whoever_comes_to_it_first(tmp_path):
+    lines = [*[say(number) for number in range(40)], b"{", *[b"}"] * 40]
+    for jobs in (1, 2, 4):
+        folder = tmp_path / str(jobs)
+        folder.mkdir()
+        with pytest.raises(PromptcError) as stopped:
+            run(folder, lines, jobs=jobs, on_error="fail")
+        assert str(stopped.value).startswith("states.jsonl:41:2: PC0130")
+
+
+# --- to be stopped, and to go on ---
+
+WRITING = ("open", "write", "fsync", "ftruncate", "replace", "unlink", "close")
+MANY = [say(1), say(2), b"{", say(4), say(5), say(6, id="x"), b"", say(8), b"[]", say(10)]
+
+
+class Dying:
+    """Kills the process ahead of the call of that number, of all that write."""
+
+    def __init__(self, number):
+        self.seen = 0
+        self.number = number
+        for name in WRITING:
+            setattr(os, name, partial(self.call, getattr(os, name)))
+
+    def call(self, call, *arguments, **named):
+        self.seen += 1
+        if self.seen == self.number:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return call(*arguments, **named)
+
+
+def _run_dying(folder, number, lines, existing, jobs):
+    Dying(number)
+    run(folder, lines, existing=existing, jobs=jobs)
+    os._exit(0)
+
+
+def is_killed(folder, number, lines=MANY, existing="resume", jobs=1):
+    """Whether a run was killed ahead of that call, rather than done before."""
+    process = get_context("fork").Process(target=_run_dying, args=(folder, number, lines, existing, jobs))
+    process.start()
+    process.join()
+    assert process.exitcode in (0, -signal.SIGKILL)
+    return process.exitcode != 0
+
+
+@pytest.fixture(scope="module")
+def unbroken(tmp_path_factory):
+    return run(tmp_path_factory.mktemp("unbroken"), MANY)
+
+
+# contract 12.8
+@pytest.mark.dear
+def test_killed_ahead_of_every_call_and_gone_on_with(unbroken, tmp_path):
+    number, dead = 0, 0
+    while True:
+        number += 1
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        was_killed = is_killed(folder, number)
+        dead += was_killed
+        if not (was_killed and (folder / "out.jsonl").exists() and not (folder / "out.jsonl.part.json").exists()):
+            assert run(folder, MANY, existing="resume")[1:] == unbroken[1:] if was_killed else True
+        assert read(folder) == list(unbroken[1:]), number
+        if not was_killed:
+            break
+    assert dead > 30
+
+
+@settings(deadline=None, max_examples=12 if read_size() == "commit" else 60)
+@given(numbers=st.lists(st.integers(1, 50), max_size=5), jobs=st.sampled_from([1, 1, 2]))
+def test_killed_again_and_again(unbroken, numbers, jobs, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("killed")
+    for number in numbers:
+        if (folder / "out.jsonl").exists() and not (folder / "out.jsonl.part.json").exists():
+            break
+        is_killed(folder, number, jobs=jobs)
+    if not (folder / "out.jsonl").exists() or (folder / "out.jsonl.part.json").exists():
+        run(folder, MANY, existing="resume")
+    assert read(folder) == list(unbroken[1:])
+
+
+class Failing(Dying):
+    """Lets that call fail instead."""
+
+    def __init__(self, patched, number, fault):
+        self.seen, self.number, self.fault = 0, number, fault
+        for name in ("write", "fsync", "ftruncate", "replace"):
+            patched.setattr(os, name, partial(self.call, getattr(os, name)))
+
+    def call(self, call, *arguments, **named):
+        self.seen += 1
+        if self.seen == self.number:
+            raise self.fault
+        return call(*arguments, **named)
+
+
+@pytest.mark.dear
+@pytest.mark.parametrize(
+    ("fault", "help"),
+    [(OSError(errno.ENOSPC, "No space left on device"), "make room"), (OSError(errno.EIO, "Input/output error"), "name a file")],
+    ids=["full", "broken"],
+)
+def test_a_disk_that_fails_at_every_call(fault, help, unbroken, tmp_path):
+    found, faults = [], None
+    for number in range(1, 100):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        with pytest.MonkeyPatch.context() as patched:
+            faults = Failing(patched, number, fault)
+            found += _fail(folder)
+        if (folder / "out.jsonl.part.json").exists() or not (folder / "out.jsonl").exists():
+            run(folder, MANY, existing="resume")
+        assert read(folder) == list(unbroken[1:])
+        if faults.seen < number:
+            break
+    assert len(found) > 20 and all(one.code == "PC0725" and one.help.startswith(help) for one in found)
+
+
+def _fail(folder):
+    """What a run is told, if anything."""
+    try:
+        run(folder, MANY)
+    except DiskError as error:
+        return error.diagnostics
+    return ()
+
+
+def test_what_was_done_before_a_state_that_fails_is_not_done_again(tmp_path):
+    lines = [say(number) for number in range(1, 20)]
+    broken = [*lines[:10], b"{", *lines[11:]]
+    with pytest.raises(PromptcError, match=r"states\.jsonl:11:"):
+        run(tmp_path, broken, on_error="fail")
+    begun = json.loads((tmp_path / "out.jsonl.part.json").read_bytes())
+    assert begun["mark"]["line"] == 9 and begun["rendered"] == 9
+    done, rows, _ = run(tmp_path, lines, on_error="fail", existing="resume")
+    assert done.rendered == 19 and [row["id"] for row in load(rows)] == [str(number) for number in range(1, 20)]
+
+
+def stop(folder, **asked):
+    with pytest.raises(PromptcError):
+        run(folder, [say(1), say(2), say(3), say(4), b"{"], on_error="fail", **asked)
+    assert (folder / "out.jsonl.part.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("lines", "asked", "says"),
+    [
+        ([say(1), say(2), say(4), say(4)], {}, "the first 3 lines of `states.jsonl` are not what they were"),
+        ([say(1)], {}, "the first 3 lines of `states.jsonl` are not what they were"),
+        ([], {"options": {"budget": 300}}, "what is asked of each render"),
+        ([], {"changes": (("/input", '"x"'),)}, "what is asked of each render"),
+        ([], {"on_error": "skip"}, "`--on-error`"),
+        ([], {"pack": str(ROOT / "packs" / "sentinel")}, "the pack is"),
+    ],
+)
+def test_a_run_of_something_else_is_not_gone_on_with(lines, asked, says, tmp_path):
+    stop(tmp_path)
+    before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+    with pytest.raises(DiskError, match="PC0713") as refused:
+        run(tmp_path, lines or [say(1), say(2), say(3), say(4)], existing="resume", **{"on_error": "fail", **asked})
+    assert says in str(refused.value)
+    assert {path: path.read_bytes() for path in tmp_path.iterdir() if path.suffix != ".lock"} == before
+
+
+@pytest.mark.parametrize("content", [b"", b"{}", b"[]", b'{"mark": 3}', b"\xff", b"x" * 70_000])
+def test_a_journal_that_is_none(content, tmp_path):
+    stop(tmp_path)
+    (tmp_path / "out.jsonl.part.json").write_bytes(content)
+    with pytest.raises(DiskError, match="PC0713"):
+        run(tmp_path, [say(1)], existing="resume")
+
+
+def test_an_unfinished_run_is_told_and_may_be_begun_again(tmp_path):
+    stop(tmp_path)
+    with pytest.raises(DiskError, match="PC0712"):
+        run(tmp_path, [say(1)])
+    assert len(load(run(tmp_path, [say(1)], existing="replace")[1])) == 1
+
+
+def test_a_pack_that_changes_meanwhile_stops_the_run(tmp_path, monkeypatch):
+    pack = tmp_path / "pack.yaml"
+    pack.write_text((ROOT / "fixtures" / "demo" / "pack.yaml").read_text(encoding="utf-8"), encoding="utf-8")
+    started = module._start
+
+    def change_first(*arguments):
+        pack.write_text(pack.read_text(encoding="utf-8").replace("Lantern", "Beacon"), encoding="utf-8")
+        return started(*arguments)
+
+    monkeypatch.setattr(module, "_start", change_first)
+    (tmp_path / "out").mkdir()
+    with pytest.raises(DiskError, match="has changed since the run began"):
+        run(tmp_path / "out", [say(1)], pack=str(pack))
