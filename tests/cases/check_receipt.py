@@ -45,7 +45,8 @@ def _recount(outcome: CaseOutcome, report: Mapping[str, Any]) -> int:
         messages = [(message["role"], message["content"]) for message in outcome.messages]
         media = [one for section in report["sections"] for item in section["items"] for one in item.get("media", ())]
         told: int = sum(one["tokens"] for one in media)
-        return told + count_messages(counter, messages, _list_offered(outcome), report["overhead"])
+        speakers = [message["name"] for message in outcome.messages if "name" in message]
+        return told + count_messages(counter, messages, _list_offered(outcome), report["overhead"], speakers)
     return count_text(counter, outcome.text or "")
 
 

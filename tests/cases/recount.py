@@ -54,13 +54,20 @@ def count_framed(manifest: str, name: str, text: str) -> int:
 
 
 def count_messages(
-    name: str, messages: Sequence[tuple[str, Any]], offered: Sequence[Any] = (), overhead: Mapping[str, Any] = _UNPROVIDED
+    name: str,
+    messages: Sequence[tuple[str, Any]],
+    offered: Sequence[Any] = (),
+    overhead: Mapping[str, Any] = _UNPROVIDED,
+    speakers: Sequence[str] = (),
 ) -> int:
     """Tokens of (role, content) pairs with the stated overhead, and of what is offered beside them: three for each message and its role's
-    name and three for the whole, unless a provider's account says otherwise.
+    name and three for the whole, unless a provider's account says otherwise. `speakers` are the names of who speaks.
     """
     added: int = overhead["message"] * len(messages) + overhead["prompt"] + count_offered(name, offered, overhead)
     contents = [_write_content(content) for _, content in messages]
+    if speakers and overhead["name"] is not None:
+        added += overhead["name"] * len(speakers)
+        contents += speakers
     if name == "chars/4":
         return -(-sum(map(len, contents)) // 4) + added
     named = sum(count_text(name, role) for role, _ in messages) if overhead["role"] else 0

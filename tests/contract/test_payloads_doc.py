@@ -76,12 +76,14 @@ def _render_search(one: Provider) -> str:
 
 
 def _render_counts() -> str:
-    head = "| format | each message | the whole | each tool | any tools | an answer schema |\n| --- | --- | --- | --- | --- | --- |\n"
+    head = "| format | each message | a name | the whole | each tool | any tools | an answer schema |\n"
+    head += "| --- | --- | --- | --- | --- | --- | --- |\n"
     return head + "\n".join(_render_count(load_provider(name)) for name in PROVIDERS)
 
 
 def _render_count(one: Provider) -> str:
-    cells = (f"{getattr(one, name)}{' *' if name in one.estimates else ''}" for name in _COUNTS)
+    cells = [f"{getattr(one, name)}{' *' if name in one.estimates else ''}" for name in _COUNTS]
+    cells.insert(1, f"{one.name_tokens} *" if one.name_tokens is not None else "no place")
     return f"| `{one.name}` | {' | '.join(cells)} |"
 
 

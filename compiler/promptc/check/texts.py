@@ -311,6 +311,7 @@ def _iter_items(items: Items, section: Section, names: Names, stores: Sequence[S
     if message is not None:
         yield from _iter_keys(section, shown, ("message.role", message.role), takes=keys.one_of(message.roles, _ROLE))
         yield from _iter_keys(section, shown, ("message.content", message.content), takes=keys.CONTENT)
+        yield from _iter_keys(section, shown, ("message.name", message.name), takes=keys.TEXT_OR_NONE)
         tokens = message.media.tokens if message.media is not None else None
         yield from _iter_keys(section, {**shown, "part": None}, ("media.tokens", tokens), takes=keys.MEDIA_TOKENS)
     yield from _iter_keys(section, shown, ("trim_each.marker", items.trim_each.marker if items.trim_each else None))

@@ -22,6 +22,7 @@ from promptc.model.section import (
     DEFAULT,
     DEFERRED,
     MICRO,
+    SYSTEM_ROLES,
     TOOL_FORMS,
     TOOLS,
     Boosting,
@@ -198,6 +199,7 @@ def _iter_items(items: Items) -> Iterator[Expression | Template]:
         items.group.header if items.group else None,
         items.message.role if items.message else None,
         items.message.content if items.message else None,
+        items.message.name if items.message else None,
         items.message.media.tokens if items.message and items.message.media else None,
         items.trim_each.marker if items.trim_each else None,
         items.fence.open if items.fence else None,
@@ -266,12 +268,15 @@ def _load_message(node: Node | None, compiler: TextCompiler) -> MessageForm | No
     if node is None:
         return None
     parts, media = node.get("parts"), node.get("media")
+    written = compiler.list_marked(node.value["role"], SYSTEM_ROLES)
     message = MessageForm(
         role=compiler.expression(node.value["role"]),
         content=compiler.expression(node.value["content"]),
         parts=node.texts("parts") if parts else _ALL_PARTS,
-        roles=node.texts("roles") or _ALL_ROLES,
+        roles=(*(node.texts("roles") or _ALL_ROLES), *(name for name, _ in written)),
         span=parts.span if parts else node.span,
+        written=written,
+        name=compiler.find_expression(node.get("name")),
     )
     if media is None and not set(MEDIA_KINDS).intersection(message.passing):
         return message

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from promptc.diag.findings import Diagnostic, DiskError, PromptcError, Span, fail
+from promptc.diag.frozen import replace
 from promptc.diag.typed import TypeVar
 from promptc.files.paths import read_pack_file, show_path
 from promptc.files.reading import decode_text, read_file
@@ -14,7 +16,15 @@ from promptc.frontend.yaml import MAX_BYTES
 from promptc.model.pack import Assert
 from promptc.model.state import Node
 from promptc.template.allow import Limits
-from promptc.template.compile import Expression, Template, constant_expression, constant_template, load_expression, load_template
+from promptc.template.compile import (
+    Expression,
+    Template,
+    constant_expression,
+    constant_template,
+    list_literals,
+    load_expression,
+    load_template,
+)
 from promptc.template.define import MOST_PARTS, void
 from promptc.template.place import Definition, Place
 from promptc.template.runtime.program import Program
@@ -96,6 +106,25 @@ class TextCompiler:
             level="error" if level is not None and level.value == "error" else "warn",
             span=node.span,
         )
+
+    def list_marked(self, node: Node, names: Sequence[str]) -> tuple[tuple[str, Expression], ...]:
+        """Of those `names` that an expression itself may give as a literal, the same expression with that literal in capitals. Where both
+        give it, each in its way, it is the author's own word and no value of the state.
+        """
+        text = str(node.value).replace("\r\n", "\n").replace("\r", "\n")
+        if not any(name in text for name in names):
+            return ()
+        try:
+            literals = list_literals(text, self.make_place(node), limits=self._limits)
+        except PromptcError:
+            return ()  # which is told of the expression itself
+        marked: dict[str, Expression] = {}
+        for name in dict.fromkeys(value for _, value in literals if value in names):
+            changed = text
+            for at in (at + 1 for at, value in literals if value == name):
+                changed = changed[:at] + changed[at : at + len(name)].replace(name, name.upper()) + changed[at + len(name) :]
+            marked[name] = self.expression(replace(node, value=changed))
+        return tuple(marked.items())
 
     def text_or_file(self, node: Node) -> Template:
         """A file name, or `{text: ...}`."""

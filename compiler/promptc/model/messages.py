@@ -210,6 +210,8 @@ class Provider:
 
     `system` tells where text of the roles `system` and `developer` stands: among the `messages`, the `first` one apart, or all of it
     `apart`. `estimates` names the tokens below that no one has published or that differ between models.
+    `late_system` are beginnings of the names of models that take text of the system among the messages, too: behind one of the user.
+    `name_tokens` are those of the name of who speaks a message, beside its own; None where there is no place for one.
     `tool_names` tells whether a tool's name must begin with a letter or an underscore, `tool_ids` whether an id of a use may come again in
     a later turn (`turn`) or only `once`. Without a `search` no tool can be deferred.
     """
@@ -230,6 +232,8 @@ class Provider:
     response_tokens: int
     counts_role: bool
     estimates: tuple[str, ...]
+    name_tokens: int | None = None
+    late_system: tuple[str, ...] = ()
     tool_names: Literal["any", "letter_first"] = "any"
     tool_ids: Literal["turn", "once"] = "turn"
     schema: SchemaRules = SchemaRules()
@@ -239,6 +243,10 @@ class Provider:
     def find_search(self, model: str | None) -> ToolSearch | None:
         """How requests to this model defer tools; None where they cannot."""
         return self.search if self.search is not None and self.search.takes(model) else None
+
+    def takes_late_system(self, model: str | None) -> bool:
+        """Whether a request to this model may hold text of the system behind a message of the user."""
+        return model is not None and _cut_own_name(model).startswith(self.late_system)
 
     def find_media(self, kind: str) -> TakenMedia | None:
         """How it takes parts of that kind; None where it takes none."""

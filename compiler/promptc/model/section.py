@@ -17,6 +17,9 @@ Role = Literal["system", "developer", "user", "assistant"]
 PART_KINDS = ("text", *MEDIA_KINDS, "tool_use", "tool_result", "thinking", "redacted_thinking")
 """The kinds of parts of a message that a request can hold."""
 
+SYSTEM_ROLES = ("system", "developer")
+"""The roles that a manifest gives, and no state."""
+
 TOOLS = "tools"
 """The id of the section that the tools of a pack are, where they are items."""
 
@@ -136,7 +139,9 @@ def read_part_kind(type: str) -> str:
 @frozen
 class MessageForm:
     """Each item a message of its own. `parts` are the kinds that the manifest names. `span` is that of `parts`, where it is given. `media`
-    tells how parts that are no text are counted; it is there where `parts` names such kinds, or the manifest names it.
+    tells how parts that are no text are counted; it is there where `parts` names such kinds, or the manifest names it. `written` has the
+    roles of the system that `role` gives as a literal, each with the same expression in which that literal is in capitals. `name` gives
+    the name of who speaks, or none.
     """
 
     role: Expression
@@ -145,6 +150,15 @@ class MessageForm:
     roles: tuple[str, ...]
     span: Span
     media: MediaForm | None = None
+    written: tuple[tuple[str, Expression], ...] = ()
+    name: Expression | None = None
+
+    def admits(self, role: object, names: Mapping[str, Any]) -> bool:
+        """Whether an item may have the role: one of the system only where the manifest itself wrote it, and no state gave it."""
+        if role not in self.roles:
+            return False
+        marked = next((one for name, one in self.written if name == role), None)
+        return marked is None or marked.evaluate(names) == str(role).upper()
 
     @property
     def passing(self) -> tuple[str, ...]:

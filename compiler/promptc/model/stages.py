@@ -66,7 +66,8 @@ class Item:
     `value` is the author's data, untouched, `element` the one of `each` that it belongs to. `raw` is its rendered text without final line
     ends, `text` the same guarded. `unit` is shared by items that live and die together. `content` is a message item's list of parts, None
     for plain text; `media` are those that are no text, as they were counted, and `beyond` the units that they count beyond the lines that
-    stand for them in the text. `tool` is the tool that an item of `tools` is, in the form that it has.
+    stand for them in the text. `tool` is the tool that an item of `tools` is, in the form that it has. `speaker`
+    is the name of who speaks a message, where it has one.
     """
 
     id: str
@@ -88,6 +89,7 @@ class Item:
     media: tuple[CountedMedia, ...] = ()
     beyond: int = 0
     tool: Tool | None = None
+    speaker: str = ""
 
 
 @frozen(eq=False)

@@ -88,12 +88,15 @@ class ChatFrame(Protocol):
 def _iter_messages(parts: Sequence[Part], roles: Sequence[str]) -> Iterator[dict[str, Any]]:
     texts: dict[int, list[str]] = {}
     content: dict[int, Any] = {}
+    named: dict[int, dict[str, str]] = {}
     for part in parts:
         texts.setdefault(part.message, []).append(part.text)
+        if part.item is not None and part.item.item.speaker:
+            named[part.message] = {"name": part.item.item.speaker}
         if part.item is not None and part.item.item.content is not None:
             content[part.message] = [dict(one) for one in part.item.item.content]
     for index, pieces in texts.items():
-        yield {"role": roles[index], "content": content.get(index, "".join(pieces))}
+        yield {"role": roles[index], **named.get(index, {}), "content": content.get(index, "".join(pieces))}
 
 
 def verify(fitted: Fitted, emitted: Emitted, frame: ChatFrame | None = None) -> int:
@@ -122,7 +125,7 @@ def verify(fitted: Fitted, emitted: Emitted, frame: ChatFrame | None = None) -> 
                 media += sum(one.tokens for one in item.media)
         units = (layout.costs.prompt + layout.count_offered(meter.count_whole, emitted.tools) + media) * counter.unit
         units += sum(meter.count_whole("".join(texts)) for texts in contents.values())
-        units += sum(layout.count_message(message["role"]) for message in emitted.messages)
+        units += sum(layout.count_message(message["role"], message.get("name", "")) for message in emitted.messages)
     expected = fitted.units + layout.fixed
     total = fitted.strained.selection.bound.total * counter.unit
     if units != expected or units > total:

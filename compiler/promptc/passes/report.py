@@ -332,6 +332,7 @@ def _describe_overhead(fitted: Fitted) -> dict[str, Any]:
         "tools": layout.count_tools_overhead(fitted.tools),
         "response": layout.response_overhead,
         "estimate": provider is None or bool(provider.estimates),
+        **({"name": layout.costs.name} if any(one.item is not None and one.item.item.speaker for one in fitted.parts) else {}),
         **({"left_out": list(left_out)} if left_out else {}),
         **_describe_table(fitted),
     }

@@ -90,6 +90,25 @@ def load_expression(text: str, place: Place, *, limits: Limits = LIMITS) -> Expr
     return Expression(text, place.span, compiled.reads, compiled.program)
 
 
+def list_literals(text: str, place: Place, *, limits: Limits = LIMITS) -> list[tuple[int, str]]:
+    """The texts that an expression gives as its author wrote them, alone or as the branch of an `if`, each with its place. Errors:
+    `PromptcError` with all findings.
+    """
+    from jinja2 import nodes
+
+    from promptc.template.parse import parse
+
+    pending: list[nodes.Node] = [parse(text, "", place, limits, expression=True).body[0].nodes[0]]  # type: ignore[attr-defined]
+    found: list[tuple[int, str]] = []
+    while pending:
+        node = pending.pop()
+        if isinstance(node, nodes.CondExpr):
+            pending += [one for one in (node.expr1, node.expr2) if one is not None]
+        elif isinstance(node, nodes.Const) and isinstance(node.value, str):
+            found.append((node.lineno - 1, node.value))
+    return sorted(found)
+
+
 def constant_template(text: str, name: str = "") -> Template:
     """A template that gives `text`, reads nothing and never fails."""
     return Template(text, Place(Span(name, 1, 1), inline=False), frozenset(), _ConstantText(text))

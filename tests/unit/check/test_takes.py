@@ -164,6 +164,10 @@ PLACES: dict[str, dict[str, Any]] = {
         ),
     },
     "message.role": {"output": {"format": "messages"}, **_items({"message": {"role": HOLE, "content": "item.text"}})},
+    "message.name": {
+        "output": {"format": "messages"},
+        **_items({"message": {"role": "'user'", "name": HOLE, "content": "item.text"}}),
+    },
     "message.content": {"output": {"format": "messages"}, **_items({"message": {"role": "item.role", "content": HOLE}})},
     "trim.by": _ladder({"trim": {"at": "word", "to": 3, "by": HOLE}}),
     "order": _ladder({"evict": {"order": [HOLE]}}),

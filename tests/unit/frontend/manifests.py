@@ -117,7 +117,7 @@ sections:
       sort: item.at
       limit: 20
       message:
-        {role: item.role, content: item.content, parts: [text, image], roles: [user],
+        {role: item.role, name: item.by, content: item.content, parts: [text, image], roles: [user],
          media: {model: gpt-5.6, detail: low, tokens: part.tokens}}
   - {id: plain, items: {from: state.plain, sort: {by: item.x}, template: item.md.j2, fence: none}}
   - id: npc

@@ -10,13 +10,13 @@ from promptc.diag.findings import fail, show_value
 from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any, Literal
 from promptc.model.media import MEDIA_KINDS, CountedMedia, describe_media
-from promptc.model.section import Fence, Items, MessageForm, Section, Size, ToolForms, TrimEach, has_each
+from promptc.model.section import SYSTEM_ROLES, Fence, Items, MessageForm, Section, Size, ToolForms, TrimEach, has_each
 from promptc.model.stages import Item
 from promptc.passes.bind import pay_text
 from promptc.passes.items.read import Read
-from promptc.template.compile import Template
+from promptc.template.compile import Expression, Template
 from promptc.template.runtime.run import price_count, read_run
-from promptc.text.characters import WHITE, is_blank
+from promptc.text.characters import WHITE, compile_later, is_blank
 from promptc.text.counters.counter import Meter
 from promptc.text.cutting import Boundary, CutReach, KeptText, PrefixMeter, count_kept, iter_near, list_boundaries
 from promptc.text.guard import Finding, Guard, escape_invisible
@@ -30,6 +30,8 @@ _CUT = 600
 
 _GLANCE = 4
 """As many glances at a text take as long as counting it."""
+
+_SPEAKER = compile_later(r"[A-Za-z0-9_-]{1,64}")
 
 Pay = Callable[[int], None]
 CountMedia = Callable[[Mapping[str, Any], Mapping[str, Any], Mapping[str, Any], str], CountedMedia]
@@ -166,17 +168,18 @@ class ItemRenderer:
 
     def _render_message(self, read: Read, id: str, key: Any, message: MessageForm) -> Item | None:
         role = message.role.evaluate(self._names)
-        if role not in message.roles:
+        if not message.admits(role, self._names):
             text = f"item `{id}` of `{self._section.id}` has the role {show_value(role)}"
-            raise fail(
-                "PC0514",
-                text,
-                message.role.span,
-                help=f"leave such items out with `where`, or add the role to `roles: [{', '.join(message.roles)}]`",
-            )
+            help = f"leave such items out with `where`, or add the role to `roles: [{', '.join(message.roles)}]`"
+            if role in SYSTEM_ROLES:
+                text += ", which no state can give"
+                help = f"write it into the manifest, for items that you trust: `role: \"'{role}' if item.is_note else 'user'\"`"
+            raise fail("PC0514", text, message.role.span, help=help)
+        speaker = self._read_speaker(message.name, id) if message.name is not None else ""
         content = message.content.evaluate(self._names)
         if isinstance(content, str):
-            return self._finish(read, id, key, content, str(role))
+            item = self._finish(read, id, key, content, str(role))
+            return replace(item, speaker=speaker) if item is not None and speaker else item
         if not isinstance(content, list):
             what = f"the content of item `{id}` of `{self._section.id}` must be a text or a list of parts, not {show_value(content)}"
             raise fail("PC0515", what, message.content.span, help="write a text, or parts such as `[{type: text, text: Hello}]`")
@@ -208,7 +211,19 @@ class ItemRenderer:
             element=read.element,
             media=media,
             beyond=beyond,
+            speaker=speaker,
         )
+
+    def _read_speaker(self, expression: Expression, id: str) -> str:
+        """Who speaks; empty for none. Only such names as services take, in which nothing can be a fence or a special token."""
+        name = expression.evaluate(self._names)
+        if name is None:
+            return ""
+        if not isinstance(name, str) or not _SPEAKER.fullmatch(name):
+            what = f"item `{id}` of `{self._section.id}` has the name {show_value(name)}, which services refuse"
+            help = "give 1 to 64 of the signs A-Z, a-z, 0-9, `_` and `-`, or none: `item.by | replace(' ', '_')`"
+            raise fail("PC0534", what, expression.span, help=help)
+        return name
 
     def _measure_media(
         self, passing: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]], rendered: Sequence[Mapping[str, Any]], text: str, name: str

@@ -14,12 +14,14 @@ from promptc.text.json import render_canonical_json
 
 @frozen
 class Overhead:
-    """What a provider adds, in tokens: to each message (and the name of its role), to the whole, to each tool, to any tools, to a response
-    schema. The defaults are those of contract.md §8, for messages that are no provider's. Where a step may defer tools, any tools take what
-    the tool that searches does, even if none is deferred in the end: otherwise the first one that is could cost more than it saves.
+    """What a provider adds, in tokens: to each message (and the name of its role), to the name of who speaks one (None: it has no place),
+    to the whole, to each tool, to any tools, to a response schema. The defaults are those of contract.md §8, for messages that are no
+    provider's. Where a step may defer tools, any tools take what the tool that searches does, even if none is deferred in the end:
+    otherwise the first one that is could cost more than it saves.
     """
 
     message: int = 3
+    name: int | None = 1
     prompt: int = 3
     counts_role: bool = True
     tool: int = 0
@@ -110,7 +112,8 @@ class Layout:
         if self.sections[piece.part].is_tools:
             return self._count_beside(piece)
         item = getattr(piece.owner, "item", None)
-        return self.count_message(self.choose_role(self.sections[piece.part], getattr(item, "role", ""))) + piece.beyond
+        role = self.choose_role(self.sections[piece.part], getattr(item, "role", ""))
+        return self.count_message(role, getattr(item, "speaker", "")) + piece.beyond
 
     def _count_beside(self, piece: Piece) -> int:
         """Units that a tool takes beside its own: they are rounded up to tokens. The first has what a provider adds to any tools."""
@@ -118,10 +121,13 @@ class Layout:
         unit, own = self.meter.counter.unit, self.costs.tool if piece.body else 0
         return (own + (self.costs.tools if is_first else 0)) * unit + -piece.units % unit
 
-    def count_message(self, role: str) -> int:
-        """Units that a message of this role takes beside its content."""
+    def count_message(self, role: str, speaker: str = "") -> int:
+        """Units that a message of this role, spoken by one of that name, takes beside its content."""
         named = self.meter.counter.role_tokens(role) if self.costs.counts_role else 0
-        return (self.costs.message + named) * self.meter.counter.unit
+        units = (self.costs.message + named) * self.meter.counter.unit
+        if not speaker or self.costs.name is None:
+            return units
+        return units + self.costs.name * self.meter.counter.unit + self.meter.count(speaker)
 
     def choose_role(self, section: Section, item_role: str) -> str:
         """The role of the message that a piece of a section belongs to; `item_role` is the one of its item, empty where it has none."""
@@ -172,6 +178,7 @@ def _read_overhead(provider: Provider | None, defers: bool) -> Overhead:
     search = provider.search.tokens if provider.search is not None and defers else 0
     return Overhead(
         message=provider.message_tokens,
+        name=provider.name_tokens,
         prompt=provider.prompt_tokens,
         counts_role=provider.counts_role,
         tool=provider.tool_tokens,

@@ -67,12 +67,20 @@ class ContentBlock:
 
 @frozen(eq=False)
 class Message:
-    """One message. The texts of its blocks, joined, are its content. `name` is what findings call it, `span` where the pack declares it."""
+    """One message. The texts of its blocks, joined, are its content. `name` is what findings call it, `span` where the pack declares it,
+    `speaker` the name of who speaks (empty: none).
+    """
 
     role: str
     blocks: tuple[ContentBlock, ...]
     name: str = ""
     span: Span | None = None
+    speaker: str = ""
+
+    @property
+    def head(self) -> dict[str, str]:
+        """The role, and the name of who speaks, as most services spell them."""
+        return {"role": self.role, **({"name": self.speaker} if self.speaker else {})}
 
     def has(self, kind: str) -> bool:
         """Whether any of its blocks is of that kind."""
@@ -118,7 +126,8 @@ def read_messages(layout: Layout, emitted: Emitted) -> tuple[Message, ...]:
     for index, parts in groupby(emitted.parts, key=lambda part: part.message):
         given, own = emitted.messages[index], list(parts)
         blocks = tuple(_iter_blocks(own, ends)) if isinstance(given["content"], str) else _list_parts(given["content"], own, ends)
-        messages.append(Message(str(given["role"]), blocks, _name(own, layout), sections[own[0].section].span))
+        name, span = _name(own, layout), sections[own[0].section].span
+        messages.append(Message(str(given["role"]), blocks, name, span, given.get("name", "")))
     return tuple(_measure(messages, layout, emitted.tools)) if ends else tuple(messages)
 
 
@@ -160,7 +169,7 @@ def _measure(messages: Sequence[Message], layout: Layout, tools: Sequence[Tool])
     meter = layout.meter
     units = (layout.costs.prompt + layout.count_offered(meter.count, tools)) * meter.counter.unit
     for message in messages:
-        units += layout.count_message(message.role)
+        units += layout.count_message(message.role, message.speaker)
         blocks = []
         for block in message.blocks:
             units += _count_block(block, meter)
@@ -175,16 +184,15 @@ def _count_block(block: ContentBlock, meter: Meter) -> int:
 
 
 def arrange(
-    messages: Sequence[Message], provider: Provider
+    messages: Sequence[Message], provider: Provider, model: str | None
 ) -> tuple[tuple[Message, ...], tuple[ContentBlock, ...], tuple[Diagnostic, ...]]:
     """The messages, the blocks of what stands apart from them, and warnings of what moved (PC0564, PC0569)."""
     named = [replace(one, role="system") if one.role not in provider.roles else one for one in messages]
     found: list[Diagnostic] = []
     system: Sequence[Message] = ()
     if provider.system == "apart":
-        found += _warn_moved(named, provider)
-        system = [one for one in named if one.role == "system"]
-        named = [one for one in named if one.role != "system"]
+        system, named, late = _set_apart(named, takes_late=provider.takes_late_system(model))
+        found += late.iter_warnings(provider)
     elif provider.system == "first" and len(named) > 1 and _is_plain_system(named[0]):
         system, named = named[:1], named[1:]
     joined = tuple(_join_tools(named))
@@ -197,18 +205,48 @@ def _is_plain_system(message: Message) -> bool:
     return message.role == "system" and not any(block.ends for block in message.blocks)
 
 
-def _warn_moved(messages: Sequence[Message], provider: Provider) -> Iterator[Diagnostic]:
+@frozen(eq=False)
+class _Moved:
+    """Messages of the system that stand elsewhere than in the prompt: in front of all others, or behind the next ones of the user."""
+
+    front: tuple[Message, ...]
+    behind: tuple[Message, ...]
+
+    def iter_warnings(self, provider: Provider) -> Iterator[Diagnostic]:
+        for moved, where, there in (
+            (self.front, "in front of all messages", "there"),
+            (self.behind, "behind the next message of the user", "directly behind one, with an answer or nothing after it"),
+        ):
+            if moved:
+                names = ", ".join(dict.fromkeys(one.name for one in moved))
+                what = f"{names} moves {where}: {provider.title} takes system text only {there}"
+                help = "give it the role `user`, or put it before the conversation"
+                yield Diagnostic("PC0564", what, moved[0].span, help, "warn")
+
+
+def _set_apart(messages: Sequence[Message], *, takes_late: bool) -> tuple[list[Message], list[Message], _Moved]:
+    """The messages of the system that stand apart, the others, and what moved by it. A model that `takes_late` ones takes them where a run
+    of the user's ends, and no two of them beside each other.
+    """
     first = next((place for place, one in enumerate(messages) if one.role != "system"), len(messages))
-    moved = [one for one in messages[first:] if one.role == "system"]
-    if moved:
-        names = ", ".join(dict.fromkeys(one.name for one in moved))
-        yield Diagnostic(
-            "PC0564",
-            f"{names} moves in front of all messages: {provider.title} takes system text only there",
-            moved[0].span,
-            "give it the role `user`, or put it before the conversation",
-            "warn",
-        )
+    apart, behind = list(messages[:first]), []
+    if not takes_late:
+        late = [one for one in messages[first:] if one.role == "system"]
+        return [*apart, *late], [one for one in messages[first:] if one.role != "system"], _Moved(tuple(late), ())
+    placed: list[Message] = []
+    waiting: list[tuple[Message, int]] = []
+    for one in (*messages[first:], None):
+        if one is not None and one.role == "system":
+            waiting.append((one, len(placed)))
+        elif (one is None or one.role != "user") and waiting and placed[-1].role == "user":
+            behind += [late for late, at in waiting if at < len(placed)]
+            late = [each for each, _ in waiting]
+            placed.append(replace(late[0], blocks=tuple(_iter_system(late))))
+            waiting = []
+        if one is not None and one.role != "system":
+            placed.append(one)
+    left = tuple(late for late, _ in waiting)
+    return [*apart, *left], placed, _Moved(left, tuple(behind))
 
 
 def _iter_system(messages: Sequence[Message]) -> Iterator[ContentBlock]:
@@ -444,7 +482,7 @@ def _iter_chat_messages(message: Message) -> Iterator[dict[str, Any]]:
         if block.part is not None and block.kind == "tool_use"
     ]
     if calls or text:
-        yield {"role": message.role, "content": text, **({"tool_calls": calls} if calls else {})}
+        yield {**message.head, "content": text, **({"tool_calls": calls} if calls else {})}
 
 
 def write_openai(request: PayloadRequest) -> dict[str, Any]:
@@ -470,9 +508,9 @@ def _iter_openai_messages(message: Message) -> Iterator[dict[str, Any]]:
     texts = [block for block in message.blocks if block.is_content]
     calls = [_write_openai_call(block) for block in message.blocks if block.kind == "tool_use"]
     if calls:
-        yield {"role": message.role, "content": _write_openai_content(texts) if texts else None, "tool_calls": calls}
+        yield {**message.head, "content": _write_openai_content(texts) if texts else None, "tool_calls": calls}
     elif texts:
-        yield {"role": message.role, "content": _write_openai_content(texts)}
+        yield {**message.head, "content": _write_openai_content(texts)}
 
 
 def _write_openai_content(texts: Sequence[ContentBlock]) -> str | list[dict[str, Any]]:

@@ -38,6 +38,7 @@ PROVIDER = Provider(
     tools_tokens=0,
     response_tokens=0,
     counts_role=False,
+    name_tokens=0,
     estimates=(),
 )
 """What a chat template takes. The tokens are those of one that refuses to be tried out."""

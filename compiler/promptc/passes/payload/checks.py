@@ -103,7 +103,7 @@ def build_payload(
     if any(one.level == "error" for one in found):
         raise PromptcError(one for one in found if one.level == "error")
     found += check_uses(messages)
-    arranged, system, moved = arrange(checked, provider)
+    arranged, system, moved = arrange(checked, provider, model)
     found += check_turns(arranged, checked, provider)
     _check_messages(arranged, system, provider)
     kept, system, unheld = choose_breakpoints(arranged, system, provider, model)
@@ -165,6 +165,9 @@ def check_parts(messages: Sequence[Message], provider: Provider) -> tuple[tuple[
             if block.part is not None:
                 found += _judge(block.part, message, used)
                 found += _judge_media(block, message, provider)
+    if provider.name_tokens is None and any(one.speaker for one in messages):
+        found.append(_warn_names([one for one in messages if one.speaker], provider))
+        messages = [replace(one, speaker="") for one in messages]
     if not provider.keeps_thinking:
         messages, left_out = _leave_out_thoughts(messages)
         found += [_warn_thoughts(left_out, provider)] if left_out else []
@@ -231,6 +234,12 @@ def _leave_out_thoughts(messages: Sequence[Message]) -> tuple[Sequence[Message],
         if blocks:
             kept.append(replace(message, blocks=tuple(blocks)))
     return kept, met
+
+
+def _warn_names(messages: Sequence[Message], provider: Provider) -> Diagnostic:
+    what = f"the name of {messages[0].name}{_count(messages)} is left out: {provider.title} has no place for one"
+    help = "write who speaks into the text: `content: item.by ~ ': ' ~ item.content`"
+    return Diagnostic("PC0536", what, messages[0].span, help, "warn")
 
 
 def _warn_thoughts(messages: Sequence[Message], provider: Provider) -> Diagnostic:
