@@ -66,6 +66,13 @@ class Pack:
         kept = KeptPack(file, lambda: _load_files(file, table.load), cache, keeps_counts=keeps_counts, load_models=table.load)
         return cls(kept, cache if keeps_counts else None)
 
+    @classmethod
+    def load_with(cls, path: str | PathLike[str], patches: Mapping[str, str], *, models: str | PathLike[str] | None = None) -> Self:
+        """Loads a pack with patches that its files do not have: YAML as under `patches`, by name. For tools that try an edit."""
+        file = fspath(path)
+        table = _ModelFile(None if models is None else fspath(models))
+        return cls(KeptPack(file, lambda: _load_files(file, table.load, patches), load_models=table.load))
+
     def __enter__(self) -> Self:
         return self
 
@@ -404,12 +411,12 @@ class _ModelFile:
         return self._table
 
 
-def _load_files(path: str, load_table: Callable[[], ModelTable]) -> LoadedPack:
+def _load_files(path: str, load_table: Callable[[], ModelTable], patches: Mapping[str, str] | None = None) -> LoadedPack:
     from pathlib import Path
 
     from promptc.frontend.pack import load_pack  # late: a pack from the cache needs nothing of what compiles one
 
-    return load_pack(Path(path), load_table)
+    return load_pack(Path(path), load_table, patches or {})
 
 
 def choose_format(name: str | None) -> tuple[Format | None, Provider | None]:

@@ -7,7 +7,7 @@ RANKS = (
     ("pytest_plugin",),
     ("cli",),
     ("golden", "blockmap"),
-    ("batch", "compare", "recall"),
+    ("batch", "compare", "economy", "recall"),
     ("api",),
     ("operations",),
     ("pipeline",),

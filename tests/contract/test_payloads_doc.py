@@ -3,7 +3,7 @@
 import json
 
 from promptc.frontend.output import load_provider
-from promptc.model.messages import PROVIDERS, Provider
+from promptc.model.messages import PROVIDERS, Caching, Provider
 from tests.contract.sources import ROOT
 
 DOCUMENT = ROOT / "docs" / "reference" / "payloads.md"
@@ -13,7 +13,7 @@ _COUNTS = ("message_tokens", "prompt_tokens", "tool_tokens", "tools_tokens", "re
 
 def test_the_tables_are_those_of_the_file():
     text = DOCUMENT.read_text(encoding="utf-8")
-    for table in (_render_facts(), _render_counts(), _render_schemas(), _render_media(), _render_searches()):
+    for table in (_render_facts(), _render_counts(), _render_schemas(), _render_media(), _render_searches(), _render_caching()):
         assert table in text, f"docs/reference/payloads.md lacks this table:\n\n{table}"
 
 
@@ -53,6 +53,22 @@ def _render_fact(one: Provider) -> str:
 
 def _say(is_so: bool) -> str:
     return "yes" if is_so else "no"
+
+
+def _render_caching() -> str:
+    head = "| format | models | keeps | from tokens | for minutes | read | written |\n| --- | --- | --- | --- | --- | --- | --- |\n"
+    return head + "\n".join(_render_cache(load_provider(name), one) for name in PROVIDERS for one in load_provider(name).caching)
+
+
+def _render_cache(provider: Provider, one: Caching) -> str:
+    models = ", ".join(f"`{name}`" for name in one.models) or ("any" if len(provider.caching) == 1 else "others")
+    if one.by == "marks":
+        keeps = "what ends at a breakpoint" + (" or with the request" if one.has_own_mark else f", {one.lookback} blocks back")
+    else:
+        keeps = "any beginning" + (f", in steps of {one.step}" if one.step > 1 else "")
+    least = "by model" if one.by == "marks" else f"{one.least:,}"
+    prices = ["-" if price is None else f"{price} %" for price in (one.read, one.write)]
+    return f"| `{provider.name}` | {models} | {keeps} | {least} | {one.minutes or '-'} | {prices[0]} | {prices[1]} |"
 
 
 def _render_media() -> str:

@@ -36,6 +36,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "map": "Print a table of the sections of a pack.",
         "eval": "Evaluate an expression over a state.",
         "models": "List the models that a budget can follow.",
+        "cache": "Measure how much of a session a provider's cache reuses.",
         "calibrate": "Measure how far a provider's counts lie above ours.",
     },
     "Test it": {
@@ -86,6 +87,7 @@ _ARGUMENTS = {
     "pack": "The pack: a folder with a pack.yaml, or the YAML file itself.",
     "state": "The state: a JSON file, or `-` for standard input.",
     "states": "A file with one state on each line as JSON, or `-`.",
+    "turns": "The states of the session in order: a JSON file a turn.",
     "usage": "A file of JSON lines, or `-`: a report and a usage in each.",
     "words": "An operation of PACK (see --list), then the state or `-`.",
     "answered": "The answer, or `-`. If an operation asked for it, name that first.",
@@ -101,7 +103,7 @@ _ARGUMENTS = {
     "queries": "A TSV file with the columns query and expected. `expected` is FILE#HEADING, or several with `||` between them.",
     "asked": "A command, for example render or index build.",
 }
-LATER = frozenset("cache doctor serve tune".split())
+LATER = frozenset("doctor serve tune".split())
 """Commands that docs/contract.md names among those that are not there yet."""
 
 MEANT = {

@@ -169,6 +169,16 @@ def apply_variation(manifest: Node, variation: Node, patches: Mapping[str, Node]
     return _apply(manifest, variation, patches, findings, ())
 
 
+def add_patches(manifest: Node, patches: Mapping[str, str]) -> Node:
+    """The manifest with more patches, each YAML as under `patches`. Their shape is not checked: what writes them knows the language."""
+    if not patches:
+        return manifest
+    more = {name: load_yaml(text.encode(), name, manifest.folder) for name, text in patches.items()}
+    own = manifest.get("patches")
+    held = own if own is not None else Node({}, manifest.span, manifest.folder)
+    return _with(manifest, "patches", replace(held, value={**held.value, **more}))
+
+
 def apply_extension(parent: Node, child: Node, findings: list[Diagnostic]) -> Node:
     """The manifest of a pack that extends another: `child` may set every key."""
     for key in _HIDING:

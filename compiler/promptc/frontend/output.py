@@ -26,7 +26,7 @@ from promptc.frontend.schema.fit import fit_schema
 from promptc.frontend.schema.lint import lint_offered, lint_schema
 from promptc.frontend.sections import load_fence
 from promptc.frontend.texts import PackFiles, TextCompiler
-from promptc.model.messages import PROVIDERS, Breakpoints, Provider, SchemaRules, TakenMedia, ToolSearch
+from promptc.model.messages import PROVIDERS, Breakpoints, Caching, Provider, SchemaRules, TakenMedia, ToolSearch
 from promptc.model.pack import ChatTemplate, Guarding, MessagePlan, Offers, Output, PackModel, Response, SentSchema
 from promptc.model.section import TOOLS, Fence, Section, Tool
 from promptc.model.state import Node
@@ -466,6 +466,7 @@ def _load(name: str, as_of: str, facts: dict[str, Any]) -> Provider:
         tool_names=values.get("tool_names", "any"),
         tool_ids=values.get("tool_ids", "turn"),
         schema=_load_rules(facts["schema"]),
+        caching=tuple(Caching(**{**one, "models": tuple(one.get("models", ()))}) for one in values["caching"]),
         media=tuple((kind, TakenMedia(tuple(one["by"]), tuple(one["types"]))) for kind, one in values["media"].items()),
         search=_load_search(facts["search"]),
     )

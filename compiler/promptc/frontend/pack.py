@@ -15,7 +15,7 @@ from promptc.diag.typed import Any
 from promptc.frontend.indexes import load_indexes
 from promptc.frontend.json import JsonDocument, load_json
 from promptc.frontend.kept_pack import LoadedPack, load_counting
-from promptc.frontend.manifest import apply_variation, are_items, iter_keys, manifest_path, read_manifest
+from promptc.frontend.manifest import add_patches, apply_variation, are_items, iter_keys, manifest_path, read_manifest
 from promptc.frontend.operations import AskPacks, OperationLoader
 from promptc.frontend.output import OfferedFiles, load_chat, load_offers, load_output, load_shared_fence
 from promptc.frontend.sections import list_declared, load_pools, load_section, load_steps, load_tools, read_ratio, read_rules, read_total
@@ -52,13 +52,16 @@ _MAKE_AGAIN = "make it with `promptc calibrate PACK USAGE.jsonl -o FILE`, and do
 _PATTERN_HELP = "write it as JSON Schema does, such as `[A-Z]{2}[0-9]{6}`"
 
 
-def load_pack(path: Path, load_table: Callable[[], ModelTable] = load_models) -> LoadedPack:
-    """The pack at `path`, a file or a folder with `pack.yaml`; findings call it so. `load_table` gives the models that a budget may name.
+def load_pack(
+    path: Path, load_table: Callable[[], ModelTable] = load_models, patches: Mapping[str, str] | None = None
+) -> LoadedPack:
+    """The pack at `path`, a file or a folder with `pack.yaml`; findings call it so. `load_table` gives the models that a budget may name,
+    `patches` are more of them, as YAML by name.
 
     Raises `PromptcError` with all findings of the stage that fails; `DiskError` when the manifest cannot be read.
     """
     file, files = manifest_path(path), PackFiles()
-    manifest = read_manifest(file, files)
+    manifest = add_patches(read_manifest(file, files), patches or {})
     limits = _read_limits(manifest)
     compiler = TextCompiler(files, limits)
     compiler.definitions = _load_definitions(manifest, compiler, limits)

@@ -180,6 +180,27 @@ UNPROVIDED = ToolSearch("described", 0)
 
 
 @frozen
+class Caching:
+    """How a provider keeps beginnings of the requests to some of its models.
+
+    `by`: `prefix` finds any common beginning by itself, in whole steps of `step` tokens, from `least` tokens on; `marks` finds beginnings
+    that ended at a breakpoint. `lookback`: how many blocks before a breakpoint it looks for one (0: all). `has_own_mark`: the provider sets a
+    breakpoint at the end of each request, too. `minutes`: how long a beginning lives that is not read (0: nobody says).
+    `read` and `write`: what a token costs there, in per cent of one that is not cached; None where nobody says, or nothing is charged.
+    """
+
+    by: Literal["prefix", "marks"]
+    models: tuple[str, ...] = ()
+    least: int = 0
+    step: int = 1
+    lookback: int = 0
+    has_own_mark: bool = False
+    minutes: int = 0
+    read: int | None = None
+    write: int | None = None
+
+
+@frozen
 class SchemaRules:
     """What a provider takes of the JSON Schema of an answer.
 
@@ -213,7 +234,8 @@ class Provider:
     `late_system` are beginnings of the names of models that take text of the system among the messages, too: behind one of the user.
     `name_tokens` are those of the name of who speaks a message, beside its own; None where there is no place for one.
     `tool_names` tells whether a tool's name must begin with a letter or an underscore, `tool_ids` whether an id of a use may come again in
-    a later turn (`turn`) or only `once`. Without a `search` no tool can be deferred.
+    a later turn (`turn`) or only `once`. Without a `search` no tool can be deferred. `caching` are the rules by model, the first that names
+    it; the last is for all others.
     """
 
     name: str
@@ -239,6 +261,7 @@ class Provider:
     schema: SchemaRules = SchemaRules()
     media: tuple[tuple[str, TakenMedia], ...] = ()
     search: ToolSearch | None = None
+    caching: tuple[Caching, ...] = ()
 
     def find_search(self, model: str | None) -> ToolSearch | None:
         """How requests to this model defer tools; None where they cannot."""
@@ -247,6 +270,11 @@ class Provider:
     def takes_late_system(self, model: str | None) -> bool:
         """Whether a request to this model may hold text of the system behind a message of the user."""
         return model is not None and _cut_own_name(model).startswith(self.late_system)
+
+    def choose_caching(self, model: str | None) -> Caching:
+        """The rules of its cache for a model."""
+        name = _cut_own_name(model or "")
+        return next(one for one in self.caching if not one.models or name.startswith(one.models))
 
     def find_media(self, kind: str) -> TakenMedia | None:
         """How it takes parts of that kind; None where it takes none."""

@@ -370,6 +370,24 @@ def render_svg(outcome: Outcome) -> str:
     return drawn.render(f"{title}: {summary}")
 
 
+def draw_rows(head: Sequence[str], legend: tuple[str, str], rows: Sequence[tuple[str, int, int, str]]) -> str:
+    """Lines of text, then rows as an SVG: each a name, a bar for so much of a whole, and a note behind it."""
+    drawn = _Drawing()
+    for place, line in enumerate(head):
+        drawn.write(line, "d" if place else "b")
+    left = _MARGIN + (max(len(name) for name, *_ in rows) + 2) * _CELL // 10
+    width = (_PICTURE - left) // 2
+    drawn.write_legend(left, *legend)
+    drawn.end_line()
+    scale, room = max(whole for _, _, whole, _ in rows), (_PICTURE - _MARGIN - left - width) * 10 // _CELL - 2
+    for name, held, whole, note in rows:
+        drawn.put(_MARGIN, name, "d")
+        drawn.draw_bar(left, width, held, whole - held, scale)
+        drawn.put(left + width + 2 * _CELL // 10, note if len(note) <= room else f"{note[: room - 1]}…", "")
+        drawn.end_line()
+    return drawn.render(": ".join(head[:2]))
+
+
 def _draw_table(drawn: _Drawing, lines: list[_Line], feet: list[list[str]]) -> None:
     head, body = ["section", "items", "tokens", "wanted", "cap", "used"], [_make_row(line) for line in lines]
     cells = [max(min(_NAME, len(row[at])) for row in (head, *body, *feet)) + 2 for at in range(len(head))]
@@ -415,9 +433,9 @@ class _Drawing:
             shown = text if len(text) <= _NAME else f"{text[: _NAME - 1]}…"
             self.put(x - 2 * _CELL // 10 if at else _MARGIN, shown, " ".join([style, *(["e"] if at else [])]).strip())
 
-    def write_legend(self, x: int) -> None:
+    def write_legend(self, x: int, solid: str = "in the prompt", light: str = "cut") -> None:
         """What the two colours mean."""
-        for style, text in (("h", "in the prompt"), ("c", "cut")):
+        for style, text in (("h", solid), ("c", light)):
             self._draw(x, _FONT - 3, style)
             self.put(x + _FONT + 3, text, "d")
             x += (len(text) + 5) * _CELL // 10

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from promptc.diag.findings import Diagnostic, Span, join_names, show_value, suggest
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any
+from promptc.economy import find_break, read_request
 from promptc.golden.cases.case import Case, CaseOutcome, CaseRun
 from promptc.model.state import Node
 from promptc.passes.items.render import render_part
@@ -69,7 +70,8 @@ def _iter_broken(case: Case, ran: CaseRun, last: CaseOutcome, expect: Mapping[st
     measured = {"prefix_reuse": min(ran.reuse, default=None), "tier_changes": ran.changes}
     for key in _OF_RUN:
         if key in expect:
-            yield from _check_number(key, measured[key], expect[key])
+            told = _check_number(key, measured[key], expect[key])
+            yield from ((text + (_explain_reuse(ran) if key == "prefix_reuse" else ""), span) for text, span in told)
     for key in ("recall", "recall_in_cap", "rejected"):
         if key in expect:
             yield from _check_number(key, last.figures.get(key), expect[key])
@@ -77,6 +79,16 @@ def _iter_broken(case: Case, ran: CaseRun, last: CaseOutcome, expect: Mapping[st
         yield from _check_names(
             "fallback", sorted(last.figures.get("fallback", ())), sorted(expect["fallback"].plain()), expect["fallback"]
         )
+
+
+def _explain_reuse(ran: CaseRun) -> str:
+    """What ended the common beginning of the worst turn; nothing where there are no two turns."""
+    prompts = [one.compiled for one in ran.turns if one.compiled is not None]
+    if not ran.reuse or len(prompts) <= len(ran.reuse):
+        return ""
+    worst = ran.reuse.index(min(ran.reuse))
+    found = find_break(read_request(prompts[worst]), read_request(prompts[worst + 1]))
+    return f"; turn {worst + 2} begins as the turn before up to here: {found.describe()}" if found is not None else ""
 
 
 def _check_number(what: str, given: int | None, claim: Node) -> Iterator[Told]:

@@ -43,7 +43,8 @@ class ContentBlock:
 
     `media` is what such a part was counted as, where it is a picture, a document or a sound. `ends` is the section whose cache breakpoint
     stands behind it (empty: none), `place` where the pack declares that, `prefix` the tokens of the whole request up to there.
-    `continues` tells that it goes on with the text of the block before, which a breakpoint cut.
+    `continues` tells that it goes on with the text of the block before, which a breakpoint cut. `parts` are those of the prompt that it is
+    made of; the texts of those of a text block, joined, are the text, but for the blank line that parts two systems.
     """
 
     text: str = ""
@@ -53,6 +54,7 @@ class ContentBlock:
     prefix: int = 0
     continues: bool = False
     place: Span | None = None
+    parts: tuple[Part, ...] = ()
 
     @property
     def kind(self) -> str:
@@ -111,9 +113,10 @@ class PayloadRequest:
 
 @frozen(eq=False)
 class Payload:
-    """A request body, and what was said while it was made."""
+    """A request body, what it was made of, and what was said while it was made."""
 
     body: dict[str, Any]
+    request: PayloadRequest
     warnings: tuple[Diagnostic, ...] = ()
 
 
@@ -132,23 +135,28 @@ def read_messages(layout: Layout, emitted: Emitted) -> tuple[Message, ...]:
 
 
 def _iter_blocks(parts: Sequence[Part], ends: Mapping[int, Section]) -> Iterator[ContentBlock]:
-    texts: list[str] = []
+    held: list[Part] = []
     is_cut = False
     for part in parts:
-        texts.append(part.text)
+        held.append(part)
         if id(part) in ends:
             end = ends[id(part)]
-            yield ContentBlock("".join(texts), ends=end.id, continues=is_cut, place=end.span)
-            texts, is_cut = [], True
-    if texts:
-        yield ContentBlock("".join(texts), continues=is_cut)
+            yield ContentBlock(_join(held), ends=end.id, continues=is_cut, place=end.span, parts=tuple(held))
+            held, is_cut = [], True
+    if held:
+        yield ContentBlock(_join(held), continues=is_cut, parts=tuple(held))
+
+
+def _join(parts: Sequence[Part]) -> str:
+    return "".join([part.text for part in parts])
 
 
 def _list_parts(content: Sequence[Mapping[str, Any]], parts: Sequence[Part], ends: Mapping[int, Section]) -> tuple[ContentBlock, ...]:
     """The breakpoint of a section ends its last message, so it stands behind the last part."""
     counted = iter_counted(content, next((part.item.item.media for part in parts if part.item is not None), ()))
+    own = tuple(parts)
     blocks = [
-        ContentBlock(str(part["text"])) if part.get("type") == "text" else ContentBlock(part=part, media=media)
+        ContentBlock(str(part["text"]), parts=own) if part.get("type") == "text" else ContentBlock(part=part, media=media, parts=own)
         for part, media in zip(content, counted, strict=True)
     ]
     end = next((ends[id(part)] for part in parts if id(part) in ends), None)

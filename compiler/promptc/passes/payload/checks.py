@@ -108,7 +108,7 @@ def build_payload(
     _check_messages(arranged, system, provider)
     kept, system, unheld = choose_breakpoints(arranged, system, provider, model)
     request = PayloadRequest(kept, system, tuple(tools), response, provider, limits, model)
-    return Payload(as_plain(_WRITERS[provider.name](request)), (*found, *moved, *unheld, *_check_limit(provider, limits)))
+    return Payload(as_plain(_WRITERS[provider.name](request)), request, (*found, *moved, *unheld, *_check_limit(provider, limits)))
 
 
 def _check_names(tools: Sequence[Tool], provider: Provider) -> list[Diagnostic]:
@@ -434,7 +434,8 @@ def _clear_blocks(blocks: Sequence[ContentBlock], kept: set[int]) -> tuple[Conte
     for block in blocks:
         one = replace(block, ends="") if block.ends and id(block) not in kept else block
         if one.continues and cleared and not cleared[-1].ends:
-            cleared[-1] = replace(one, text=cleared[-1].text + one.text, continues=cleared[-1].continues)
+            first = cleared[-1]
+            cleared[-1] = replace(one, text=first.text + one.text, continues=first.continues, parts=first.parts + one.parts)
         else:
             cleared.append(one)
     return tuple(cleared)

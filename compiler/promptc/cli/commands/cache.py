@@ -1,0 +1,464 @@
+"""`promptc cache`: what a provider's cache saves over the turns of a session, what breaks it, and which edits would help."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+import click
+
+from promptc.api import Pack
+from promptc.cli.findings import Reporter
+from promptc.cli.group import PACK, Command, read_count, take_request
+from promptc.cli.interaction import Progress
+from promptc.cli.options import RenderRequest
+from promptc.cli.request import STDIN, compile_request, load_state_file, read_bytes
+from promptc.cli.terminal import PLAIN, Paint, clip_cells, escape_controls, read_width, write_stdout
+from promptc.cli.views.drawing import Cell, Page, Row, render_table, show_count, show_percent, show_plural, wrap
+from promptc.cli.views.meter import draw_rows
+from promptc.diag.findings import Diagnostic, FitError, PromptcError, Span, UsageError
+from promptc.diag.frozen import frozen, replace
+from promptc.economy import Break, Flap, Kind, Request, Trial, Turn, account_turns, find_break, find_flaps, list_trials, read_request
+from promptc.frontend.json import MAX_STATE_BYTES
+from promptc.frontend.output import load_provider
+from promptc.model.messages import PROVIDERS
+from promptc.model.state import State
+
+_BELOW = 1
+_MOST_TURNS = 2_000
+_MOST_BYTES = 1 << 30
+_TRIED = 60
+"""Turns that an edit is tried on: the last ones."""
+
+_SHOWN = 20
+"""Rows of a table of turns."""
+
+_TRIALS = 8
+_ROUNDS = 5
+"""Edits that are laid over each other."""
+
+_EIGHTHS = " ▁▂▃▄▅▆▇█"
+_SESSION = "give the states of a session, one file for each turn, in order; or a file with a state a line: `--session talk.jsonl`"
+
+
+@frozen
+class TurnView:
+    """A turn, from 1; `broke` is None where it begins with the whole turn before."""
+
+    turn: int
+    state: str
+    tokens: int
+    same: int
+    read: int
+    written: int
+    cost: int | None
+    broke: Break | None
+
+
+@frozen
+class CauseView:
+    """What broke the beginning in how many turns; the `first` of them, and an item of it."""
+
+    turns: int
+    first: int
+    section: str
+    item: str
+    what: Kind
+    why: str
+    at: str
+    tier: str
+
+
+@frozen
+class TrialView:
+    """An edit that would help: the keys to write, where, and what it comes to on the turns it was tried on.
+
+    `reuse` and `cost` are per cent of those turns, `tokens` their sum, each beside the same without the edit.
+    """
+
+    edit: str
+    at: str
+    patch: str
+    reuse: tuple[int, int]
+    cost: tuple[int | None, int | None]
+    tokens: tuple[int, int]
+
+
+@frozen
+class SessionView:
+    """The whole account. `reuse`: of the tokens from the second turn on, the per cent that begin as the turn before; `least`: the worst
+    turn's. `cost`: in per cent of the same session without a cache; None where no price is known."""
+
+    pack: str
+    format: str
+    model: str | None
+    as_of: str
+    gap: int
+    reuse: int
+    least: int
+    read: int
+    written: int
+    tokens: int
+    cost: int | None
+    turns: tuple[TurnView, ...]
+    causes: tuple[CauseView, ...]
+    flaps: tuple[Flap, ...]
+    trials: tuple[TrialView, ...] = ()
+    together: tuple[TrialView, ...] = ()
+
+
+@click.command(
+    "cache",
+    cls=Command,
+    examples=[
+        ("See what each turn of a session begins with", "promptc cache . turn_1.json turn_2.json turn_3.json"),
+        ("Ask what the session costs with a provider", "promptc cache . turns/*.json --format anthropic --model claude-opus-5-5"),
+        ("Read a session from one file, a state a line", "promptc cache packs/sentinel --session talk.jsonl"),
+        ("Fail in CI when a prompt is no longer reused", "promptc cache . turns/*.json --min-reuse 80 --max-flaps 0"),
+        ("Draw the session", "promptc cache . turns/*.json --svg > session.svg"),
+    ],
+)
+@PACK
+@click.argument("turns", nargs=-1, type=click.Path(allow_dash=True))
+@click.option("--session", metavar="FILE", type=click.Path(), help="Read the states of the session from this file: a JSON object a line.")
+@click.option("--gap", callback=read_count, metavar="MINUTES", help="The time from one turn to the next. [1]")
+@click.option("--min-reuse", callback=read_count, metavar="N", help="Fail if less than N % of the tokens begin as the turn before.")
+@click.option("--max-flaps", metavar="N", type=click.IntRange(0), help="Fail if tiers and items come back more often than this.")
+@click.option("--max-cost", callback=read_count, metavar="N", help="Fail if the session costs more than N % of one without a cache.")
+@click.option("--no-trials", is_flag=True, help="Do not look for edits that would help.")
+@click.option("--svg", "as_svg", is_flag=True, help="Print the session as an SVG picture.")
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+@click.option("--width", callback=read_count, metavar="N", help="The width in columns. [the terminal, else 80]")
+@take_request
+@click.pass_obj
+def cache_command(
+    reporter: Reporter,
+    pack: str,
+    turns: tuple[str, ...],
+    request: RenderRequest,
+    session: str | None,
+    gap: int | None,
+    min_reuse: int | None,
+    max_flaps: int | None,
+    max_cost: int | None,
+    no_trials: bool,
+    as_svg: bool,
+    as_json: bool,
+    width: int | None,
+) -> int:
+    """Measure how much of each prompt a provider can reuse from the turns before.
+
+    TURNS are the states of one session in order, at least two. promptc renders each and compares the request with the one before: how many
+    tokens they begin with in common, and what ended that. With `--format` and `--model` it also tells what the provider's cache reads and
+    writes, and what the session costs beside one without a cache.
+
+    Then promptc tries edits of the pack on the same session, and lists those that help.
+
+    Exit codes: 0 if all gates hold, 1 if one does not, 2 or more for an error.
+    """
+    if as_svg and as_json:
+        raise UsageError([Diagnostic("PC0721", "`--svg` and `--json` print different things", help="ask for one at a time")])
+    loaded = Pack.load(pack, models=request.models)
+    named = list(_load_states(loaded, turns, session, request))
+    if len(named) < 2:
+        raise UsageError([Diagnostic("PC0733", f"a session has at least two turns, and {len(named)} is given", help=_SESSION)])
+    requests = _render(reporter, loaded, named, request, "rendering")
+    view = _describe(loaded, named, requests, gap or 1, request)
+    if not no_trials and not as_svg:
+        view = _add_trials(reporter, pack, view, named, requests, request)
+    page = Page(as_json, width or read_width(), reporter.choose_paint(sys.stdout))
+    if as_svg:
+        write_stdout(_draw_session(view).encode())
+    else:
+        page.show(view, render_session)
+    failed = list(_check_gates(view, min_reuse, max_flaps, max_cost))
+    reporter.report(failed)
+    return _BELOW if failed else 0
+
+
+# --- the session ---
+
+
+def _load_states(pack: Pack, states: Sequence[str], session: str | None, request: RenderRequest) -> Iterator[tuple[str, State]]:
+    """The states in order, each with its name: the files first, then the lines of the session."""
+    if len(states) > _MOST_TURNS:
+        raise UsageError([_refuse_many(len(states))])
+    for name in states:
+        yield ("standard input" if name == STDIN else name), load_state_file(pack, name, request)
+    if session is None:
+        return
+    lines = read_bytes(session, "the session", limit=_MOST_BYTES).splitlines()
+    numbered = [(number, line) for number, line in enumerate(lines, 1) if line.strip()]
+    if len(numbered) + len(states) > _MOST_TURNS:
+        raise UsageError([_refuse_many(len(numbered) + len(states))])
+    for number, line in numbered:
+        name = f"{session}:{number}"
+        if len(line) > MAX_STATE_BYTES:
+            message = f"the state has {show_count(len(line))} bytes, and promptc reads at most {show_count(MAX_STATE_BYTES)}"
+            raise PromptcError([Diagnostic("PC0102", message, Span(session, number, 1))])
+        yield name, pack.load_state(line, name, changes=request.changes)
+
+
+def _refuse_many(turns: int) -> Diagnostic:
+    message = f"the session has {show_count(turns)} turns, and promptc compares at most {show_count(_MOST_TURNS)}"
+    return Diagnostic("PC0733", message, help="give the last ones")
+
+
+def _render(reporter: Reporter, pack: Pack, named: Sequence[tuple[str, State]], asked: RenderRequest, label: str) -> list[Request]:
+    progress = Progress(reporter, label)
+    requests = []
+    for place, (name, state) in enumerate(named, 1):
+        outcome = compile_request(pack, state, asked)
+        if outcome.emitted is None:
+            progress.close()
+            raise FitError((_tell_turn(one, place, name) for one in outcome.errors), outcome.report)
+        requests.append(read_request(outcome))
+        progress.note(place, len(named))
+    progress.close()
+    return requests
+
+
+def _tell_turn(found: Diagnostic, turn: int, name: str) -> Diagnostic:
+    return Diagnostic(found.code, f"{found.message} (turn {turn}, {name})", found.span, found.help, found.level)
+
+
+def _describe(pack: Pack, named: Sequence[tuple[str, State]], requests: Sequence[Request], gap: int, asked: RenderRequest) -> SessionView:
+    turns = account_turns(requests, gap)
+    broke = [None, *(find_break(before, after) for before, after in pairwise(requests))]
+    provider = load_provider(asked.format) if asked.format in PROVIDERS else None
+    rows = tuple(
+        TurnView(at + 1, named[at][0], one.tokens, one.same, one.read, one.written, one.cost, broke[at]) for at, one in enumerate(turns)
+    )
+    layout = requests[0].outcome.fitted.layout
+    return SessionView(
+        pack=f"{pack.name} {pack.model.version}",
+        format=provider.title if provider is not None else layout.format,
+        model=asked.model if provider is not None else None,
+        as_of=provider.as_of if provider is not None else "",
+        gap=gap,
+        reuse=_measure_reuse(turns),
+        least=min(100 * one.same // one.tokens for one in turns[1:]),
+        read=sum(one.read for one in turns),
+        written=sum(one.written for one in turns),
+        tokens=sum(one.tokens for one in turns),
+        cost=_measure_cost(turns),
+        turns=rows,
+        causes=tuple(_list_causes(rows)),
+        flaps=tuple(Flap(one.turn + 1, one.what) for one in find_flaps(requests)),
+    )
+
+
+def _measure_reuse(turns: Sequence[Turn]) -> int:
+    return 100 * sum(one.same for one in turns[1:]) // max(1, sum(one.tokens for one in turns[1:]))
+
+
+def _measure_cost(turns: Sequence[Turn]) -> int | None:
+    """In per cent, rounded up."""
+    costs = [one.cost for one in turns if one.cost is not None]
+    return -(-sum(costs) // sum(one.tokens for one in turns)) if len(costs) == len(turns) else None
+
+
+def _list_causes(turns: Sequence[TurnView]) -> Iterator[CauseView]:
+    """The most frequent first, of equals the one that came first."""
+    broken = [(one.turn, one.broke) for one in turns if one.broke is not None]
+    counted = Counter(found.cause for _, found in broken)
+    for cause, count in counted.most_common():
+        first, found = next((turn, found) for turn, found in broken if found.cause == cause)
+        yield CauseView(count, first, found.section, found.item, found.what, found.why, found.at, found.tier)
+
+
+# --- edits ---
+
+
+def _add_trials(
+    reporter: Reporter, path: str, view: SessionView, named: Sequence[tuple[str, State]], requests: Sequence[Request], asked: RenderRequest
+) -> SessionView:
+    """The account with the edits that help on its last turns: alone, best first; and the best ones together, each tried on those before.
+
+    Better is what costs less, or where no price is known what has more in common.
+    """
+    tried, last = named[-_TRIED:], list(requests[-_TRIED:])
+    own = best = account_turns(last, view.gap)
+    chosen: list[Trial] = []
+    alone: tuple[TrialView, ...] = ()
+    together: list[TrialView] = []
+    progress = Progress(reporter, "trying edits")
+    while len(together) < _ROUNDS:
+        known = {one.target for one in chosen}
+        trials = [replace(one, name=f"{one.name}_{len(together)}") for one in list_trials(last) if one.target not in known]
+        loaded = Pack.load_with(path, {one.name: one.patch for one in (*chosen, *trials)}, models=asked.models)
+        found = []
+        for place, one in enumerate(trials, 1):
+            edited = _try(loaded, [*chosen, one], tried, asked)
+            turns = account_turns(edited, view.gap) if edited else []
+            if edited and _score(turns) < _score(best):
+                found.append((_score(turns), place, one, edited, turns))
+            progress.note(place, len(trials))
+        found.sort(key=lambda entry: entry[:2])
+        if not together:
+            alone = tuple(_describe_trial(one, own, turns) for _, _, one, _, turns in found[:_TRIALS])
+        if not found:
+            break
+        _, _, one, last, best = found[0]
+        chosen.append(one)
+        together.append(_describe_trial(one, own, best))
+    progress.close()
+    return replace(view, trials=alone, together=tuple(together) if len(together) > 1 else ())
+
+
+def _try(pack: Pack, trials: Sequence[Trial], named: Sequence[tuple[str, State]], asked: RenderRequest) -> list[Request] | None:
+    """The requests with these edits; None where they cannot be rendered so."""
+    request = replace(asked, patches=(*asked.patches, *(one.name for one in trials)))
+    found = []
+    for _, state in named:
+        try:
+            outcome = compile_request(pack, state, request)
+            if outcome.emitted is None:
+                return None
+            found.append(read_request(outcome))
+        except PromptcError:
+            return None
+    return found
+
+
+def _score(turns: Sequence[Turn]) -> tuple[int, int]:
+    """What is paid for, then what does not begin as before; less is better. Both are shares of the session's own tokens: an edit that cuts
+    more is not better for that."""
+    cost, whole = _measure_cost(turns), sum(one.tokens for one in turns[1:])
+    paid = sum(one.cost or 0 for one in turns) * 1000 // sum(one.tokens for one in turns) if cost is not None else 0
+    return paid, 1000 * sum(one.tokens - one.same for one in turns[1:]) // max(1, whole)
+
+
+def _describe_trial(trial: Trial, own: Sequence[Turn], turns: Sequence[Turn]) -> TrialView:
+    return TrialView(
+        trial.edit,
+        trial.at,
+        trial.patch,
+        (_measure_reuse(own), _measure_reuse(turns)),
+        (_measure_cost(own), _measure_cost(turns)),
+        (sum(one.tokens for one in own), sum(one.tokens for one in turns)),
+    )
+
+
+# --- gates ---
+
+
+def _check_gates(view: SessionView, least: int | None, flaps: int | None, most: int | None) -> Iterator[Diagnostic]:
+    if least is not None and view.reuse < least:
+        worst = min(view.turns[1:], key=lambda one: (100 * one.same // one.tokens, one.turn))
+        why = f"; turn {worst.turn} broke it most: {worst.broke.describe()}" if worst.broke is not None else ""
+        yield Diagnostic("PC0734", f"{view.reuse} % of the tokens begin as the turn before, and {least} % are asked{why}", help=_HELP)
+    if flaps is not None and len(view.flaps) > flaps:
+        first = view.flaps[0]
+        message = f"{show_plural(len(view.flaps), 'flap')}, and at most {flaps} are allowed; the first is {first.what} in turn {first.turn}"
+        yield Diagnostic(
+            "PC0735", message, help="let a tier be left later: `leave`; or show an item until it is old: a `window` with a `step`"
+        )
+    if most is not None and view.cost is None:
+        help = "name them, for example `--format anthropic --model claude-opus-5-5`"
+        raise UsageError([Diagnostic("PC0721", "`--max-cost` needs the prices of a provider and a model", help=help)])
+    if most is not None and view.cost is not None and view.cost > most:
+        message = f"the session costs {view.cost} % of one without a cache, and at most {most} % are allowed"
+        yield Diagnostic("PC0736", message, help=_HELP)
+
+
+_HELP = "`promptc cache` lists edits that help"
+
+
+# --- what is shown ---
+
+
+def _title(view: SessionView) -> str:
+    model = f" for {view.model}" if view.model is not None else ""
+    return f"{view.pack} as {view.format}{model}, {len(view.turns)} turns, {show_plural(view.gap, 'minute')} apart"
+
+
+def render_session(view: SessionView, width: int, paint: Paint = PLAIN) -> str:
+    """The account as text."""
+    lines = [paint.apply(_title(view), "bold"), *_iter_summary(view), "", *_iter_strip(view, width)]
+    text = "".join(f"{line}\n" for line in lines)
+    return text + _render_turns(view, width, paint) + _render_causes(view, width, paint) + _render_trials(view, width, paint)
+
+
+def _iter_summary(view: SessionView) -> Iterator[str]:
+    yield f"{view.reuse} % of the tokens begin as the turn before, {view.least} % in the worst turn"
+    if view.as_of:
+        yield (
+            f"the cache reads {show_percent(view.read, view.tokens)} of {show_count(view.tokens)} tokens, "
+            f"and writes {show_percent(view.written, view.tokens)}"
+        )
+    if view.cost is not None:
+        yield f"the session costs {view.cost} % of one without a cache (rules of {view.as_of})"
+    elif view.as_of and view.model is None:
+        yield "name the model with `--model` to see what that costs"
+
+
+def _iter_strip(view: SessionView, width: int) -> Iterator[str]:
+    """A cell a turn, as high as the share that begins as the turn before."""
+    cells = "".join(_EIGHTHS[min(8, 8 * one.same // one.tokens)] if at else "·" for at, one in enumerate(view.turns))
+    room = max(20, width - 8)
+    for start in range(0, len(cells), room):
+        yield f"{'reuse' if not start else f'{start + 1:>5,}'}  {cells[start : start + room]}"
+
+
+def _draw_session(view: SessionView) -> str:
+    """A row a turn: what it begins with of the turn before, and what ended that."""
+    rows = [(str(one.turn), one.same, one.tokens, one.broke.describe() if one.broke is not None else "") for one in view.turns]
+    return draw_rows([_title(view), *_iter_summary(view)], ("as the turn before", "new"), rows)
+
+
+def _render_turns(view: SessionView, width: int, paint: Paint) -> str:
+    """A row a turn; of many the worst ones, in order."""
+    told = sorted(sorted(view.turns[1:], key=lambda one: (100 * one.same // one.tokens, one.turn))[:_SHOWN], key=lambda one: one.turn)
+    heads = ["turn", "tokens", "same", *(["read", "written"] if view.as_of else [])]
+    rows: list[Row] = [[Cell(one, "dim") for one in (*heads, "what ended the common beginning")]]
+    numbers = [[str(one.turn), *map(show_count, (one.tokens, one.same, *((one.read, one.written) if view.as_of else ())))] for one in told]
+    room = width - sum(max(len(row[at]) for row in (heads, *numbers)) + 2 for at in range(len(heads)))
+    for one, shown in zip(told, numbers, strict=True):
+        rows.append([*shown, clip_cells(escape_controls(one.broke.describe()), room) if one.broke is not None else Cell("nothing", "dim")])
+    more = len(view.turns) - 1 - len(told)
+    note = f"{show_plural(more, 'turn')} with more in common: `--json` has all\n" if more > 0 else ""
+    return "\n" + render_table(rows, right=frozenset(range(len(heads))), most=width, paint=paint) + note
+
+
+def _render_causes(view: SessionView, width: int, paint: Paint) -> str:
+    lines = []
+    if view.causes:
+        lines += ["", paint.apply("what ended it, most often first", "bold")]
+    for one in view.causes[:_TRIALS]:
+        told = escape_controls(Break(one.section, "", one.what, one.why, one.at, one.tier).describe())
+        item = f", first {escape_controls(one.item)} in turn {one.first}" if one.item else f", first in turn {one.first}"
+        lines += wrap(f"{show_plural(one.turns, 'turn')}: {told}{item}{f' ({one.at})' if one.at else ''}", width, 2)
+    if view.flaps:
+        lines += ["", paint.apply(show_plural(len(view.flaps), "flap"), "bold")]
+        lines += wrap(", ".join(f"{escape_controls(one.what)} in turn {one.turn}" for one in view.flaps[:_TRIALS]), width, 2)
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _render_trials(view: SessionView, width: int, paint: Paint) -> str:
+    tried = f", tried on the last {_TRIED} turns" if len(view.turns) > _TRIED else ""
+    text = ""
+    if view.trials:
+        text += f"\n{paint.apply(f'edits that help{tried}', 'bold')}\n" + _render_edits(view, view.trials, width, paint)
+    if view.together:
+        text += f"\n{paint.apply('together, one after the other', 'bold')}\n" + _render_edits(view, view.together, width, paint)
+    return text
+
+
+def _render_edits(view: SessionView, trials: Sequence[TrialView], width: int, paint: Paint) -> str:
+    has_cost = view.cost is not None
+    heads = ["  reuse", *(["cost"] if has_cost else []), "tokens"]
+    numbers = [[f"{one.reuse[1]} %", *([f"{one.cost[1]} %"] if has_cost else []), _show_change(*one.tokens)] for one in trials]
+    room = width - sum(max(len(row[at]) for row in (heads, *numbers)) + 2 for at in range(len(heads)))
+    rows: list[Row] = [[Cell(one, "dim") for one in (*heads, "edit")]]
+    for one, shown in zip(trials, numbers, strict=True):
+        rows.append([*shown, clip_cells(f"{one.edit} ({one.at.rpartition('/')[2]})", room)])
+    return render_table(rows, right=frozenset(range(len(heads))), most=width, paint=paint)
+
+
+def _show_change(before: int, after: int) -> str:
+    """How many tokens more or less, in per cent of before."""
+    change = (abs(after - before) * 100 + before // 2) // max(1, before)
+    return f"{'+' if after > before else '-'}{change} %" if change else "="

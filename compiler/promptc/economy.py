@@ -1,0 +1,619 @@
+"""What a provider's cache saves over the turns of a session.
+
+`read_request` gives the request of a prompt as a provider reads it: tools first, then the text that stands apart, then the messages.
+`account_turns` compares the requests of a session in turn, and tells what the provider had kept. `find_break` tells what ended the common
+beginning of two of them: the section, the item, the key of the state, the step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import pairwise
+
+from promptc.diag.frozen import frozen, replace
+from promptc.diag.typed import Any, Literal
+from promptc.explain.items import trace_items
+from promptc.explain.output import PartTracer
+from promptc.model.messages import CHAT, Caching
+from promptc.model.section import TOOLS
+from promptc.model.stages import Selected
+from promptc.model.state import Node
+from promptc.passes.fit.result import Part
+from promptc.passes.items.render import render_part
+from promptc.passes.payload.bodies import ContentBlock, read_messages
+from promptc.pipeline import Outcome, Prompt
+from promptc.text.counters.counter import Meter
+from promptc.text.json import read_at, render_canonical_json, split_pointer
+
+Kind = Literal["changed", "came", "went", "moved", "shortened"]
+
+ANY = Caching(by="prefix")
+"""The rules where no provider is named: any beginning is kept, and nothing has a price."""
+
+_RESPONSE = "response"
+
+
+@frozen(eq=False)
+class Chunk:
+    """A run of a request. Two are the same where `key` and `text` are.
+
+    `lead` are the units that stand before its text (of the prompt, of a tool, of a message), `units` those of the text itself. `parts` are
+    those of the prompt that it is made of, in order; none for a tool of no section and for the schema of the answer, which `name` names.
+    `ends` is the section whose cache breakpoint stands behind it; empty where none does.
+    """
+
+    key: tuple[str, ...]
+    text: str
+    lead: int
+    units: int
+    parts: tuple[Part, ...] = ()
+    name: str = ""
+    ends: str = ""
+
+    def is_like(self, other: Chunk) -> bool:
+        """Whether it is the same, whatever stands behind it."""
+        return self.key == other.key and self.text == other.text
+
+
+@frozen(eq=False)
+class Request:
+    """A compiled request in the order its provider reads it, the render it was compiled from, and the rules of the provider's cache: the
+    fewest tokens that it keeps are `least`."""
+
+    chunks: tuple[Chunk, ...]
+    meter: Meter
+    outcome: Outcome
+    caching: Caching
+    least: int
+
+    @property
+    def tokens(self) -> int:
+        """All of its tokens."""
+        return self.count(len(self.chunks))
+
+    def count(self, chunks: int) -> int:
+        """The tokens of its first chunks."""
+        return self.meter.tokens(sum(one.lead + one.units for one in self.chunks[:chunks]))
+
+
+@frozen
+class Common:
+    """What two requests begin with: whole `chunks`, then `characters` of the next one, `tokens` in all. Only whole tokens count."""
+
+    chunks: int
+    characters: int
+    tokens: int
+
+
+@frozen
+class Turn:
+    """One turn, in tokens: the whole, what it begins with of the turn before (`same`), what the provider reads from its cache and what it
+    writes to it. `cost` is in hundredths of a token that is not cached; None where no price is known."""
+
+    tokens: int
+    same: int
+    read: int
+    written: int
+    cost: int | None
+
+
+def read_request(outcome: Outcome) -> Request:
+    """The request of a render that fits, for the provider and the model it was made for. For a text it is the text, for messages without a
+    provider, or for a chat template, the messages as they are.
+
+    Raises what `Prompt.build_payload` raises.
+    """
+    emitted, layout = outcome.emitted, outcome.fitted.layout
+    assert emitted is not None
+    meter = layout.meter
+    if layout.format == "text":
+        whole = Chunk(("text",), emitted.text, 0, meter.count(emitted.text), emitted.parts)
+        return Request((whole,), meter, outcome, ANY, 0)
+    provider, made, own = outcome.fitted.strained.selection.bound.provider, _ChunkMaker(outcome), layout.costs.prompt * meter.counter.unit
+    if provider is None or provider.name == CHAT:
+        messages = [chunk for one in read_messages(layout, emitted) for chunk in made.iter_message(one.role, one.blocks)]
+        return Request(_lead_in((*_iter_offered(outcome), *messages), own), meter, outcome, ANY, 0)
+    asked = Prompt(outcome).build_payload(provider.name).request
+    system, messages = made.iter_message("system", asked.system), [(one.role, one.blocks) for one in asked.messages]
+    chunks = (*_iter_offered(outcome), *system, *(chunk for one in messages for chunk in made.iter_message(*one)))
+    caching = provider.choose_caching(asked.model)
+    least = provider.breakpoints.choose_minimum(asked.model) if caching.by == "marks" else caching.least
+    return Request(_lead_in(chunks, own), meter, outcome, caching, least)
+
+
+def _lead_in(chunks: tuple[Chunk, ...], units: int) -> tuple[Chunk, ...]:
+    """What a provider adds to any prompt stands before the first chunk."""
+    return (replace(chunks[0], lead=chunks[0].lead + units), *chunks[1:]) if chunks else ()
+
+
+def _iter_offered(outcome: Outcome) -> Iterator[Chunk]:
+    """The tools and the schema of the answer. What tools take beside their text is that of the first, and of each."""
+    layout, meter = outcome.fitted.layout, outcome.fitted.layout.meter
+    unit, tools = meter.counter.unit, outcome.fitted.tools
+    own = {part.item.item.id: part for part in outcome.fitted.parts if part.section == TOOLS and part.item is not None}
+    for at, tool in enumerate(tools):
+        lead = layout.count_tools_overhead(tools[: at + 1]) - layout.count_tools_overhead(tools[:at])
+        parts = (own[tool.name],) if tool.name in own else ()
+        yield Chunk((TOOLS,), tool.counted, lead * unit, meter.tokens(meter.count(tool.counted)) * unit, parts, f"{TOOLS}/{tool.name}")
+    if layout.response is not None:
+        text = render_canonical_json(layout.response.schema)
+        yield Chunk((_RESPONSE,), text, layout.response_overhead * unit, meter.tokens(meter.count(text)) * unit, (), _RESPONSE)
+
+
+class _ChunkMaker:
+    """Makes the chunks of messages, in order. A message is counted as a whole: a block is what it adds to those before it."""
+
+    def __init__(self, outcome: Outcome) -> None:
+        assert outcome.emitted is not None
+        self._layout = outcome.fitted.layout
+        self._messages = outcome.emitted.messages
+        self._message = -1
+        self._lines: list[str] = []
+        self._counted = 0
+
+    def iter_message(self, role: str, blocks: Sequence[ContentBlock]) -> Iterator[Chunk]:
+        """The chunks of one message of the request, which may be several of the prompt."""
+        for at, block in enumerate(blocks):
+            lead = self._open(block.parts[0].message) if block.parts else 0
+            text = block.text if block.part is None else render_canonical_json(dict(block.part))
+            yield Chunk((role, block.kind, "" if at else "opens"), text, lead, self._count(block), block.parts, "", block.ends)
+
+    def _open(self, message: int) -> int:
+        """The units of a message that begins here."""
+        if message == self._message:
+            return 0
+        self._message, self._lines, self._counted = message, [], 0
+        return self._layout.count_message(str(self._messages[message]["role"]))
+
+    def _count(self, block: ContentBlock) -> int:
+        if block.media is not None:
+            return block.media.tokens * self._layout.meter.counter.unit
+        is_text = isinstance(self._messages[self._message]["content"], str)
+        own = "".join([part.text for part in block.parts]) if is_text else block.text if block.part is None else render_part(block.part)
+        self._lines.append(own)
+        before, self._counted = self._counted, self._layout.meter.count(("" if is_text else "\n").join(self._lines))
+        return self._counted - before
+
+
+def compare_requests(before: Request, after: Request) -> Common:
+    """What both begin with, in whole tokens of the later one."""
+    chunks = 0
+    for one, other in zip(before.chunks, after.chunks, strict=False):
+        if not one.is_like(other):
+            break
+        chunks += 1
+    tokens = after.count(chunks)
+    if chunks == len(after.chunks) or chunks == len(before.chunks):
+        return Common(chunks, 0, tokens)
+    one, other = before.chunks[chunks], after.chunks[chunks]
+    if one.key != other.key:
+        return Common(chunks, 0, tokens)
+    same = count_same(one.text, other.text)
+    if same == len(other.text):
+        units = after.meter.count(other.text)
+    else:
+        ends = [end for end in after.meter.counter.token_ends(other.text) if end <= same] if other.parts else []
+        units = after.meter.count(other.text[: ends[-1]]) if ends else 0
+    passed = sum(chunk.lead + chunk.units for chunk in after.chunks[:chunks])
+    return Common(chunks, same, after.meter.tokens(passed + other.lead + units) if units else tokens)
+
+
+def count_same(before: str, after: str) -> int:
+    """Characters of the beginning that both have; found by halves, so that most are compared at the speed of the machine."""
+    low, high = 0, min(len(before), len(after))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if before[low:middle] == after[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+# --- the provider's cache ---
+
+
+def account_turns(requests: Sequence[Request], gap: int = 1) -> list[Turn]:
+    """What each turn reads and writes, `gap` minutes after the one before. The cache is empty before the first.
+
+    Every earlier request may help, not the last alone, as long as what was kept of it lives. A provider of marks keeps the beginnings that
+    end at a breakpoint; to read one, it must end at the end of a block of the new request, within `lookback` blocks of a breakpoint.
+    """
+    turns: list[Turn] = []
+    touched: list[int] = []
+    for at, request in enumerate(requests):
+        same = compare_requests(requests[at - 1], request).tokens if at else 0
+        limit = request.caching.minutes
+        alive = [old for old in range(at) if not limit or (at - touched[old]) * gap <= limit]
+        read, found = _read_kept(requests, alive, request)
+        if found is not None:
+            touched[found] = at
+        written = _count_written(request, read)
+        turns.append(Turn(request.tokens, same, read, written, _count_cost(request, read, written)))
+        touched.append(at)
+    return turns
+
+
+def _read_kept(requests: Sequence[Request], alive: Sequence[int], request: Request) -> tuple[int, int | None]:
+    """The tokens that the best of the living requests saves, the newest of equals, and which one that is."""
+    best, found = 0, None
+    for old in reversed(alive):
+        tokens = _count_read(requests[old], request)
+        if tokens > best:
+            best, found = tokens, old
+    return best, found
+
+
+def _count_read(old: Request, request: Request) -> int:
+    common = compare_requests(old, request)
+    if request.caching.by == "prefix":
+        step = request.caching.step
+        tokens = common.tokens // step * step
+        return tokens if tokens >= request.least else 0
+    marks = _list_marks(request)
+    lookback = request.caching.lookback
+    for end in reversed(_list_marks(old)):
+        tokens = request.count(end)
+        is_near = request.caching.has_own_mark or any(end <= mark and (not lookback or mark - end < lookback) for mark in marks)
+        if end <= common.chunks and is_near and tokens >= request.least:
+            return tokens
+    return 0
+
+
+def _list_marks(request: Request) -> list[int]:
+    """How many chunks stand before each breakpoint, rising."""
+    marks = [at + 1 for at, chunk in enumerate(request.chunks) if chunk.ends]
+    own = [len(request.chunks)] if request.caching.has_own_mark else []
+    return sorted({*marks, *own})
+
+
+def _count_written(request: Request, read: int) -> int:
+    end = _list_marks(request)[-1] if request.caching.by == "marks" and _list_marks(request) else 0
+    tokens = request.tokens if request.caching.by == "prefix" else request.count(end)
+    return max(0, tokens - read) if tokens >= request.least else 0
+
+
+def _count_cost(request: Request, read: int, written: int) -> int | None:
+    caching = request.caching
+    if caching.read is None or caching.write is None:
+        return None
+    return 100 * (request.tokens - read - written) + caching.read * read + caching.write * written
+
+
+# --- what broke it ---
+
+
+@frozen
+class Break:
+    """What ended the common beginning of two turns. `section` and `item` are empty where it is none's; `what` says what became of it, `why`
+    which step, stage or key of the state did that, `at` where that is declared. `tier` names a change of the tier: `normal → high`."""
+
+    section: str
+    item: str
+    what: Kind
+    why: str
+    at: str = ""
+    tier: str = ""
+
+    @property
+    def cause(self) -> tuple[str, str, str, str]:
+        """What it has in common with others of a session, for counting: the item is another in each turn."""
+        return self.section, self.what, self.why, self.tier
+
+    def describe(self) -> str:
+        """In a few words: what became of what, and why."""
+        name = f"{self.section}/{self.item}" if self.item else self.section
+        return ", ".join([f"{name} {self.what}", *([self.why] if self.why else []), *([f"tier {self.tier}"] if self.tier else [])])
+
+
+def find_break(before: Request, after: Request) -> Break | None:
+    """What broke the beginning of `before`; None where `after` begins with the whole of it."""
+    common = compare_requests(before, after)
+    if common.chunks == len(before.chunks):
+        return None
+    old = _find_part(before, common)
+    new = _find_part(after, common)
+    tier = _describe_tier(before.outcome, after.outcome)
+    if old is None and new is None:
+        return _find_nameless(before, after, common, tier)
+    named = new if old is None or (new is not None and not _stands(before, new)) else old
+    assert named is not None
+    section, item = named.section, _name_listed(after.outcome, named)
+    if old is not None and new is not None and _is_same(old, new):
+        return _describe_change(before, after, old, new, common, tier)
+    if named is new:
+        return Break(section, item, "came", _explain_coming(before.outcome, section, item), tier=tier)
+    why, at = _explain_going(after.outcome, section, item)
+    return Break(section, item, "moved" if _stands(after, named) else "went", why, at, tier)
+
+
+def _find_part(request: Request, common: Common) -> Part | None:
+    """The part of the prompt in which the beginning ends."""
+    if common.chunks >= len(request.chunks):
+        return None
+    chunk = request.chunks[common.chunks]
+    left = common.characters
+    for part in chunk.parts:
+        if left < len(part.text) or chunk.key[0] == TOOLS:
+            return part
+        left -= len(part.text)
+    return chunk.parts[-1] if chunk.parts else None
+
+
+def _find_nameless(before: Request, after: Request, common: Common, tier: str) -> Break:
+    """Of tools of no section, and the schema of the answer."""
+    chunks = [request.chunks[common.chunks] for request in (before, after) if common.chunks < len(request.chunks)]
+    names = [chunk.name for chunk in chunks]
+    if len(names) == 2 and names[0] == names[1]:
+        return Break(names[0], "", "changed", "", tier=tier)
+    known = {chunk.name for chunk in before.chunks}
+    came = len(names) == 2 and names[1] not in known
+    return Break(names[-1] if came else names[0], "", "came" if came else "went", "", tier=tier)
+
+
+def _name_item(part: Part) -> str:
+    return part.item.item.id if part.item is not None else ""
+
+
+def _name_listed(outcome: Outcome, part: Part) -> str:
+    """The id of an item of a list; the text of a section has no name of its own."""
+    selected = outcome.fitted.strained.selection.find_selected(part.section)
+    return _name_item(part) if selected is None or selected.section.items is not None else ""
+
+
+def _is_same(old: Part, new: Part) -> bool:
+    return (old.section, old.owner, _name_item(old)) == (new.section, new.owner, _name_item(new))
+
+
+def _stands(request: Request, wanted: Part) -> bool:
+    """Whether a part of that name stands anywhere in a request."""
+    return any(_is_same(part, wanted) for part in _iter_parts(request))
+
+
+def _iter_parts(request: Request) -> Iterator[Part]:
+    for chunk in request.chunks:
+        yield from chunk.parts
+
+
+def _describe_tier(before: Outcome, after: Outcome) -> str:
+    old, new = before.fitted.strained.tier, after.fitted.strained.tier
+    plan = after.fitted.strained.selection.bound.pack.strain
+    if plan is None or old == new:
+        return ""
+    return f"{plan.tiers[old].name} → {plan.tiers[new].name}"
+
+
+def _describe_change(before: Request, after: Request, old: Part, new: Part, common: Common, tier: str) -> Break:
+    """An item, a header or the text of a section that reads otherwise: by a cut, in another form, or for another value of the state."""
+    section, item = new.section, _name_listed(after.outcome, new)
+    if new.item is not None and old.item is not None and new.item.form != old.item.form:
+        return Break(section, item, "shortened", f"form {old.item.form + 1} → {new.item.form + 1}", tier=tier)
+    key = _find_key(before, after, new, common)
+    if key:
+        return Break(section, item, "changed", f"state key {key}", tier=tier)
+    why, at = _explain_going(after.outcome, section, item) if item else ("", "")
+    return Break(section, item, "changed", why or ("" if item else f"its {new.owner}"), at, tier)
+
+
+def _find_key(before: Request, after: Request, part: Part, common: Common) -> str:
+    """The first key of the state that was read for the text where it parts, and that holds something else now."""
+    emitted = after.outcome.emitted
+    assert emitted is not None
+    at = next((place for place, one in enumerate(emitted.parts) if one is part), None)
+    if at is None:
+        return ""
+    chunk = after.chunks[common.chunks]
+    first = next(place for place, one in enumerate(chunk.parts) if one is part)
+    is_text = sum(len(one.text) for one in chunk.parts) == len(chunk.text)  # else it is the JSON of a part that is none
+    left = common.characters - sum(len(one.text) for one in chunk.parts[:first]) if is_text else -1
+    old, new = (one.outcome.fitted.strained.selection.bound.state.value for one in (before, after))
+    for piece in PartTracer(after.outcome.fitted, emitted.parts).trace(at):
+        left -= len(piece.text)
+        for pointer in piece.made.pointers if left < 0 and piece.made is not None else ():
+            way = split_pointer(pointer)
+            if read_at(old, way) != read_at(new, way):
+                return pointer
+    return ""
+
+
+def _explain_coming(before: Outcome, section: str, item: str) -> str:
+    """Why an item or a section was not in the prompt before."""
+    why, _ = _explain_going(before, section, item)
+    if not why or why == _GONE:
+        return ""
+    return f"{why.replace('it is', 'it was')} before" if why.startswith("it is") else f"left out before {why}"
+
+
+_GONE = "the state no longer has it"
+
+
+def _explain_going(outcome: Outcome, section: str, item: str) -> tuple[str, str]:
+    """What keeps a section or an item out of a prompt, or cut it; and where that is declared. A render is traced where no step did it."""
+    for _, run in outcome.fitted.iter_runs():
+        for cut in reversed(run.applied):
+            if cut.section == section and (not item or any(name == item for name, _, _ in cut.changes)):
+                return f"by {cut.step.label}", str(cut.step.span)
+    selected = outcome.fitted.strained.selection.find_selected(section)
+    if selected is None or not item:
+        return (
+            ("", "") if selected is None else (f"it is {selected.state}" if selected.state != "present" else "", str(selected.section.span))
+        )
+    return _explain_selection(outcome, selected, item)
+
+
+def _explain_selection(outcome: Outcome, selected: Selected, item: str) -> tuple[str, str]:
+    if selected.state == "off":
+        return "it is off", str(selected.section.span)
+    if selected.section.items is None or any(one.id == item for one in selected.items):
+        return "", ""
+    trace = trace_items(outcome.fitted.strained.selection, selected)
+    places = trace.list_places(item)
+    stage = next((one for one in trace.stages if places and places[0] in one.left_out), None)
+    if stage is None:
+        return (_GONE, "") if not places else ("", "")
+    return f"by {stage.name}", stage.at
+
+
+# --- flaps ---
+
+
+@frozen
+class Flap:
+    """Something that came back: a tier that was left, an item that had gone. `turn` is the turn it came back in, from 0."""
+
+    turn: int
+    what: str
+
+
+def find_flaps(requests: Sequence[Request]) -> list[Flap]:
+    """What came back within the session, in order: each return of a tier to the one before the last change, and of an item of a list."""
+    flaps: list[Flap] = []
+    left: dict[tuple[str, str], bool] = {}
+    before_last, last = "", ""
+    for at, request in enumerate(requests):
+        tier = _read_tier(request.outcome)
+        if at and tier != last:
+            if tier == before_last:
+                flaps.append(Flap(at, f"tier {tier}"))
+            before_last = last
+        last = tier
+        held = dict.fromkeys((part.section, _name_item(part)) for part in _iter_parts(request) if _is_listed(request.outcome, part))
+        flaps += [Flap(at, f"{section}/{item}") for section, item in held if left.get((section, item))]
+        left = {**dict.fromkeys(left, True), **dict.fromkeys(held, False)}
+    return flaps
+
+
+def _is_listed(outcome: Outcome, part: Part) -> bool:
+    return part.item is not None and not part.item.is_made and outcome.fitted.sections[part.section].section.items is not None
+
+
+def _read_tier(outcome: Outcome) -> str:
+    strain: Mapping[str, Any] = outcome.fitted.strained.selection.strain
+    return str(strain.get("tier", ""))
+
+
+# --- edits that may help ---
+
+
+@frozen
+class Trial:
+    """An edit to try: `edit` says it as the keys of a pack, `at` where they would stand; `patch` is YAML as under `patches`, and `name` its
+    name there. Two edits of one `target` take each other's place."""
+
+    name: str
+    target: str
+    edit: str
+    at: str
+    patch: str
+
+
+_STEPS = (2, 4, 6, 8, 12, 16)
+
+
+def list_trials(requests: Sequence[Request]) -> list[Trial]:
+    """Edits that may mend what breaks the beginnings of a session, in the order of the sections: steps for windows and cuts that moved,
+    another place for a section that changed in front of others, a breakpoint where the provider takes one, a tier that is left later."""
+    causes = [one for pair in pairwise(requests) if (one := find_break(*pair)) is not None]
+    manifest: Node = requests[-1].outcome.fitted.strained.selection.bound.pack.manifest
+    broken = {one.section for one in causes}
+    found = [
+        *_iter_windows(manifest, broken),
+        *_iter_cuts(manifest, broken),
+        *_iter_moves(requests[-1], causes),
+        *_iter_marks(manifest, requests[-1]),
+        *(_iter_leaves(manifest) if any(one.what.startswith("tier ") for one in find_flaps(requests)) else ()),
+    ]
+    return [Trial(f"trial_{at}", *one) for at, one in enumerate(found, 1)]
+
+
+_Found = tuple[str, str, str, str]
+"""Target, edit, place and patch."""
+
+
+def _iter_sections(manifest: Node, wanted: Collection[str]) -> Iterator[tuple[str, Node]]:
+    return ((name, node) for name, node in manifest.value["sections"].items() if name in wanted)
+
+
+def _iter_windows(manifest: Node, broken: Collection[str]) -> Iterator[_Found]:
+    for name, section in _iter_sections(manifest, broken):
+        items = section.get("items")
+        window = items.get("window") if items is not None else None
+        if window is None or window.get("step") is not None:
+            continue
+        last, least = window.get("last"), window.number("min", 0)
+        most = last.value if last is not None and isinstance(last.value, int) else 2 * _STEPS[-1]
+        for step in _STEPS:
+            if step <= most - least and step < most:
+                patch = {"sections": {name: {"items": {"window": {"step": step}}}}}
+                target = f"`window` of `{name}`"
+                yield target, f"`step: {step}` in {target}", str(window.span), render_canonical_json(patch)
+
+
+def _iter_cuts(manifest: Node, broken: Collection[str]) -> Iterator[_Found]:
+    """A step in each `evict` that has none: in ladders of sections, and in `truncate`."""
+    for name, section in _iter_sections(manifest, broken):
+        for ladder, patch, at in _iter_stepped(section.get("overflow"), {name}):
+            target = f"`overflow` of `{name}`"
+            yield target, f"{ladder} in {target}", at, render_canonical_json({"sections": {name: {"overflow": patch}}})
+    for ladder, patch, at in _iter_stepped(manifest.get("truncate"), broken):
+        yield "`truncate`", f"{ladder} in `truncate`", at, render_canonical_json({"truncate": patch})
+
+
+def _iter_stepped(ladder: Node | None, broken: Collection[str]) -> Iterator[tuple[str, list[Any], str]]:
+    steps = ladder.value if ladder is not None and isinstance(ladder.value, tuple) else ()
+    for place, node in enumerate(steps):
+        evict = node.get("evict")
+        if evict is None or evict.get("step") is not None:
+            continue
+        named = {str(one.value) for one in (*evict.list("section"), *evict.list("sections"))}
+        if named and not named & set(broken):
+            continue
+        for step in _STEPS:
+            whole = [one.plain() for one in steps]
+            whole[place] = {"evict": {**whole[place]["evict"], "step": step}}
+            yield f"`step: {step}` in `evict`", whole, str(evict.span)
+
+
+def _iter_moves(request: Request, causes: Sequence[Break]) -> Iterator[_Found]:
+    """A section whose own text changed, behind all others."""
+    layout = request.outcome.fitted.layout
+    order = [section for section in layout.sections if not section.is_tools]
+    changed = {
+        one.section for one in causes if (one.what in ("changed", "came", "went") and not one.item) or one.why.startswith("state key")
+    }
+    for section in order[:-1]:
+        if section.id in changed and section.items is None:
+            last = order[-1].id
+            patch = render_canonical_json({"sections": {section.id: {"after": last}}})
+            yield f"place of `{section.id}`", f"move `{section.id}` behind `{last}`", str(section.span), patch
+
+
+def _iter_marks(manifest: Node, request: Request) -> Iterator[_Found]:
+    """`cache: true` on a section that has none, where the provider takes breakpoints."""
+    if request.caching.by != "marks":
+        return
+    shown = dict.fromkeys(part.section for part in _iter_parts(request))
+    for name, section in _iter_sections(manifest, shown):
+        if not section.flag("cache"):
+            edit = f"`cache: true` on `{name}`"
+            yield edit, edit, str(section.span), render_canonical_json({"sections": {name: {"cache": True}}})
+
+
+def _iter_leaves(manifest: Node) -> Iterator[_Found]:
+    """Each tier but the first is left 5, 10 or 20 points below where it begins."""
+    strain = manifest.get("strain")
+    tiers = strain.value["tiers"] if strain is not None else None
+    if tiers is None:
+        return
+    for points in (5, 10, 20):
+        whole = [one.plain() for one in tiers.value]
+        for tier in whole:
+            at = tier["at"]
+            tier["leave"] = max(0, round(at - points / 100, 4)) if at else at
+        if any(tier["at"] for tier in whole):
+            yield (
+                "`tiers`",
+                f"`leave` {points} points below `at` in `tiers`",
+                str(tiers.span),
+                render_canonical_json({"strain": {"tiers": whole}}),
+            )

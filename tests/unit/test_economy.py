@@ -1,0 +1,176 @@
+"""What a provider's cache reads, writes and costs, over requests made by hand; and what ended a common beginning."""
+
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import promptc
+from promptc.economy import Chunk, Common, Request, account_turns, compare_requests, find_break, find_flaps, list_trials, read_request
+from promptc.model.messages import Caching
+from promptc.text.counters.counter import Meter
+from promptc.text.counters.exact import load_counter
+
+_METER = Meter(load_counter("o200k_base", folder=""))
+_PREFIX = Caching(by="prefix", least=10, step=4, minutes=5, read=10, write=100)
+_MARKS = Caching(by="marks", lookback=3, minutes=5, read=10, write=125)
+
+
+def _make(words: str, caching: Caching = _PREFIX, least: int = 10) -> Request:
+    """A request whose chunks are the words: of five tokens each, one of which opens it; `!` behind a word is a breakpoint."""
+    chunks = tuple(Chunk(("user", "text"), word.rstrip("!"), 1, 4, ends="main" if word.endswith("!") else "") for word in words.split())
+    return Request(chunks, _METER, None, caching, least)  # type: ignore[arg-type]
+
+
+def _account(*turns: str, caching: Caching = _PREFIX, gap: int = 1) -> list[tuple[int, int, int | None]]:
+    return [(one.read, one.written, one.cost) for one in account_turns([_make(words, caching) for words in turns], gap)]
+
+
+def test_a_beginning_is_kept_in_whole_steps_and_from_the_least_on():
+    assert _account("a b c", "a b c d") == [(0, 15, 1500), (12, 8, 12 * 10 + 800)]  # 15 alike, in steps of 4
+    assert _account("a b c", "a x y") == [(0, 15, 1500), (0, 15, 1500)]  # 5 alike: under the least
+    assert _account("a", "a") == [(0, 0, 500), (0, 0, 500)]  # too short to be kept at all
+
+
+def test_any_turn_that_lives_may_help():
+    back = _account("a b c", "x y z", "a b c")
+    assert back[2] == (12, 3, 12 * 10 + 300)
+    gone = _account("a b c", *["x y z"] * 6, "a b c")
+    assert gone[-1][0] == 0
+    kept = _account("a b c", "x y z", "x y z", "a b c", "x y z", "x y z", "x y z", "a b c")
+    assert kept[-1][0] == 12  # reading it gave it another five minutes
+
+
+def test_the_gap_is_counted():
+    assert [read for read, _, _ in _account("a b c", "a b c", gap=5)] == [0, 12]
+    assert [read for read, _, _ in _account("a b c", "a b c", gap=6)] == [0, 0]
+
+
+def test_marks_keep_what_ends_at_a_breakpoint():
+    turns = _account("a b! c", "a b! x y", caching=_MARKS)
+    assert turns == [(0, 10, 500 + 1250), (10, 0, 100 + 1000)]
+    assert _account("a b c", "a b c", caching=_MARKS) == [(0, 0, 1500), (0, 0, 1500)]
+    assert _account("a b! c", "a x! c", caching=_MARKS)[1] == (0, 10, 500 + 1250)
+
+
+def test_marks_are_looked_for_a_few_blocks_back():
+    assert _account("a b!", "a b c d!", caching=_MARKS)[1][0] == 10  # two blocks back
+    assert _account("a b!", "a b c d e!", caching=_MARKS)[1][0] == 0  # three: one too many
+    assert _account("a b!", "a b! c d e!", caching=_MARKS)[1][0] == 10
+
+
+def test_a_provider_with_a_mark_of_its_own_keeps_whole_requests():
+    own = Caching(by="marks", has_own_mark=True, read=10, write=125)
+    assert _account("a b", "a b c d e f", caching=own) == [(0, 10, 1250), (10, 20, 100 + 2500)]
+    assert _account("a b x", "a b y", caching=own)[1] == (0, 15, 1875)  # what is alike ends at no breakpoint
+
+
+def test_no_price_is_no_cost():
+    assert _account("a b c", "a b c", caching=Caching(by="prefix"))[1] == (15, 0, None)
+
+
+_WORDS = st.lists(st.sampled_from("a b c d! e!".split()), min_size=1, max_size=6).map(" ".join)
+
+
+@given(st.lists(_WORDS, min_size=1, max_size=8), st.sampled_from([_PREFIX, _MARKS]), st.integers(1, 4))
+def test_what_is_read_was_sent_before_and_nothing_is_counted_twice(turns: list[str], caching: Caching, gap: int) -> None:
+    requests = [_make(words, caching) for words in turns]
+    for at, turn in enumerate(account_turns(requests, gap)):
+        alike = [compare_requests(old, requests[at]).tokens for old in requests[:at]]
+        assert 0 <= turn.read <= max(alike, default=0) <= turn.tokens
+        assert turn.read + turn.written <= turn.tokens
+        assert turn.same == (alike[-1] if at else 0)
+        assert turn.cost is not None and 10 * turn.tokens <= turn.cost <= 125 * turn.tokens
+
+
+def test_only_whole_tokens_of_a_text_are_alike():
+    def request(text: str) -> Request:
+        part: Any = promptc  # anything that says the chunk is a text
+        return Request((Chunk(("user", "text"), text, 3, _METER.count(text), (part,)),), _METER, None, _PREFIX, 0)  # type: ignore[arg-type]
+
+    found = compare_requests(request("one two threaded"), request("one two three and"))
+    assert found == Common(0, len("one two thre"), 3 + 2)
+
+
+# --- what ended it ---
+
+_PACK = """\
+promptc: 1
+name: talk
+version: 1.0.0
+tokenizer: o200k_base
+budget: 60
+sections:
+  - {id: clock, text: "It is {{ state.now }}.", when: state.now}
+  - {id: rules, text: "Be brief.", pinned: true}
+  - id: lines
+    items: {from: state.lines, id: item.id, forms: [{text: "{{ item.text }} {{ item.text }}"}, {text: "{{ item.text }}"}], window: {last: 6}}
+    overflow: [{shorten: {}}, {evict: {}}]
+    budget: 30
+strain: {tiers: [{name: calm, at: 0}, {name: tense, at: 0.9, do: [{drop: {section: clock}}]}]}
+"""
+
+
+def _line(name: str, text: str) -> dict[str, str]:
+    return {"id": name, "text": text}
+
+
+@pytest.fixture
+def render(tmp_path: Path):
+    (tmp_path / "pack.yaml").write_text(_PACK, encoding="utf-8")
+    pack = promptc.load(tmp_path)
+
+    def make(lines: list[dict[str, str]], now: str = "") -> Request:
+        return read_request(pack.compile({"now": now, "lines": lines}))
+
+    return make
+
+
+_A, _B, _C = _line("a", "ash"), _line("b", "birch"), _line("c", "cedar")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "says"),
+    [
+        (([_A], "ten"), ([_A], "nine"), "clock changed, state key /now"),
+        (([_A], ""), ([_A], "nine"), "clock came, it was off before"),
+        (([_A], "nine"), ([_A], ""), "clock went, it is off"),
+        (([_A, _B], ""), ([_B], ""), "lines/a went, the state no longer has it"),
+        (([_A, _B], ""), ([_A, _C, _B], ""), "lines/c came"),
+        (([_A, _B], ""), ([_B, _A], ""), "lines/a moved"),
+        (([_A, _B], ""), ([_line("a", "alder"), _B], ""), "lines/a changed, state key /lines/0/text"),
+        (([_line(str(n), str(n)) for n in range(6)], ""), ([_line(str(n), str(n)) for n in range(7)], ""), "lines/0 went, by window"),
+    ],
+)  # fmt: skip
+def test_a_break_is_named(render, before, after, says):
+    found = find_break(render(*before), render(*after))
+    assert found is not None and found.describe() == says
+
+
+def test_cuts_and_tiers_are_named(render):
+    long = [_line(str(n), "a wide old oak at the ford") for n in range(3)]
+    found = find_break(render(long[:1]), render([*long[:1], _line("x", "birch " * 9)]))
+    assert found is not None and (found.section, found.item, found.what) == ("lines", "0", "shortened")
+    assert found.why == "form 1 → 2" and found.tier == "calm → tense"
+
+
+def test_what_goes_on_is_no_break(render):
+    assert find_break(render([_A]), render([_A])) is None
+
+
+def test_flaps_are_what_comes_back(render):
+    requests = [render(lines) for lines in ([_A, _B], [_A], [_A, _B], [_A, _B], [_B], [_A, _B])]
+    assert [(one.turn, one.what) for one in find_flaps(requests)] == [(2, "lines/b"), (5, "lines/a")]
+
+
+def test_trials_are_yaml_of_patches(render, tmp_path):
+    requests = [render([_line(str(n), "oak") for n in range(last)], f"{last}") for last in range(7, 10)]
+    trials = list_trials(requests)
+    assert any(one.edit == "move `clock` behind `lines`" for one in trials)
+    pack = promptc.api.Pack.load_with(tmp_path, {one.name: one.patch for one in trials})
+    for one in trials:
+        assert pack.compile({"now": "x", "lines": [_A]}, patches=[one.name]).emitted is not None
+    assert all(first.name != second.name for first, second in pairwise(trials))
