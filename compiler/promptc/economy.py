@@ -34,7 +34,7 @@ _RESPONSE = "response"
 
 
 @frozen(eq=False)
-class Chunk:
+class RequestRun:
     """A run of a request. Two are the same where `key` and `text` are.
 
     `lead` are the units that stand before its text (of the prompt, of a tool, of a message), `units` those of the text itself. `parts` are
@@ -50,17 +50,17 @@ class Chunk:
     name: str = ""
     ends: str = ""
 
-    def is_like(self, other: Chunk) -> bool:
+    def is_like(self, other: RequestRun) -> bool:
         """Whether it is the same, whatever stands behind it."""
         return self.key == other.key and self.text == other.text
 
 
 @frozen(eq=False)
-class Request:
+class ReadRequest:
     """A compiled request in the order its provider reads it, the render it was compiled from, and the rules of the provider's cache: the
     fewest tokens that it keeps are `least`."""
 
-    chunks: tuple[Chunk, ...]
+    runs: tuple[RequestRun, ...]
     meter: Meter
     outcome: Outcome
     caching: Caching
@@ -69,18 +69,18 @@ class Request:
     @property
     def tokens(self) -> int:
         """All of its tokens."""
-        return self.count(len(self.chunks))
+        return self.count(len(self.runs))
 
-    def count(self, chunks: int) -> int:
-        """The tokens of its first chunks."""
-        return self.meter.tokens(sum(one.lead + one.units for one in self.chunks[:chunks]))
+    def count(self, runs: int) -> int:
+        """The tokens of its first runs."""
+        return self.meter.tokens(sum(one.lead + one.units for one in self.runs[:runs]))
 
 
 @frozen
 class Common:
-    """What two requests begin with: whole `chunks`, then `characters` of the next one, `tokens` in all. Only whole tokens count."""
+    """What two requests begin with: whole `runs`, then `characters` of the next one, `tokens` in all. Only whole tokens count."""
 
-    chunks: int
+    runs: int
     characters: int
     tokens: int
 
@@ -97,7 +97,7 @@ class Turn:
     cost: int | None
 
 
-def read_request(outcome: Outcome) -> Request:
+def read_request(outcome: Outcome) -> ReadRequest:
     """The request of a render that fits, for the provider and the model it was made for. For a text it is the text, for messages without a
     provider, or for a chat template, the messages as they are.
 
@@ -107,26 +107,24 @@ def read_request(outcome: Outcome) -> Request:
     assert emitted is not None
     meter = layout.meter
     if layout.format == "text":
-        whole = Chunk(("text",), emitted.text, 0, meter.count(emitted.text), emitted.parts)
-        return Request((whole,), meter, outcome, ANY, 0)
-    provider, made, own = outcome.fitted.strained.selection.bound.provider, _ChunkMaker(outcome), layout.costs.prompt * meter.counter.unit
+        whole = RequestRun(("text",), emitted.text, 0, meter.count(emitted.text), emitted.parts)
+        return ReadRequest((whole,), meter, outcome, ANY, 0)
+    provider, made = outcome.fitted.strained.selection.bound.provider, _RunMaker(outcome)
+    system: Sequence[ContentBlock] = ()
     if provider is None or provider.name == CHAT:
-        messages = [chunk for one in read_messages(layout, emitted) for chunk in made.iter_message(one.role, one.blocks)]
-        return Request(_lead_in((*_iter_offered(outcome), *messages), own), meter, outcome, ANY, 0)
-    asked = Prompt(outcome).build_payload(provider.name).request
-    system, messages = made.iter_message("system", asked.system), [(one.role, one.blocks) for one in asked.messages]
-    chunks = (*_iter_offered(outcome), *system, *(chunk for one in messages for chunk in made.iter_message(*one)))
-    caching = provider.choose_caching(asked.model)
-    least = provider.breakpoints.choose_minimum(asked.model) if caching.by == "marks" else caching.least
-    return Request(_lead_in(chunks, own), meter, outcome, caching, least)
+        caching, least, messages = ANY, 0, read_messages(layout, emitted)
+    else:
+        asked = Prompt(outcome).build_payload(provider.name).request
+        caching, system, messages = provider.choose_caching(asked.model), asked.system, asked.messages
+        least = provider.breakpoints.choose_minimum(asked.model) if caching.by == "marks" else caching.least
+    blocks = [("system", system), *((one.role, one.blocks) for one in messages)]
+    runs = [*_iter_offered(outcome), *(run for role, own in blocks for run in made.iter_message(role, own))]
+    if runs:  # what a provider adds to any prompt stands before all of it
+        runs[0] = replace(runs[0], lead=runs[0].lead + layout.costs.prompt * meter.counter.unit)
+    return ReadRequest(tuple(runs), meter, outcome, caching, least)
 
 
-def _lead_in(chunks: tuple[Chunk, ...], units: int) -> tuple[Chunk, ...]:
-    """What a provider adds to any prompt stands before the first chunk."""
-    return (replace(chunks[0], lead=chunks[0].lead + units), *chunks[1:]) if chunks else ()
-
-
-def _iter_offered(outcome: Outcome) -> Iterator[Chunk]:
+def _iter_offered(outcome: Outcome) -> Iterator[RequestRun]:
     """The tools and the schema of the answer. What tools take beside their text is that of the first, and of each."""
     layout, meter = outcome.fitted.layout, outcome.fitted.layout.meter
     unit, tools = meter.counter.unit, outcome.fitted.tools
@@ -134,14 +132,14 @@ def _iter_offered(outcome: Outcome) -> Iterator[Chunk]:
     for at, tool in enumerate(tools):
         lead = layout.count_tools_overhead(tools[: at + 1]) - layout.count_tools_overhead(tools[:at])
         parts = (own[tool.name],) if tool.name in own else ()
-        yield Chunk((TOOLS,), tool.counted, lead * unit, meter.tokens(meter.count(tool.counted)) * unit, parts, f"{TOOLS}/{tool.name}")
+        yield RequestRun((TOOLS,), tool.counted, lead * unit, meter.tokens(meter.count(tool.counted)) * unit, parts, f"{TOOLS}/{tool.name}")
     if layout.response is not None:
         text = render_canonical_json(layout.response.schema)
-        yield Chunk((_RESPONSE,), text, layout.response_overhead * unit, meter.tokens(meter.count(text)) * unit, (), _RESPONSE)
+        yield RequestRun((_RESPONSE,), text, layout.response_overhead * unit, meter.tokens(meter.count(text)) * unit, (), _RESPONSE)
 
 
-class _ChunkMaker:
-    """Makes the chunks of messages, in order. A message is counted as a whole: a block is what it adds to those before it."""
+class _RunMaker:
+    """Makes the runs of messages, in order. A message is counted as a whole: a block is what it adds to those before it."""
 
     def __init__(self, outcome: Outcome) -> None:
         assert outcome.emitted is not None
@@ -151,12 +149,12 @@ class _ChunkMaker:
         self._lines: list[str] = []
         self._counted = 0
 
-    def iter_message(self, role: str, blocks: Sequence[ContentBlock]) -> Iterator[Chunk]:
-        """The chunks of one message of the request, which may be several of the prompt."""
+    def iter_message(self, role: str, blocks: Sequence[ContentBlock]) -> Iterator[RequestRun]:
+        """The runs of one message of the request, which may be several of the prompt."""
         for at, block in enumerate(blocks):
             lead = self._open(block.parts[0].message) if block.parts else 0
             text = block.text if block.part is None else render_canonical_json(dict(block.part))
-            yield Chunk((role, block.kind, "" if at else "opens"), text, lead, self._count(block), block.parts, "", block.ends)
+            yield RequestRun((role, block.kind, "" if at else "opens"), text, lead, self._count(block), block.parts, "", block.ends)
 
     def _open(self, message: int) -> int:
         """The units of a message that begins here."""
@@ -175,27 +173,27 @@ class _ChunkMaker:
         return self._counted - before
 
 
-def compare_requests(before: Request, after: Request) -> Common:
+def compare_requests(before: ReadRequest, after: ReadRequest) -> Common:
     """What both begin with, in whole tokens of the later one."""
-    chunks = 0
-    for one, other in zip(before.chunks, after.chunks, strict=False):
+    runs = 0
+    for one, other in zip(before.runs, after.runs, strict=False):
         if not one.is_like(other):
             break
-        chunks += 1
-    tokens = after.count(chunks)
-    if chunks == len(after.chunks) or chunks == len(before.chunks):
-        return Common(chunks, 0, tokens)
-    one, other = before.chunks[chunks], after.chunks[chunks]
+        runs += 1
+    tokens = after.count(runs)
+    if runs == len(after.runs) or runs == len(before.runs):
+        return Common(runs, 0, tokens)
+    one, other = before.runs[runs], after.runs[runs]
     if one.key != other.key:
-        return Common(chunks, 0, tokens)
+        return Common(runs, 0, tokens)
     same = count_same(one.text, other.text)
     if same == len(other.text):
         units = after.meter.count(other.text)
     else:
         ends = [end for end in after.meter.counter.token_ends(other.text) if end <= same] if other.parts else []
         units = after.meter.count(other.text[: ends[-1]]) if ends else 0
-    passed = sum(chunk.lead + chunk.units for chunk in after.chunks[:chunks])
-    return Common(chunks, same, after.meter.tokens(passed + other.lead + units) if units else tokens)
+    passed = sum(run.lead + run.units for run in after.runs[:runs])
+    return Common(runs, same, after.meter.tokens(passed + other.lead + units) if units else tokens)
 
 
 def count_same(before: str, after: str) -> int:
@@ -213,7 +211,7 @@ def count_same(before: str, after: str) -> int:
 # --- the provider's cache ---
 
 
-def account_turns(requests: Sequence[Request], gap: int = 1) -> list[Turn]:
+def account_turns(requests: Sequence[ReadRequest], gap: int = 1) -> list[Turn]:
     """What each turn reads and writes, `gap` minutes after the one before. The cache is empty before the first.
 
     Every earlier request may help, not the last alone, as long as what was kept of it lives. A provider of marks keeps the beginnings that
@@ -234,7 +232,7 @@ def account_turns(requests: Sequence[Request], gap: int = 1) -> list[Turn]:
     return turns
 
 
-def _read_kept(requests: Sequence[Request], alive: Sequence[int], request: Request) -> tuple[int, int | None]:
+def _read_kept(requests: Sequence[ReadRequest], alive: Sequence[int], request: ReadRequest) -> tuple[int, int | None]:
     """The tokens that the best of the living requests saves, the newest of equals, and which one that is."""
     best, found = 0, None
     for old in reversed(alive):
@@ -244,7 +242,7 @@ def _read_kept(requests: Sequence[Request], alive: Sequence[int], request: Reque
     return best, found
 
 
-def _count_read(old: Request, request: Request) -> int:
+def _count_read(old: ReadRequest, request: ReadRequest) -> int:
     common = compare_requests(old, request)
     if request.caching.by == "prefix":
         step = request.caching.step
@@ -255,25 +253,25 @@ def _count_read(old: Request, request: Request) -> int:
     for end in reversed(_list_marks(old)):
         tokens = request.count(end)
         is_near = request.caching.has_own_mark or any(end <= mark and (not lookback or mark - end < lookback) for mark in marks)
-        if end <= common.chunks and is_near and tokens >= request.least:
+        if end <= common.runs and is_near and tokens >= request.least:
             return tokens
     return 0
 
 
-def _list_marks(request: Request) -> list[int]:
-    """How many chunks stand before each breakpoint, rising."""
-    marks = [at + 1 for at, chunk in enumerate(request.chunks) if chunk.ends]
-    own = [len(request.chunks)] if request.caching.has_own_mark else []
+def _list_marks(request: ReadRequest) -> list[int]:
+    """How many runs stand before each breakpoint, rising."""
+    marks = [at + 1 for at, run in enumerate(request.runs) if run.ends]
+    own = [len(request.runs)] if request.caching.has_own_mark else []
     return sorted({*marks, *own})
 
 
-def _count_written(request: Request, read: int) -> int:
+def _count_written(request: ReadRequest, read: int) -> int:
     end = _list_marks(request)[-1] if request.caching.by == "marks" and _list_marks(request) else 0
     tokens = request.tokens if request.caching.by == "prefix" else request.count(end)
     return max(0, tokens - read) if tokens >= request.least else 0
 
 
-def _count_cost(request: Request, read: int, written: int) -> int | None:
+def _count_cost(request: ReadRequest, read: int, written: int) -> int | None:
     caching = request.caching
     if caching.read is None or caching.write is None:
         return None
@@ -306,16 +304,16 @@ class Break:
         return ", ".join([f"{name} {self.what}", *([self.why] if self.why else []), *([f"tier {self.tier}"] if self.tier else [])])
 
 
-def find_break(before: Request, after: Request) -> Break | None:
+def find_break(before: ReadRequest, after: ReadRequest) -> Break | None:
     """What broke the beginning of `before`; None where `after` begins with the whole of it."""
     common = compare_requests(before, after)
-    if common.chunks == len(before.chunks):
+    if common.runs == len(before.runs):
         return None
     old = _find_part(before, common)
     new = _find_part(after, common)
     tier = _describe_tier(before.outcome, after.outcome)
     if old is None and new is None:
-        return _find_nameless(before, after, common, tier)
+        return _describe_nameless(before, after, common, tier)
     named = new if old is None or (new is not None and not _stands(before, new)) else old
     assert named is not None
     section, item = named.section, _name_listed(after.outcome, named)
@@ -327,26 +325,26 @@ def find_break(before: Request, after: Request) -> Break | None:
     return Break(section, item, "moved" if _stands(after, named) else "went", why, at, tier)
 
 
-def _find_part(request: Request, common: Common) -> Part | None:
+def _find_part(request: ReadRequest, common: Common) -> Part | None:
     """The part of the prompt in which the beginning ends."""
-    if common.chunks >= len(request.chunks):
+    if common.runs >= len(request.runs):
         return None
-    chunk = request.chunks[common.chunks]
+    run = request.runs[common.runs]
     left = common.characters
-    for part in chunk.parts:
-        if left < len(part.text) or chunk.key[0] == TOOLS:
+    for part in run.parts:
+        if left < len(part.text) or run.key[0] == TOOLS:
             return part
         left -= len(part.text)
-    return chunk.parts[-1] if chunk.parts else None
+    return run.parts[-1] if run.parts else None
 
 
-def _find_nameless(before: Request, after: Request, common: Common, tier: str) -> Break:
+def _describe_nameless(before: ReadRequest, after: ReadRequest, common: Common, tier: str) -> Break:
     """Of tools of no section, and the schema of the answer."""
-    chunks = [request.chunks[common.chunks] for request in (before, after) if common.chunks < len(request.chunks)]
-    names = [chunk.name for chunk in chunks]
+    runs = [request.runs[common.runs] for request in (before, after) if common.runs < len(request.runs)]
+    names = [run.name for run in runs]
     if len(names) == 2 and names[0] == names[1]:
         return Break(names[0], "", "changed", "", tier=tier)
-    known = {chunk.name for chunk in before.chunks}
+    known = {run.name for run in before.runs}
     came = len(names) == 2 and names[1] not in known
     return Break(names[-1] if came else names[0], "", "came" if came else "went", "", tier=tier)
 
@@ -365,14 +363,14 @@ def _is_same(old: Part, new: Part) -> bool:
     return (old.section, old.owner, _name_item(old)) == (new.section, new.owner, _name_item(new))
 
 
-def _stands(request: Request, wanted: Part) -> bool:
+def _stands(request: ReadRequest, wanted: Part) -> bool:
     """Whether a part of that name stands anywhere in a request."""
     return any(_is_same(part, wanted) for part in _iter_parts(request))
 
 
-def _iter_parts(request: Request) -> Iterator[Part]:
-    for chunk in request.chunks:
-        yield from chunk.parts
+def _iter_parts(request: ReadRequest) -> Iterator[Part]:
+    for run in request.runs:
+        yield from run.parts
 
 
 def _describe_tier(before: Outcome, after: Outcome) -> str:
@@ -383,29 +381,29 @@ def _describe_tier(before: Outcome, after: Outcome) -> str:
     return f"{plan.tiers[old].name} → {plan.tiers[new].name}"
 
 
-def _describe_change(before: Request, after: Request, old: Part, new: Part, common: Common, tier: str) -> Break:
+def _describe_change(before: ReadRequest, after: ReadRequest, old: Part, new: Part, common: Common, tier: str) -> Break:
     """An item, a header or the text of a section that reads otherwise: by a cut, in another form, or for another value of the state."""
     section, item = new.section, _name_listed(after.outcome, new)
     if new.item is not None and old.item is not None and new.item.form != old.item.form:
         return Break(section, item, "shortened", f"form {old.item.form + 1} → {new.item.form + 1}", tier=tier)
-    key = _find_key(before, after, new, common)
+    key = _read_key(before, after, new, common)
     if key:
         return Break(section, item, "changed", f"state key {key}", tier=tier)
     why, at = _explain_going(after.outcome, section, item) if item else ("", "")
     return Break(section, item, "changed", why or ("" if item else f"its {new.owner}"), at, tier)
 
 
-def _find_key(before: Request, after: Request, part: Part, common: Common) -> str:
+def _read_key(before: ReadRequest, after: ReadRequest, part: Part, common: Common) -> str:
     """The first key of the state that was read for the text where it parts, and that holds something else now."""
     emitted = after.outcome.emitted
     assert emitted is not None
     at = next((place for place, one in enumerate(emitted.parts) if one is part), None)
     if at is None:
         return ""
-    chunk = after.chunks[common.chunks]
-    first = next(place for place, one in enumerate(chunk.parts) if one is part)
-    is_text = sum(len(one.text) for one in chunk.parts) == len(chunk.text)  # else it is the JSON of a part that is none
-    left = common.characters - sum(len(one.text) for one in chunk.parts[:first]) if is_text else -1
+    run = after.runs[common.runs]
+    first = next(place for place, one in enumerate(run.parts) if one is part)
+    is_text = sum(len(one.text) for one in run.parts) == len(run.text)  # else it is the JSON of a part that is none
+    left = common.characters - sum(len(one.text) for one in run.parts[:first]) if is_text else -1
     old, new = (one.outcome.fitted.strained.selection.bound.state.value for one in (before, after))
     for piece in PartTracer(after.outcome.fitted, emitted.parts).trace(at):
         left -= len(piece.text)
@@ -429,8 +427,8 @@ _GONE = "the state no longer has it"
 
 def _explain_going(outcome: Outcome, section: str, item: str) -> tuple[str, str]:
     """What keeps a section or an item out of a prompt, or cut it; and where that is declared. A render is traced where no step did it."""
-    for _, run in outcome.fitted.iter_runs():
-        for cut in reversed(run.applied):
+    for _, ladder in outcome.fitted.iter_runs():
+        for cut in reversed(ladder.applied):
             if cut.section == section and (not item or any(name == item for name, _, _ in cut.changes)):
                 return f"by {cut.step.label}", str(cut.step.span)
     selected = outcome.fitted.strained.selection.find_selected(section)
@@ -465,7 +463,7 @@ class Flap:
     what: str
 
 
-def find_flaps(requests: Sequence[Request]) -> list[Flap]:
+def list_flaps(requests: Sequence[ReadRequest]) -> list[Flap]:
     """What came back within the session, in order: each return of a tier to the one before the last change, and of an item of a list."""
     flaps: list[Flap] = []
     left: dict[tuple[str, str], bool] = {}
@@ -510,7 +508,7 @@ class Trial:
 _STEPS = (2, 4, 6, 8, 12, 16)
 
 
-def list_trials(requests: Sequence[Request]) -> list[Trial]:
+def list_trials(requests: Sequence[ReadRequest]) -> list[Trial]:
     """Edits that may mend what breaks the beginnings of a session, in the order of the sections: steps for windows and cuts that moved,
     another place for a section that changed in front of others, a breakpoint where the provider takes one, a tier that is left later."""
     causes = [one for pair in pairwise(requests) if (one := find_break(*pair)) is not None]
@@ -521,7 +519,7 @@ def list_trials(requests: Sequence[Request]) -> list[Trial]:
         *_iter_cuts(manifest, broken),
         *_iter_moves(requests[-1], causes),
         *_iter_marks(manifest, requests[-1]),
-        *(_iter_leaves(manifest) if any(one.what.startswith("tier ") for one in find_flaps(requests)) else ()),
+        *(_iter_leaves(manifest) if any(one.what.startswith("tier ") for one in list_flaps(requests)) else ()),
     ]
     return [Trial(f"trial_{at}", *one) for at, one in enumerate(found, 1)]
 
@@ -574,7 +572,7 @@ def _iter_stepped(ladder: Node | None, broken: Collection[str]) -> Iterator[tupl
             yield f"`step: {step}` in `evict`", whole, str(evict.span)
 
 
-def _iter_moves(request: Request, causes: Sequence[Break]) -> Iterator[_Found]:
+def _iter_moves(request: ReadRequest, causes: Sequence[Break]) -> Iterator[_Found]:
     """A section whose own text changed, behind all others."""
     layout = request.outcome.fitted.layout
     order = [section for section in layout.sections if not section.is_tools]
@@ -588,7 +586,7 @@ def _iter_moves(request: Request, causes: Sequence[Break]) -> Iterator[_Found]:
             yield f"place of `{section.id}`", f"move `{section.id}` behind `{last}`", str(section.span), patch
 
 
-def _iter_marks(manifest: Node, request: Request) -> Iterator[_Found]:
+def _iter_marks(manifest: Node, request: ReadRequest) -> Iterator[_Found]:
     """`cache: true` on a section that has none, where the provider takes breakpoints."""
     if request.caching.by != "marks":
         return

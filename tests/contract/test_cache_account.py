@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -145,6 +146,6 @@ def test_the_account_is_that_of_the_bodies(name: str, patches: tuple[str, ...]) 
         written = end - best if end >= _LEAST and end > best else 0
         assert (turn.read, turn.written) == (best, written)
         assert turn.cost == 10 * best + 125 * written + 100 * (_sum(units) - best - written)
-    for before, after in zip(requests, requests[1:], strict=False):
+    for before, after in pairwise(requests):
         found_break = find_break(before, after)
         assert found_break is None or found_break.section

@@ -9,7 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import promptc
-from promptc.economy import Chunk, Common, Request, account_turns, compare_requests, find_break, find_flaps, list_trials, read_request
+from promptc.economy import (
+    Common,
+    ReadRequest,
+    RequestRun,
+    account_turns,
+    compare_requests,
+    find_break,
+    list_flaps,
+    list_trials,
+    read_request,
+)
 from promptc.model.messages import Caching
 from promptc.text.counters.counter import Meter
 from promptc.text.counters.exact import load_counter
@@ -19,10 +29,10 @@ _PREFIX = Caching(by="prefix", least=10, step=4, minutes=5, read=10, write=100)
 _MARKS = Caching(by="marks", lookback=3, minutes=5, read=10, write=125)
 
 
-def _make(words: str, caching: Caching = _PREFIX, least: int = 10) -> Request:
-    """A request whose chunks are the words: of five tokens each, one of which opens it; `!` behind a word is a breakpoint."""
-    chunks = tuple(Chunk(("user", "text"), word.rstrip("!"), 1, 4, ends="main" if word.endswith("!") else "") for word in words.split())
-    return Request(chunks, _METER, None, caching, least)  # type: ignore[arg-type]
+def _make(words: str, caching: Caching = _PREFIX, least: int = 10) -> ReadRequest:
+    """A request whose runs are the words: of five tokens each, one of which opens it; `!` behind a word is a breakpoint."""
+    runs = tuple(RequestRun(("user", "text"), word.rstrip("!"), 1, 4, ends="main" if word.endswith("!") else "") for word in words.split())
+    return ReadRequest(runs, _METER, None, caching, least)  # type: ignore[arg-type]
 
 
 def _account(*turns: str, caching: Caching = _PREFIX, gap: int = 1) -> list[tuple[int, int, int | None]]:
@@ -87,9 +97,9 @@ def test_what_is_read_was_sent_before_and_nothing_is_counted_twice(turns: list[s
 
 
 def test_only_whole_tokens_of_a_text_are_alike():
-    def request(text: str) -> Request:
+    def request(text: str) -> ReadRequest:
         part: Any = promptc  # anything that says the chunk is a text
-        return Request((Chunk(("user", "text"), text, 3, _METER.count(text), (part,)),), _METER, None, _PREFIX, 0)  # type: ignore[arg-type]
+        return ReadRequest((RequestRun(("user", "text"), text, 3, _METER.count(text), (part,)),), _METER, None, _PREFIX, 0)  # type: ignore[arg-type]
 
     found = compare_requests(request("one two threaded"), request("one two three and"))
     assert found == Common(0, len("one two thre"), 3 + 2)
@@ -107,7 +117,11 @@ sections:
   - {id: clock, text: "It is {{ state.now }}.", when: state.now}
   - {id: rules, text: "Be brief.", pinned: true}
   - id: lines
-    items: {from: state.lines, id: item.id, forms: [{text: "{{ item.text }} {{ item.text }}"}, {text: "{{ item.text }}"}], window: {last: 6}}
+    items:
+      from: state.lines
+      id: item.id
+      forms: [{text: "{{ item.text }} {{ item.text }}"}, {text: "{{ item.text }}"}]
+      window: {last: 6}
     overflow: [{shorten: {}}, {evict: {}}]
     budget: 30
 strain: {tiers: [{name: calm, at: 0}, {name: tense, at: 0.9, do: [{drop: {section: clock}}]}]}
@@ -123,7 +137,7 @@ def render(tmp_path: Path):
     (tmp_path / "pack.yaml").write_text(_PACK, encoding="utf-8")
     pack = promptc.load(tmp_path)
 
-    def make(lines: list[dict[str, str]], now: str = "") -> Request:
+    def make(lines: list[dict[str, str]], now: str = "") -> ReadRequest:
         return read_request(pack.compile({"now": now, "lines": lines}))
 
     return make
@@ -163,7 +177,7 @@ def test_what_goes_on_is_no_break(render):
 
 def test_flaps_are_what_comes_back(render):
     requests = [render(lines) for lines in ([_A, _B], [_A], [_A, _B], [_A, _B], [_B], [_A, _B])]
-    assert [(one.turn, one.what) for one in find_flaps(requests)] == [(2, "lines/b"), (5, "lines/a")]
+    assert [(one.turn, one.what) for one in list_flaps(requests)] == [(2, "lines/b"), (5, "lines/a")]
 
 
 def test_trials_are_yaml_of_patches(render, tmp_path):

@@ -52,17 +52,14 @@ _MAKE_AGAIN = "make it with `promptc calibrate PACK USAGE.jsonl -o FILE`, and do
 _PATTERN_HELP = "write it as JSON Schema does, such as `[A-Z]{2}[0-9]{6}`"
 
 
-def load_pack(
-    path: Path, load_table: Callable[[], ModelTable] = load_models, patches: Mapping[str, str] | None = None
-) -> LoadedPack:
+def load_pack(path: Path, load_table: Callable[[], ModelTable] = load_models, patches: Mapping[str, str] | None = None) -> LoadedPack:
     """The pack at `path`, a file or a folder with `pack.yaml`; findings call it so. `load_table` gives the models that a budget may name,
     `patches` are more of them, as YAML by name.
 
     Raises `PromptcError` with all findings of the stage that fails; `DiskError` when the manifest cannot be read.
     """
     file, files = manifest_path(path), PackFiles()
-    manifest = add_patches(read_manifest(file, files), patches or {})
-    limits = _read_limits(manifest)
+    limits = _read_limits(manifest := add_patches(read_manifest(file, files), patches or {}))
     compiler = TextCompiler(files, limits)
     compiler.definitions = _load_definitions(manifest, compiler, limits)
     schema = _load_schema(manifest, compiler, files)

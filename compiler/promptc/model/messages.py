@@ -184,8 +184,8 @@ class Caching:
     """How a provider keeps beginnings of the requests to some of its models.
 
     `by`: `prefix` finds any common beginning by itself, in whole steps of `step` tokens, from `least` tokens on; `marks` finds beginnings
-    that ended at a breakpoint. `lookback`: how many blocks before a breakpoint it looks for one (0: all). `has_own_mark`: the provider sets a
-    breakpoint at the end of each request, too. `minutes`: how long a beginning lives that is not read (0: nobody says).
+    that ended at a breakpoint. `lookback`: how many blocks before a breakpoint it looks for one (0: all). `has_own_mark`: the provider sets
+    a breakpoint at the end of each request, too. `minutes`: how long a beginning lives that is not read (0: nobody says).
     `read` and `write`: what a token costs there, in per cent of one that is not cached; None where nobody says, or nothing is charged.
     """
 

@@ -20,7 +20,7 @@ from promptc.cli.views.drawing import Cell, Page, Row, render_table, show_count,
 from promptc.cli.views.meter import draw_rows
 from promptc.diag.findings import Diagnostic, FitError, PromptcError, Span, UsageError
 from promptc.diag.frozen import frozen, replace
-from promptc.economy import Break, Flap, Kind, Request, Trial, Turn, account_turns, find_break, find_flaps, list_trials, read_request
+from promptc.economy import Break, Flap, Kind, ReadRequest, Trial, Turn, account_turns, find_break, list_flaps, list_trials, read_request
 from promptc.frontend.json import MAX_STATE_BYTES
 from promptc.frontend.output import load_provider
 from promptc.model.messages import PROVIDERS
@@ -41,6 +41,10 @@ _ROUNDS = 5
 
 _EIGHTHS = " ▁▂▃▄▅▆▇█"
 _SESSION = "give the states of a session, one file for each turn, in order; or a file with a state a line: `--session talk.jsonl`"
+
+
+_Named = tuple[str, State]
+"""A state by the name that findings call it."""
 
 
 @frozen
@@ -181,7 +185,7 @@ def cache_command(
 # --- the session ---
 
 
-def _load_states(pack: Pack, states: Sequence[str], session: str | None, request: RenderRequest) -> Iterator[tuple[str, State]]:
+def _load_states(pack: Pack, states: Sequence[str], session: str | None, request: RenderRequest) -> Iterator[_Named]:
     """The states in order, each with its name: the files first, then the lines of the session."""
     if len(states) > _MOST_TURNS:
         raise UsageError([_refuse_many(len(states))])
@@ -206,7 +210,7 @@ def _refuse_many(turns: int) -> Diagnostic:
     return Diagnostic("PC0733", message, help="give the last ones")
 
 
-def _render(reporter: Reporter, pack: Pack, named: Sequence[tuple[str, State]], asked: RenderRequest, label: str) -> list[Request]:
+def _render(reporter: Reporter, pack: Pack, named: Sequence[_Named], asked: RenderRequest, label: str) -> list[ReadRequest]:
     progress = Progress(reporter, label)
     requests = []
     for place, (name, state) in enumerate(named, 1):
@@ -224,7 +228,7 @@ def _tell_turn(found: Diagnostic, turn: int, name: str) -> Diagnostic:
     return Diagnostic(found.code, f"{found.message} (turn {turn}, {name})", found.span, found.help, found.level)
 
 
-def _describe(pack: Pack, named: Sequence[tuple[str, State]], requests: Sequence[Request], gap: int, asked: RenderRequest) -> SessionView:
+def _describe(pack: Pack, named: Sequence[_Named], requests: Sequence[ReadRequest], gap: int, asked: RenderRequest) -> SessionView:
     turns = account_turns(requests, gap)
     broke = [None, *(find_break(before, after) for before, after in pairwise(requests))]
     provider = load_provider(asked.format) if asked.format in PROVIDERS else None
@@ -246,7 +250,7 @@ def _describe(pack: Pack, named: Sequence[tuple[str, State]], requests: Sequence
         cost=_measure_cost(turns),
         turns=rows,
         causes=tuple(_list_causes(rows)),
-        flaps=tuple(Flap(one.turn + 1, one.what) for one in find_flaps(requests)),
+        flaps=tuple(Flap(one.turn + 1, one.what) for one in list_flaps(requests)),
     )
 
 
@@ -273,7 +277,12 @@ def _list_causes(turns: Sequence[TurnView]) -> Iterator[CauseView]:
 
 
 def _add_trials(
-    reporter: Reporter, path: str, view: SessionView, named: Sequence[tuple[str, State]], requests: Sequence[Request], asked: RenderRequest
+    reporter: Reporter,
+    path: str,
+    view: SessionView,
+    named: Sequence[_Named],
+    requests: Sequence[ReadRequest],
+    asked: RenderRequest,
 ) -> SessionView:
     """The account with the edits that help on its last turns: alone, best first; and the best ones together, each tried on those before.
 
@@ -308,7 +317,7 @@ def _add_trials(
     return replace(view, trials=alone, together=tuple(together) if len(together) > 1 else ())
 
 
-def _try(pack: Pack, trials: Sequence[Trial], named: Sequence[tuple[str, State]], asked: RenderRequest) -> list[Request] | None:
+def _try(pack: Pack, trials: Sequence[Trial], named: Sequence[_Named], asked: RenderRequest) -> list[ReadRequest] | None:
     """The requests with these edits; None where they cannot be rendered so."""
     request = replace(asked, patches=(*asked.patches, *(one.name for one in trials)))
     found = []

@@ -193,7 +193,8 @@ def _iter_changes(case: Case, turn: int) -> Iterable[Node]:
 
 
 def _measure_reuse(prompts: Sequence[Outcome]) -> tuple[int, ...]:
-    """For each prompt from the second on: the share of its tokens, in whole per cent, cut off, in which its request begins as the one before."""
+    """For each prompt from the second on: the share of its tokens, in whole per cent, cut off, that its request begins with as the one
+    before."""
     requests = [read_request(one) for one in prompts]
     return tuple(100 * compare_requests(before, after).tokens // max(1, after.tokens) for before, after in pairwise(requests))
 
