@@ -112,6 +112,7 @@ def _count_alike(before: list[Unit], after: list[Unit]) -> int:
 
 
 # contract 14.12
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize(
     ("name", "patches"), [(name, patches) for name, (_, runs) in SESSIONS.items() for patches, form, _ in runs if form == "anthropic"]
 )
