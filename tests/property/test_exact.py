@@ -17,7 +17,7 @@ from tests.property.drawing.packs import Drawn
 from tests.property.load_drawn import Loaded
 from tests.property.oracle.counting import count, count_messages
 from tests.property.oracle.media import MEDIA, choose_model, sum_media
-from tests.property.oracle.offering import count_offered
+from tests.property.oracle.offering import count_offered, list_shown
 from tests.property.oracle.selecting import show_part
 from tests.property.proof import Proof, Tally
 
@@ -67,11 +67,9 @@ def judge_provider(loaded: Loaded, tally: Tally) -> str | None:
         tally["renders"] += 1
         if outcome.emitted is None:
             continue
-        counter, offered = outcome.fitted.layout.meter.counter.name, _list_offered(outcome)
+        counter, offered = outcome.fitted.layout.meter.counter.name, _list_offered(outcome, facts["search"]["value"])
         counted = count_messages(counter, _show_messages(outcome), message=costs["message_tokens"], whole=costs["prompt_tokens"])
-        tools = len(Prompt(outcome).tools)
-        added = (costs["tools_tokens"] if tools else 0) + costs["tool_tokens"] * tools
-        added += costs["response_tokens"] if outcome.fitted.layout.response is not None else 0
+        added = _add_tools(loaded, outcome, name, facts)
         counted += count_offered(counter, offered) + added + count_media(loaded, outcome, provider=name)
         if counted != outcome.tokens or counted > total:
             return f"at {total} {name} counts {counted}, reported are {outcome.tokens}"
@@ -144,9 +142,33 @@ def _show_messages(outcome: Outcome) -> list[tuple[str, str]]:
     return [(one["role"], _show(one["content"])) for one in Prompt(outcome).messages]
 
 
-def _list_offered(outcome: Outcome) -> list[Any]:
+def _list_offered(outcome: Outcome, seen: str = "described") -> list[Any]:
+    """What is offered, of which so much of deferred tools is seen."""
     response = outcome.fitted.layout.response
-    return [*Prompt(outcome).tools, *([response.schema] if response is not None else [])]
+    return [*list_shown(Prompt(outcome).tools, seen), *([response.schema] if response is not None else [])]
+
+
+# contract 8.49 and 8.51
+def _add_tools(loaded: Loaded, outcome: Outcome, name: str, facts: dict[str, Any]) -> int:
+    """What a provider adds to tools and the response, by its facts."""
+    search, manifest = facts["search"], loaded.drawn.manifest
+    tools, shown = Prompt(outcome).tools, list_shown(Prompt(outcome).tools, search["value"])
+    added = facts["tools_tokens"]["value"] * bool(tools) + facts["tool_tokens"]["value"] * len(shown)
+    model = manifest.get("output", {}).get("models", {}).get(name)
+    can_search = search["value"] != "none" and (model is None or model.startswith(tuple(search["models"])))
+    if tools and can_search and "deferred" in _find_forms(manifest, outcome.fitted.strained.tier):
+        added += search["tokens"]
+    return int(added + (facts["response_tokens"]["value"] if outcome.fitted.layout.response is not None else 0))
+
+
+def _find_forms(manifest: dict[str, Any], tier: int) -> list[str]:
+    """The forms of tools that are items, as the tiers up to this one leave them."""
+    given = manifest.get("tools")
+    forms = list(given.get("forms", ())) if isinstance(given, dict) else []
+    for one in manifest.get("strain", {}).get("tiers", [])[: tier + 1]:
+        changed = one.get("tools")
+        forms = changed["forms"] if isinstance(changed, dict) and "forms" in changed else forms
+    return forms
 
 
 def _show(content: object) -> str:

@@ -70,7 +70,8 @@ def shape_tool(tool: Tool, form: str, shown: Shown = "nothing") -> Tool:
 
 def _cut_sentence(text: str) -> str:
     start, end = trim_span(text)
-    line = text[start:end].split("\n", 1)[0].rstrip()
+    line = text[start:end].split("\n", 1)[0]
+    line = line[: trim_span(line)[1]]
     gaps = iter_gaps(line, "sentence", (0, len(line)), ()) if line else ()
     return next((line[: gap.stop] for gap in gaps if not line[gap.start].islower()), line)  # `e.g. this` goes on
 

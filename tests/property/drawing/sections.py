@@ -17,6 +17,11 @@ _CHOSEN = ("state.depth * 9", "state.depth * 20", "state.depth - 3", "none", "st
 _MEDIA = (["text", "image"], ["text", "image", "document", "audio", "tool_use", "tool_result"], ["image", "document", "audio"])
 """Parts of a message that pass where media do."""
 
+_TOOL_FORMS = (
+    *(["full", "brief"], ["full", "name"], ["full", "brief", "name"], ["brief", "name"]),
+    *(["full", "deferred"], ["full", "brief", "deferred"], ["brief", "name", "deferred"]),
+)
+
 _SEPARATORS = ("\n", "\n\n", ", ", "", " ", "\n---\n", "|", "\n\n\n")
 
 
@@ -97,7 +102,7 @@ class SectionDrawer:
         rng = self._rng
         items: dict[str, Any] = {"from": source}
         if rng.random() < 0.6:
-            items["forms"] = rng.choice((["full", "brief"], ["full", "name"], ["full", "brief", "name"], ["brief", "name"]))
+            items["forms"] = rng.choice(_TOOL_FORMS)
         if isinstance(source, str):
             self._draw_tool_stages(items)
         section: dict[str, Any] = {"id": TOOLS, "items": items}

@@ -8,7 +8,7 @@ from tests.property.drawing.packs import Drawn
 from tests.property.oracle.jinja_text import evaluate
 from tests.property.oracle.layout import Layout
 from tests.property.oracle.media import MEDIA, choose_model, sum_media
-from tests.property.oracle.offering import fold_tools, write_json
+from tests.property.oracle.offering import fold_tools, list_shown, write_json
 from tests.property.oracle.selecting import show_part
 
 
@@ -82,7 +82,7 @@ class _Held:
     def count_chars(self, name: str, spec: Mapping[str, Any]) -> int:
         """Characters of the items as they stand, with what is between them."""
         if name == "tools":
-            bodies = [write_json(tool) for tool in Prompt(self._outcome).tools]
+            bodies = [write_json(tool) for tool in list_shown(Prompt(self._outcome).tools)]
         else:
             bodies = [entry.body for entry in self._outcome.fitted.sections[name].alive] if name in self._outcome.fitted.sections else []
         return len(str(spec.get("separator", "\n")).join(bodies))
@@ -91,7 +91,7 @@ class _Held:
         layout, emitted = self._layout, self._outcome.emitted
         assert emitted is not None
         if name == "tools":
-            return sum(layout.tokens(layout.units(write_json(tool))) * layout.unit for tool in Prompt(self._outcome).tools)
+            return sum(layout.tokens(layout.units(write_json(tool))) * layout.unit for tool in list_shown(Prompt(self._outcome).tools))
         texts: dict[int, str] = {}
         for part in emitted.parts:
             if part.section == name and part.owner != "separator":

@@ -39,7 +39,7 @@ def fold_tools(manifest: dict[str, Any], files: Mapping[str, str]) -> dict[str, 
 
 # contract 8.38 and 8.39
 def shape_tool(value: Mapping[str, Any], form: str, guard: Callable[[Any], Any]) -> dict[str, Any]:
-    """The tool that an item is, in a form; `guard` keeps its texts from being read as structure."""
+    """What is shown of the tool that an item is, in a form; `guard` keeps its texts from being read as structure."""
     tool = value.get("function", value)
     schema = guard(next(tool[key] for key in _SCHEMAS if key in tool))
     description = guard(tool.get("description", ""))
@@ -47,7 +47,8 @@ def shape_tool(value: Mapping[str, Any], form: str, guard: Callable[[Any], Any])
         return {"name": tool["name"], "input_schema": {"type": "object", "properties": {}}}
     if form == "brief":
         schema, description = _strip(schema), _cut(description)
-    return {"name": tool["name"], **({"description": description} if description.strip(WHITE) else {}), "input_schema": schema}
+    said = {"name": tool["name"], **({"description": description} if description.strip(WHITE) else {})}
+    return said if form == "deferred" else {**said, "input_schema": schema}
 
 
 def _strip(schema: dict[str, Any]) -> dict[str, Any]:
@@ -73,6 +74,14 @@ def _cut(text: str) -> str:
 def count_offered(counter: str, offered: list[Any]) -> int:
     """Tokens of the JSON of each: keys sorted, no spaces."""
     return sum(count(counter, write_json(one)) for one in offered)
+
+
+# contract 8.49
+def list_shown(tools: list[dict[str, Any]], seen: str = "described") -> list[dict[str, Any]]:
+    """What a model is shown of the tools of a request before it searches: of the deferred ones name and description, or nothing."""
+    loaded = [tool for tool in tools if not tool.get("defer_loading")]
+    deferred = [{key: tool[key] for key in ("name", "description") if key in tool} for tool in tools if tool.get("defer_loading")]
+    return loaded + (deferred if seen == "described" else [])
 
 
 def write_json(value: Any) -> str:

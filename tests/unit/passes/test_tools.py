@@ -145,6 +145,14 @@ def test_brief_says_what_the_arguments_are_and_nothing_of_them():
     assert name.definition == {"name": "look", "input_schema": {"type": "object", "properties": {}}}
 
 
+# contract 8.39 and 3.8
+@pytest.mark.parametrize("end", ["", " ", "\ufeff", " \ufeff", "\x1c", "\u2003\ufeff \r"])
+def test_brief_ends_a_sentence_before_any_white_space(tmp_path, end):
+    tool = _make("look", description=f"Looks for parts.{end}\nSlowly.")
+    (shown,) = Prompt(_load(tmp_path, _from_state(forms=["brief"])).compile({"tools": [tool]})).tools
+    assert shown["description"] == "Looks for parts."
+
+
 # contract 8.39
 def test_brief_accepts_the_same_arguments():
     rng = Random(5)
