@@ -1,7 +1,9 @@
 """Tight: undoing the last applied notch exceeds the ladder's target, and `needs` is how much larger that would have to be."""
 
+from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import replace
+from functools import partial
 from random import Random
 from typing import Any
 
@@ -98,6 +100,10 @@ def judge_cap_needs(loaded: Loaded, tally: Tally, library: Library) -> str | Non
         if not cuts:
             continue
         tally["cuts"] += 1
+        is_chars = isinstance(section["budget"], dict) and "chars" in section["budget"]  # its cuts count the charge
+        wrong = _find_edge(partial(_cap, loaded, name, library=library), cuts, name) if not is_chars else None
+        if wrong is not None:
+            return f"{name}: {wrong}"
         more = cap + cuts[-1]["needs"]
         with_it, without = (_list_cuts(_cap(loaded, name, one, library), name) for one in (more - 1, more))
         if with_it is not None and _is_less(with_it, cuts):
@@ -107,9 +113,22 @@ def judge_cap_needs(loaded: Loaded, tally: Tally, library: Library) -> str | Non
     return None
 
 
+def _find_edge(render: Callable[[int], Outcome], cuts: list[dict[str, Any]], ladder: str) -> str | None:
+    """A cap that what is left fills to the token is kept to by the same cuts. One token less needs more of them, or fails."""
+    after = cuts[-1]["count"][1]
+    exact, less = (_list_cuts(render(most), ladder) if most >= 0 else None for most in (after, after - 1))
+    if exact is not None and _count_notches(exact) != _count_notches(cuts):
+        return f"{after} are left, and a cap of {after} makes other cuts"
+    return f"{after} are left, also of a cap of {after - 1}" if less is not None and not _is_less(cuts, less) else None
+
+
 def _is_less(cuts: list[dict[str, Any]], others: list[dict[str, Any]]) -> bool:
     """True when a ladder was walked less far; a trim of one text is one cut of many notches."""
-    return sum(cut.get("notches", 1) for cut in cuts) < sum(cut.get("notches", 1) for cut in others)
+    return _count_notches(cuts) < _count_notches(others)
+
+
+def _count_notches(cuts: list[dict[str, Any]]) -> int:
+    return sum(cut.get("notches", 1) for cut in cuts)
 
 
 def has_share(manifest: dict[str, Any]) -> bool:
@@ -136,6 +155,9 @@ def judge_pool_needs(loaded: Loaded, tally: Tally, library: Library) -> str | No
         if not cuts:
             continue
         tally["cuts"] += 1
+        wrong = _find_edge(partial(_pool, loaded, name, library=library), cuts, f"pools.{name}")
+        if wrong is not None:
+            return f"{name}: {wrong}"
         more = pool["max"] + cuts[-1]["needs"]
         with_it, without = (_list_cuts(_pool(loaded, name, one, library), f"pools.{name}") for one in (more - 1, more))
         if with_it is not None and _is_less(with_it, cuts):

@@ -28,7 +28,7 @@ def draw_media(rng: Random, *, large: bool) -> dict[str, Any]:
 
 def _draw_image(rng: Random, sides: tuple[int, ...]) -> dict[str, Any]:
     size = {"width": rng.choice(sides), "height": rng.choice(sides)}
-    detail = {"detail": rng.choice(("low", "high", "auto"))} if rng.random() < 0.3 else {}
+    detail = {"detail": rng.choice(("low", "high", "auto"))} if rng.random() < 0.5 else {}
     if rng.random() < 0.4:
         url = "https://example.org/a.png"
         given = rng.choice(({"type": "image", "source": {"type": "url", "url": url}}, {"type": "image_url", "image_url": {"url": url}}))
@@ -67,7 +67,7 @@ def _draw_document(rng: Random, sides: tuple[int, ...]) -> dict[str, Any]:
 
 
 def _draw_audio(rng: Random, sides: tuple[int, ...]) -> dict[str, Any]:
-    seconds = rng.choice((0.125, 0.5, 1, 1.25))
+    seconds = rng.choice((0.125, 0.3, 1, 1.25))
     if rng.random() < 0.4:
         source = {"type": "url", "url": "https://example.org/a.mp3"}
         return {"type": "audio", "source": source, "seconds": seconds, "drawn": {"type": "audio", "source": source, "seconds": seconds}}

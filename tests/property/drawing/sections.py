@@ -183,12 +183,12 @@ class SectionDrawer:
         if rng.random() < (0.1 if self._taste.rich else 0.4):
             return {"parts": rng.choice((["text"], ["text", "tool_use", "tool_result"]))}
         parts = list(rng.choice(_MEDIA))
-        media: dict[str, Any] = {"model": rng.choice(MODELS)}
+        media: dict[str, Any] = {"model": rng.choice(READERS if "document" in parts and rng.random() < 0.4 else MODELS)}
         if rng.random() < 0.5:
             media["tokens"] = rng.choice(TOKENS)
         if "document" in parts and media["model"] not in READERS and media.get("tokens", "none") == "none":
             media["tokens"] = BY_PART
-        if rng.random() < 0.4:
+        if rng.random() < 0.6:
             media["detail"] = rng.choice(("low", "high", "auto"))
         return {"parts": parts, "media": media}
 
