@@ -10,7 +10,7 @@ from itertools import chain
 from promptc.diag.findings import Diagnostic, Span, count_noun, fail, join_some, show_value
 from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any, Protocol
-from promptc.model.section import Evict, Tool, Trim
+from promptc.model.section import Evict, Shorten, Step, Tool, Trim
 from promptc.passes.bind import name_undeferring
 from promptc.passes.fit.result import Applied, Fitted, LadderResult, Part
 from promptc.passes.items.render import fits_size, iter_joined, join_counted
@@ -254,11 +254,7 @@ def _iter_all(fitted: Fitted, emitted: Emitted | None) -> Iterator[Diagnostic]:
             yield from _iter_early(name, run, fitted)
         for step, ids in run.passed_over:
             yield _tell_parts(f"`{step.label}`", ids, step.section, step.span)
-        for step, ids in run.void:
-            if fitted.sections[step.section].section.is_tools:  # nobody wrote their forms: a tool without notes is as short as can be
-                continue
-            message = f"`{step.label}` would not make {_name_items(ids)} of section `{step.section}` shorter, so nothing was replaced"
-            yield Diagnostic("PC0541", message, step.span, "make the replacement shorter than what it replaces", "warn")
+        yield from _iter_void(run, fitted)
     yield from _iter_untrimmed(fitted)
     yield from _warn_undeferred(fitted)
     if emitted is not None:
@@ -271,6 +267,21 @@ def _iter_all(fitted: Fitted, emitted: Emitted | None) -> Iterator[Diagnostic]:
         yield Diagnostic(
             "PC0542", f"the prompt has {emitted.characters} characters, over the {limit} of `output.warn`", span, _SHORTEN, "warn"
         )
+
+
+def _iter_void(run: LadderResult, fitted: Fitted) -> Iterator[Diagnostic]:
+    """Replacements that are not shorter, by step. Where a `shorten` made others shorter, the rest are as short as can be; so are tools,
+    whose forms nobody writes.
+    """
+    helped = {one.step.label for one in run.moves}
+    void: dict[str, tuple[Step, list[str]]] = {}
+    for step, ids in run.void:
+        void.setdefault(step.label, (step, []))[1].extend(ids)
+    for step, found in void.values():
+        if not isinstance(step, Shorten) or not (step.label in helped or fitted.sections[step.section].section.is_tools):
+            items = _name_items(tuple(dict.fromkeys(found)))
+            message = f"`{step.label}` would not make {items} of section `{step.section}` shorter, so nothing was replaced"
+            yield Diagnostic("PC0541", message, step.span, "make the replacement shorter than what it replaces", "warn")
 
 
 def _warn_undeferred(fitted: Fitted) -> Iterator[Diagnostic]:
