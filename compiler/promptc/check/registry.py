@@ -53,6 +53,7 @@ from promptc.check.rules.steps import (
 )
 from promptc.check.rules.texts import (
     check_breakpoints,
+    check_changes,
     check_empty_texts,
     check_idle_roles,
     check_line_ends,
@@ -142,6 +143,7 @@ RULES: tuple[Rule, ...] = (
     check_empty_texts,
     check_bands,
     check_breakpoints,
+    check_changes,
     check_text_offers,
     check_idle_roles,
     partial(check_operations, check=check_pack),

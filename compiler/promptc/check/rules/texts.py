@@ -1,5 +1,5 @@
-"""Rules on what is put out: names that are printed as they stand, line ends that tags take, empty templates, cache breakpoints, tools that
-nobody is offered.
+"""Rules on what is put out: names that are printed as they stand, line ends that tags take, empty templates, cache breakpoints, what
+changes in front of what stays, tools that nobody is offered.
 """
 
 from __future__ import annotations
@@ -10,10 +10,12 @@ from functools import lru_cache
 
 from promptc.check.configurations import Configuration, Configurations, for_each, merge_configurations
 from promptc.diag.findings import Diagnostic, Span
+from promptc.diag.typed import Any
 from promptc.model.pack import PackModel, Plan
 from promptc.model.section import Fail, Section, Shorten, Tool, ToolForms
 from promptc.template.compile import Expression, Template
 from promptc.text.characters import is_blank
+from promptc.text.json import read_at, split_pointer
 
 _SHOWN = 50  # characters of a tag that a message can bear
 _RAW = re.compile(r"(\{%[-+]?\s*raw\s*[-+]?%\})(.*?)(\{%[-+]?\s*endraw\s*[-+]?%\})", re.DOTALL)
@@ -34,6 +36,12 @@ _FILE_NAME = re.compile(r"\s*[\w-][\w./-]{0,200}\.(?:j2|jinja2?|md|txt)\s*")
 _BARE = re.compile(r"\s*([A-Za-z_]\w*(?:\.\w+)+)\s*")
 
 _LONGEST_NAME = 200
+
+CHANGES = "x-changes"
+"""The key of a schema that says how often a part of the state changes."""
+
+_MOST_REFERENCES = 8
+"""References that lead to each other are followed so far."""
 
 MOST = 4
 """Breakpoints in one request, of the provider that takes most."""
@@ -187,6 +195,112 @@ def check_literal_names(pack: PackModel, configuration: Configuration) -> Iterat
             message = f"{text.what} prints `{written}` letter by letter, not a value"
             help = f"write two braces to print a value: `{{{{ {meant} }}}}`" + ("" if dot else "; leave it if you mean the text itself")
             yield Diagnostic("PC0681", message, template.place.make_span("", template.text, at + 1), help, "warn" if dot else "note")
+
+
+@for_each
+def check_changes(pack: PackModel, configuration: Configuration) -> Iterator[Diagnostic]:
+    """Where the schema says what changes (`x-changes`): a section that changes in each turn in front of one that does not, a breakpoint
+    behind it, and a window over such a list that moves with each item."""
+    changes = _Changes(pack)
+    if not changes.is_told:
+        return
+    read: dict[str, list[tuple[str, ...]]] = {}
+    for text in configuration.iter_texts():
+        if text.section is not None:
+            read.setdefault(text.section.id, []).extend(text.code.reads)
+    first: tuple[Section, str] | None = None
+    for section in _order_sent(configuration.plan):
+        if configuration.facts.settled.is_off(section):
+            continue
+        key = changes.find_changing(read.get(section.id, ()))
+        if first is None and key is not None:
+            first = section, key
+        elif first is not None and key is None:
+            yield _tell_late(first, section)
+            break
+    for section in configuration.plan.sections:
+        source, window = (section.items.source, section.items.window) if section.items is not None else (None, None)
+        key = changes.find_changing(source.reads) if isinstance(source, Expression) else None
+        if key is not None and window is not None and window.step == 1 and window.last != 1:
+            message = f"the window of `{section.id}` moves with every item of `{key}`, which changes in each turn"
+            help = "let it move in steps: `step: 4` keeps the beginning for four items, and the window holds up to three fewer"
+            yield Diagnostic("PC0663", message, window.span, help, "note")
+        if section.cache and first is not None and _is_in_vain(configuration.plan, section, first[0]):
+            message = f"the breakpoint of `{section.id}` is in vain: `{first[0].id}` in front of it changes in each turn"
+            yield Diagnostic("PC0662", message, section.span, f"put `{first[0].id}` behind it, or take `cache: true` out", "warn")
+
+
+def _tell_late(first: tuple[Section, str], stable: Section) -> Diagnostic:
+    changing, key = first
+    message = f"`{changing.id}` changes in each turn, with `{key}`, and stands in front of `{stable.id}`, which does not"
+    help = f"put it behind what stays: a provider's cache reads from the front. As a patch: `{changing.id}: {{after: {stable.id}}}`"
+    return Diagnostic("PC0661", message, changing.span, help, "note")
+
+
+def _order_sent(plan: Plan) -> list[Section]:
+    """The sections in the order in which a request holds them."""
+    sections = {section.id: section for section in plan.sections if not section.is_tools}
+    if plan.output.format == "text":
+        return list(sections.values())
+    return [sections[name] for message in plan.output.messages for name in message.sections if name in sections]
+
+
+def _is_in_vain(plan: Plan, section: Section, changing: Section) -> bool:
+    """Whether what a breakpoint keeps ends behind what changes. A list that changes may only grow: its own breakpoint is found again."""
+    order = [one.id for one in _order_sent(plan)]
+    if section.id == changing.id:
+        return section.items is None
+    return section.id in order and changing.id in order and order.index(section.id) > order.index(changing.id)
+
+
+class _Changes:
+    """What the schema of the states says about how often its parts change: `x-changes: each_turn | seldom | never`."""
+
+    def __init__(self, pack: PackModel) -> None:
+        self._schema = pack.schema or {}
+        self._lets = {let.name: _list_reads(let.value) for let in pack.lets}
+        self.is_told = _says_changes(self._schema)
+
+    def find_changing(self, reads: Collection[tuple[str, ...]]) -> str | None:
+        """The first part that changes in each turn, as an expression names it; None where none is said to."""
+        for path in reads:
+            if path[0] == "state":
+                if self._read(path[1:]) == "each_turn":
+                    return ".".join(path)
+            elif path[0] in self._lets:
+                found = self.find_changing([one for one in self._lets[path[0]] if one[0] != path[0]])
+                if found is not None:
+                    return found
+        return None
+
+    def _read(self, path: tuple[str, ...]) -> str:
+        """What is said of a part, or of the nearest part around it."""
+        schema, told = self._resolve(self._schema), ""
+        for step in ("", *path):
+            schema = self._resolve(schema.get("properties", {}).get(step, {})) if step else schema
+            told = str(schema.get(CHANGES, told))
+        return told
+
+    def _resolve(self, schema: Any) -> dict[str, Any]:
+        """Without a reference to a definition of the same file."""
+        for _ in range(_MOST_REFERENCES):
+            reference = schema.get("$ref") if isinstance(schema, dict) else None
+            if not isinstance(reference, str) or not reference.startswith("#/"):
+                break
+            target = read_at(self._schema, split_pointer(reference[1:]))
+            schema = {**target, **{key: value for key, value in schema.items() if key != "$ref"}} if isinstance(target, dict) else {}
+        return schema if isinstance(schema, dict) else {}
+
+
+def _list_reads(value: Any) -> list[tuple[str, ...]]:
+    code = getattr(value, "value", value)  # of a band or an assignment
+    return list(code.reads) if isinstance(code, Expression) else []
+
+
+def _says_changes(schema: Any) -> bool:
+    """Whether `x-changes` stands anywhere."""
+    inner = schema.values() if isinstance(schema, dict) else schema if isinstance(schema, list) else ()
+    return (isinstance(schema, dict) and CHANGES in schema) or any(map(_says_changes, inner))
 
 
 @lru_cache(maxsize=256)
