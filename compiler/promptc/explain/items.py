@@ -129,7 +129,7 @@ class _Tracing:
         return [*older, *reversed(newest)]
 
     def _evaluate_id(self, read: Read) -> str:
-        return make_id(self._items, read, self._renderer.bind(read), self._section)
+        return make_id(self._items, read, self._renderer.bind, self._section)
 
     def _read_unread(self, place: int) -> str:
         """An element nobody looked at may be one its expressions fail for. One that is hidden has no name, which may tell what it holds."""

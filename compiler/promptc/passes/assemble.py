@@ -395,7 +395,7 @@ def _warn_hidden(fitted: Fitted) -> Iterator[Diagnostic]:
     """Where content that is in the prompt held a text that nobody sees."""
     for name, fit in fitted.sections.items():
         headers = () if fit.is_empty else fit.selected.found
-        places = [("a header", headers), *((f"item `{entry.item.id}`", entry.item.found) for entry in fit.alive)]
+        places = [("a header", headers), *((f"item `{entry.item.id}`", entry.item.found) for entry in fit.alive if entry.item.found)]
         for place, list_of in places:
             spelt = [one for one in list_of if one.kind == "hidden_text"]
             if spelt:

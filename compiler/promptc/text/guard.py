@@ -47,6 +47,9 @@ _STRAY = (
     "|(?<![\\U00013000-\\U000143ff])[\\ufe03-\\ufe06]|(?<![0\\x80-\\U0010ffff])[\\ufe00-\\ufe02]"
 )
 
+_SEEN = b"\t\n\r" + bytes(range(32, 127))
+"""The characters of ASCII that are no invisible ones."""
+
 _BEGINNINGS = (b"\xf3\xa0", b"\xef\xb8")
 """The first two bytes of tags and of selectors in UTF-8."""
 _TAGS, _SELECTORS = 0xE0000, 0xE0100 - 16
@@ -123,6 +126,7 @@ class Guard:
         self._tokens = SpecialTokens(tokens)
         self._reach = max(LONGEST, *map(len, self._fences), 0)
         self._beginnings = (*self._tokens.firsts, *sorted(self._firsts))
+        self._harmless = _SEEN.translate(None, "".join(("\\", *self._beginnings)).encode("utf-8", "surrogatepass"))
         self.guards_ends = guards_ends
         self.in_messages = in_messages
         either = "|".join(map(re.escape, self._fences))
@@ -134,6 +138,8 @@ class Guard:
 
         `goes_on` tells, for this text, whether its end is guarded, in the place of `guards_ends`.
         """
+        if self._is_harmless(text):
+            return text, ()
         findings = tuple(self._iter_findings(text))
         guards_ends = self.guards_ends if goes_on is None else goes_on
         if not findings and "\\" not in text:
@@ -142,10 +148,16 @@ class Guard:
 
     def leaves(self, text: str) -> bool:
         """True where `guard` gives `text` back; it tells so without looking for what is only reported."""
-        return self._escape(text, self.guards_ends) == text
+        return self._is_harmless(text) or self._escape(text, self.guards_ends) == text
+
+    def _is_harmless(self, text: str) -> bool:
+        """True only of a text in which nothing is met, nor begins: a cheap test, which most texts of words pass."""
+        return text.isascii() and not text.encode().translate(None, self._harmless)
 
     def is_inert(self, text: str) -> bool:
         """True only where `guard` leaves every part of `text`, and all that is put together of parts of such texts."""
+        if self._is_harmless(text):
+            return True
         if "\\" in text or _holds(text, self._beginnings):
             return False
         if self._invisible_policy not in ("escape", "replace_hidden"):
@@ -252,6 +264,8 @@ class Guard:
             yield from _sum_up("lookalike", policy, text, self._iter_lookalikes(text))
 
     def _iter_invisible(self, text: str) -> Iterator[Finding]:
+        if text.isascii() and not text.encode().translate(None, _SEEN):
+            return
         policy, seen = self._invisible_policy, replace_hidden(text)
         if seen is not text:
             yield from _sum_up("hidden_text", policy, text, iter_hidden(text))
@@ -419,12 +433,10 @@ class SpecialTokens:
 
     def may_hold(self, text: str) -> bool:
         """False only if no token begins in the text: a cheap test. Many texts hold `[` or `<`, few hold both."""
-        firsts = [first for first in self.firsts if first in text]
-        if not firsts:
-            return False
-        if "\\" in text or "<|" in text or "<\uff5c" in text:
-            return True
-        return any(_holds(text, self._by_first[first]) for first in firsts)
+        for first, ones in self._by_first.items():
+            if first in text and ("\\" in text or "<|" in text or "<\uff5c" in text or _holds(text, ones)):
+                return True
+        return False
 
     def iter_met(self, text: str) -> Iterator[tuple[int, str]]:
         """The tokens in a text, escaped ones among them: where each begins, and what stands there."""

@@ -143,9 +143,9 @@ def make_cap_name(limit: LimitPer, names: Mapping[str, Any], section: str) -> st
     return spell_key(evaluate_key(limit.by, names, f"`limit_per.by` of `{section}`"))
 
 
-def make_id(items: Items, read: Read, names: Mapping[str, Any], section: str) -> str:
-    """Name an item before it is compared with others: by its `id`, else its number. `names` are those bound to it."""
-    value = evaluate_key(items.id, names, f"`id` of `{section}`") if items.id is not None else None
+def make_id(items: Items, read: Read, bind: Bind, section: str) -> str:
+    """Name an item before it is compared with others: by its `id`, else its number."""
+    value = evaluate_key(items.id, bind(read), f"`id` of `{section}`") if items.id is not None else None
     return str(read.number) if value is None else spell_key(value)
 
 

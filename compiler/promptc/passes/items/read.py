@@ -120,6 +120,7 @@ class ItemReader:
         self._section = section
         self._names = dict(names)
         self._run = read_run(names)
+        self._reading = f"reading `{section}`"
         self.number: int | None = None
         self._source = self._evaluate_source(items.source) if isinstance(items.source, Expression) else _list_values(gathered)
         self._elements = gathered.elements if gathered is not None else ()
@@ -171,7 +172,7 @@ class ItemReader:
         """The elements that are shown and pass `where`, newest first."""
         for place in range(len(self._source) - 1, -1, -1):
             value = self._source[place]
-            self._run.pay(_LOOK, self._items.span, f"reading `{self._section}`")
+            self._run.pay(_LOOK, self._items.span, self._reading)
             by = self._find_refusing(place, value)
             if by is None:
                 yield self._make(place, value)
@@ -237,7 +238,7 @@ class ItemReader:
             if limit == 0:
                 return
             value = self._source[place]
-            self._run.pay(_LOOK, self._items.span, f"reading `{self._section}`")
+            self._run.pay(_LOOK, self._items.span, self._reading)
             if self._find_refusing(place, value) is None and matches.where.evaluate(self._bind(place, value)):
                 limit -= 1
                 yield place

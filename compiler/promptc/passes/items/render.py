@@ -79,6 +79,7 @@ class ItemRenderer:
         self._meter = meter
         self._total = total
         self._count_media = count_media
+        self._what = f"an item of `{section.id}`"
         self._has_each = has_each(items.source)
         self.number: int | None = None
         self.left_out: dict[int, tuple[str, ...]] = {}
@@ -118,13 +119,13 @@ class ItemRenderer:
 
     def _finish(self, read: Read, id: str, key: Any, rendered: str, role: str) -> Item | None:
         raw = strip_lines(rendered)
-        pay_text(self._names, rendered, self._items.span, f"an item of `{self._section.id}`")
+        pay_text(self._names, rendered, self._items.span, self._what)
         if not raw:
             return None
         text, found = self._guard.guard(raw)
         if self._items.trim_each is not None:
             raw, text = self._trim(raw, text, self._items.trim_each)
-        opened, closed, met = self._enclose()
+        opened, closed, met = self._enclose(self._items.fence) if self._items.fence is not None else ("", "", ())
         marks = (read.anchor, read.kept, read.windowed)
         found = (*found, *met)
         return Item(id, read.number, read.value, raw, text, *marks, key, read.place, role, None, opened, closed, found, read.element)
@@ -134,17 +135,14 @@ class ItemRenderer:
         from promptc.model.tools import read_tool, shape_tool
 
         tool = read_tool(read.value, f"item `{id}` of `{self._section.id}`", forms.span)
-        pay_text(self._names, tool.counted, self._items.span, f"an item of `{self._section.id}`")
+        pay_text(self._names, tool.counted, self._items.span, self._what)
         (description, schema), found = guard_value([tool.description, tool.input_schema], self._guard)
         shaped = shape_tool(replace(tool, description=description, input_schema=schema), forms.names[form], forms.shown)
         text = shaped.counted
         marks = (read.anchor, read.kept, read.windowed)
         return Item(id, read.number, read.value, text, text, *marks, key, read.place, found=found, element=read.element, tool=shaped)
 
-    def _enclose(self) -> tuple[str, str, tuple[Finding, ...]]:
-        fence = self._items.fence
-        if fence is None:
-            return "", "", ()
+    def _enclose(self, fence: Fence) -> tuple[str, str, tuple[Finding, ...]]:
         open, found = guard_fence(fence.open, render_fence(fence.open.render(self._names), fence, self._section), self._guard)
         close, more = guard_fence(fence.close, render_fence(fence.close.render(self._names), fence, self._section), self._guard)
         return open, close, (*found, *more)
@@ -191,7 +189,7 @@ class ItemRenderer:
             self.left_out[read.place] = parts.left_out
         rendered, found = guard_parts([part for _, part in parts.passing], self._guard)
         text = "\n".join(render_part(part) for part in rendered)
-        pay_text(self._names, text, self._items.span, f"an item of `{self._section.id}`")
+        pay_text(self._names, text, self._items.span, self._what)
         if not text:
             return None
         marks = (read.anchor, read.kept, read.windowed)

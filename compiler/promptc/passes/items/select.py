@@ -79,7 +79,7 @@ def _select_whole(
     names: Mapping[str, Any],
     guard: Guard,
 ) -> Selected:
-    ids, warnings = _name(section, items, [(read, make_id(items, read, renderer.bind(read), section.id)) for read in reading.items])
+    ids, warnings = _name(section, items, [(read, make_id(items, read, renderer.bind, section.id)) for read in reading.items])
     arranged = arrange_items(items, reading.items, lambda read: renderer.bind(read, ids.get(read.place, "")), against, section.id)
     rendered = [renderer.render(read, ids[read.place], key) for read, key in zip(arranged.items, arranged.keys, strict=True)]
     full = [item for item in rendered if item is not None]
@@ -133,7 +133,7 @@ def _select_reached(section: Section, items: Items, reading: Reading, renderer: 
 
 
 def _render(section: Section, items: Items, read: Read, renderer: ItemRenderer) -> _Rendered:
-    name = make_id(items, read, renderer.bind(read), section.id)
+    name = make_id(items, read, renderer.bind, section.id)
     return read, name, renderer.render(read, name, None)
 
 
@@ -273,8 +273,8 @@ class Reach:
         """Count up to the first place in `text` that parts it from whatever stands before, with all behind it that is not counted yet."""
         is_apart = bool(self._suffix) and self._meter.is_safe("x" + self._suffix, text)
         inner = (0, 0) if is_apart else self._meter.counter.find_inner(text)
-        self._open.append(text)
-        if inner is not None:
-            whole = "".join(reversed(self._open))
-            self._units += self._meter.count(whole[inner[0] :])
-            self._open = [whole[: inner[0]]]
+        if inner is None:
+            self._open.append(text)
+            return
+        self._units += self._meter.count("".join((text[inner[0] :], *reversed(self._open))))
+        self._open = [text[: inner[0]]] if inner[0] else []

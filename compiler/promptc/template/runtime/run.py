@@ -90,7 +90,9 @@ class Run:
         self.lenient = lenient
         if self.modules:
             self.modules = {}
-        self.take(_BEGINNING)
+        self.left -= _BEGINNING  # what `take` does, without a call for each
+        if self.left < 0:
+            self.take(0)
 
     def renew(self) -> None:
         """The render has ended: what explains it may run again what the render ran, some times over."""

