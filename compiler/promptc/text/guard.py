@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 from itertools import accumulate, groupby
 from operator import itemgetter
 
@@ -123,7 +124,7 @@ class Guard:
         self._fence_policy = fence_policy
         self._token_policy = token_policy
         self._invisible_policy = invisible_policy
-        self._tokens = SpecialTokens(tokens)
+        self._tokens = load_special_tokens(tuple(tokens))
         self._reach = max(LONGEST, *map(len, self._fences), 0)
         self._beginnings = (*self._tokens.firsts, *sorted(self._firsts))
         self._harmless = _SEEN.translate(None, "".join(("\\", *self._beginnings)).encode("utf-8", "surrogatepass"))
@@ -407,11 +408,17 @@ def _restored(found: re.Match[str]) -> str:
 _BEGINNING = compile_later('\\|[^\\s|<>"]{0,100}\\|?|\uff5c[^\\s\uff5c<>"]{0,100}\uff5c?')
 
 
+@lru_cache(maxsize=16)
+def load_special_tokens(own: tuple[str, ...]) -> SpecialTokens:
+    """Those of a counter: the same for every guard of a program that counts by it."""
+    return SpecialTokens(own)
+
+
 class SpecialTokens:
     """The usual special tokens, and those of a counter (`own`), without any of a single character, of several lines or of more than 200.
 
     One is escaped by a backslash behind its first character, which is one of `firsts`. Where backslashes stand there already, it gets one
-    more.
+    more. Nothing of it changes, so threads may share one.
     """
 
     def __init__(self, own: Iterable[str] = ()) -> None:
