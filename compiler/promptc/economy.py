@@ -278,6 +278,12 @@ def _count_cost(request: ReadRequest, read: int, written: int) -> int | None:
     return 100 * (request.tokens - read - written) + caching.read * read + caching.write * written
 
 
+def measure_cost(turns: Sequence[Turn]) -> int | None:
+    """What the turns cost, in per cent of the same without a cache, rounded up; None where no price is known."""
+    costs = [one.cost for one in turns if one.cost is not None]
+    return -(-sum(costs) // max(1, sum(one.tokens for one in turns))) if len(costs) == len(turns) else None
+
+
 # --- what broke it ---
 
 
@@ -309,8 +315,9 @@ def find_break(before: ReadRequest, after: ReadRequest) -> Break | None:
     common = compare_requests(before, after)
     if common.runs == len(before.runs):
         return None
-    old = _find_part(before, common)
-    new = _find_part(after, common)
+    old, new = (_pass_separator(request, _find_part(request, common)) for request in (before, after))
+    if old is not None and new is not None and _is_same(old, new) and old.text.rstrip() == new.text.rstrip():
+        old, new = _find_next(before, old), _find_next(after, new)  # they differ in what parts them from the next
     tier = _describe_tier(before.outcome, after.outcome)
     if old is None and new is None:
         return _describe_nameless(before, after, common, tier)
@@ -336,6 +343,17 @@ def _find_part(request: ReadRequest, common: Common) -> Part | None:
             return part
         left -= len(part.text)
     return run.parts[-1] if run.parts else None
+
+
+def _find_next(request: ReadRequest, part: Part) -> Part | None:
+    """The part behind another that is no separator; None behind the last."""
+    parts = _iter_parts(request)
+    return _pass_separator(request, next((next(parts, None) for one in parts if one is part), None))
+
+
+def _pass_separator(request: ReadRequest, part: Part | None) -> Part | None:
+    """The part behind a separator, which only follows from what it parts."""
+    return _find_next(request, part) if part is not None and part.owner == "separator" else part
 
 
 def _describe_nameless(before: ReadRequest, after: ReadRequest, common: Common, tier: str) -> Break:

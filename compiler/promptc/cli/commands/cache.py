@@ -20,7 +20,20 @@ from promptc.cli.views.drawing import Cell, Page, Row, render_table, show_count,
 from promptc.cli.views.meter import draw_rows
 from promptc.diag.findings import Diagnostic, FitError, PromptcError, Span, UsageError
 from promptc.diag.frozen import frozen, replace
-from promptc.economy import Break, Flap, Kind, ReadRequest, Trial, Turn, account_turns, find_break, list_flaps, list_trials, read_request
+from promptc.economy import (
+    Break,
+    Flap,
+    Kind,
+    ReadRequest,
+    Trial,
+    Turn,
+    account_turns,
+    find_break,
+    list_flaps,
+    list_trials,
+    measure_cost,
+    read_request,
+)
 from promptc.frontend.json import MAX_STATE_BYTES
 from promptc.frontend.output import load_provider
 from promptc.model.messages import PROVIDERS
@@ -247,7 +260,7 @@ def _describe(pack: Pack, named: Sequence[_Named], requests: Sequence[ReadReques
         read=sum(one.read for one in turns),
         written=sum(one.written for one in turns),
         tokens=sum(one.tokens for one in turns),
-        cost=_measure_cost(turns),
+        cost=measure_cost(turns),
         turns=rows,
         causes=tuple(_list_causes(rows)),
         flaps=tuple(Flap(one.turn + 1, one.what) for one in list_flaps(requests)),
@@ -256,12 +269,6 @@ def _describe(pack: Pack, named: Sequence[_Named], requests: Sequence[ReadReques
 
 def _measure_reuse(turns: Sequence[Turn]) -> int:
     return 100 * sum(one.same for one in turns[1:]) // max(1, sum(one.tokens for one in turns[1:]))
-
-
-def _measure_cost(turns: Sequence[Turn]) -> int | None:
-    """In per cent, rounded up."""
-    costs = [one.cost for one in turns if one.cost is not None]
-    return -(-sum(costs) // sum(one.tokens for one in turns)) if len(costs) == len(turns) else None
 
 
 def _list_causes(turns: Sequence[TurnView]) -> Iterator[CauseView]:
@@ -335,7 +342,7 @@ def _try(pack: Pack, trials: Sequence[Trial], named: Sequence[_Named], asked: Re
 def _score(turns: Sequence[Turn]) -> tuple[int, int]:
     """What is paid for, then what does not begin as before; less is better. Both are shares of the session's own tokens: an edit that cuts
     more is not better for that."""
-    cost, whole = _measure_cost(turns), sum(one.tokens for one in turns[1:])
+    cost, whole = measure_cost(turns), sum(one.tokens for one in turns[1:])
     paid = sum(one.cost or 0 for one in turns) * 1000 // sum(one.tokens for one in turns) if cost is not None else 0
     return paid, 1000 * sum(one.tokens - one.same for one in turns[1:]) // max(1, whole)
 
@@ -346,7 +353,7 @@ def _describe_trial(trial: Trial, own: Sequence[Turn], turns: Sequence[Turn]) ->
         trial.at,
         trial.patch,
         (_measure_reuse(own), _measure_reuse(turns)),
-        (_measure_cost(own), _measure_cost(turns)),
+        (measure_cost(own), measure_cost(turns)),
         (sum(one.tokens for one in own), sum(one.tokens for one in turns)),
     )
 

@@ -128,12 +128,15 @@ class CaseRun:
     """A case that was run: the outcome of each turn (one, but of a session), and what holds between turns.
 
     `reuse`: per turn from the second the share of its tokens, in whole per cent, in which it begins as the turn before did; `changes`:
-    how often the tier changed.
+    how often the tier changed; `flaps`: what came back, each with its turn; `cost`: in per cent of the session without a cache, None where
+    no price is known.
     """
 
     turns: tuple[CaseOutcome, ...]
     reuse: tuple[int, ...] = ()
     changes: int = 0
+    flaps: tuple[str, ...] = ()
+    cost: int | None = None
 
 
 @frozen(eq=False)

@@ -16,7 +16,7 @@ from promptc.api import Pack
 from promptc.diag.findings import Diagnostic, PromptcError, Span, UsageError, sort_diagnostics, suggest
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any, Protocol
-from promptc.economy import compare_requests, read_request
+from promptc.economy import account_turns, list_flaps, measure_cost, read_request
 from promptc.files.reading import decode_text
 from promptc.frontend.json import JsonDocument
 from promptc.frontend.state import set_values
@@ -85,7 +85,7 @@ def _run_session(case: Case, environment: CaseEnvironment, shell: Shell) -> Case
             break
     tiers = [(one.read_facts() or {}).get("strain") for one in outcomes]
     changes = sum(1 for one, after in pairwise(tiers) if one != after)
-    return CaseRun(tuple(outcomes), _measure_reuse([one.compiled for one in outcomes if one.compiled is not None]), changes)
+    return _measure_session(tuple(outcomes), changes)
 
 
 def _apply(case: Case, environment: CaseEnvironment, shell: Shell) -> CaseRun:
@@ -192,11 +192,13 @@ def _iter_changes(case: Case, turn: int) -> Iterable[Node]:
             yield changes
 
 
-def _measure_reuse(prompts: Sequence[Outcome]) -> tuple[int, ...]:
-    """For each prompt from the second on: the share of its tokens, in whole per cent, cut off, that its request begins with as the one
-    before."""
-    requests = [read_request(one) for one in prompts]
-    return tuple(100 * compare_requests(before, after).tokens // max(1, after.tokens) for before, after in pairwise(requests))
+def _measure_session(outcomes: tuple[CaseOutcome, ...], changes: int) -> CaseRun:
+    """What holds between the turns that were rendered. Turns are a minute apart."""
+    requests = [read_request(one.compiled) for one in outcomes if one.compiled is not None]
+    turns = account_turns(requests)
+    reuse = tuple(100 * one.same // max(1, one.tokens) for one in turns[1:])
+    flaps = tuple(f"{one.what} in turn {one.turn + 1}" for one in list_flaps(requests))
+    return CaseRun(outcomes, reuse, changes, flaps, measure_cost(turns))
 
 
 def _ask_index(case: Case, environment: CaseEnvironment) -> CaseOutcome:

@@ -18,7 +18,7 @@ _BOUND = re.compile(r"(<=|>=|<|>) ?([0-9]+)")
 _OF_REPORT = ("strain", "variants", "flags", "order", "sections")
 """Claims about what a report tells of the last turn."""
 
-_OF_RUN = ("prefix_reuse", "tier_changes")
+_OF_RUN = ("prefix_reuse", "tier_changes", "flaps", "cost")
 """Claims about what holds between the turns of a session."""
 
 Told = tuple[str, Span]
@@ -28,7 +28,7 @@ Told = tuple[str, Span]
 def check_expect(case: Case, ran: CaseRun) -> list[Diagnostic]:
     """A finding (PC0924) for every claim that does not hold, at its place in the `case.yaml`.
 
-    Of a session all but `prefix_reuse`, `tier_changes` and the codes is claimed of its last turn. Where the exit code is another than the
+    Of a session all but what holds between its turns and the codes is claimed of its last turn. Where the exit code is another than the
     one expected, nothing else is looked at.
     """
     node = case.node.get("expect")
@@ -67,11 +67,11 @@ def _iter_broken(case: Case, ran: CaseRun, last: CaseOutcome, expect: Mapping[st
     found = [one for turn in ran.turns for one in turn.found]
     yield from _check_codes("warnings", {one.code for one in found if one.level == "warn"}, expect)
     yield from _check_codes("errors", {one.code for one in found if one.level == "error"}, expect)
-    measured = {"prefix_reuse": min(ran.reuse, default=None), "tier_changes": ran.changes}
+    measured = {"prefix_reuse": min(ran.reuse, default=None), "tier_changes": ran.changes, "flaps": len(ran.flaps), "cost": ran.cost}
     for key in _OF_RUN:
         if key in expect:
             told = _check_number(key, measured[key], expect[key])
-            yield from ((text + (_explain_reuse(ran) if key == "prefix_reuse" else ""), span) for text, span in told)
+            yield from ((text + _explain_session(key, ran), span) for text, span in told)
     for key in ("recall", "recall_in_cap", "rejected"):
         if key in expect:
             yield from _check_number(key, last.figures.get(key), expect[key])
@@ -79,6 +79,15 @@ def _iter_broken(case: Case, ran: CaseRun, last: CaseOutcome, expect: Mapping[st
         yield from _check_names(
             "fallback", sorted(last.figures.get("fallback", ())), sorted(expect["fallback"].plain()), expect["fallback"]
         )
+
+
+def _explain_session(key: str, ran: CaseRun) -> str:
+    """Why a claim about what holds between turns fails, as far as that can be told in one line."""
+    if key == "flaps":
+        return f"; {ran.flaps[0]} came first" if ran.flaps else ""
+    if key == "cost" and ran.cost is None:
+        return "; a price needs a provider and a model: `with: {format: anthropic, model: claude-opus-5-5}`"
+    return _explain_reuse(ran) if key in ("prefix_reuse", "cost") else ""
 
 
 def _explain_reuse(ran: CaseRun) -> str:

@@ -1,0 +1,90 @@
+"""`promptc cache` beyond its goldens: the picture, its options, sessions that cannot be read, and the claims of cases."""
+
+import json
+import shutil
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from tests.contract.sources import ROOT
+
+BASE = ROOT / "fixtures" / "switchboard" / "base"
+
+
+@pytest.fixture
+def talk(tmp_path, monkeypatch):
+    shutil.copytree(BASE, tmp_path / "base")
+    monkeypatch.chdir(tmp_path)
+    return [line for line in (BASE / "session.jsonl").read_text(encoding="utf-8").splitlines() if line]
+
+
+def test_the_picture_is_xml_with_a_row_a_turn(run, talk):
+    done = run("cache", "base", "--session", "base/session.jsonl", "--svg")
+    assert done.code == 0
+    texts = [one.text for one in ET.fromstring(done.out).iter("{http://www.w3.org/2000/svg}text")]
+    assert {str(turn) for turn in range(1, 13)} <= set(texts)
+    assert texts.count("clock changed, state key /now") == 11
+
+
+def test_files_and_a_session_are_one_session(run, talk, tmp_path):
+    for number, line in enumerate(talk[:3], 1):
+        (tmp_path / f"{number}.json").write_text(line, encoding="utf-8")
+    (tmp_path / "rest.jsonl").write_text("\n\n".join(talk[3:]), encoding="utf-8")
+    apart = run("cache", "base", "1.json", "2.json", "3.json", "--session", "rest.jsonl", "--json")
+    whole = run("cache", "base", "--session", "base/session.jsonl", "--json")
+    unnamed = [{**one, "turns": [{**turn, "state": ""} for turn in one["turns"]]} for one in map(json.loads, (apart.out, whole.out))]
+    assert unnamed[0] == unnamed[1]
+
+
+def test_set_and_patches_hold_for_every_turn(run, talk):
+    asked = ("cache", "base", "--session", "base/session.jsonl", "--no-trials", "--json")
+    still = json.loads(run(*asked, "--set", '/now="noon"').out)
+    assert still["reuse"] > 80 and json.loads(run(*asked, "--patch", "last").out)["reuse"] > 80
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"{", "PC0130"),
+        (b'{"line": 4}', "PC0303"),
+        (b"", "and 1 is given"),
+        (b"[1]", "PC0390"),
+    ],
+)
+def test_a_line_that_is_no_state(run, talk, tmp_path, content, says):
+    (tmp_path / "s.jsonl").write_bytes(talk[0].encode() + b"\n" + content + b"\n")
+    done = run("cache", "base", "--session", "s.jsonl")
+    assert done.code and says in done.err and not done.out
+    assert says == "and 1 is given" or "s.jsonl:2" in done.err
+
+
+def test_a_turn_that_does_not_fit_is_named(run, talk):
+    done = run("cache", "base", "--session", "base/session.jsonl", "--budget", "900")
+    assert done.code == 3 and "turn 1, base/session.jsonl:1" in done.err and not done.out
+
+
+def test_what_prints_two_things_is_refused(run, talk):
+    assert "PC0721" in run("cache", "base", "--session", "base/session.jsonl", "--svg", "--json").err
+
+
+def test_hostile_ids_are_shown_escaped(run, talk, tmp_path):
+    states = [json.loads(line) for line in talk[:2]]
+    for state in states:
+        state["now"] = "noon"
+        state["notes"] = [{"id": "a\x1b[31m\nb", "text": "x", "score": 1}] if state is states[0] else []
+    (tmp_path / "s.jsonl").write_text("\n".join(map(json.dumps, states)), encoding="utf-8")
+    done = run("cache", "base", "--session", "s.jsonl", "--no-trials")
+    assert done.code == 0 and "\x1b" not in done.out and "notes/a\\x1b[31m\\nb went" in done.out
+
+
+def test_claims_of_a_case_say_why(run, talk, tmp_path):
+    case = tmp_path / "base" / "cases" / "talk"
+    case.mkdir(parents=True)
+    for number in (5, 6, 9):
+        (case / f"{number}.json").write_text(talk[number - 1], encoding="utf-8")
+    claims = 'expect: {prefix_reuse: ">= 50", flaps: 0, cost: "<= 40"}'
+    (case / "case.yaml").write_text(f"title: a talk\nstates: [5.json, 6.json, 9.json]\n{claims}\n", encoding="utf-8")
+    said = run("test", "base").out
+    assert "prefix_reuse: 0, not >= 50; turn 2 begins as the turn before up to here: clock changed, state key /now" in said
+    assert "cost: none, not <= 40; a price needs a provider and a model" in said
+    assert "flaps: " in said and "came first" in said
