@@ -15,7 +15,7 @@ from promptc.frontend.kept_pack import Inputs, KeptPack, LoadedPack
 from promptc.frontend.state import load_document, load_state
 from promptc.model.budget import ModelTable
 from promptc.model.messages import CHAT, FORMATS, Provider
-from promptc.model.pack import Format, PackModel
+from promptc.model.pack import Format, PackModel, Plan
 from promptc.model.sources import CorpusIndex
 from promptc.model.stages import RenderOptions
 from promptc.model.state import State
@@ -214,8 +214,14 @@ class Pack:
         urls: Mapping[str, str],
         work: CostlyWork | None,
         listen: Callable[[Any], Any] | None = None,
+        change: Callable[[Plan], Plan] | None = None,
     ) -> Outcome:
-        outcome = self._kept.use(lambda loaded: self._compile_loaded(loaded.pack, state, options, urls, work, listen))
+        def compile_loaded(loaded: LoadedPack) -> Outcome:
+            pack = loaded.pack if change is None else loaded.pack.change_plans(change)
+            return self._compile_loaded(pack, state, options, urls, work, listen)
+
+        outcome = self._kept.use(compile_loaded)
+        outcome.retry = lambda change: self._compile(state, options, urls, work, listen, change)
         outcome.refit = lambda provider, model: self._compile(
             state, replace(options, format="messages", provider=provider, model=model or options.model), urls, work
         )

@@ -13,7 +13,7 @@ from promptc.diag.findings import Diagnostic, FitError, UsageError, suggest
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any
 from promptc.model.messages import CHAT, Provider
-from promptc.model.pack import Format, PackModel
+from promptc.model.pack import Format, PackModel, Plan
 from promptc.model.stages import Bound, Gathering, RenderOptions
 from promptc.model.state import State
 from promptc.passes.assemble import Emitted, assemble, verify, warn
@@ -59,11 +59,12 @@ class Outcome:
 
     The report is built when asked for. `kept` tells how much of what was read outside the state came from the cache, where there is one: it
     is no part of the report, which equal renders have in common. `refit` renders the same once more, in messages that are counted as a
-    provider counts them.
+    provider counts them, and `retry` with other plans.
     """
 
     def __init__(self, fitted: Fitted, emitted: Emitted | None, tokens: int | None, warnings: tuple[Diagnostic, ...]) -> None:
         self.refit: Callable[[Provider, str | None], Outcome] | None = None
+        self.retry: Callable[[Callable[[Plan], Plan]], Outcome] | None = None
         self.kept: Mapping[str, Any] | None = None
         self.fitted = fitted
         self.emitted = emitted
@@ -99,6 +100,22 @@ class Outcome:
         from promptc.passes.redact import list_placeholders
 
         found: dict[str, str] = list_placeholders("".join(part.text for part in self.emitted.parts), redactions.originals)
+        return found
+
+    @cached_property
+    def slack(self) -> tuple[Any, ...]:
+        """The room that coarse notches left, and which order of steps would have used it, tried by renders. None where nothing fits."""
+        from promptc.explain.slack import list_slack
+
+        retry = self.retry
+        if self.tokens is None or retry is None:
+            return ()
+
+        def render(change: Callable[[Plan], Plan]) -> tuple[Fitted, int | None]:
+            after = retry(change)
+            return after.fitted, after.tokens
+
+        found: tuple[Any, ...] = list_slack(self.fitted, self.tokens, render)
         return found
 
     @property

@@ -201,7 +201,7 @@ def _bound_content(section: Section, texts: SectionTexts) -> Amount | None:
         return None
     count, at = _count_items(items, texts) if section.pinned else _count_kept(items, texts)
     between = amount_of(text_of(section.separator)) if section.separator is not None else Amount()
-    return _bound_item(items, texts).plus(_BREAK, between).times(count, at).plus(header)
+    return bound_item(items, texts).plus(_BREAK, between).times(count, at).plus(header)
 
 
 def _count_items(items: Items, texts: SectionTexts) -> tuple[int | None, str]:
@@ -241,7 +241,7 @@ def _count_kept(items: Items, texts: SectionTexts) -> tuple[int | None, str]:
     return (count if most is None else min(count, most)), _place_open_list(source)
 
 
-def _bound_item(items: Items, texts: SectionTexts) -> Amount:
+def bound_item(items: Items, texts: SectionTexts) -> Amount:
     """One item with its fence, and the header of a group it may open."""
     made = _bound_trimmed(items, texts, choose_largest(texts.amount(form) for form in items.forms))
     if items.message is not None and not set(MEDIA_KINDS).isdisjoint(items.message.passing):

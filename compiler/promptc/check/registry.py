@@ -43,6 +43,7 @@ from promptc.check.rules.operations import check_operations
 from promptc.check.rules.overlap import check_alike, check_compared, check_overlaps, check_repeats
 from promptc.check.rules.reads import check_reads, check_unmet, check_unread, check_unused_definitions
 from promptc.check.rules.steps import (
+    check_coarse_evictions,
     check_dead_steps,
     check_fixed_steps,
     check_idle_trims,
@@ -126,6 +127,7 @@ RULES: tuple[Rule, ...] = (
     check_unwalked,
     check_least_caps,
     check_limited_trims,
+    check_coarse_evictions,
     check_void_recaps,
     check_tiers,
     check_monotony,

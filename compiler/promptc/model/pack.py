@@ -369,6 +369,17 @@ class PackModel:
         limits = replace(self.limits, steps=_RENDERS * self.limits.steps, memory=_RENDERS * self.limits.memory)
         return Run(self.counting.counter, limits)
 
+    def change_plans(self, change: Callable[[Plan], Plan]) -> PackModel:
+        """The same pack with other plans. `change` is called once for each."""
+        changed: dict[Choice, Plan] = {}
+
+        def load_plan(choice: Choice) -> Plan:
+            if choice not in changed:
+                changed[choice] = change(self.load_plan(choice))
+            return changed[choice]
+
+        return replace(self, load_plan=load_plan)
+
     @property
     def manifest(self) -> Node:
         """The manifest, for rules that look at what its author wrote. No render needs it."""

@@ -411,6 +411,11 @@ class Step:
         """Whether the pack does not write it: a section without `overflow` has one of its kind."""
         return self.label.endswith(DEFAULT)
 
+    @property
+    def is_own(self) -> bool:
+        """Whether it stands in the `overflow` of its section, and so need not name it."""
+        return self.is_default or self.label.startswith(f"{self.section}.overflow[")
+
 
 @frozen
 class Ranked(Step):
@@ -436,6 +441,28 @@ class Trim(Ranked):
     def is_limited(self) -> bool:
         """Whether it may leave more than one token of a text for the only reason that it cuts at nothing finer."""
         return self.finest not in (None, "token")
+
+
+def propose_trim(before: Step, section: str, finest: Boundary = "sentence") -> Trim:
+    """The trim that would use what `before` leaves of a section, put before it: in its order, down to one unit of `finest`."""
+    ranked = before if isinstance(before, Ranked) else Ranked(section, "", before.span)
+    return Trim(section, "", before.span, ranked.order, ranked.by, finest=finest)
+
+
+def spell_trim(trim: Trim, before: Step) -> str:
+    """A proposed trim as a manifest has it right before that step: `trim: {by: item.score, finest: sentence}`."""
+    keys = {} if before.is_own else {"section": trim.section}
+    keys |= {"order": f"[{', '.join(_quote(one.text) for one in trim.order)}]"} if trim.order else {}
+    keys |= {"by": _quote(trim.by.text)} if trim.by is not None else {}
+    return f"trim: {{{', '.join(f'{key}: {value}' for key, value in (keys | {'finest': trim.finest}).items())}}}"
+
+
+def _quote(text: str) -> str:
+    """An expression as YAML takes it inside braces."""
+    from json import dumps
+
+    text = text.strip()
+    return text if text.isascii() and text.replace(".", "_").isidentifier() else dumps(text, ensure_ascii=False)
 
 
 @frozen

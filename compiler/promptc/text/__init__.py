@@ -3,5 +3,5 @@
 `characters` is below all others; `guard` defuses; `json` renders, digests and points; `pattern` matches in linear time; `cutting` cuts
 to a count of `counters`.
 
-Public: `characters`, `counters`, `cutting`, `diff`, `guard`, `json`, `moment`, `pattern`, `pictures`.
+Public: `characters`, `counters`, `cutting`, `diff`, `guard`, `json`, `moment`, `pattern`.
 """

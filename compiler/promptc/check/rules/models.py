@@ -10,7 +10,7 @@ from promptc.check.configurations import Configurations
 from promptc.diag.findings import Diagnostic, PromptcError, Span, count_noun
 from promptc.diag.frozen import replace
 from promptc.model.budget import KnownModel, ModelTable, TotalBudget, describe_unknown, settle_budget
-from promptc.model.pack import Choice, PackModel, Plan
+from promptc.model.pack import PackModel
 from promptc.text.counters.counter import ENCODING
 
 _OWN_FILE = "hf:"
@@ -112,11 +112,7 @@ def list_settled(pack: PackModel, configurations: Configurations) -> Sequence[tu
 
 
 def _settle_pack(pack: PackModel, name: str) -> PackModel:
-    def load_plan(choice: Choice) -> Plan:
-        plan = pack.load_plan(choice)
-        return replace(plan, budget=_settle(plan.budget, name or plan.budget.model, pack.load_models))
-
-    return replace(pack, load_plan=load_plan)
+    return pack.change_plans(lambda plan: replace(plan, budget=_settle(plan.budget, name or plan.budget.model, pack.load_models)))
 
 
 def _settle(budget: TotalBudget, name: str, load_models: Callable[[], ModelTable]) -> TotalBudget:

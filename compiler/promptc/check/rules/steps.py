@@ -4,15 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from promptc.check.bounds import SettledTexts
+from promptc.check.bounds import SettledTexts, bound_item, infer_texts
 from promptc.check.configurations import Configuration, Configurations, for_each
 from promptc.diag.findings import Diagnostic, Span, count_noun
 from promptc.model.pack import PackModel, Plan
-from promptc.model.section import Continue, Drop, Evict, Fail, Recap, Replace, Section, Shorten, Size, Step, Trim
+from promptc.model.section import (
+    Continue,
+    Drop,
+    Evict,
+    Fail,
+    Ratio,
+    Recap,
+    Replace,
+    Retrieve,
+    Section,
+    Shorten,
+    Size,
+    Step,
+    Trim,
+    propose_trim,
+    spell_trim,
+)
+from promptc.model.sources import CorpusIndex
 from promptc.template.types.conditions import Cases, Demand, list_cases
 from promptc.template.types.infer import read_code
 
 _Place = tuple[Span, str]
+
+_PROSE = 4
+"""Characters of a token of prose."""
 
 
 @for_each
@@ -248,6 +268,48 @@ def check_limited_trims(pack: PackModel, configuration: Configuration) -> Iterat
                 why = f"if what it leaves is over the {size} of `{section.id}`, nothing is rendered"
                 help = "add `trim: {at: token}` or `drop: {}` behind it, or `fail: {}` if there should be no prompt then"
                 yield Diagnostic("PC0684", f"{message}: {why}", step.span, help, "warn")
+
+
+@for_each
+def check_coarse_evictions(pack: PackModel, configuration: Configuration) -> Iterator[Diagnostic]:
+    """Evictions by a value, with no step that shortens items, where one item alone may be over what the ladder must meet: then all go."""
+    plan = configuration.plan
+    ladders = [(section.overflow, section.budget.cap) for section in plan.sections if section.budget is not None]
+    ladders += [(pool.overflow, pool.max) for pool in plan.pools]
+    for steps, size in (*ladders, (plan.truncate, Size(Ratio(plan.budget.total), "tokens"))):
+        for step in steps if size is not None else ():
+            for section in filter(None, map(plan.find_section, step.sections)):
+                most = _bound_characters(section, configuration) if isinstance(step, Evict) and step.by is not None else None
+                found = _judge_coarse(step, section, most, size, plan) if size is not None and most is not None else None
+                if found is not None:
+                    yield found
+
+
+def _judge_coarse(step: Step, section: Section, most: int, size: Size, plan: Plan) -> Diagnostic | None:
+    room, is_chars = _measure(size, plan.budget.total), size.unit == "chars"
+    if most <= room * (1 if is_chars else _PROSE):
+        return None
+    alone = f"one alone may be over {count_noun(room, 'character' if is_chars else 'token')}, with {most} characters"
+    message = f"`{step.label}` takes items of `{section.id}` whole, and {alone}: then all go, and the room stays free"
+    trim = spell_trim(propose_trim(step, section.id), step)
+    help = f"to use that room, cut items to sentences before you take them: put `{trim}` before it"
+    return Diagnostic("PC0545", message, step.span, help, "note")
+
+
+def _bound_characters(section: Section, configuration: Configuration) -> int | None:
+    """How many characters an item may have that a trim could cut; of a chunk as many as its size in tokens has in prose. None where nothing
+    says so, or where another step shortens it."""
+    items, facts = section.items, configuration.facts
+    if items is None or items.tool is not None or items.message is not None or section.pinned:
+        return None
+    if any(isinstance(one, Trim | Shorten) for one in configuration.list_steps_on(section)):
+        return None
+    if not isinstance(items.source, Retrieve):
+        return bound_item(items, infer_texts(configuration.iter_texts(), section, facts.scopes)).characters
+    if not any(path[:2] in (("item",), ("item", "text")) for form in items.forms for path in form.reads):
+        return None
+    sizes = [one.chunk.most for one in facts.pack.indexes if one.name in items.source.indexes and isinstance(one, CorpusIndex)]
+    return _PROSE * max(sizes) if sizes else None
 
 
 def _goes_on(step: Step, settled: SettledTexts) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 
 import click
 
@@ -175,10 +175,12 @@ def _show_meter(outcome: Outcome, page: Page, as_svg: bool) -> None:
 
     if as_svg:
         write_stdout(render_svg(outcome).encode())
-    elif page.as_json:
-        write_stdout(f"{render_canonical_json(outcome.report)}\n".encode())
+        return
+    if page.as_json:
+        told = {"slack": [one.described for one in outcome.slack]} if outcome.slack else {}
+        write_stdout(f"{render_canonical_json({**outcome.report, **told})}\n".encode())
     else:
-        page.show(outcome, render_meter)
+        page.show(outcome, partial(render_meter, slack=outcome.slack))
 
 
 def _show_why(outcome: Outcome, address: str, page: Page) -> None:

@@ -27,6 +27,7 @@ from promptc.cli.views.drawing import (
 from promptc.diag.findings import show_share
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
+from promptc.explain.slack import Slack
 from promptc.model.pack import MILLION
 from promptc.model.section import Ranked
 from promptc.passes.bind import find_cap
@@ -73,12 +74,14 @@ class _Line:
     used: str
 
 
-def render_meter(outcome: Outcome, width: int = WIDTH, paint: Paint = PLAIN) -> str:
-    """The meter of a render, also of one that does not fit: totals, strain, a line a section, the cuts with their reasons."""
+def render_meter(outcome: Outcome, width: int = WIDTH, paint: Paint = PLAIN, slack: Sequence[Slack] = ()) -> str:
+    """The meter of a render, also of one that does not fit: totals, strain, a line a section, the cuts with their reasons. `slack` is told
+    below the ladders that left it.
+    """
     head = "".join(f"{line}\n" for line in _iter_head(outcome, width, paint))
     notes = "".join(f"{line}\n" for text in _iter_notes(outcome) for line in wrap(text, width))
     table = _render_table(outcome, width, paint)
-    return f"{head}\n{table}{render_cuts(outcome, width, paint)}" + (f"\n{notes}" if notes else "")
+    return f"{head}\n{table}{render_cuts(outcome, width, paint, slack)}" + (f"\n{notes}" if notes else "")
 
 
 def _iter_head(outcome: Outcome, width: int, paint: Paint) -> Iterator[str]:
@@ -309,13 +312,16 @@ def _iter_notes(outcome: Outcome) -> Iterator[str]:
         yield f"{escape_controls(where)}, line {one['line']}: {what} {GUARDED[one['policy']]}"
 
 
-def render_cuts(outcome: Outcome, width: int, paint: Paint) -> str:
+def render_cuts(outcome: Outcome, width: int, paint: Paint, slack: Sequence[Slack] = ()) -> str:
     """A paragraph a ladder that took something; one line when none did."""
-    paragraphs = ["".join(f"{line}\n" for line in _iter_cut_lines(one, outcome, width, paint)) for one in iter_ladders(outcome)]
+    left = {id(one.run): one for one in slack}
+    paragraphs = [
+        "".join(f"{line}\n" for line in _iter_cut_lines(one, left.get(id(one.run)), outcome, width, paint)) for one in iter_ladders(outcome)
+    ]
     return "".join(f"\n{text}" for text in paragraphs or ["nothing was cut\n"])
 
 
-def _iter_cut_lines(ladder: Ladder, outcome: Outcome, width: int, paint: Paint) -> Iterator[str]:
+def _iter_cut_lines(ladder: Ladder, slack: Slack | None, outcome: Outcome, width: int, paint: Paint) -> Iterator[str]:
     tokens, cuts = outcome.fitted.layout.meter.tokens, ladder.run.applied
     counts = f"{show_count(tokens(cuts[0].before))} → {show_count(tokens(cuts[-1].after))}"
     yield f"{paint.apply(ladder.title, 'bold')}: {counts}, {ladder.goal}"
@@ -324,6 +330,24 @@ def _iter_cut_lines(ladder: Ladder, outcome: Outcome, width: int, paint: Paint) 
     needs = tokens(cuts[-1].needs)
     if ladder.target is not None and ladder.run.is_met and needs > 0:
         yield from wrap(f"with {show_plural(needs, 'token')} more, {_describe_spared(cuts[-1], ladder)}", width, 2)
+    if slack is not None:
+        yield from wrap(_describe_slack(slack), width, 2)
+        is_own = set(slack.gained) == {slack.ladder}
+        gained = [name if is_own else f"{section}/{name}" for section, names in slack.gained.items() for name in names]
+        yield from wrap(f"more of {show_ids(gained)} would stay, and no less of anything else", width, 4)
+
+
+def _describe_slack(slack: Slack) -> str:
+    """What a ladder left, and the order that would have used it."""
+    move, left = slack.move, show_plural(slack.left, "character" if slack.is_chars else "token")
+    before = f"`{move.before.rule}`"
+    how = f"put `{move.step.rule}` ({move.step.span}) before {before} ({move.before.span})"
+    if move.is_new:
+        default = f"write `overflow: [{{{move.spelled}}}, {{{move.before.rule}: {{}}}}]`"
+        how = default if move.before.is_default else f"put `{move.spelled}` before {before} ({move.before.span})"
+    left += " is left" if slack.left == 1 else " are left"
+    more = f"{show_count(slack.more)} more" + (" tokens" if slack.is_chars else "")
+    return f"{left}; `{move.step.rule}` before {before} would have kept {more}: {escape_controls(how)}"
 
 
 def _describe_spared(cut: Applied, ladder: Ladder) -> str:
