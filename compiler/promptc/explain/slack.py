@@ -9,14 +9,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any
 from promptc.model.pack import Plan
-from promptc.model.section import Continue, Drop, Evict, Fail, Replace, Section, Step, Trim, propose_trim, spell_trim
+from promptc.model.section import Continue, Drop, Evict, Fail, Replace, Section, Step, Trim, propose_trims, spell_trim
 from promptc.passes.fit.result import Applied, Fitted, LadderResult
 
 _MOST_TRIED = 24
 """Renders for one explanation."""
-
-_FINEST = ("sentence", "word")
-"""Where a trim may cut that the pack does not have, the first that helps."""
 
 
 Retry = Callable[[Callable[[Plan], Plan]], tuple[Fitted, int | None]]
@@ -152,8 +149,8 @@ class _Trials:
                 yield Move(one, last.step)
         section = self._plan.find_section(last.section)
         if section is not None and isinstance(last.step, Evict | Drop) and not any(isinstance(one, Trim | Continue) for one in on_it):
-            for finest in _FINEST if not section.is_tools else ():
-                yield Move(propose_trim(last.step, last.section, finest), last.step, is_new=True)
+            for trim in propose_trims(last.step, last.section) if not section.is_tools else ():
+                yield Move(trim, last.step, is_new=True)
 
     def _iter_lists(self) -> Iterator[tuple[Step, ...]]:
         yield from (section.overflow for section in self._plan.sections)

@@ -48,6 +48,10 @@ DEFAULT = ".overflow (default)"
 """How the address of a step ends that no manifest writes: there is no line to point at but the section's own."""
 
 
+_LEAST_WORDS = 8
+"""Tokens that a proposed trim by words leaves of each text."""
+
+
 @frozen
 class Fence:
     """The lines that enclose a section or an item."""
@@ -443,10 +447,11 @@ class Trim(Ranked):
         return self.finest not in (None, "token")
 
 
-def propose_trim(before: Step, section: str, finest: Boundary = "sentence") -> Trim:
-    """The trim that would use what `before` leaves of a section, put before it: in its order, down to one unit of `finest`."""
+def propose_trims(before: Step, section: str) -> tuple[Trim, Trim]:
+    """The trims that would use what `before` leaves of a section, put before it and in its order: by sentences, and by words."""
     ranked = before if isinstance(before, Ranked) else Ranked(section, "", before.span)
-    return Trim(section, "", before.span, ranked.order, ranked.by, finest=finest)
+    plain = Trim(section, "", before.span, ranked.order, ranked.by, finest="sentence")
+    return plain, replace(plain, at=("word",), finest=None, floor=Size(Ratio(_LEAST_WORDS), "tokens"))
 
 
 def spell_trim(trim: Trim, before: Step) -> str:
@@ -454,7 +459,8 @@ def spell_trim(trim: Trim, before: Step) -> str:
     keys = {} if before.is_own else {"section": trim.section}
     keys |= {"order": f"[{', '.join(_quote(one.text) for one in trim.order)}]"} if trim.order else {}
     keys |= {"by": _quote(trim.by.text)} if trim.by is not None else {}
-    return f"trim: {{{', '.join(f'{key}: {value}' for key, value in (keys | {'finest': trim.finest}).items())}}}"
+    keys |= {"finest": trim.finest} if trim.finest is not None else {"at": trim.at[0], "floor": str(_LEAST_WORDS)}
+    return f"trim: {{{', '.join(f'{key}: {value}' for key, value in keys.items())}}}"
 
 
 def _quote(text: str) -> str:

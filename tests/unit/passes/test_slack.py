@@ -39,7 +39,7 @@ def test_a_trim_that_it_lacks_is_spelt_out_in_the_order_of_the_eviction(tmp_path
 def test_words_are_cut_where_no_sentence_ends(tmp_path):
     state = {"list": [{"id": "a", "text": ONE, "score": 1}, STATE["list"][1]]}
     (told,) = _slack(tmp_path, _list("[evict: {by: item.score}]", budget=20), state)
-    assert told["add"] == "trim: {by: item.score, finest: word}"
+    assert told["add"] == "trim: {by: item.score, at: word, floor: 8}"
 
 
 def test_the_default_ladder_is_told_as_one(tmp_path):

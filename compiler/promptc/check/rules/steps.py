@@ -22,7 +22,7 @@ from promptc.model.section import (
     Size,
     Step,
     Trim,
-    propose_trim,
+    propose_trims,
     spell_trim,
 )
 from promptc.model.sources import CorpusIndex
@@ -291,7 +291,7 @@ def _judge_coarse(step: Step, section: Section, most: int, size: Size, plan: Pla
         return None
     alone = f"one alone may be over {count_noun(room, 'character' if is_chars else 'token')}, with {most} characters"
     message = f"`{step.label}` takes items of `{section.id}` whole, and {alone}: then all go, and the room stays free"
-    trim = spell_trim(propose_trim(step, section.id), step)
+    trim = spell_trim(propose_trims(step, section.id)[0], step)
     help = f"to use that room, cut items to sentences before you take them: put `{trim}` before it"
     return Diagnostic("PC0545", message, step.span, help, "note")
 
