@@ -2,6 +2,7 @@
 
 import pytest
 
+import promptc
 from tests.unit.check.lint import codes, excerpts, lint
 
 MAIN = "sections: [{id: main, text: hello}]"
@@ -24,7 +25,7 @@ def _lint(folder, budget, more="", tokenizer="o200k_base", sections=MAIN, **name
         ("300000", "models: [gpt-5-mini]", ["PC0624"]),
         ("{model: gpt-4o, reserve: 4000}", "models: [gpt-4o, gpt-nine]", ["PC0524"]),
         ("1000", "models: [gpt-nine]", ["PC0524"]),
-        ("{model: gpt-4o, reserve: 4000}", "models: [qwen3]", ["PC0525"]),
+        ("{model: gpt-4o, reserve: 4000}", "models: [qwen3]", ["PC0525", "PC0546"]),
         ("{model: gpt-4o, context: 8192, reserve: 4000}", "models: [qwen3]", ["PC0658"]),
         ("{model: gpt-nine, reserve: 4000}", "", ["PC0524"]),
         ("{model: gpt-nine, context: 9000, reserve: 4000}", "", []),
@@ -93,3 +94,42 @@ def test_the_place_is_the_name_of_the_model(tmp_path):
 def test_a_pack_of_an_unknown_model_is_judged_in_all_else(tmp_path):
     sections = "sections: [{id: main, text: hello, budget: {min: 60%, max: 50%, grow: 1}}]"
     assert codes(_lint(tmp_path, "{model: gpt-nine, reserve: 4000}", sections=sections)) == ["PC0524", "PC0606", "PC0618"]
+
+
+# contract 8.22
+@pytest.mark.parametrize(
+    ("more", "places"),
+    [
+        ("models: [gpt-4o, gpt-4.1]", []),
+        ("patches: {small: {budget: {model: gpt-4o-mini}}}", []),  # no list: nothing is promised
+        ("models: [gpt-4o]\npatches: {small: {budget: {model: gpt-4o-mini}}}", ["gpt-4o-mini}}}"]),
+        ("models: [gpt-4o]\npatches: {same: {budget: {model: openai/gpt-4o}}}", []),
+        ("models: [gpt-4o]\npatches: {own: {budget: {model: qwen3, context: 8192}}}", []),
+        ("models: [gpt-4o]\noutput: {models: {openai: gpt-4o, anthropic: claude-opus-5}}", ["claude-opus-5}}"]),
+        ("models: [gpt-4.1]", ["gpt-4o, reserve: 4000}"]),
+        (
+            "models: [gpt-4o]\nvariants: {size: {select: state.size, cases: {big: {budget: {model: gpt-4.1}}, calm: {}}}}",
+            ["gpt-4.1}}, calm: {}}}}"],
+        ),
+        (
+            "models: [gpt-4o]\nstrain: {tiers: [{name: a, at: 0}, {name: b, at: 0.5, output: {models: {ollama: gemma3}}}]}",
+            ["gemma3}}}]}"],
+        ),
+    ],
+)
+def test_a_model_that_the_list_lacks_is_told_where_it_stands(more, places, tmp_path):
+    found = _lint(tmp_path, "{model: gpt-4o, reserve: 4000}", more)
+    assert excerpts(found, "PC0546") == places
+    assert all(one.level == "warn" and "`models: [" in one.help for one in found if one.code == "PC0546")
+
+
+def test_the_model_of_media_is_one_of_them(tmp_path):
+    items = "{from: state.log, message: {role: item.role, content: item.content, parts: [text, image], media: {model: gpt-5.4}}}"
+    sections = f"output: {{format: messages}}\nsections: [{{id: log, items: {items}}}]"
+    found = _lint(tmp_path, "{model: gpt-4o, reserve: 4000}", "models: [gpt-4o]", sections=sections)
+    assert excerpts(found, "PC0546") == ["gpt-5.4}}}}]"]
+
+
+def test_the_models_that_are_asked_for_change_nothing_of_it(tmp_path):
+    _lint(tmp_path, "{model: gpt-4o, reserve: 4000}", "models: [gpt-4o]")
+    assert "PC0546" not in codes(promptc.load(tmp_path).check(models=("gpt-4.1",)))

@@ -7,10 +7,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 from promptc.check.configurations import Configurations
-from promptc.diag.findings import Diagnostic, PromptcError, Span, count_noun
+from promptc.diag.findings import Diagnostic, PromptcError, Span, count_noun, shorten
 from promptc.diag.frozen import replace
+from promptc.frontend.manifest import iter_keys
 from promptc.model.budget import KnownModel, ModelTable, TotalBudget, describe_unknown, settle_budget
 from promptc.model.pack import PackModel
+from promptc.model.state import Node
 from promptc.text.counters.counter import ENCODING
 
 _OWN_FILE = "hf:"
@@ -19,7 +21,8 @@ _PLENTY = 10**9
 
 
 def check_models(pack: PackModel, configurations: Configurations) -> Iterator[Diagnostic]:
-    """Models that no table knows, budgets that one does not take, replies longer than it gives, tokens counted otherwise than it does."""
+    """Models that no table knows, budgets that one does not take, replies longer than it gives, tokens counted otherwise than it does; and
+    models that the pack names without listing them."""
     for budget in dict.fromkeys(one.plan.budget for one in configurations):
         if pack.models:
             for name, span in pack.models:
@@ -28,6 +31,28 @@ def check_models(pack: PackModel, configurations: Configurations) -> Iterator[Di
             yield from _judge_own(pack, budget)
     for named in dict.fromkeys((one.plan.budget, *pair) for one in configurations for pair in one.plan.output.models.items()):
         yield from _judge_request(pack, *named)
+    yield from _iter_unlisted(pack)
+
+
+def _iter_unlisted(pack: PackModel) -> Iterator[Diagnostic]:
+    """Models that a budget, a request or media name, in the pack or in a variation of it, and that are not under its `models`."""
+    listed, table = [str(one.value) for one in pack.manifest.list("models")], pack.load_models()
+    known = [table.find(name) for name in listed]
+    for name, span in _iter_named(pack.manifest) if listed else ():
+        found = table.find(name)
+        if name not in listed and (found is None or found not in known):
+            message = f"`{shorten(name)}` is named here and not under `models`: `check` does not prove the pack for it"
+            help = f"add it: `models: [{', '.join([*listed, shorten(name)])}]`; or name one of those"
+            yield Diagnostic("PC0546", message, span, help, "warn")
+
+
+def _iter_named(manifest: Node) -> Iterator[tuple[str, Span]]:
+    """Every model that is named outside the list, with its place. One with a `context` beside it needs no table, and may be in none."""
+    for holder, key, node in iter_keys(manifest):
+        if key == "model" and holder.get("context") is None:
+            yield str(node.value), node.span
+        elif key == "models" and isinstance(node.value, dict):
+            yield from ((str(one.value), one.span) for one in node.value.values())
 
 
 def _judge_listed(pack: PackModel, budget: TotalBudget, name: str, span: Span) -> Iterator[Diagnostic]:
