@@ -391,9 +391,12 @@ class _Fitting:
         message = f"the prompt does not fit the budget of {total}: {why}. That is {least}{short} too many. The largest parts: {shown}"
         section = run.failed.section if run.failed is not None else ""
         fewer = "offer fewer tools, " if self._layout.tools else ""
+        is_one = len(holding) == 1 and bool(self._strained.selection.plan.truncate)
+        line_end = self._tell_line_end(self._fits[holding[0][0]], self._total) if is_one else ""
+        way_out = f"or trim to {self._total - missing}" if line_end else self._advise_on_total(holding)
         span = run.failed.span if run.failed is not None else self._strained.selection.plan.budget.span
         self._fail(
-            Diagnostic("PC0532", message, span, f"raise the budget to {needs}, {fewer}{self._advise_on_total(holding)}"),
+            Diagnostic("PC0532", message + line_end, span, f"raise the budget to {needs}, {fewer}{way_out}"),
             section,
             missing,
         )
