@@ -63,7 +63,14 @@ class Pack:
         """
         file = fspath(path)
         table = _ModelFile(None if models is None else fspath(models))
-        kept = KeptPack(file, lambda: _load_files(file, table.load), cache, keeps_counts=keeps_counts, load_models=table.load)
+        kept = KeptPack(
+            file,
+            lambda: _load_files(file, table.load),
+            cache,
+            keeps_counts=keeps_counts,
+            load_models=table.load,
+            table=table.digest() if cache is not None else "",
+        )
         return cls(kept, cache if keeps_counts else None)
 
     @classmethod
@@ -407,6 +414,23 @@ class _ModelFile:
     def __init__(self, file: str | None) -> None:
         self._file = file
         self._table: ModelTable | None = None
+
+    def digest(self) -> str:
+        """A digest of the user's file; empty where there is none. One that cannot be read has that of its name: it is told when it is
+        needed.
+        """
+        if self._file is None:
+            return ""
+        from _blake2 import blake2b
+
+        from promptc.files.reading import read_given
+        from promptc.model.budget import MOST_BYTES
+
+        try:
+            content = read_given(self._file, MOST_BYTES)
+        except (OSError, ValueError):
+            content = os.fsencode(self._file)
+        return blake2b(content, digest_size=16).hexdigest()
 
     def load(self) -> ModelTable:
         """The table. Raises what `load_models` raises."""

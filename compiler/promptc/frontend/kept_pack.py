@@ -3,9 +3,9 @@
 A `KeptPack` is a pack that may come from there, with the counts that are kept beside it; `find_kept` and `keep_pack` are its two ways.
 `load_counting` loads what counts the tokens of a pack, whether that comes from there or from its files.
 
-An entry is found by the manifest's path as it was given (findings call files by it) and the working folder, and holds a digest of every
-file. It knows the plans that were asked for so far; for another one the pack is loaded from its files again. Counters are not kept: which
-one counts depends on what is installed.
+An entry is found by the manifest's path as it was given (findings call files by it), the working folder and the user's table of models.
+It holds a digest of every file. It knows the plans that were asked for so far; for another one the pack is loaded from its files again.
+Counters are not kept: which one counts depends on what is installed.
 """
 
 from __future__ import annotations
@@ -85,14 +85,17 @@ class KeptPack:
         *,
         keeps_counts: bool = True,
         load_models: Callable[[], ModelTable] = ModelTable,
+        table: str = "",
     ) -> None:
         """`load` loads the pack from its files, `load_models` the models that the budget of a kept one may name. Without `keeps_counts` the
-        cache's counts of texts are neither read nor written.
+        cache's counts of texts are neither read nor written. `table` is a digest of the user's table of models, whose rules for media are
+        compiled into the pack.
         """
         self._path = path
         self._load = load
         self._cache = cache
-        kept = find_kept(cache, path, load_models) if cache is not None else None
+        self._table = table
+        kept = find_kept(cache, path, load_models, table) if cache is not None else None
         self._is_kept = kept is not None
         self._known: tuple[Choice, ...] = ()
         self.loaded = kept or load()
@@ -119,7 +122,7 @@ class KeptPack:
     def keep(self) -> None:
         """Keeps what was compiled and counted, where there is a cache and anything is new."""
         if self._cache is not None and not self._is_kept:
-            keep_pack(self._cache, self._path, self.loaded, self._known)
+            keep_pack(self._cache, self._path, self.loaded, self._known, self._table)
             self._is_kept = True
         if self._counts is not None:
             self._counts.keep()
@@ -131,11 +134,11 @@ class NotKeptError(Exception):
     """The pack's files are needed for what was asked."""
 
 
-def find_kept(cache: Cache, path: str, load_models: Callable[[], ModelTable] = ModelTable) -> LoadedPack | None:
+def find_kept(cache: Cache, path: str, load_models: Callable[[], ModelTable] = ModelTable, table: str = "") -> LoadedPack | None:
     """The pack at `path`, if it was kept and every file it was made of is as it was; with the models that are given. Raises `PromptcError`
     for a counter that cannot be loaded now, as `load_pack` does.
     """
-    content = cache.load(_name_entry(path))
+    content = cache.load(_name_entry(path, table))
     if content is None:
         return None
     seen, packed = marshal.loads(content)
@@ -143,8 +146,9 @@ def find_kept(cache: Cache, path: str, load_models: Callable[[], ModelTable] = M
     return _unpack(packed, inputs, load_models) if inputs is not None else None
 
 
-def _name_entry(path: str) -> str:
-    return f"pack {_working_folder()}\0{os.path.join(path, MANIFEST) if os.path.isdir(path) else path}"
+def _name_entry(path: str, table: str) -> str:
+    file = os.path.join(path, MANIFEST) if os.path.isdir(path) else path
+    return f"pack {_working_folder()}\0{file}" + (f"\0{table}" if table else "")
 
 
 def _working_folder() -> str:
@@ -206,14 +210,14 @@ def _refuse() -> NoReturn:
     raise NotKeptError
 
 
-def keep_pack(cache: Cache, path: str, loaded: LoadedPack, known: Sequence[Choice] = ()) -> None:
+def keep_pack(cache: Cache, path: str, loaded: LoadedPack, known: Sequence[Choice] = (), table: str = "") -> None:
     """Keeps a pack that was loaded from its files, with the plans found so far, those that were `known` before, and those of all strain
     tiers: the next state may be under any.
     """
     for choice in list(dict.fromkeys((*loaded.plans, *known)))[:_MOST_CHOICES]:
         _load_tiers(loaded.pack, choice)
     files = [(one.folder, one.path, _digest(one.content)) for one in loaded.inputs.files]
-    cache.keep(_name_entry(path), marshal.dumps(((files, loaded.inputs.unlinked), _pack(loaded))))
+    cache.keep(_name_entry(path, table), marshal.dumps(((files, loaded.inputs.unlinked), _pack(loaded))))
 
 
 def _load_tiers(pack: PackModel, choice: Choice) -> None:

@@ -60,7 +60,7 @@ def load_pack(path: Path, load_table: Callable[[], ModelTable] = load_models, pa
     """
     file, files = manifest_path(path), PackFiles()
     limits = _read_limits(manifest := add_patches(read_manifest(file, files), patches or {}))
-    compiler = TextCompiler(files, limits)
+    compiler = TextCompiler(files, limits, lambda: load_table().media)
     compiler.definitions = _load_definitions(manifest, compiler, limits)
     schema = _load_schema(manifest, compiler, files)
     counting, chat = load_counting(manifest.value["tokenizer"], compiler.findings), load_chat(manifest, compiler, files, limits)

@@ -17,7 +17,7 @@ from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any
 from promptc.frontend.texts import TextCompiler
 from promptc.model.budget import TotalBudget
-from promptc.model.media import MEDIA_KINDS, MediaForm, MediaRule, MediaTable
+from promptc.model.media import MEDIA_KINDS, MediaForm, MediaTable, make_rule
 from promptc.model.section import (
     DEFAULT,
     DEFERRED,
@@ -285,7 +285,7 @@ def _load_message(node: Node | None, compiler: TextCompiler) -> MessageForm | No
 
 def _load_media(node: Node | None, span: Span, compiler: TextCompiler) -> MediaForm:
     """What is said of media, or, where nothing is, that it stands at `span`; a model that the table does not have is a finding."""
-    table = load_media_table()
+    table = replace(load_media_table(), own=compiler.load_rules())
     if node is None:
         return MediaForm(span, table)
     model = node.get("model")
@@ -310,21 +310,8 @@ def load_media_table() -> MediaTable:
     import tomllib
 
     read = tomllib.loads(Path(__file__).with_name("media.toml").read_text(encoding="utf-8"))
-    return MediaTable(read["as_of"], tuple(map(_load_rule, read["rule"])))
-
-
-def _load_rule(given: dict[str, Any]) -> MediaRule:
-    return MediaRule(
-        name=given["models"][0],
-        models=tuple(given["models"]),
-        source=given["source"],
-        how=given["how"],
-        numbers=given["numbers"],
-        details=given.get("detail", {}),
-        page=given.get("page", 0),
-        second=given.get("second", 0),
-        estimate=given.get("estimate", False),
-    )
+    as_of = read["as_of"]
+    return MediaTable(as_of, tuple(make_rule(one, as_of) for one in read["rule"]))
 
 
 def _load_window(node: Node, compiler: TextCompiler) -> Window:

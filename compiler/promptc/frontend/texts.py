@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from promptc.diag.findings import Diagnostic, DiskError, PromptcError, Span, fail
@@ -13,6 +13,7 @@ from promptc.files.paths import read_pack_file, show_path
 from promptc.files.reading import decode_text, read_file
 from promptc.frontend.kept_pack import Input, Inputs
 from promptc.frontend.yaml import MAX_BYTES
+from promptc.model.media import MediaRule
 from promptc.model.pack import Assert
 from promptc.model.state import Node
 from promptc.template.allow import Limits
@@ -38,15 +39,16 @@ class TextCompiler:
 
     A Node is compiled once, a file once; `files` reads them. What
     cannot be compiled stands as a constant, and the findings are raised before anything renders. `definitions` are what all of them
-    may name, `named` those that some of them do.
+    may name, `named` those that some of them do. `load_rules` gives the user's rules for media.
     """
 
-    def __init__(self, files: PackFiles, limits: Limits) -> None:
+    def __init__(self, files: PackFiles, limits: Limits, load_rules: Callable[[], tuple[MediaRule, ...]]) -> None:
         self._limits = limits
         self._sources: dict[str, str] = {}
         self.findings: list[Diagnostic] = []
         self.definitions: tuple[Definition, ...] = ()
         self.named: set[str] = set()
+        self.load_rules = load_rules
         self._parts = MOST_PARTS
         self._read = files
         self._expressions: dict[Node, Expression] = {}

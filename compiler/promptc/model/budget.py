@@ -1,7 +1,8 @@
 """The total budget of a prompt (`TotalBudget`), and the models that it may follow: the facts of each, and the table they stand in.
 
 `settle_budget` makes the budget of one render: for a budget that names a model, with the window that the table gives for it. `load_models`
-reads the table that promptc brings along (`models.toml`), and in front of it one of the user's, of the same form.
+reads the table that promptc brings along (`models.toml`), and in front of it one of the user's, of the same form. That may have rules for
+media, too, of the form of `frontend/media.toml`.
 """
 
 from __future__ import annotations
@@ -21,13 +22,14 @@ _OWN_NAME = "/"
 _TAG = ":"
 """Behind it stands which build of a model a local server runs: `qwen3:8b`."""
 
-_LIMIT = 1_000_000
+MOST_BYTES = 1_000_000
 """Bytes of a table of the user's."""
 
 _LARGEST = 999_999_999
 _TOKENS = ("context", "input", "output")
 _TEXTS = ("name", "provider", "tokenizer", "source", "tokenizer_source")
 _KEYS = (*_TEXTS, *_TOKENS, "price")
+_MEDIA = "media"
 _PRICE = ("input", "output", "up_to")
 _EXAMPLE = 'write, for example, `as_of = 2026-11-24`, then `[[model]]` with `name = "my-model"` and `context = 32768` below it'
 
@@ -63,11 +65,14 @@ class KnownModel:
 
 @frozen(eq=False)
 class ModelTable:
-    """Models by name. `as_of` is the day of the table that promptc brings along, `digest` that of its bytes."""
+    """Models by name. `as_of` is the day of the table that promptc brings along, `digest` that of its bytes. `media` are the rules of the
+    user's own table for what is no text.
+    """
 
     as_of: str = ""
     digest: str = ""
     models: Mapping[str, KnownModel] = field(default_factory=dict)
+    media: tuple[Any, ...] = ()
 
     def find(self, name: str) -> KnownModel | None:
         """The model of that name, also behind the name of who passes it on; without the tag where its server decides the window."""
@@ -153,12 +158,13 @@ def load_models(file: str | None = None) -> ModelTable:
     if file is None:
         return shipped
     try:
-        text = decode_text(read_given(file, _LIMIT), file)
+        text = decode_text(read_given(file, MOST_BYTES), file)
     except (OSError, ValueError) as wrong:
         reason = getattr(wrong, "strerror", None) or str(wrong)
         message = f"cannot read the table of models {file}: {reason}"
         raise DiskError([Diagnostic("PC0724", message, help="name a TOML file, such as `--models models.toml`")]) from wrong
-    return replace(shipped, models={**shipped.models, **_read_table(text, file).models})
+    own = _read_table(text, file)
+    return replace(shipped, models={**shipped.models, **own.models}, media=own.media)
 
 
 @cache
@@ -181,7 +187,14 @@ def _read_table(text: str, name: str) -> ModelTable:
         raise PromptcError(found)
     as_of = table["as_of"].isoformat()
     models = [_make_model(one, as_of) for one in table.get("model", [])]
-    return ModelTable(as_of, render_digest(text.encode()), {one.name: one for one in models})
+    return ModelTable(as_of, render_digest(text.encode()), {one.name: one for one in models}, tuple(_make_rules(table, as_of)))
+
+
+def _make_rules(table: Mapping[str, Any], as_of: str) -> Iterator[Any]:
+    for given in table.get(_MEDIA, []):
+        from promptc.model.media import make_rule  # late: few tables have any
+
+        yield make_rule(given, as_of)
 
 
 def _make_model(facts: Mapping[str, Any], as_of: str) -> KnownModel:
@@ -194,9 +207,11 @@ def _iter_wrong(table: Mapping[str, Any], source: Source) -> Iterator[Diagnostic
         message = "the table of models does not say of which day its figures are"
         yield Diagnostic("PC0756", message, source.span(1, 1), "write that day at the top, without quotes: `as_of = 2026-11-24`")
     for key in table:
-        if key not in ("as_of", "model"):
+        if key not in ("as_of", "model", _MEDIA):
             message = f"unknown key `{shorten(key)}` in the table of models"
-            yield Diagnostic("PC0756", message, _locate_line(source, key, 0), "a model begins with the line `[[model]]`")
+            help = "a model begins with the line `[[model]]`, a rule for pictures with `[[media]]`"
+            yield Diagnostic("PC0756", message, _locate_line(source, key, 0), help)
+    yield from _iter_wrong_media(table.get(_MEDIA, []), source)
     listed = table.get("model", [])
     if not isinstance(listed, list) or not all(isinstance(one, dict) for one in listed):
         yield Diagnostic(
@@ -212,6 +227,19 @@ def _iter_wrong(table: Mapping[str, Any], source: Source) -> Iterator[Diagnostic
                 "PC0756", f"the model `{shorten(name)}` stands in the table twice", _locate_model(source, index), "leave one out"
             )
         met.add(name if isinstance(name, str) else None)
+
+
+def _iter_wrong_media(listed: Any, source: Source) -> Iterator[Diagnostic]:
+    if not isinstance(listed, list) or not all(isinstance(one, dict) for one in listed):
+        span = _locate_line(source, _MEDIA, 0)
+        yield Diagnostic("PC0756", "`media` is not a list of rules", span, "write `[[media]]`, in two brackets")
+        return
+    for index, given in enumerate(listed):
+        from promptc.model.media import iter_wrong_rule
+
+        span, names = _locate_line(source, f"[[{_MEDIA}]]", index), given.get("models")
+        of = f" of `{shorten(names[0])}`" if isinstance(names, list) and names and isinstance(names[0], str) else ""
+        yield from (Diagnostic("PC0756", f"the rule for media{of} {wrong}", span, help) for wrong, help in iter_wrong_rule(given))
 
 
 def _iter_wrong_facts(facts: Mapping[str, Any], index: int, source: Source) -> Iterator[Diagnostic]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from promptc.diag.findings import Span, count_noun
+from promptc.diag.findings import Span, count_noun, join_names, shorten, suggest
 from promptc.diag.frozen import field, frozen
 from promptc.diag.typed import Any
 from promptc.template.compile import Expression
@@ -21,6 +21,10 @@ DETAILS = ("low", "medium", "high", "original", "auto")
 
 _BOUNDARY = ("", "-", "@", ":")
 """What may follow the beginning of a model's name that the table has: `gpt-5.6-sol`, `claude-opus-5-5@20261001`."""
+
+_RULE_KEYS = ("models", "how", "numbers", "detail", "page", "second", "estimate", "source", "example")
+_LARGEST = 10_000_000
+"""Of a number in a rule."""
 
 _UNITS: Mapping[str, str] = {"image": "width and height", "document": "number of pages", "audio": "length in seconds"}
 
@@ -52,8 +56,8 @@ class MediaRule:
     """How some models count, of which `name` is one; `how` names the formula of pictures, and `numbers` are its numbers.
 
     `details` are further numbers by what is asked for, `auto` among them; empty where a model knows no such thing. `page` and `second` are
-    the tokens of a page of a document and a second of sound, 0 where none are published. `source` is where it is published, `estimate`
-    tells that the provider itself calls it that.
+    the tokens of a page of a document and a second of sound, 0 where none are published. `source` is where it is published, on the day
+    `as_of`; `estimate` tells that the provider itself calls it that.
     """
 
     name: str
@@ -65,6 +69,7 @@ class MediaRule:
     page: int
     second: int
     estimate: bool
+    as_of: str
 
     def count(self, kind: str, size: MediaSize, detail: str | None) -> int:
         """The tokens of a part. Raises `UncountableError` for what the model does not count, or refuses."""
@@ -89,20 +94,24 @@ class MediaRule:
 
 @frozen
 class MediaTable:
-    """The rules as they were published on the day `as_of`."""
+    """The rules as they were published on the day `as_of`, and in front of them those of the user, `own`."""
 
     as_of: str
     rules: tuple[MediaRule, ...]
+    own: tuple[MediaRule, ...] = ()
 
     def find(self, model: str) -> MediaRule | None:
         """The rule of a model: the one with the longest beginning of its name. It may stand behind who passes it on: `openai/gpt-4o`."""
-        own = model.rsplit("/", 1)[-1]
-        found = [(len(start), rule) for rule in self.rules for start in rule.models if _begins(own, start)]
-        return max(found, key=lambda one: one[0])[1] if found else None
+        name = model.rsplit("/", 1)[-1]
+        for rules in (self.own, self.rules):
+            found = [(len(start), rule) for rule in rules for start in rule.models if _begins(name, start)]
+            if found:
+                return max(found, key=lambda one: one[0])[1]
+        return None
 
     def iter_models(self) -> Iterator[str]:
         """The beginnings of all names, in the table's order."""
-        return (name for rule in self.rules for name in rule.models)
+        return (name for rule in (*self.own, *self.rules) for name in rule.models)
 
 
 def _begins(name: str, start: str) -> bool:
@@ -165,6 +174,103 @@ def iter_counted(parts: Sequence[Mapping[str, Any]], counted: Sequence[CountedMe
     """For each part of a message what it was counted as; None for texts and turns of tools."""
     left = iter(counted)
     return (next(left, None) if part.get("type") in MEDIA_KINDS else None for part in parts)
+
+
+# --- rules as a table has them ---
+
+
+def make_rule(given: Mapping[str, Any], as_of: str) -> MediaRule:
+    """The rule of an entry in which `iter_wrong_rule` finds nothing."""
+    return MediaRule(
+        name=given["models"][0],
+        models=tuple(given["models"]),
+        source=given.get("source", ""),
+        how=given["how"],
+        numbers=given.get("numbers", {}),
+        details=given.get("detail", {}),
+        page=given.get("page", 0),
+        second=given.get("second", 0),
+        estimate=given.get("estimate", False),
+        as_of=as_of,
+    )
+
+
+def iter_wrong_rule(given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """What is wrong in an entry of a table, and what to write instead: keys, numbers that its formula lacks, examples that it misses."""
+    unknown = [key for key in given if key not in _RULE_KEYS]
+    if unknown:
+        yield f"has the unknown key `{shorten(unknown[0])}`", suggest(unknown[0], _RULE_KEYS)
+    models = given.get("models")
+    if not isinstance(models, list) or not models or not all(isinstance(one, str) and one.strip() for one in models):
+        yield "does not list its models", 'write how their names begin: `models = ["our-finetune"]`'
+        return
+    how = given.get("how")
+    if not isinstance(how, str) or how not in _NUMBERS:
+        known = join_names(_NUMBERS)
+        yield "does not say how pictures are counted", f"write `how`, which is one of {known}"
+        return
+    found = [*_iter_wrong_numbers(given, how), *_iter_wrong_plain(given)]
+    yield from found
+    if not found:
+        yield from _iter_missed(make_rule(given, ""), given.get("example", []))
+
+
+def _iter_wrong_numbers(given: Mapping[str, Any], how: str) -> Iterator[tuple[str, str]]:
+    needed, allowed = _NUMBERS[how]
+    numbers, details = given.get("numbers", {}), given.get("detail", {})
+    if not isinstance(numbers, dict) or not isinstance(details, dict) or not all(isinstance(one, dict) for one in details.values()):
+        yield "has `numbers` or `detail` of the wrong form", "write `numbers = {patch = 32}`, and `detail.low = {side = 512}`"
+        return
+    for name in details:
+        if name not in DETAILS:
+            yield f"has the unknown detail `{shorten(name)}`", f"write one of {join_names(DETAILS)}"
+    for key, value in [*numbers.items(), *(pair for one in details.values() for pair in one.items())]:
+        if key not in (*needed, *allowed):
+            yield f"has the number `{shorten(key)}`, which `{how}` does not use", f"it uses {join_names((*needed, *allowed))}"
+        elif not _is_number(value, least=0 if key in ("tile_tokens", "base") else 1):
+            yield f"has a `{key}` that is not a whole number in reach", f"write, for example, `{key} = 32`"
+    lacking = [key for key in needed if any(key not in {**numbers, **one} for one in (details or {"": {}}).values())]
+    if lacking:
+        yield f"lacks the number `{lacking[0]}`, which `{how}` needs", f"add it to `numbers`, or to each `detail`: `{lacking[0]} = …`"
+
+
+def _iter_wrong_plain(given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for key in ("page", "second"):
+        if not _is_number(given.get(key, 0), least=0):
+            yield f"has a `{key}` that is not a whole number in reach", f"write tokens, such as `{key} = 258`"
+    if not isinstance(given.get("estimate", False), bool):
+        yield "has an `estimate` that is neither true nor false", "write `estimate = true`, or leave it out"
+    if not isinstance(given.get("source", ""), str):
+        yield "has a `source` that is not a text", 'quote it: `source = "…"`'
+
+
+def _iter_missed(rule: MediaRule, examples: Any) -> Iterator[tuple[str, str]]:
+    """Examples that the rule counts otherwise: published figures hold a table to what it says."""
+    shape = "write `[[media.example]]` with `image = [1024, 1024]` and `tokens = 765` below it"
+    if not isinstance(examples, list) or not all(isinstance(one, dict) for one in examples):
+        yield "has an `example` of the wrong form", shape
+        return
+    for one in examples:
+        kind = next((kind for kind in MEDIA_KINDS if kind in one), "")
+        sizes = one.get(kind, 0) if kind == "image" else [one.get(kind, 0)]
+        is_sized = (
+            isinstance(sizes, list) and len(sizes) == (2 if kind == "image" else 1) and all(_is_number(size, least=1) for size in sizes)
+        )
+        if not kind or not is_sized or not _is_number(one.get("tokens"), least=0):
+            yield "has an `example` of the wrong form", shape
+            return
+        size = {"image": MediaSize(*sizes), "document": MediaSize(pages=sizes[0]), "audio": MediaSize(millis=1000 * sizes[0])}[kind]
+        try:
+            counted = rule.count(kind, size, one.get("detail"))
+        except UncountableError as wrong:
+            yield f"has an `example` that it does not count: {wrong}", wrong.help
+            continue
+        if counted != one["tokens"]:
+            yield f"counts {counted} tokens for its example of {one['tokens']}", "correct the numbers, or the example"
+
+
+def _is_number(value: Any, *, least: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and least <= value <= _LARGEST
 
 
 # --- the formulas ---
@@ -253,3 +359,11 @@ _FORMULAS: Mapping[str, Callable[[int, int, Mapping[str, int]], int]] = {
     "crops": _count_crops,
     "level": _count_level,
 }
+_NUMBERS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "patches": (("patch", "side", "percent"), ("patches", "limit", "longest")),
+    "tiles": (("base", "tile_tokens", "side", "short", "tile"), ("longest",)),
+    "visual": (("patch", "side", "patches"), ("longest",)),
+    "crops": (("small", "tile_tokens"), ("longest",)),
+    "level": (("tokens",), ("longest",)),
+}
+"""Of each formula the numbers that it needs, and those that it may have."""

@@ -339,11 +339,13 @@ def _describe_overhead(fitted: Fitted) -> dict[str, Any]:
 
 
 def _describe_table(fitted: Fitted) -> dict[str, Any]:
-    """Of the table that counts media its date, and whether any count by it is an estimate; nothing where it counted none."""
+    """Of the rules that counted media the oldest date, and whether any count by them is an estimate; nothing where they counted none."""
     counted = [one for fit in fitted.sections.values() for entry in fit.alive for one in entry.item.media if one.by]
     forms = [fit.section.items.message.media for fit in fitted.sections.values() if fit.section.items and fit.section.items.message]
-    as_of = next((form.table.as_of for form in forms if form is not None), None)
-    return {"media": {"as_of": as_of, "estimate": any(one.estimate for one in counted)}} if counted else {}
+    table = next((form.table for form in forms if form is not None), None)
+    rules = [table.find(one.by) for one in counted] if table is not None else []
+    days = [one.as_of for one in rules if one is not None] or ([table.as_of] if table is not None else [])
+    return {"media": {"as_of": min(days, default=None), "estimate": any(one.estimate for one in counted)}} if counted else {}
 
 
 def _count_joins(fitted: Fitted) -> int:

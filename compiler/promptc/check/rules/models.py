@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Sequence
 from promptc.check.configurations import Configurations
 from promptc.diag.findings import Diagnostic, PromptcError, Span, count_noun, shorten
 from promptc.diag.frozen import replace
-from promptc.frontend.manifest import iter_keys
 from promptc.model.budget import KnownModel, ModelTable, TotalBudget, describe_unknown, settle_budget
 from promptc.model.pack import PackModel
 from promptc.model.state import Node
@@ -46,13 +45,19 @@ def _iter_unlisted(pack: PackModel) -> Iterator[Diagnostic]:
             yield Diagnostic("PC0546", message, span, help, "warn")
 
 
-def _iter_named(manifest: Node) -> Iterator[tuple[str, Span]]:
-    """Every model that is named outside the list, with its place. One with a `context` beside it needs no table, and may be in none."""
-    for holder, key, node in iter_keys(manifest):
-        if key == "model" and holder.get("context") is None:
-            yield str(node.value), node.span
-        elif key == "models" and isinstance(node.value, dict):
-            yield from ((str(one.value), one.span) for one in node.value.values())
+def _iter_named(node: Node, key: str = "") -> Iterator[tuple[str, Span]]:
+    """Every model that is named outside the list, with its place; `node` stands under `key`. One with a `context` beside it needs no table,
+    and may be in none.
+    """
+    for name, inner in node.value.items() if isinstance(node.value, dict) else ():
+        if key in ("budget", "media") and name == "model" and node.get("context") is None:
+            yield str(inner.value), inner.span
+        elif key == "output" and name == "models":
+            yield from ((str(one.value), one.span) for one in inner.value.values())
+        else:
+            yield from _iter_named(inner, name)
+    for inner in node.value if isinstance(node.value, tuple) else ():
+        yield from _iter_named(inner)
 
 
 def _judge_listed(pack: PackModel, budget: TotalBudget, name: str, span: Span) -> Iterator[Diagnostic]:

@@ -260,8 +260,9 @@ class MediaReader:
             raise PromptcError([Diagnostic("PC0586", what, self.form.span, f"name a model: {of}, or say what it takes: `tokens`")])
         near = suggest(self.model, list(self.form.table.iter_models()))
         what = f"{name} cannot be counted: the table of {self.form.table.as_of} does not have the model `{self.model}`"
-        help = f"name a model that counts alike with `media: {{model: …}}`, or say what it takes with `tokens`; {near}"
-        raise PromptcError([Diagnostic("PC0586", what, self.form.span, help)])
+        own = "or give it a `[[media]]` rule in a table of your own (`--models`)"
+        help = f"name a model that counts alike with `media: {{model: …}}`, say what it takes with `tokens`, {own}; {near}"
+        raise PromptcError([Diagnostic("PC0586", what, self.form.span, help.removesuffix("; "))])
 
 
 def _read_stated(part: Mapping[str, Any]) -> MediaSize:
