@@ -73,7 +73,9 @@ def _read_gemini(body: Mapping[str, Any]) -> Any:
         raise ValueError(f"not in a request: {sorted(strange)}")
     read = {key: _adapt(models[key]).validate_python(value) for key, value in body.items()}
     written = {key: _adapt(models[key]).dump_python(value, by_alias=True, exclude_unset=True, mode="json") for key, value in read.items()}
-    for part in (part for content in written.get("contents", ()) for part in content.get("parts", ())):
+    parts = [part for content in written.get("contents", ()) for part in content.get("parts", ())]
+    shown = [inner for one in parts for inner in one.get("functionResponse", {}).get("parts", ())]
+    for part in (*parts, *shown):
         if "inlineData" in part:  # the SDK writes the alphabet for URLs, of which the service reads both
             part["inlineData"]["data"] = part["inlineData"]["data"].replace("-", "+").replace("_", "/")
     return written

@@ -12,7 +12,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from promptc.diag.frozen import field, frozen
 from promptc.diag.typed import Any, Literal
-from promptc.model.media import MEDIA_KINDS, describe_media
+from promptc.model.media import list_media
+from promptc.passes.items.render import render_part
 from promptc.text.diff import TextRun, diff_words
 from promptc.text.json import render_canonical_json, render_digest
 
@@ -290,7 +291,7 @@ def _show_part(part: Mapping[str, Any]) -> str:
     if part.get("type") == "text":
         return str(part["text"])
     try:
-        return describe_media(part) if part.get("type") in MEDIA_KINDS else render_canonical_json(part)
+        return render_part(part)
     except (LookupError, TypeError, ValueError):
         return render_canonical_json(part)  # of messages that promptc did not make
 
@@ -299,7 +300,7 @@ def _show_head(message: Mapping[str, Any]) -> str:
     """The role, whatever else the message has beside its content, and digests of its media, which their lines do not tell apart."""
     more = {key: value for key, value in message.items() if key not in ("role", "content")}
     content = message.get("content")
-    media = [part.get("source") for part in content if part.get("type") in MEDIA_KINDS] if isinstance(content, list) else []
+    media = [one.get("source") for part in content for one in list_media(part)] if isinstance(content, list) else []
     more |= {"media": [render_digest(render_canonical_json(one).encode())[:_DIGEST] for one in media]} if media else {}
     return f"{message.get('role')}:{f' {render_canonical_json(more)}' if more else ''}\n"
 

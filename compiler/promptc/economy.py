@@ -14,12 +14,13 @@ from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any, Literal
 from promptc.explain.items import trace_items
 from promptc.explain.output import PartTracer
+from promptc.model.media import MEDIA_KINDS
 from promptc.model.messages import CHAT, Caching
 from promptc.model.section import TOOLS
 from promptc.model.stages import Selected
 from promptc.model.state import Node
 from promptc.passes.fit.result import Part
-from promptc.passes.items.render import render_part
+from promptc.passes.items.render import join_counted
 from promptc.passes.payload.bodies import ContentBlock, read_messages
 from promptc.pipeline import Outcome, Prompt
 from promptc.text.counters.counter import Meter
@@ -161,16 +162,18 @@ class _RunMaker:
         if message == self._message:
             return 0
         self._message, self._lines, self._counted = message, [], 0
-        return self._layout.count_message(str(self._messages[message]["role"]))
+        head = self._messages[message]
+        return self._layout.count_message(str(head["role"]), head.get("name", ""))
 
     def _count(self, block: ContentBlock) -> int:
-        if block.media is not None:
-            return block.media.tokens * self._layout.meter.counter.unit
+        media = sum(one.tokens for one in block.media) * self._layout.meter.counter.unit
+        if block.kind in MEDIA_KINDS:
+            return media
         is_text = isinstance(self._messages[self._message]["content"], str)
-        own = "".join([part.text for part in block.parts]) if is_text else block.text if block.part is None else render_part(block.part)
+        own = "".join([part.text for part in block.parts]) if is_text else block.text if block.part is None else join_counted([block.part])
         self._lines.append(own)
         before, self._counted = self._counted, self._layout.meter.count(("" if is_text else "\n").join(self._lines))
-        return self._counted - before
+        return media + self._counted - before
 
 
 def compare_requests(before: ReadRequest, after: ReadRequest) -> Common:

@@ -84,7 +84,18 @@ def _write_content(content: Any) -> str:
     """A content as it is counted: parts on lines of their own, those that are no text as JSON. Media count by themselves."""
     if isinstance(content, str):
         return content
-    return "\n".join(part["text"] if part["type"] == "text" else _write(part) for part in content if part["type"] not in _MEDIA)
+    return "\n".join(part["text"] if part["type"] == "text" else _write(_blind(part)) for part in content if part["type"] not in _MEDIA)
+
+
+def _blind(part: Any) -> Any:
+    """A result without the media that a tool gave."""
+    if part["type"] != "tool_result" or not isinstance(part.get("content"), list):
+        return part
+    return {**part, "content": [one for one in part["content"] if not _is_seen(one)]}
+
+
+def _is_seen(value: Any) -> bool:
+    return isinstance(value, dict) and value.get("type") in _MEDIA and isinstance(value.get("source"), dict)
 
 
 def _write(value: Any) -> str:

@@ -13,7 +13,8 @@ _COUNTS = ("message_tokens", "prompt_tokens", "tool_tokens", "tools_tokens", "re
 
 def test_the_tables_are_those_of_the_file():
     text = DOCUMENT.read_text(encoding="utf-8")
-    for table in (_render_facts(), _render_counts(), _render_schemas(), _render_media(), _render_searches(), _render_caching()):
+    tables = (_render_facts(), _render_counts(), _render_schemas(), _render_media(), _render_media(in_result=True))
+    for table in (*tables, _render_searches(), _render_caching()):
         assert table in text, f"docs/reference/payloads.md lacks this table:\n\n{table}"
 
 
@@ -71,10 +72,14 @@ def _render_cache(provider: Provider, one: Caching) -> str:
     return f"| `{provider.name}` | {models} | {keeps} | {least} | {one.minutes or '-'} | {prices[0]} | {prices[1]} |"
 
 
-def _render_media() -> str:
+def _render_media(*, in_result: bool = False) -> str:
     head = "| format | kind | as | media types |\n| --- | --- | --- | --- |\n"
-    rows = [(load_provider(name), kind, taken) for name in PROVIDERS for kind, taken in load_provider(name).media]
-    cells = [(f"`{one.name}`", kind, " or ".join(taken.by), " ".join(f"`{type}`" for type in taken.types)) for one, kind, taken in rows]
+    taken_by = [(one, one.result_media if in_result else one.media) for one in map(load_provider, PROVIDERS)]
+    cells = [
+        (f"`{one.name}`", kind, " or ".join(taken.by), " ".join(f"`{type}`" for type in taken.types))
+        for one, media in taken_by
+        for kind, taken in media
+    ]
     return head + "\n".join(f"| {' | '.join(row)} |" for row in cells)
 
 

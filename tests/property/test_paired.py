@@ -9,11 +9,17 @@ from hypothesis import strategies as st
 
 from promptc.diag.findings import FitError
 from promptc.model.messages import PROVIDERS
+from tests.pictures import make_png, show
 from tests.property.drawing.packs import Drawn
 from tests.property.load_drawn import load_drawn
 from tests.published import MODELS, check_published
 
 _STEPS = ({"whole": "call"}, {"whole": "call", "step": 3}, {"whole": "call", "by": "-this.number"}, {"whole": "call", "floor": 2})
+
+
+_PICTURE = show(make_png(256, 256))
+_TEXT = st.integers(0, 9).map(lambda count: {"type": "text", "text": "y " * count})
+_TOLD = st.integers(0, 9).map(lambda count: "y " * count + "z") | st.lists(_TEXT | st.just(_PICTURE), max_size=3)
 
 
 @st.composite
@@ -25,7 +31,7 @@ def talks(draw: Any) -> list[dict[str, Any]]:
         text = [{"type": "text", "text": f"I look at {turn}."}] * draw(st.integers(0, 1))
         thought = [{"type": "thinking", "thinking": "hm", "signature": "s"}] * draw(st.sampled_from((0, 0, 1)))
         uses = [{"type": "tool_use", "id": id, "name": "look", "input": {"at": "x " * draw(st.integers(0, 9))}} for id in ids]
-        told = [{"type": "tool_result", "tool_use_id": id, "content": "y " * draw(st.integers(0, 9)) + id} for id in ids]
+        told = [{"type": "tool_result", "tool_use_id": id, "content": draw(_TOLD)} for id in ids]
         turns.append({"role": "assistant", "content": [*thought, *text, *uses]})
         turns += [{"role": "user", "content": one} for one in ([told] if draw(st.booleans()) else [[one] for one in told])]
         if draw(st.booleans()):
@@ -37,7 +43,8 @@ def talks(draw: Any) -> list[dict[str, Any]]:
 def packs(tmp_path_factory: Any) -> list[Any]:
     loaded = []
     for step in _STEPS:
-        message = {"role": "item.role", "content": "item.content", "parts": ["text", "tool_use", "tool_result", "thinking"]}
+        kinds = ["text", "tool_use", "tool_result", "thinking", "image"]
+        message = {"role": "item.role", "content": "item.content", "parts": kinds, "media": {"model": "gpt-4o"}}
         section = {"id": "log", "items": {"from": "state.turns", "message": message, "keep": [{"where": "item.content == 'Go on.'"}]}}
         manifest: dict[str, Any] = {"promptc": 1, "name": "paired", "version": "1.0.0", "tokenizer": "cl100k_base"}
         manifest |= {"budget": {"context": 9000, "reserve": 90}}
@@ -50,6 +57,8 @@ def packs(tmp_path_factory: Any) -> list[Any]:
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(turns=talks(), place=st.integers(0, len(_STEPS) - 1), share=st.integers(5, 100))
 def test_what_stands_is_paired(packs: list[Any], provider: str, turns: list[dict[str, Any]], place: int, share: int) -> None:
+    if provider in ("openai", "openai-compatible"):
+        turns = [_describe(turn) for turn in turns]
     whole = packs[place].render({"turns": turns}, format=provider)
     try:
         prompt = packs[place].render({"turns": turns}, format=provider, budget=max(40, whole.tokens * share // 100))
@@ -59,6 +68,13 @@ def test_what_stands_is_paired(packs: list[Any], provider: str, turns: list[dict
     check_published(provider, body)
     for uses, results in _PAIRS[provider](body):
         assert uses == results
+
+
+def _describe(turn: dict[str, Any]) -> dict[str, Any]:
+    """A turn without the pictures that tools gave: OpenAI's chat takes none there."""
+    if isinstance(turn["content"], str):
+        return turn
+    return {**turn, "content": [{**part, "content": "seen"} if "tool_use_id" in part else part for part in turn["content"]]}
 
 
 def _pair_openai(body: Any) -> Iterator[tuple[list[str], list[str]]]:

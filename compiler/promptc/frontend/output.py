@@ -467,9 +467,14 @@ def _load(name: str, as_of: str, facts: dict[str, Any]) -> Provider:
         tool_ids=values.get("tool_ids", "turn"),
         schema=_load_rules(facts["schema"]),
         caching=tuple(Caching(**{**one, "models": tuple(one.get("models", ()))}) for one in values["caching"]),
-        media=tuple((kind, TakenMedia(tuple(one["by"]), tuple(one["types"]))) for kind, one in values["media"].items()),
+        media=_load_media(values["media"]),
+        result_media=_load_media(values["result_media"]),
         search=_load_search(facts["search"]),
     )
+
+
+def _load_media(value: dict[str, Any]) -> tuple[tuple[str, TakenMedia], ...]:
+    return tuple((kind, TakenMedia(tuple(one["by"]), tuple(one["types"]))) for kind, one in value.items())
 
 
 def _load_search(fact: dict[str, Any]) -> ToolSearch | None:

@@ -7,6 +7,7 @@ two roots and ratios, which are taken as the providers' own code takes them, so 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
 
 from promptc.diag.findings import Span, count_noun, join_names, shorten, suggest
 from promptc.diag.frozen import field, frozen
@@ -170,10 +171,23 @@ def describe_media(part: Mapping[str, Any]) -> str:
     return f"[{part['type']}: {', '.join(told)}]" if told else f"[{part['type']}]"
 
 
-def iter_counted(parts: Sequence[Mapping[str, Any]], counted: Sequence[CountedMedia]) -> Iterator[CountedMedia | None]:
-    """For each part of a message what it was counted as; None for texts and turns of tools."""
+def list_media(part: Mapping[str, Any]) -> tuple[Mapping[str, Any], ...]:
+    """The media of a part of a message, once it was read: itself, or those in the list that a tool gave."""
+    if part.get("type") in MEDIA_KINDS:
+        return (part,)
+    content = part.get("content") if part.get("type") == "tool_result" else None
+    return tuple(filter(is_media, content)) if isinstance(content, list | tuple) else ()
+
+
+def is_media(value: Any) -> bool:
+    """Whether what stands in the list that a tool gave is a picture, a document or a sound."""
+    return isinstance(value, Mapping) and value.get("type") in MEDIA_KINDS and isinstance(value.get("source"), Mapping)
+
+
+def split_counted(parts: Sequence[Mapping[str, Any]], counted: Sequence[CountedMedia]) -> Iterator[tuple[CountedMedia, ...]]:
+    """For each part of a message what its media were counted as."""
     left = iter(counted)
-    return (next(left, None) if part.get("type") in MEDIA_KINDS else None for part in parts)
+    return (tuple(islice(left, len(list_media(part)))) for part in parts)
 
 
 # --- rules as a table has them ---

@@ -260,6 +260,7 @@ class Provider:
     tool_ids: Literal["turn", "once"] = "turn"
     schema: SchemaRules = SchemaRules()
     media: tuple[tuple[str, TakenMedia], ...] = ()
+    result_media: tuple[tuple[str, TakenMedia], ...] = ()
     search: ToolSearch | None = None
     caching: tuple[Caching, ...] = ()
 
@@ -276,9 +277,9 @@ class Provider:
         name = _cut_own_name(model or "")
         return next(one for one in self.caching if not one.models or name.startswith(one.models))
 
-    def find_media(self, kind: str) -> TakenMedia | None:
-        """How it takes parts of that kind; None where it takes none."""
-        return next((taken for name, taken in self.media if name == kind), None)
+    def find_media(self, kind: str, *, in_result: bool = False) -> TakenMedia | None:
+        """How it takes parts of that kind, or those in the result of a tool; None where it takes none."""
+        return next((taken for name, taken in (self.result_media if in_result else self.media) if name == kind), None)
 
 
 def _cut_own_name(model: str) -> str:

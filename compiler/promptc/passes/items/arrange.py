@@ -13,6 +13,7 @@ from itertools import chain
 from promptc.diag.findings import fail, show_value
 from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any
+from promptc.model.media import split_counted
 from promptc.model.section import Dedupe, Items, Limit, LimitPer, SortKey, spell_key
 from promptc.model.stages import Item
 from promptc.passes.bind import evaluate_key, pay_text, type_key
@@ -302,11 +303,13 @@ def has_call(item: Item, id: str) -> bool:
 
 def leave_out_call(item: Item, id: str, meter: Meter) -> Item | None:
     """The message without the use or the result of that id; None where nothing is left of it."""
-    parts = tuple(part for part in item.content or () if _find_half(part) not in ((id, 0), (id, 1)))
-    if not parts:
+    content = item.content or ()
+    left = [pair for pair in zip(content, split_counted(content, item.media), strict=True) if _find_half(pair[0]) not in ((id, 0), (id, 1))]
+    if not left:
         return None
+    parts, media = tuple(part for part, _ in left), tuple(chain(*(counted for _, counted in left)))
     text = "\n".join(map(render_part, parts))
-    return replace(item, raw=text, text=text, content=parts, beyond=count_beyond(parts, item.media, text, meter))
+    return replace(item, raw=text, text=text, content=parts, media=media, beyond=count_beyond(parts, media, text, meter))
 
 
 def _iter_joined(items: Sequence[Item], calls: Mapping[str, _Calls]) -> Iterator[Item]:

@@ -355,9 +355,44 @@ def read_parts(content: Sequence[Any], message: MessageForm, item: str, pay: Cal
 
             passing.append((given, read_media(given, kind, name, message.span, pay)))
         else:
+            told = given.get("content") if kind == "tool_result" else None
+            if isinstance(told, list | tuple) and any(map(_name_media, told)) and all(map(_is_shown, told)):
+                passing.append((given, {**_write_part(given, kind), "content": _read_shown(told, name, message, pay)}))
+                continue
             _refuse_media(given, kind, name, message)
             passing.append((given, _write_part(given, kind)))
     return PassedParts(tuple(passing), tuple(left_out))
+
+
+def _name_media(value: Any) -> str:
+    """The kind of a picture, a document or a sound in the list that a tool gave; empty for all else."""
+    given = value.get("type") if isinstance(value, Mapping) else None
+    kind = read_part_kind(given) if isinstance(given, str) else ""
+    return kind if kind in MEDIA_KINDS and next(_iter_held("", value), None) is not None else ""
+
+
+def _is_shown(value: Any) -> bool:
+    """Whether a tool gave it as a text or as media, which a model is shown as such."""
+    is_text = isinstance(value, Mapping) and read_part_kind(str(value.get("type"))) == "text" and isinstance(value.get("text"), str)
+    return is_text or bool(_name_media(value))
+
+
+def _read_shown(content: Sequence[Any], name: str, message: MessageForm, pay: Callable[[int], None]) -> list[Mapping[str, Any]]:
+    """The texts and media that a tool gave, as parts of a message are read. Raises PC0580 for a kind that `parts` does not name."""
+    from promptc.passes.items.media import read_media
+
+    shown: list[Mapping[str, Any]] = []
+    for place, given in enumerate(content, 1):
+        kind = _name_media(given)
+        if not kind:
+            shown.append({"type": "text", "text": given["text"]})
+            continue
+        if kind not in message.passing:
+            what = f"{name}, a `tool_result`, holds a part of the kind `{kind}`, and `parts` does not name that"
+            help = f"name `{kind}` in `parts`, beside `tool_result`; or leave such items out with `where`"
+            raise fail("PC0580", what, message.span, help=help)
+        shown.append(read_media(given, kind, f"{kind} {place} of the result in {name}", message.span, pay))
+    return shown
 
 
 def _write_part(given: Mapping[str, Any], kind: str) -> Mapping[str, Any]:
@@ -392,7 +427,9 @@ def _refuse_media(part: Mapping[str, Any], kind: str, name: str, message: Messag
     told = part.get("content") if kind == "tool_result" else part.get("input") if kind == "tool_use" else None
     held = next(_iter_media(told), None)
     if held is not None:
-        help = "describe in words what it shows, leave the item out with `where`, or leave `tool_use` and `tool_result` out of `parts`"
+        help = "give what a tool shows as a list of texts and media: `content: [{type: image, source: …}]`; or describe it in words"
+        if kind == "tool_use":
+            help = "describe in words what it shows, leave the item out with `where`, or leave `tool_use` and `tool_result` out of `parts`"
         raise fail("PC0580", f"{name}, a `{kind}`, holds a part of the kind `{held}`, which no request can hold", message.span, help=help)
 
 

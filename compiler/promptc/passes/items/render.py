@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from promptc.diag.findings import fail, show_value
 from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any, Literal
-from promptc.model.media import MEDIA_KINDS, CountedMedia, describe_media
+from promptc.model.media import MEDIA_KINDS, CountedMedia, describe_media, is_media, list_media
 from promptc.model.section import SYSTEM_ROLES, Fence, Items, MessageForm, Section, Size, ToolForms, TrimEach, has_each
 from promptc.model.stages import Item
 from promptc.passes.bind import pay_text
@@ -230,7 +230,7 @@ class ItemRenderer:
         count = self._count_media
         if count is None:
             return (), 0
-        pairs = [pair for pair in passing if pair[1]["type"] in MEDIA_KINDS]
+        pairs = [pair for given, part in passing for pair in _pair_media(given, part)]
         media = tuple(count(*pair, self._names, f"{pair[1]['type']} {place} of {name}") for place, pair in enumerate(pairs, 1))
         return media, count_beyond(rendered, media, text, self._meter)
 
@@ -238,10 +238,29 @@ class ItemRenderer:
         read_run(self._names).pay(steps, self._items.span, f"reading the media of `{self._section.id}`")
 
 
+def _pair_media(given: Mapping[str, Any], part: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any]]]:
+    """The media of a part, each as it was given and as it is rendered."""
+    if part["type"] in MEDIA_KINDS:
+        yield given, part
+    elif list_media(part):
+        yield from (pair for pair in zip(given["content"], part["content"], strict=True) if is_media(pair[1]))
+
+
 def render_part(part: Mapping[str, Any]) -> str:
-    """What stands for a message part in a text: a text part's text, the line of a part that is no text, another part's canonical JSON."""
+    """What stands for a message part in a text: a text part's text, the line of a part that is no text, another part's canonical JSON, in
+    which that line stands for each of the media that a tool gave.
+    """
     kind = part.get("type")
-    return str(part["text"]) if kind == "text" else describe_media(part) if kind in MEDIA_KINDS else render_canonical_json(part)
+    if kind == "text" or kind in MEDIA_KINDS:
+        return str(part["text"]) if kind == "text" else describe_media(part)
+    return render_canonical_json(_change_media(part, lambda one: [{"type": "text", "text": describe_media(one)}]))
+
+
+def _change_media(part: Mapping[str, Any], change: Callable[[Mapping[str, Any]], list[Any]]) -> Mapping[str, Any]:
+    """A result with other things in the place of each of its media; any other part as it is."""
+    if not list_media(part):
+        return part
+    return {**part, "content": [other for one in part["content"] for other in (change(one) if is_media(one) else [one])]}
 
 
 def count_beyond(parts: Sequence[Mapping[str, Any]], media: Sequence[CountedMedia], text: str, meter: Meter) -> int:
@@ -253,7 +272,7 @@ def count_beyond(parts: Sequence[Mapping[str, Any]], media: Sequence[CountedMedi
 
 def join_counted(parts: Sequence[Mapping[str, Any]]) -> str:
     """What is counted as text of the parts of a message."""
-    return "\n".join(render_part(part) for part in parts if part.get("type") not in MEDIA_KINDS)
+    return "\n".join(render_part(_change_media(part, lambda one: [])) for part in parts if part.get("type") not in MEDIA_KINDS)
 
 
 def fits_size(text: str, size: Size, meter: Meter, total: int) -> bool:
@@ -506,8 +525,14 @@ def guard_parts(parts: Sequence[Mapping[str, Any]], guard: Guard) -> tuple[tuple
 def _guard_part(part: Mapping[str, Any], guard: Guard) -> tuple[Mapping[str, Any], tuple[Finding, ...]]:
     """Of media nothing is text that a model reads but a title: bytes and URLs stay as they were checked."""
     if part.get("type") not in MEDIA_KINDS:
-        guarded, found = guard_value(part, guard, is_joined=guard.guards_ends)
-        return guarded, found
+        guarded, found = guard_value(_change_media(part, lambda one: [None]), guard, is_joined=guard.guards_ends)
+        if not list_media(part):
+            return guarded, found
+        shown = [
+            _guard_part(one, guard) if is_media(one) else (other, ())
+            for one, other in zip(part["content"], guarded["content"], strict=True)
+        ]
+        return {**guarded, "content": [one for one, _ in shown]}, (*found, *(met for _, more in shown for met in more))
     title, found = guard_value(part.get("title"), guard)
     return ({**part, "title": title} if title is not None else part), found
 

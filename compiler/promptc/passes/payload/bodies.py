@@ -7,17 +7,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import groupby
+from itertools import groupby, islice
 
 from promptc.diag.findings import Diagnostic, Span
 from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any
-from promptc.model.media import DETAILS, CountedMedia, iter_counted
+from promptc.model.media import DETAILS, MEDIA_KINDS, CountedMedia, is_media, list_media, split_counted
 from promptc.model.messages import Provider
 from promptc.model.pack import Response
 from promptc.model.section import Section, Tool
 from promptc.passes.assemble import Emitted
 from promptc.passes.fit.result import Part
+from promptc.passes.items.render import join_counted
 from promptc.passes.layout.layout import Layout
 from promptc.text.characters import is_blank
 from promptc.text.counters.counter import Meter
@@ -41,15 +42,16 @@ _BETWEEN = "\n\n"
 class ContentBlock:
     """A run of a message: `text`, or a `part` that is none (tool_use, tool_result, thinking).
 
-    `media` is what such a part was counted as, where it is a picture, a document or a sound. `ends` is the section whose cache breakpoint
-    stands behind it (empty: none), `place` where the pack declares that, `prefix` the tokens of the whole request up to there.
-    `continues` tells that it goes on with the text of the block before, which a breakpoint cut. `parts` are those of the prompt that it is
-    made of; the texts of those of a text block, joined, are the text, but for the blank line that parts two systems.
+    `media` is what its pictures, documents and sounds were counted as: of such a part itself, of a result those that a tool gave.
+    `ends` is the section whose cache breakpoint stands behind it (empty: none), `place` where the pack declares that, `prefix` the tokens
+    of the whole request up to there. `continues` tells that it goes on with the text of the block before, which a breakpoint cut. `parts`
+    are those of the prompt that it is made of; the texts of those of a text block, joined, are the text, but for the blank line that parts
+    two systems.
     """
 
     text: str = ""
     part: Mapping[str, Any] | None = None
-    media: CountedMedia | None = None
+    media: tuple[CountedMedia, ...] = ()
     ends: str = ""
     prefix: int = 0
     continues: bool = False
@@ -64,7 +66,7 @@ class ContentBlock:
     @property
     def is_content(self) -> bool:
         """Whether it stands among the texts of a message, where a provider knows contents and turns of tools apart."""
-        return self.part is None or self.media is not None
+        return self.part is None or self.kind in MEDIA_KINDS
 
 
 @frozen(eq=False)
@@ -153,7 +155,7 @@ def _join(parts: Sequence[Part]) -> str:
 
 def _list_parts(content: Sequence[Mapping[str, Any]], parts: Sequence[Part], ends: Mapping[int, Section]) -> tuple[ContentBlock, ...]:
     """The breakpoint of a section ends its last message, so it stands behind the last part."""
-    counted = iter_counted(content, next((part.item.item.media for part in parts if part.item is not None), ()))
+    counted = split_counted(content, next((part.item.item.media for part in parts if part.item is not None), ()))
     own = tuple(parts)
     blocks = [
         ContentBlock(str(part["text"]), parts=own) if part.get("type") == "text" else ContentBlock(part=part, media=media, parts=own)
@@ -186,9 +188,8 @@ def _measure(messages: Sequence[Message], layout: Layout, tools: Sequence[Tool])
 
 
 def _count_block(block: ContentBlock, meter: Meter) -> int:
-    if block.media is not None:
-        return block.media.tokens * meter.counter.unit
-    return meter.count(block.text if block.part is None else render_canonical_json(block.part))
+    units = sum(one.tokens for one in block.media) * meter.counter.unit
+    return units + meter.count(block.text if block.part is None else join_counted([block.part]))
 
 
 def arrange(
@@ -326,6 +327,23 @@ def render_result(content: Any) -> str:
     return "" if content is None else render_canonical_json(content)
 
 
+def iter_shown(block: ContentBlock) -> Iterator[ContentBlock]:
+    """The texts and media that a tool gave, each a block of its own; nothing of a result without media."""
+    part = block.part or {}
+    counted = iter(block.media)
+    for one in part["content"] if block.kind == "tool_result" and list_media(part) else ():
+        if is_media(one):
+            yield ContentBlock(part=one, media=tuple(islice(counted, 1)))
+        elif not is_blank(one["text"]):
+            yield ContentBlock(one["text"])
+
+
+def read_told(part: Mapping[str, Any]) -> Any:
+    """What a tool gave, without its media."""
+    content = part["content"]
+    return [one for one in content if not is_media(one)] if list_media(part) else content
+
+
 def join_texts(texts: Sequence[str]) -> str:
     """Texts of one message where a provider takes a single one: a line end apart, which is how they are counted."""
     return "\n".join(texts)
@@ -367,12 +385,14 @@ def _write_anthropic_content(blocks: Sequence[ContentBlock]) -> str | list[dict[
 
 
 def _write_block(block: ContentBlock) -> dict[str, Any]:
-    written = {"type": "text", "text": block.text} if block.part is None else _write_anthropic_part(dict(block.part))
+    written: dict[str, Any] = {"type": "text", "text": block.text} if block.part is None else _write_anthropic_part(dict(block.part))
+    if shown := [_write_block(one) for one in iter_shown(block)]:
+        written["content"] = shown
     return {**written, "cache_control": {"type": "ephemeral"}} if block.ends else written
 
 
 def _write_anthropic_part(part: dict[str, Any]) -> dict[str, Any]:
-    """Write a part; what a tool gave stays a list where it is one of text parts, else it is one text."""
+    """Write a part; what a tool gave stays a list where it is one of text parts (media are put in behind), else it is one text."""
     if part["type"] != "tool_result":
         source = part.get("source", {})
         return {**part, "source": {"type": "url", "url": source["url"]}} if source.get("type") == "url" else part
@@ -417,21 +437,28 @@ def _write_parts(blocks: Sequence[ContentBlock]) -> list[dict[str, Any]]:
 
 def _write_gemini_part(block: ContentBlock) -> dict[str, Any]:
     part = block.part or {}
-    if block.media is not None:
-        return _write_gemini_media(part, block.media)
+    if block.kind in MEDIA_KINDS:
+        return _write_gemini_media(block)
     if block.kind == "tool_use":
         return {"functionCall": {"id": part["id"], "name": part["name"], "args": part["input"]}}
-    response = {"error" if part["is_error"] else "output": _read_output(part["content"])}
-    return {"functionResponse": {"id": part["tool_use_id"], "name": part["name"], "response": response}}
+    response = {"error" if part["is_error"] else "output": _read_output(read_told(part))}
+    shown = [_write_gemini_media(one) for one in iter_shown(block) if one.part is not None]
+    more = {"parts": shown} if shown else {}
+    return {"functionResponse": {"id": part["tool_use_id"], "name": part["name"], "response": response, **more}}
 
 
-def _write_gemini_media(part: Mapping[str, Any], media: CountedMedia) -> dict[str, Any]:
-    source = part["source"]
-    level = _LEVELS.get(media.detail or "auto")
+def _write_gemini_media(block: ContentBlock) -> dict[str, Any]:
+    source = (block.part or {})["source"]
+    level = _LEVELS.get(_find_detail(block) or "auto")
     asked = {"mediaResolution": {"level": level}} if level is not None else {}
     if source["type"] == "base64":
         return {"inlineData": {"mimeType": source["media_type"], "data": source["data"]}, **asked}
     return {"fileData": {"mimeType": source["media_type"], "fileUri": source["url"]}, **asked}
+
+
+def _find_detail(block: ContentBlock) -> str | None:
+    """How closely the model is asked to look at it."""
+    return block.media[0].detail if block.media else None
 
 
 def _read_output(content: Any) -> Any:
@@ -457,10 +484,12 @@ def _iter_ollama_messages(message: Message) -> Iterator[dict[str, Any]]:
     """As in OpenAI's, but arguments are a mapping and a result names its tool."""
     for block in message.blocks:
         if block.part is not None and block.kind == "tool_result":
-            yield {"role": "tool", "tool_name": block.part["name"], "content": render_result(block.part["content"])}
+            shown = [one.part["source"]["data"] for one in iter_shown(block) if one.part is not None]
+            told = {"role": "tool", "tool_name": block.part["name"], "content": render_result(read_told(block.part))}
+            yield {**told, **({"images": shown} if shown else {})}
     text = join_texts([block.text for block in message.blocks if block.part is None])
     calls = [_write_ollama_call(block) for block in message.blocks if block.kind == "tool_use"]
-    images = [block.part["source"]["data"] for block in message.blocks if block.part is not None and block.media is not None]
+    images = [block.part["source"]["data"] for block in message.blocks if block.part is not None and block.kind in MEDIA_KINDS]
     if calls:
         yield {"role": message.role, "content": text, "tool_calls": calls}
     elif text or images:
@@ -529,15 +558,17 @@ def _write_openai_content(texts: Sequence[ContentBlock]) -> str | list[dict[str,
 
 
 def _write_openai_part(block: ContentBlock) -> dict[str, Any]:
-    written: dict[str, Any] = {"type": "text", "text": block.text} if block.part is None else _write_openai_media(block.part, block.media)
+    written: dict[str, Any] = (
+        {"type": "text", "text": block.text} if block.part is None else _write_openai_media(block.part, _find_detail(block))
+    )
     return {**written, "prompt_cache_breakpoint": dict(BREAKPOINT)} if block.ends else written
 
 
-def _write_openai_media(part: Mapping[str, Any], media: CountedMedia | None) -> dict[str, Any]:
+def _write_openai_media(part: Mapping[str, Any], detail: str | None) -> dict[str, Any]:
     source = part["source"]
     if part["type"] == "image":
-        detail = {"detail": media.detail} if media is not None and media.detail is not None else {}
-        return {"type": "image_url", "image_url": {"url": _write_url(source), **detail}}
+        asked = {"detail": detail} if detail is not None else {}
+        return {"type": "image_url", "image_url": {"url": _write_url(source), **asked}}
     if part["type"] == "audio":
         return {"type": "input_audio", "input_audio": {"data": source["data"], "format": _SOUNDS[source["media_type"]]}}
     return {"type": "file", "file": {"filename": part.get("title") or _UNTITLED, "file_data": _write_url(source)}}
@@ -606,15 +637,14 @@ def _write_responses_part(block: ContentBlock) -> dict[str, Any]:
     if block.part is None:
         written: dict[str, Any] = {"type": "input_text", "text": block.text}
     else:
-        written = _write_responses_media(block.part, block.media)
+        written = _write_responses_media(block.part, _find_detail(block))
     return {**written, "prompt_cache_breakpoint": dict(BREAKPOINT)} if block.ends else written
 
 
-def _write_responses_media(part: Mapping[str, Any], media: CountedMedia | None) -> dict[str, Any]:
+def _write_responses_media(part: Mapping[str, Any], detail: str | None) -> dict[str, Any]:
     source = part["source"]
     if part["type"] == "image":
-        detail = (media.detail if media is not None else None) or "auto"
-        return {"type": "input_image", "detail": detail, "image_url": _write_url(source)}
+        return {"type": "input_image", "detail": detail or "auto", "image_url": _write_url(source)}
     if source["type"] == "url":
         return {"type": "input_file", "file_url": source["url"]}
     return {"type": "input_file", "filename": part.get("title") or _UNTITLED, "file_data": _write_url(source)}
@@ -627,5 +657,6 @@ def _write_responses_call(block: ContentBlock) -> dict[str, Any]:
 
 def _write_result(block: ContentBlock) -> dict[str, Any]:
     part = block.part or {}
-    output = _write_responses_content([ContentBlock(render_result(part["content"]), ends=block.ends)])
+    shown = list(iter_shown(block)) or [ContentBlock(render_result(part["content"]))]
+    output = _write_responses_content([*shown[:-1], replace(shown[-1], ends=block.ends)])
     return {"type": "function_call_output", "call_id": part["tool_use_id"], "output": output}

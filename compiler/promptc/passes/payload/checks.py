@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from promptc.diag.findings import Diagnostic, PromptcError, count_noun, fail, join_names, show_value
 from promptc.diag.frozen import as_plain, frozen, replace
 from promptc.diag.typed import Any
-from promptc.model.media import DETAILS, MEDIA_KINDS
+from promptc.model.media import DETAILS, MEDIA_KINDS, is_media, list_media
 from promptc.model.messages import CHAT, Provider
 from promptc.model.pack import Response
 from promptc.model.section import Tool
@@ -190,29 +190,38 @@ def _judge(part: Mapping[str, Any], message: Message, used: set[str]) -> Iterato
 
 
 def _judge_media(block: ContentBlock, message: Message, provider: Provider) -> Iterator[Diagnostic]:
-    """Whether the provider takes a part of that kind, so given, of that media type and with that detail."""
-    part, taken = block.part or {}, provider.find_media(block.kind)
-    if block.kind not in MEDIA_KINDS:
-        return
-    source, what = part["source"], ""
-    media_type = source.get("media_type", "")
+    """Whether the provider takes each picture, document and sound of a part, so given, of that media type and with that detail."""
+    part = block.part or {}
+    for place, one in enumerate(list_media(part)):
+        detail = block.media[place].detail if place < len(block.media) else None
+        found = _find_untaken(one, detail, provider, in_result=one is not part)
+        if found is not None:
+            what, help = found
+            yield Diagnostic("PC0589", f"{message.name}: {provider.title} {what}", message.span, help)
+
+
+def _find_untaken(part: Mapping[str, Any], detail: str | None, provider: Provider, *, in_result: bool) -> tuple[str, str] | None:
+    """What the provider does not take, and the way out; None where it takes the part."""
+    kind, source = str(part["type"]), part["source"]
+    taken, media_type = provider.find_media(kind, in_result=in_result), source.get("media_type", "")
+    where = " in the result of a tool" if in_result else ""
+    if taken is None and in_result:
+        known = [name for name, _ in provider.result_media]
+        there = f"it takes {join_names(known)} there; " if known else ""
+        return f"takes no {kind}{where}", f"{there}put the {kind} into a message of the user behind the results, and say so in the result"
     if taken is None:
-        known = [kind for kind, _ in provider.media]
-        what, help = (
-            f"{provider.title} takes no part of the kind `{block.kind}`",
-            f"it takes {join_names(known)}; describe the rest in words",
-        )
-    elif source["type"] not in taken.by:
-        what, help = f"{provider.title} takes no {block.kind} by URL", "give its bytes: `source: {type: base64, media_type: …, data: …}`"
-    elif media_type and media_type not in taken.types:
-        what, help = f"{provider.title} takes no {block.kind} of the type `{media_type}`", f"it takes {join_names(taken.types)}"
-    elif provider.name == "gemini" and not media_type:
-        what, help = f"{provider.title} needs the type of what a URL leads to", "write `media_type` in the `source` of the part"
-    elif provider.name.startswith("openai") and block.media is not None and block.media.detail == "medium":
-        known = [name for name in DETAILS if name != "medium"]
-        what, help = f"{provider.title} has no detail `medium`", f"write one of {join_names(known)}"
-    if what:
-        yield Diagnostic("PC0589", f"{message.name}: {what}", message.span, help)
+        known = [name for name, _ in provider.media]
+        help = f"it takes {join_names(known)}; describe the rest in words" if known else "describe in words what it shows"
+        return f"takes no part of the kind `{kind}`", help
+    if source["type"] not in taken.by:
+        return f"takes no {kind} by URL{where}", "give its bytes: `source: {type: base64, media_type: …, data: …}`"
+    if media_type and media_type not in taken.types:
+        return f"takes no {kind} of the type `{media_type}`{where}", f"it takes {join_names(taken.types)}"
+    if provider.name == "gemini" and not media_type:
+        return "needs the type of what a URL leads to", "write `media_type` in the `source` of the part"
+    if provider.name.startswith("openai") and detail == "medium":
+        return "has no detail `medium`", f"write one of {join_names([name for name in DETAILS if name != 'medium'])}"
+    return None
 
 
 def _refuse(message: Message, what: str, help: str) -> Diagnostic:
@@ -270,16 +279,22 @@ def _reduce_block(block: ContentBlock, names: Mapping[str, str]) -> ContentBlock
     part = block.part
     if part is None or block.kind not in _KEYS:
         return block
-    own: dict[str, Any] = {"type": block.kind, **{key: part.get(key) for key in _KEYS[block.kind][1]}}
-    if block.media is not None:
-        own |= {key: part[key] for key in ("title",) if key in part}
+    own = _reduce_part(part)
     if block.kind == "tool_result":
         own |= {
             "name": names.get(str(part.get("tool_use_id")), ""),
-            "content": part.get("content"),
+            "content": [_reduce_part(one) if is_media(one) else one for one in part["content"]]
+            if list_media(part)
+            else part.get("content"),
             "is_error": part.get("is_error") is True,
         }
     return replace(block, part=own)
+
+
+def _reduce_part(part: Mapping[str, Any]) -> dict[str, Any]:
+    kind = str(part["type"])
+    titled = ("title",) if kind in MEDIA_KINDS and "title" in part else ()
+    return {"type": kind, **{key: part.get(key) for key in (*_KEYS[kind][1], *titled)}}
 
 
 def check_uses(messages: Sequence[Message]) -> Iterator[Diagnostic]:
