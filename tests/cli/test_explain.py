@@ -4,6 +4,7 @@ import json
 import re
 import xml.etree.ElementTree as ET
 
+import jsonschema
 import pytest
 
 from tests.contract.sources import ROOT
@@ -322,3 +323,26 @@ def test_names_are_text_in_the_picture(run, tmp_path):
 def test_a_picture_is_one_view(other, keep, run):
     done = run("explain", "keep", STATE, "--svg", *other)
     assert done.code == 2 and "`--svg`" in done.err
+
+
+# contract 5.51 and 13.20
+def test_what_another_order_would_have_kept_is_a_golden_as_json(run, golden):
+    given = ("fixtures/desk/base", "fixtures/desk/base/state.json", "--budget", "140", "--quiet")
+    report = json.loads(run("explain", *given, "--json").out)
+    golden("explain_slack.json", json.dumps(report.pop("slack"), indent=1) + "\n")
+    schema = json.loads((ROOT / "schemas" / "report.schema.json").read_text(encoding="utf-8"))
+    jsonschema.validate(json.loads(run("explain", *given, "--json").out), schema)
+
+
+def test_a_render_tries_no_other_order(run, tmp_path, monkeypatch):
+    """Neither its report nor its meter: only `explain` asks, and of its views the meter."""
+    tried = []
+    monkeypatch.setattr("promptc.explain.slack.list_slack", lambda *_: tried.append(True) or ())
+    report = tmp_path / "report.json"
+    given = ("fixtures/desk/base", "fixtures/desk/base/state.json", "--quiet")
+    assert run("render", *given, "--report", str(report)).code == 0
+    assert "slack" not in json.loads(report.read_text(encoding="utf-8"))
+    assert run("render", *given, "--budget", "20").code == 3
+    assert run("explain", *given, "--why", "clips/bridge").code == 0
+    assert not tried
+    assert run("explain", *given).code == 0 and tried

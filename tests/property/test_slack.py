@@ -1,5 +1,6 @@
 """What `explain` says that another order of steps would have kept is what a render of the pack in that order keeps."""
 
+from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import replace
 from random import Random
@@ -38,20 +39,26 @@ def judge_promise(loaded: Loaded, tally: Tally, library: Library) -> str | None:
             named = f"at {total}: {told}"
             if after.tokens != told["tokens"] or after.tokens - outcome.tokens != told["more"] or told["more"] < 1:
                 return f"{named}: the render has {after.tokens} tokens, from {outcome.tokens}"
-            losses = _find_losses(outcome, after)
+            losses = _find_losses(outcome, after, told)
             if losses:
                 return f"{named}: {losses}"
     return None
 
 
-def _find_losses(before: Any, after: Any) -> str:
-    """An item that the other order has less of."""
+def _find_losses(before: Any, after: Any, told: dict[str, Any]) -> str:
+    """An item that the other order has less of, or no more where that is promised."""
     there = {(one["id"], item["id"]): item["chars"] for one in after.report["sections"] for item in one["items"]}
     for section in before.report["sections"]:
         for item in section["items"]:
             if item["chars"] > there.get((section["id"], item["id"]), -1):
                 return f"less is left of {section['id']}/{item['id']}"
-    return ""
+    had = {(one["id"], item["id"]): item["chars"] for one in before.report["sections"] for item in one["items"]}
+    missed = [key for key in _iter_items(told) if there.get(key, 0) <= had.get(key, -1)]
+    return f"no more is left of {missed[0]}" if missed else ""
+
+
+def _iter_items(told: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    return ((section, name) for section, names in told["items"].items() for name in names)
 
 
 # contract 11.4
@@ -96,7 +103,7 @@ def reorder(manifest: dict[str, Any], told: dict[str, Any]) -> dict[str, Any] | 
         name = address.split(".")[0]
         if any("overflow" in tier.get("sections", {}).get(name, {}) for tier in manifest.get("strain", {}).get("tiers", [])):
             return None
-        section = next(one for one in changed["sections"] if one["id"] == name)
+        section = changed["tools"] if name == "tools" else next(one for one in changed["sections"] if one["id"] == name)
         steps = section.setdefault("overflow", [{"evict": {}}])
     if told["add"] is not None:
         steps.insert(place, yaml.safe_load(f"{{{told['add']}}}"))

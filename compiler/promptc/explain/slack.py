@@ -6,18 +6,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
+from promptc.diag.findings import PromptcError
 from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any
 from promptc.model.pack import Plan
 from promptc.model.section import Continue, Drop, Evict, Fail, Replace, Section, Step, Trim, propose_trims, spell_trim
-from promptc.passes.fit.result import Applied, Fitted, LadderResult
+from promptc.passes.fit.result import Fitted, LadderResult
 
 _MOST_TRIED = 24
 """Renders for one explanation."""
 
 
 Retry = Callable[[Callable[[Plan], Plan]], tuple[Fitted, int | None]]
-"""Renders the same once more with changed plans: what it came to, and its tokens, None where it does not fit."""
+"""Renders the same once more with changed plans: what it came to, and its tokens, None where it does not fit. Raises `PromptcError`."""
 
 
 @frozen
@@ -116,7 +117,7 @@ class _Trials:
         """In the order of the ladders."""
         for name, run in self._fitted.iter_runs():
             left = self._count_left(name, run)
-            found = self._find_best(run.moves[-1]) if left > 0 else None
+            found = self._find_best(run) if left > 0 else None
             if found is not None:
                 move, after, tokens = found
                 gained = {section: ids for section, ids in _iter_gained(self._fitted, after) if ids}
@@ -129,16 +130,18 @@ class _Trials:
         left = run.target - run.low
         return left if self._fitted.counts_chars(name) else left // self._fitted.layout.meter.counter.unit
 
-    def _find_best(self, last: Applied) -> _Tried | None:
+    def _find_best(self, run: LadderResult) -> _Tried | None:
         """The order that keeps most, of those of the pack's own steps; else the first with a new one that keeps more."""
         best: _Tried | None = None
-        for move in self._iter_moves(last):
+        for move in self._iter_moves(run):
             found = self._try(move) if best is None or not move.is_new else None
             if found is not None and (best is None or found[2] > best[2]):
                 best = found
         return best
 
-    def _iter_moves(self, last: Applied) -> Iterator[Move]:
+    def _iter_moves(self, run: LadderResult) -> Iterator[Move]:
+        """The orders worth a render. A new trim is none where a unit of each item that was taken is more than was left."""
+        last = run.moves[-1]
         steps = next((steps for steps in self._iter_lists() if any(one is last.step for one in steps)), ())
         at = next((at for at, one in enumerate(steps) if one is last.step), 0)
         if isinstance(last.step, Trim) or not steps:
@@ -147,7 +150,8 @@ class _Trials:
         for one in steps[at + 1 :]:
             if last.section in one.sections and not isinstance(one, Drop | Fail | Replace):
                 yield Move(one, last.step)
-        section = self._plan.find_section(last.section)
+        gone = sum(len(move.gone) for move in run.moves if move.step is last.step)
+        section = self._plan.find_section(last.section) if gone <= run.target - run.low else None
         if section is not None and isinstance(last.step, Evict | Drop) and not any(isinstance(one, Trim | Continue) for one in on_it):
             for trim in propose_trims(last.step, last.section) if not section.is_tools else ():
                 yield Move(trim, last.step, is_new=True)
@@ -162,7 +166,10 @@ class _Trials:
         self._tried += 1
         if self._tried > _MOST_TRIED:
             return None
-        after, tokens = self._retry(move.change)
+        try:
+            after, tokens = self._retry(move.change)
+        except PromptcError:
+            return None  # a step that was not reached may fail, or take more than `limits` allow
         return (move, after, tokens) if tokens is not None and tokens > self._tokens and _keeps_all(self._fitted, after) else None
 
 

@@ -87,5 +87,12 @@ def test_messages_of_parts_have_nothing_to_cut(tmp_path):
     assert _slack(tmp_path, body, {"list": turns}, format="messages") == []
 
 
+def test_a_step_that_would_fail_is_not_named(tmp_path):
+    """It is not reached in the pack's own order, and none of its expressions was evaluated."""
+    assert _slack(tmp_path, _list("[evict: {by: item.score, floor: 1}, trim: {by: item.id}]")) == []
+    (told,) = _slack(tmp_path, _list("[evict: {by: item.score, floor: 1}, trim: {by: item.id}, trim: {by: item.score}]"))
+    assert told["step"] == "log.overflow[2]"
+
+
 def test_a_prompt_that_does_not_fit_has_none(tmp_path):
     assert _slack(tmp_path, _list("[evict: {floor: 2}]")) == []
