@@ -283,7 +283,7 @@ def _iter_texts(before: Section, after: Section) -> Iterator[Phrase]:
 
 
 def _find_inline(section: Section) -> Template | None:
-    forms = section.items.forms if section.items is not None else ()
+    forms = section.items.forms if section.items is not None and section.items.tool is None else ()
     text = section.text if section.text is not None else forms[0] if len(forms) == 1 else None
     return text if text is not None and text.place.inline else None
 
@@ -296,7 +296,7 @@ def _read_around(section: Section) -> Mapping[str, object]:
     if items is not None:
         message, group, trim = items.message, items.group, items.trim_each
         around |= {"items.id": items.id, "items.number": items.number, "items.fence": items.fence}
-        around["items.forms"] = [one for one in items.forms if one.place.inline] if len(items.forms) > 1 else None
+        around["items.forms"] = [one for one in items.forms if one.place.inline] if len(items.forms) > 1 and items.tool is None else None
         around["items.message"] = (message.content, message.parts, message.roles) if message is not None else None
         around["items.group"] = group.header if group is not None else None
         around["items.trim_each"] = trim.marker if trim is not None else None
@@ -666,6 +666,8 @@ def _describe_retrieve(source: Retrieve) -> Phrase:
 def _describe_forms(items: Items, pack: PackModel) -> Phrase:
     if items.message is not None:
         return say("; each a message of role {}", items.message.role.text)
+    if items.tool is not None:
+        return (*say("; each a tool: "), *join_phrases([say("{}", name) for name in items.tool.names], ", then "))
     files = [_name_template(form, pack) for form in items.forms]
     inner = join_phrases(files, ", then ")
     return (*say("; each as "), *inner)

@@ -330,3 +330,15 @@ def test_a_pool_is_told_at_each_of_its_sections(tmp_path):
         "over the total: step 1, evict items of `lore`, `facts` where `true`",
     ]
     assert "over the pool `memory`: step 1, its own ladder goes on; step 2" in _plain(_block(drawn, "lore").notes)[1]
+
+
+def test_tools_are_told_by_their_forms(tmp_path):
+    body = """
+    tools: {from: state.tools, sort: item.name, forms: [full, brief, deferred]}
+    patches: {few: {tools: {forms: [full, deferred]}}}
+    sections: [{id: a, text: "x"}]
+    output: {format: messages}
+    """
+    drawn = _draw(tmp_path, body)
+    assert show_plain(_block(drawn, "tools").source) == "`state.tools`; each a tool: `full`, then `brief`, then `deferred`"
+    assert _changes(drawn) == {("patch", "few"): {"tools": ["from `state.tools`; each a tool: `full`, then `deferred`"]}}
