@@ -1,6 +1,8 @@
 """Pinned content and `keep` are in the output, whole, or there is none; the order is the manifest's."""
 
+from collections.abc import Iterable, Mapping, Sequence
 from random import Random
+from typing import Any
 
 from promptc.pipeline import Outcome, Prompt
 from tests.property.drawing.draws import draw_any
@@ -94,14 +96,20 @@ def judge_units(loaded: Loaded, tally: Tally) -> str | None:
     return None
 
 
+# contract 8.5 and 5.50
 def find_half(outcome: Outcome, tally: Tally) -> str | None:
-    """A section with a tool's use and not its result, or the other way round."""
+    """A section that selected a tool's use and its result, and holds one of them."""
     for name, fit in outcome.fitted.sections.items() if outcome.emitted is not None else ():
-        units: dict[int, set[bool]] = {}
-        for entry in fit.entries:
-            if entry.item.content is not None:
-                units.setdefault(entry.item.unit, set()).add(entry.is_alive)
-                tally["items"] += 1
-        if any(len(alive) > 1 for alive in units.values()):
-            return f"{name} holds half of a unit"
+        used, answered = _list_calls(item.content for item in fit.selected.items)
+        uses, results = _list_calls(entry.item.content for entry in fit.alive)
+        tally["items"] += len(uses)
+        if (uses ^ results) & used & answered:
+            return f"{name} holds half of {sorted((uses ^ results) & used & answered)}"
     return None
+
+
+def _list_calls(contents: Iterable[Sequence[Mapping[str, Any]] | None]) -> tuple[set[str], set[str]]:
+    """The ids of the uses of tools, and of their results."""
+    parts = [part for content in contents if content is not None for part in content]
+    uses = {str(part["id"]) for part in parts if part["type"] == "tool_use"}
+    return uses, {str(part["tool_use_id"]) for part in parts if part["type"] == "tool_result"}

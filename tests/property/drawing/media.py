@@ -36,6 +36,7 @@ def _draw_image(rng: Random, sides: tuple[int, ...]) -> dict[str, Any]:
     media_type, make = rng.choice(_FORMATS)
     data = encode(make(size["width"], size["height"]))
     source = {"type": "base64", "media_type": media_type, "data": data}
+    declared = rng.choice(({}, {}, size, {"width": size["width"]}))
     url = f"data:{media_type};base64,{data}"
     given = rng.choice(
         (
@@ -45,7 +46,7 @@ def _draw_image(rng: Random, sides: tuple[int, ...]) -> dict[str, Any]:
             {"type": "input_image", "image_url": url, **detail},
         )
     )
-    return {**given, "drawn": {"type": "image", "source": source, **detail, **size}}
+    return {**given, **declared, "drawn": {"type": "image", "source": source, **detail, **size}}
 
 
 def _draw_document(rng: Random, sides: tuple[int, ...]) -> dict[str, Any]:
@@ -75,4 +76,5 @@ def _draw_audio(rng: Random, sides: tuple[int, ...]) -> dict[str, Any]:
     given = rng.choice(
         ({"type": "audio", "source": source}, {"type": "input_audio", "input_audio": {"data": source["data"], "format": "wav"}})
     )
-    return {**given, "drawn": {"type": "audio", "source": source, "seconds": seconds}}
+    declared = rng.choice(({}, {"seconds": seconds}, {"seconds": seconds + 0.75}))  # rounded by somebody
+    return {**given, **declared, "drawn": {"type": "audio", "source": source, "seconds": seconds}}

@@ -88,6 +88,10 @@ def test_every_shape_becomes_one(tmp_path: Any, given: Any) -> None:
         (show(PDF, "image/png"), "is `image/png`, and its bytes are `application/pdf`"),
         (show(make_jpeg(4, 4), "image/png"), "is `image/png`, and its bytes are `image/jpeg`"),
         (show(make_png(4, 4), width=4, height=5), "declares 4 x 5 pixels, and its bytes have 4 x 4"),
+        (show(make_png(4, 4), width=5), "declares a width of 5 pixels, and its bytes have 4 x 4"),
+        (show(make_png(4, 4), height=5), "declares a height of 5 pixels, and its bytes have 4 x 4"),
+        (show(make_wave(2.0), "audio/wav", "audio", seconds=9), "declares 9 seconds, and its bytes have 2"),
+        (show(make_wave(2.0), "audio/wav", "audio", seconds=0.5), "declares 0.5 seconds, and its bytes have 2"),
         (show(make_png(4, 4), width=0), "`width` of part 1"),
         (show(make_png(4, 4), height=1.5), "`height` of part 1"),
         (show(make_png(4, 4), width=10**30, height=4), "`width` of part 1"),
@@ -110,6 +114,14 @@ def test_what_is_not_what_it_says_is_refused(tmp_path: Any, part: Any, said: str
     for format in ("messages", "text"):
         found = _refuse(pack, [part], format=format)
         assert found.code == "PC0584" and said in found.message and found.help
+
+
+# contract 4.41 and 4.42
+@pytest.mark.parametrize("seconds", [None, 1, 1.5, 2, 2.4])
+def test_a_length_may_be_declared_in_whole_seconds_and_the_bytes_count(tmp_path: Any, seconds: Any) -> None:
+    part = show(make_wave(1.5), "audio/wav", "audio", **({"seconds": seconds} if seconds is not None else {}))
+    prompt = _load(tmp_path, media={"model": "gemini-2.5-flash"}).render(_log([part]), format="messages")
+    assert [(one["seconds"], one["tokens"]) for one in _media(prompt)] == [(1.5, 48)]
 
 
 # contract 4.42

@@ -165,10 +165,21 @@ def _read_bytes(data: str, declared: str, kind: str, size: MediaSize, name: str,
     told = MediaSize(width=picture.width, height=picture.height) if picture is not None else MediaSize()
     if media_type == "audio/wav":
         told = MediaSize(millis=read_wave(raw) or 0)
-    if told.tells("image") and size.width and size.height and told != size:
-        what = f"{name} declares {size.width} x {size.height} pixels, and its bytes have {told.width} x {told.height}"
-        raise fail("PC0584", what, span, help="leave `width` and `height` out: the bytes tell them")
+    _check_declared(size, told, name, span)
     return {"type": "base64", "media_type": media_type, "data": data}, told if told != MediaSize() else size
+
+
+def _check_declared(size: MediaSize, told: MediaSize, name: str, span: Span) -> None:
+    """Holds what is declared to what the bytes tell. A length may be rounded: it is wrong by a second or more."""
+    wide, high = (bool(one) and one != read for one, read in ((size.width, told.width), (size.height, told.height)))
+    if told.tells("image") and (wide or high):
+        one = f"a width of {size.width}" if not size.height else f"a height of {size.height}"
+        declared = f"{size.width} x {size.height}" if size.tells("image") else one
+        what = f"{name} declares {declared} pixels, and its bytes have {told.width} x {told.height}"
+        raise fail("PC0584", what, span, help="leave `width` and `height` out: the bytes tell them")
+    if told.millis and size.millis and abs(told.millis - size.millis) >= 1000:
+        what = f"{name} declares {size.millis / 1000:g} seconds, and its bytes have {told.millis / 1000:g}"
+        raise fail("PC0584", what, span, help="leave `seconds` out: the bytes tell them")
 
 
 def _split_url(url: str, name: str, span: Span) -> tuple[str, str]:
