@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from itertools import chain
 from typing import Any
 
 from promptc.text.guard import Guard
@@ -138,7 +139,7 @@ class _Fitting:
 
     def _ladder(self, section: Sec) -> Iterator[Notch]:
         if section.id not in self.ladders:
-            self.ladders[section.id] = self._expand_ladder(section)
+            self.ladders[section.id] = chain(self._expand_ladder(section))  # which those that go on with it cannot close
         return self.ladders[section.id]
 
     def _expand_ladder(self, section: Sec) -> Iterator[Notch]:

@@ -67,3 +67,16 @@ def test_a_trim_to_all_of_the_budget_is_told_of_the_line_end(tmp_path):
     assert found.help == "raise the budget to 8, or trim to 6"
     section["overflow"][0]["trim"]["to"] = 6
     assert _compile(tmp_path, {"text": "word " * 40}, 100, [], section).tokens == 7
+
+
+# contract 1.4, 5.29 and 5.40
+def test_a_bare_id_goes_on_where_the_ladder_stopped(tmp_path):
+    """What the section's own ladder did is not done again: the pool evicts, and so does `truncate`. Recaps would do, too."""
+    section = {"id": "log", "items": {"from": "state.list", "text": "{{ item }}"}, "budget": 8}
+    section["overflow"] = [{"recap": {"template": "cue.md", "older": 0.5}}, {"evict": {}}]
+    manifest = {"promptc": 1, "name": "on", "version": "1.0.0", "tokenizer": "chars/4", "budget": 1000, "sections": [section]}
+    manifest |= {"pools": {"room": {"sections": ["log"], "max": 5, "overflow": ["log"]}}, "truncate": ["log"]}
+    outcome = load_drawn(Drawn(manifest, {}), tmp_path).compile({"list": [f"item {place}." for place in range(6)]}, budget=3)
+    told = [(cut["ladder"], cut["rule"], cut["items"]) for cut in outcome.report["cuts"]]
+    assert told == [("log", "recap", ["0", "1", "2"]), ("pools.room", "evict", ["3"]), ("truncate", "evict", ["4"])]
+    assert outcome.emitted.text == "…\nitem 5.\n"

@@ -5,6 +5,7 @@ prefix of them that brings a `Measure` within its target.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain
 
 from promptc.diag.findings import PromptcError
 from promptc.diag.frozen import field, frozen
@@ -98,7 +99,8 @@ class Expander:
         """The ladder of a section, one and the same iterator at each call."""
         if section not in self.ladders:
             fit = self.fits[section]
-            self.ladders[section] = self.iter_steps(fit.section.overflow)
+            # a chain has no `close`, by which the steps that go on with a ladder would end it when they are left themselves
+            self.ladders[section] = chain(self.iter_steps(fit.section.overflow))
         return self.ladders[section]
 
     def iter_steps(self, steps: Sequence[Step]) -> Iterator[Notch]:
