@@ -1,6 +1,6 @@
 """JSON → plain data whose every value can be found again in the text.
 
-`load_json` reads a text, `load_plain` plain data as if it were one, `InternedJson` many texts that hold the same parts. All give a
+`load_json` reads a text, `copy_plain` plain data as if it were one, `InternedJson` many texts that hold the same parts. All give a
 `JsonDocument`: the value and, on being asked, the place of each value in it. Python's parser builds the values; only a text that it
 refuses, or in which something may be wrong, is gone through again, for findings with places.
 """
@@ -8,16 +8,16 @@ refuses, or in which something may be wrong, is gone through again, for findings
 from __future__ import annotations
 
 import re
-from _json import encode_basestring, make_encoder, make_scanner, scanstring
+from _json import encode_basestring_ascii, make_encoder, make_scanner, scanstring
 from collections.abc import Iterator, Mapping
 from itertools import islice
-from math import isinf
+from math import isfinite, isinf
 
 from promptc.diag.findings import Diagnostic, PromptcError, Source, Span, fail
 from promptc.diag.frozen import field, frozen
-from promptc.diag.typed import Any
+from promptc.diag.typed import Any, NamedTuple
 from promptc.files.reading import decode_text
-from promptc.text.json import extend_pointer, read_float, render_canonical_json, split_pointer
+from promptc.text.json import extend_pointer, read_float, render_canonical_json, settle_number, split_pointer
 
 MAX_STATE_BYTES = 96_000_000
 """Bytes of the longest JSON text that is read."""
@@ -29,8 +29,8 @@ _DIGITS = bytes(ord("0") if chr(byte) in "123456789" else byte for byte in range
 _DOUBTFUL = 309
 """Digits from which on a number may be beyond the range of doubles."""
 
-_LONGEST_PLAIN = MAX_STATE_BYTES // 12
-"""Bytes of canonical JSON that are at most MAX_STATE_BYTES with every character escaped."""
+_LARGE = 10**18
+"""The first number with 19 digits."""
 
 _MOST_SHAPES = 1000
 """Orders of keys that one reading remembers."""
@@ -140,29 +140,112 @@ def load_json(raw: bytes, name: str) -> JsonDocument:
     return JsonDocument(value, Source(name, text), [], [canonical])
 
 
-def load_plain(given: Mapping[str, Any], name: str) -> JsonDocument | None:
-    """What `load_json` gives for the JSON text of plain data, with half the work; its source is its canonical JSON.
+class PlainData(NamedTuple):
+    """Plain data as a JSON text of it would be read; such a text has at least `size` characters."""
 
-    None where the text has to be looked at, or there is none: whatever `load_json` refuses, what is not JSON, keys that are no texts.
+    value: dict[str, Any]
+    size: int
+
+
+def copy_plain(given: Mapping[str, Any]) -> PlainData | None:
+    """What `load_json` gives for the JSON text of plain data, without that text.
+
+    None where the text has to be looked at, or there is none: whatever `load_json` refuses, what is not JSON, keys that are no texts,
+    whole numbers of more than 18 digits, classes derived of those of plain data.
     """
-    encode = make_encoder({}, _refuse, encode_basestring, None, ":", ",", True, False, False)
+    copying = _Copying()
     try:
-        text = "".join(encode(given, 0))
-        canonical = text.encode()
+        value = copying.build(given, 1) if given.__class__ is dict else None
+        if value is None or (copying.most > MAX_STATE_BYTES and _count_bytes(given) > MAX_STATE_BYTES):
+            return None
     except (TypeError, ValueError, RecursionError):
         return None
-    if len(canonical) > _LONGEST_PLAIN or b"\\u0000" in canonical or b"0" * _DOUBTFUL in canonical.translate(_DIGITS):
-        return None
-    reading = _JsonReading(False)
-    value = reading.parse(text)
-    if reading.doubtful or reading.reordered or _is_deep(value):
-        return None
-    return JsonDocument(value, Source(name, text), [], [canonical] if not _may_hold_whole_floats(canonical) else [])
+    return PlainData(value, copying.size)
 
 
-def _may_hold_whole_floats(text: bytes) -> bool:
-    """Whether Python may have written a float there that is read as a whole number."""
-    return b".0" in text or b"e+" in text
+def _count_bytes(given: Mapping[str, Any]) -> int:
+    """The bytes of its JSON text, as it is written with no more than ASCII."""
+    encode = make_encoder({}, _refuse, encode_basestring_ascii, None, ": ", ", ", False, False, False)
+    return sum(map(len, encode(given, 0)))
+
+
+class _Copying:
+    """Copies plain data, mappings in order of their keys. Raises ValueError where a text of it would have to be looked at."""
+
+    def __init__(self) -> None:
+        self.size = 0
+        self._wide = 0
+        self._words = 0
+        self._orders: dict[tuple[str, ...], tuple[str, ...]] = {}
+
+    @property
+    def most(self) -> int:
+        """Bytes that a JSON text of what was copied has at most: six for a character of ASCII, twelve for others, and all around them."""
+        return 6 * (self.size + self._wide) + 32 * self._words
+
+    def build(self, given: Any, depth: int) -> Any:
+        """A copy of a mapping or list. Most of what stands in one are texts, which need no call each."""
+        if depth > MAX_DEPTH:
+            raise ValueError
+        size, build = 2, self._build_value
+        made: Any
+        if given.__class__ is dict:
+            made = {}
+            for key in self._order(tuple(given)):
+                one = given[key]
+                size += len(key) + 3
+                if one.__class__ is str and one.isascii() and "\0" not in one:
+                    size += len(one) + 2
+                    made[key] = one
+                else:
+                    made[key] = build(one, depth)
+        else:
+            made = []
+            for one in given:
+                if one.__class__ is str and one.isascii() and "\0" not in one:
+                    size += len(one) + 2
+                    made.append(one)
+                else:
+                    made.append(build(one, depth))
+        self.size += size
+        return made
+
+    def _order(self, keys: tuple[str, ...]) -> tuple[str, ...]:
+        """The keys in order. Mappings mostly have the keys of one before, so orders are remembered, where no key has to be counted."""
+        order = self._orders.get(keys)
+        if order is None:
+            wide = self._wide
+            for key in keys:
+                self._check_text(key)
+            order = tuple(sorted(keys))
+            if len(self._orders) < _MOST_SHAPES and self._wide == wide:
+                self._orders[keys] = order
+        return order
+
+    def _check_text(self, text: str) -> None:
+        if text.__class__ is not str or "\0" in text:
+            raise ValueError
+        if not text.isascii():
+            text.encode()  # raises ValueError for half a surrogate pair
+            self._wide += len(text)
+
+    def _build_value(self, value: Any, depth: int) -> Any:
+        kind = value.__class__
+        if kind is str:
+            self._check_text(value)
+            self.size += len(value) + 2
+            return value
+        if kind is dict or kind is list or kind is tuple:
+            return self.build(value, depth + 1)
+        self.size += 1
+        self._words += 1
+        if value is None or kind is bool:
+            return value
+        if kind is int and -_LARGE < value < _LARGE:
+            return value
+        if kind is float and isfinite(value):
+            return settle_number(value)
+        raise ValueError
 
 
 def _refuse(value: object) -> Any:
@@ -180,7 +263,6 @@ class _JsonReading:
 
     def __init__(self, doubtful: bool) -> None:
         self.doubtful = doubtful
-        self.reordered = False
         self.parse_int = _read_int if doubtful else int
         self._orders: dict[tuple[str, ...], tuple[str, ...]] = {}
 
@@ -215,7 +297,6 @@ class _JsonReading:
                 self._orders[keys] = order
         if order == keys:
             return built
-        self.reordered = True
         return {key: built[key] for key in order}
 
 

@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from promptc.diag.findings import Diagnostic, PromptcError, Source, Span, UsageError, count_noun, fail
 from promptc.diag.frozen import field, frozen, replace
 from promptc.diag.typed import Any
-from promptc.frontend.json import JsonDocument, JsonPlaces, load_json, load_plain
+from promptc.frontend.json import JsonDocument, JsonPlaces, copy_plain, load_json
 from promptc.frontend.schema.runtime import EndlessDefaultError, FuelError, Functions, run_code
 from promptc.model.state import LazyDigest, State
-from promptc.text.json import MISSING, extend_pointer, join_pointer, read_at, render_digest, split_pointer
+from promptc.text.json import MISSING, extend_pointer, join_pointer, read_at, render_canonical_json, render_digest, split_pointer
 
 MAX_FILLED = 5_000_000
 """Keys that the defaults of a schema may add to one state."""
@@ -31,9 +31,10 @@ _QUOTES = "the value is JSON: a text stands in double quotes, such as '\"calm\"'
 
 def load_state(given: bytes | Mapping[str, Any], schema: StateSchema | None, name: str, changes: Sequence[Change] = ()) -> State:
     """The state with `changes` made, ready to render. Raises `PromptcError` with every finding of the reading, or of the validation."""
-    document = load_plain(given, name) if not isinstance(given, bytes) and not changes else None
-    if document is not None and isinstance(document.value, dict) and (schema is None or schema.is_valid(document)):
-        return _fill(document, schema)
+    plain = copy_plain(given) if not isinstance(given, bytes) and not changes else None
+    if plain is not None and (schema is None or schema.is_valid(*plain)):
+        late = LazyDigest(render=lambda: render_canonical_json(plain.value).encode())
+        return State(schema.fill(plain.value) if schema is not None else plain.value, late, name)
     document = load_json(given if isinstance(given, bytes) else _dump(given), name)
     if changes:
         document = set_values(document, changes)
@@ -119,21 +120,22 @@ class StateSchema:
     code: bytes = field(repr=False)
     _ready: list[Functions] = field(default_factory=list, repr=False)
 
-    def is_valid(self, document: JsonDocument) -> bool:
-        """Whether a state is surely valid: of a rare few it takes too many steps to tell."""
+    def is_valid(self, value: Any, size: int) -> bool:
+        """Whether a state whose text has so many characters is surely valid: of a rare few it takes too many steps to tell."""
         try:
             valid, _ = self._load_functions()
-            return valid(document.value, [_count_fuel(document)])
+            return valid(value, [_count_fuel(size)])
         except (FuelError, RecursionError):
             return False
 
     def check(self, document: JsonDocument) -> list[Diagnostic]:
         """What is wrong with a state, each with its place: the first ones, and then one that says how many more there are."""
-        if self.is_valid(document):
+        size = len(document.source.text)
+        if self.is_valid(document.value, size):
             return []
         from promptc.frontend.shape import describe_state
 
-        return describe_state(self.schema, document, _count_fuel(document))
+        return describe_state(self.schema, document, _count_fuel(size))
 
     def fill(self, value: Any) -> Any:
         """The value with everything that its schema declares and it leaves out: the default, else none.
@@ -165,9 +167,9 @@ class StateSchema:
         return StateSchema, (self.schema, self.warnings, self.code)
 
 
-def _count_fuel(document: JsonDocument) -> int:
+def _count_fuel(size: int) -> int:
     """As many references as there are characters, for a value takes at least one: schemas that need more ask again and again."""
-    return min(_SPARE_FUEL + len(document.source.text), _MAX_FUEL)
+    return min(_SPARE_FUEL + size, _MAX_FUEL)
 
 
 def set_values(document: JsonDocument, changes: Sequence[Change]) -> JsonDocument:

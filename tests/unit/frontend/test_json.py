@@ -1,6 +1,8 @@
 """JSON is read strictly, its values can be found again and set, and its parts are shared."""
 
 import json
+from collections import OrderedDict
+from decimal import Decimal
 
 import pytest
 from hypothesis import example, given
@@ -8,7 +10,7 @@ from hypothesis import strategies as st
 
 from promptc.diag.findings import PromptcError, UsageError
 from promptc.frontend import json as module
-from promptc.frontend.json import InternedJson, load_json, load_plain
+from promptc.frontend.json import InternedJson, copy_plain, load_json
 from promptc.frontend.state import set_values
 
 
@@ -99,9 +101,84 @@ def test_a_whole_number_is_an_integer_however_it_is_written(text, value):
     found = load(f'{{"a": [{text}]}}')
     assert found.value == {"a": [value]} and type(found.value["a"][0]) is type(value)
     assert found.canonical == f'{{"a":[{value!r}]}}'.encode()
-    given = load_plain(json.loads(found.source.text), "state.json")
-    if given is not None:
-        assert (given.value, given.canonical) == (found.value, found.canonical) and type(given.value["a"][0]) is type(value)
+    copied = copy_plain(json.loads(found.source.text))
+    if copied is not None:
+        assert copied.value == found.value and type(copied.value["a"][0]) is type(value)
+
+
+_SCALARS = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.integers(-(10**20), 10**20),
+    st.floats(),
+    st.floats(-9, 9).map(round).map(float),
+    st.text(),
+    st.text(max_size=2),
+)
+_PLAIN = st.recursive(
+    _SCALARS,
+    lambda inner: st.lists(inner, max_size=4) | st.tuples(inner, inner) | st.dictionaries(st.text(max_size=3), inner, max_size=4),
+    max_leaves=20,
+)
+
+
+def _holds_long_numbers(value):
+    """Numbers of more than 18 digits: of those the text is looked at."""
+    if type(value) is dict:
+        return any(map(_holds_long_numbers, value.values()))
+    return any(map(_holds_long_numbers, value)) if type(value) in (list, tuple) else type(value) is int and abs(value) >= 10**18
+
+
+# contract 3.13
+@given(plain=st.dictionaries(st.text("ab\0\ud800\u00e9", max_size=2), _PLAIN, max_size=4))
+@example(plain={"b": {"z": 1.0, "a": ("x",)}, "a": [-0.0, "\U0001f600"]})
+@example(plain={"a": "\0"})
+@example(plain={"a": "\ud800"})
+@example(plain={"a": [float("nan")]})
+def test_plain_data_is_copied_as_its_text_is_read(plain):
+    text = json.dumps(plain)
+    copied = copy_plain(plain)
+    try:
+        found = load(text)
+    except PromptcError:
+        assert copied is None
+        return
+    assert (copied is None) == _holds_long_numbers(plain)
+    if copied is not None:
+        assert repr(copied.value) == repr(found.value)
+        assert copied.size <= len(found.canonical.decode())
+
+
+def test_what_is_copied_is_the_callers_no_more():
+    plain = {"a": [{"b": "c"}]}
+    copied = copy_plain(plain)
+    plain["a"][0]["b"] = "d"
+    assert copied is not None and copied.value == {"a": [{"b": "c"}]}
+
+
+@pytest.mark.parametrize("plain", [{1: "a"}, {"a": {1}}, {"a": Decimal(1)}, OrderedDict(a=1), {"a": b"b"}])
+def test_what_is_no_plain_data_is_not_copied(plain):
+    assert copy_plain(plain) is None
+
+
+def test_a_hundred_levels_are_copied():
+    plain = {}
+    for _ in range(99):
+        plain = {"a": plain}
+    assert copy_plain(plain) is not None and copy_plain({"a": plain}) is None
+    plain["a"] = plain
+    assert copy_plain(plain) is None
+
+
+@pytest.mark.parametrize("text", ["abc", '\n"\\\x01', "\u00e9", "\U0001f600"])
+@pytest.mark.parametrize("value", [None, True, 1, -(10**17), -1.2345678901234567e-300, [], {}, ["x", 1]])
+def test_as_much_is_copied_as_is_read_of_its_text(text, value, monkeypatch):
+    """A state near the bound is measured, and none beyond it passes."""
+    plain = {text: [text, value, *[{text * 99: ""}] * 9]}
+    for beyond in (0, 1):
+        monkeypatch.setattr(module, "MAX_STATE_BYTES", len(json.dumps(plain)) - beyond)
+        assert (copy_plain(plain) is None) == bool(beyond)
 
 
 def test_escaped_backslashes_are_no_escapes():
