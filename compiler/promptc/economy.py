@@ -20,7 +20,6 @@ from promptc.model.section import TOOLS
 from promptc.model.stages import Selected
 from promptc.model.state import Node
 from promptc.passes.fit.result import Part
-from promptc.passes.items.render import join_counted
 from promptc.passes.payload.bodies import ContentBlock, read_messages
 from promptc.pipeline import Outcome, Prompt
 from promptc.text.counters.counter import Meter
@@ -170,8 +169,7 @@ class _RunMaker:
         if block.kind in MEDIA_KINDS:
             return media
         is_text = isinstance(self._messages[self._message]["content"], str)
-        own = "".join([part.text for part in block.parts]) if is_text else block.text if block.part is None else join_counted([block.part])
-        self._lines.append(own)
+        self._lines.append(block.counted)
         before, self._counted = self._counted, self._layout.meter.count(("" if is_text else "\n").join(self._lines))
         return media + self._counted - before
 
@@ -426,9 +424,11 @@ def _read_key(before: ReadRequest, after: ReadRequest, part: Part, common: Commo
     is_text = sum(len(one.text) for one in run.parts) == len(run.text)  # else it is the JSON of a part that is none
     left = common.characters - sum(len(one.text) for one in run.parts[:first]) if is_text else -1
     old, new = (one.outcome.fitted.strained.selection.bound.state.value for one in (before, after))
-    for piece in PartTracer(after.outcome.fitted, emitted.parts).trace(at):
+    pieces = PartTracer(after.outcome.fitted, emitted.parts).trace(at)
+    for piece in pieces:
         left -= len(piece.text)
-        for pointer in piece.made.pointers if left < 0 and piece.made is not None else ():
+        is_behind = left < 0 or piece is pieces[-1]  # where the text only became shorter, the end of the last piece differs
+        for pointer in piece.made.pointers if is_behind and piece.made is not None else ():
             way = split_pointer(pointer)
             if read_at(old, way) != read_at(new, way):
                 return pointer

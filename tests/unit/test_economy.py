@@ -20,9 +20,10 @@ from promptc.economy import (
     list_trials,
     read_request,
 )
-from promptc.model.messages import Caching
+from promptc.model.messages import PROVIDERS, Caching
 from promptc.text.counters.counter import Meter
 from promptc.text.counters.exact import load_counter
+from tests.contract.sources import ROOT
 
 _METER = Meter(load_counter("o200k_base", folder=""))
 _PREFIX = Caching(by="prefix", least=10, step=4, minutes=5, read=10, write=100)
@@ -188,3 +189,22 @@ def test_trials_are_yaml_of_patches(render, tmp_path):
     for one in trials:
         assert pack.compile({"now": "x", "lines": [_A]}, patches=[one.name]).emitted is not None
     assert all(first.name != second.name for first, second in pairwise(trials))
+
+
+@pytest.mark.parametrize("name", ["album", "dispatch"])
+def test_the_runs_of_a_request_are_all_of_its_tokens(name):
+    """Pictures, tool calls and their results among them, for every provider that takes them."""
+    compared = 0
+    for manifest in sorted((ROOT / "fixtures" / name).rglob("pack.yaml")):
+        pack = promptc.load(manifest)
+        for state in sorted(manifest.parent.glob("*.json")):
+            for form in ("messages", *PROVIDERS):
+                try:
+                    outcome = pack.compile(state.read_bytes(), format=form)
+                    request = read_request(outcome) if outcome.emitted is not None else None
+                except promptc.PromptcError:
+                    continue  # a file that is no state, or what the provider does not take
+                if request is not None:
+                    assert request.tokens == outcome.tokens, (manifest, state.name, form)
+                    compared += 1
+    assert compared >= 5

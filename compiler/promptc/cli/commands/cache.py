@@ -300,8 +300,10 @@ def _add_trials(
     chosen: list[Trial] = []
     alone: tuple[TrialView, ...] = ()
     together: list[TrialView] = []
-    progress = Progress(reporter, "trying edits")
     while len(together) < _ROUNDS:
+        progress = Progress(
+            reporter, "trying edits" if not together else f"trying edits with {show_plural(len(together), 'other', 'others')}"
+        )
         known = {one.target for one in chosen}
         trials = [replace(one, name=f"{one.name}_{len(together)}") for one in list_trials(last) if one.target not in known]
         loaded = Pack.load_with(path, {one.name: one.patch for one in (*chosen, *trials)}, models=asked.models)
@@ -312,6 +314,7 @@ def _add_trials(
             if edited and _score(turns) < _score(best):
                 found.append((_score(turns), place, one, edited, turns))
             progress.note(place, len(trials))
+        progress.close()
         found.sort(key=lambda entry: entry[:2])
         if not together:
             alone = tuple(_describe_trial(one, own, turns) for _, _, one, _, turns in found[:_TRIALS])
@@ -320,7 +323,6 @@ def _add_trials(
         _, _, one, last, best = found[0]
         chosen.append(one)
         together.append(_describe_trial(one, own, best))
-    progress.close()
     return replace(view, trials=alone, together=tuple(together) if len(together) > 1 else ())
 
 

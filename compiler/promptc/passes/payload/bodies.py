@@ -45,8 +45,7 @@ class ContentBlock:
     `media` is what its pictures, documents and sounds were counted as: of such a part itself, of a result those that a tool gave.
     `ends` is the section whose cache breakpoint stands behind it (empty: none), `place` where the pack declares that, `prefix` the tokens
     of the whole request up to there. `continues` tells that it goes on with the text of the block before, which a breakpoint cut. `parts`
-    are those of the prompt that it is made of; the texts of those of a text block, joined, are the text, but for the blank line that parts
-    two systems.
+    are those of the prompt that it is made of, and `counted` is what is counted of it as text: the same, whatever a provider takes of it.
     """
 
     text: str = ""
@@ -57,6 +56,7 @@ class ContentBlock:
     continues: bool = False
     place: Span | None = None
     parts: tuple[Part, ...] = ()
+    counted: str = ""
 
     @property
     def kind(self) -> str:
@@ -143,14 +143,15 @@ def _iter_blocks(parts: Sequence[Part], ends: Mapping[int, Section]) -> Iterator
         held.append(part)
         if id(part) in ends:
             end = ends[id(part)]
-            yield ContentBlock(_join(held), ends=end.id, continues=is_cut, place=end.span, parts=tuple(held))
+            yield replace(_make_text(held), ends=end.id, continues=is_cut, place=end.span)
             held, is_cut = [], True
     if held:
-        yield ContentBlock(_join(held), continues=is_cut, parts=tuple(held))
+        yield replace(_make_text(held), continues=is_cut)
 
 
-def _join(parts: Sequence[Part]) -> str:
-    return "".join([part.text for part in parts])
+def _make_text(parts: Sequence[Part]) -> ContentBlock:
+    text = "".join([part.text for part in parts])
+    return ContentBlock(text, parts=tuple(parts), counted=text)
 
 
 def _list_parts(content: Sequence[Mapping[str, Any]], parts: Sequence[Part], ends: Mapping[int, Section]) -> tuple[ContentBlock, ...]:
@@ -158,13 +159,17 @@ def _list_parts(content: Sequence[Mapping[str, Any]], parts: Sequence[Part], end
     counted = split_counted(content, next((part.item.item.media for part in parts if part.item is not None), ()))
     own = tuple(parts)
     blocks = [
-        ContentBlock(str(part["text"]), parts=own) if part.get("type") == "text" else ContentBlock(part=part, media=media, parts=own)
+        ContentBlock(parts=own, counted=join_counted([part]), **_read_part(part, media))
         for part, media in zip(content, counted, strict=True)
     ]
     end = next((ends[id(part)] for part in parts if id(part) in ends), None)
     if end is not None:
         blocks[-1] = replace(blocks[-1], ends=end.id, place=end.span)
     return tuple(blocks)
+
+
+def _read_part(part: Mapping[str, Any], media: tuple[CountedMedia, ...]) -> dict[str, Any]:
+    return {"text": str(part["text"])} if part.get("type") == "text" else {"part": part, "media": media}
 
 
 def _name(parts: Sequence[Part], layout: Layout) -> str:
@@ -188,8 +193,7 @@ def _measure(messages: Sequence[Message], layout: Layout, tools: Sequence[Tool])
 
 
 def _count_block(block: ContentBlock, meter: Meter) -> int:
-    units = sum(one.tokens for one in block.media) * meter.counter.unit
-    return units + meter.count(block.text if block.part is None else join_counted([block.part]))
+    return sum(one.tokens for one in block.media) * meter.counter.unit + meter.count(block.counted)
 
 
 def arrange(

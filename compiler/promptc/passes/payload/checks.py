@@ -450,7 +450,8 @@ def _clear_blocks(blocks: Sequence[ContentBlock], kept: set[int]) -> tuple[Conte
         one = replace(block, ends="") if block.ends and id(block) not in kept else block
         if one.continues and cleared and not cleared[-1].ends:
             first = cleared[-1]
-            cleared[-1] = replace(one, text=first.text + one.text, continues=first.continues, parts=first.parts + one.parts)
+            text, counted = first.text + one.text, first.counted + one.counted
+            cleared[-1] = replace(one, text=text, continues=first.continues, parts=first.parts + one.parts, counted=counted)
         else:
             cleared.append(one)
     return tuple(cleared)
