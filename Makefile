@@ -12,10 +12,10 @@ export PIP_NO_INPUT := 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint types tests drift cases wheel parts site prose bench prove accept codes api keys pictures format lock clean
+.PHONY: help demo test check lint types tests drift cases wheel parts site prose bench test-engines prove accept codes api keys pictures format lock clean
 
 help:  ## list the targets
-	@sed -n 's/^\([a-z]*\):.*##  *\(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
+	@sed -n 's/^\([a-z-]*\):.*##  *\(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
 
 demo: $(VENV)/run.stamp  ## render a small pack, then print its context meter
 	@echo '$$ promptc render $(DEMO)'
@@ -69,6 +69,9 @@ prose: $(VENV)/docs.stamp  ## how hard guides, codes and messages are to read: F
 
 bench: $(VENV)/bench.stamp  ## what is measured against whom; prints ratios
 	$(PY) -m benchmarks
+
+test-engines: $(VENV)/dev.stamp  ## the scripts of docs/guides/scale.md, each with its engine (minutes; Spark needs Java 17)
+	$(PY) tools/try_engines.py
 
 prove: $(VENV)/dev.stamp  ## the properties at full size, and mutated inputs (SEED=n repeats a run)
 	@echo "seed $(SEED)"

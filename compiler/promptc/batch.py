@@ -1,4 +1,5 @@
-"""Many states rendered by one pack: `run_batch` goes through a file of them, in processes, and writes a file of rows.
+"""Many states rendered by one pack: `run_batch` goes through a file of them, in processes, and writes a file of rows; `map_arrow` gives
+what any engine maps over the record batches of its own.
 
 A row tells of one state: its prompt, its tokens, and what was cut. Rows are written in the order of the states, and are the same whatever
 the number of processes. They grow in a file beside OUT, which takes its place at the end. A journal says how far that file is whole: by it
@@ -13,6 +14,8 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from functools import partial
+from itertools import islice
+from os import PathLike, fspath
 from pathlib import Path
 from time import monotonic
 from zlib import crc32
@@ -22,8 +25,8 @@ from promptc.cache import open_cache
 from promptc.diag.findings import Diagnostic, DiskError, PromptcError, Span, UsageError
 from promptc.diag.frozen import field, frozen, replace
 from promptc.diag.typed import IO, Any, Literal
-from promptc.files.atomic import GrowingFile, finish_part, name_part, replace_file
-from promptc.files.reading import read_file
+from promptc.files.atomic import GrowingFile, finish_part, name_part, replace_file, replace_filled
+from promptc.files.reading import open_given, read_file
 from promptc.frontend.json import MAX_STATE_BYTES, JsonDocument, load_json
 from promptc.frontend.state import Change, set_values
 from promptc.model.messages import CHAT
@@ -53,6 +56,10 @@ _MOST_TOLD = 20
 
 _JOURNAL = 1 << 16
 _GO_ON = "run the same command with `--resume` to go on, or with `--force` to begin again"
+_PARQUET = b"PAR1"
+_GROUP = 1000
+"""Rows of a Parquet file that stand together, and are made in memory."""
+
 _COMPRESSED = {b"\x1f\x8b": "gzip", b"PK\x03\x04": "zip", b"BZh": "bzip2", b"\xfd7zXZ": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
 _ENDINGS = {".gz": "gzip", ".zip": "zip", ".bz2": "bzip2", ".xz": "xz", ".zst": "zstd"}
 _UNPACK = {"gzip": "gzip -dc", "zip": "unzip -p", "bzip2": "bzip2 -dc", "xz": "xz -dc", "zstd": "zstd -dc"}
@@ -78,6 +85,11 @@ class Batch:
     def is_resumed_whole(self) -> bool:
         """Whether there is nothing to resume: the output is there, and no run for it is unfinished."""
         return self.existing == "resume" and Path(self.output).exists() and not os.path.lexists(self.journal)
+
+    @property
+    def is_parquet(self) -> bool:
+        """Whether the rows go to a Parquet file."""
+        return self.output.lower().endswith(".parquet")
 
     @property
     def aside(self) -> str:
@@ -167,14 +179,14 @@ class RowRenderer:
             outcome = self._compile(state)
             name, content, more = _read_content(outcome)
         except _RowError as error:
-            return self._refuse(id or str(line.number), digest, error.row, error.findings)
+            return self._refuse(_name(line, id), digest, error.row, error.findings)
         except (UsageError, DiskError):
             raise
         except PromptcError as error:
-            return self._refuse(id or str(line.number), digest, {}, error.diagnostics)
+            return self._refuse(_name(line, id), digest, {}, error.diagnostics)
         row = outcome.build_row(more)
         has_warning = any(found["level"] == "warn" for found in row["diagnostics"])
-        return Rendered({"id": id or str(line.number), name: content, **row, "digest": digest}, (), has_warning)
+        return Rendered({"id": _name(line, id), name: content, **row, "digest": digest}, (), has_warning)
 
     def _change(self, document: JsonDocument) -> JsonDocument:
         if not self._changes:
@@ -190,7 +202,7 @@ class RowRenderer:
             raise _RowError(outcome.build_row(), outcome.errors)
         return outcome
 
-    def _refuse(self, id: str, digest: str | None, row: Mapping[str, Any], found: Sequence[Diagnostic]) -> Rendered:
+    def _refuse(self, id: str | None, digest: str | None, row: Mapping[str, Any], found: Sequence[Diagnostic]) -> Rendered:
         empty: dict[str, Any] = {
             "tokens": None,
             "sections": {},
@@ -199,6 +211,11 @@ class RowRenderer:
             "diagnostics": describe_findings(found, self._file, _STATE),
         }
         return Rendered({"id": id, **empty, **row, "digest": digest}, tuple(found))
+
+
+def _name(line: StateLine, id: str | None) -> str | None:
+    """The id of a row: without one the number of the line, where it has a number."""
+    return id if id is not None else str(line.number) if line.number else None
 
 
 class _RowError(Exception):
@@ -245,14 +262,15 @@ def run_batch(
     states: IO[bytes],
     name: str,
     *,
-    note: Callable[[BatchProgress], None] = lambda _: None,
+    note: Callable[[BatchProgress, int], None] = lambda *_: None,
     tell: Callable[[Sequence[Diagnostic]], None] = lambda _: None,
 ) -> BatchProgress:
     """Renders every state of `states`, which findings call `name`, and gives how many rows there are.
 
-    `note` is told how far the run is, `tell` the findings on the first states without a prompt. Raises `PromptcError` for a pack that is
-    not valid, and with `fail` for the first state without a prompt; `DiskError` for a file that cannot be read or written, is there
-    (PC0711, PC0712), or is not what it was (PC0713). What was done until then is kept for `resume`, also where the process is killed.
+    `note` is told how far the run is, of how much (0 where nobody knows), `tell` the findings on the first states without a prompt. Raises
+    `PromptcError` for a pack that is not valid, and with `fail` for the first state without a prompt; `DiskError` for a file that cannot be
+    read or written, is there (PC0711, PC0712), or is not what it was (PC0713). What was done until then is kept for `resume`, also where
+    the process is killed.
     """
     _check_output(batch)
     asked = _describe(batch)
@@ -265,6 +283,8 @@ def run_batch(
 
 
 def _check_output(batch: Batch) -> None:
+    if batch.is_parquet:
+        _load_pyarrow()
     if os.path.lexists(batch.output) and not Path(batch.output).is_file():
         message = f"cannot write `{batch.output}`: it is not a regular file"
         raise DiskError([Diagnostic("PC0725", message, help="name a file: rows are written beside it, until all are there")])
@@ -288,7 +308,7 @@ def _render_states(
     asked: Mapping[str, Any],
     begun: BatchProgress,
     lines: _Lines,
-    note: Callable[[BatchProgress], None],
+    note: Callable[[BatchProgress, int], None],
     tell: Callable[[Sequence[Diagnostic]], None],
 ) -> BatchProgress:
     """All rows, in the file beside the output. What was done is kept, whatever happens, unless that is nothing."""
@@ -302,7 +322,7 @@ def _render_states(
                 tell(_place(rows.findings[: max(0, _MOST_TOLD - told)], lines.name))
                 told += len(rows.findings)
                 run.add(rows, lines.marks.pop(0))
-                note(run.progress)
+                note(run.progress, lines.total)
             run.keep(is_whole=True)
         finally:
             run.leave()
@@ -323,17 +343,19 @@ def _place(found: Sequence[Diagnostic], name: str) -> tuple[Diagnostic, ...]:
 
 
 class _Lines:
-    """The lines of a file, some at a time: `marks` has the places behind those that were handed out, the oldest first."""
+    """The states of a file, some at a time: `marks` has the places behind those that were handed out, the oldest first."""
 
     def __init__(self, states: IO[bytes], name: str) -> None:
         self.name = name
+        self.total = 0
         self.marks: list[Mark] = []
         self._states = states
         self._at = Mark()
+        self._rows = self._iter_rows()
 
     def skip(self, mark: Mark) -> None:
         """Goes on behind `mark`. Raises `DiskError` (PC0713) where what stands before it is not what it was."""
-        while self._at.offset < mark.offset and self._read(min(_PART, mark.offset - self._at.offset)):
+        while self._at.offset < mark.offset and next(self._rows, None) is not None:
             pass
         if (self._at.offset, self._at.checksum) != (mark.offset, mark.checksum):
             raise _refuse_resume(f"the first {mark.line} lines of `{self.name}` are not what they were")
@@ -342,14 +364,9 @@ class _Lines:
     def __iter__(self) -> Iterator[tuple[StateLine, ...]]:
         held: list[StateLine] = []
         size = 0
-        is_first = not self._at.offset
-        while line := self._read_line():
-            if is_first:
-                self._check_kind(line.raw)
-            is_first = False
-            if isinstance(line.raw, Diagnostic) or line.raw.strip():
-                held.append(line)
-                size += len(line.raw) if isinstance(line.raw, bytes) else 0
+        for line in self._rows:
+            held.append(line)
+            size += len(line.raw) if isinstance(line.raw, bytes) else 0
             if len(held) == _CHUNK_LINES or size >= _CHUNK_BYTES:
                 self.marks.append(self._at)
                 yield tuple(held)
@@ -357,35 +374,70 @@ class _Lines:
         self.marks.append(self._at)
         yield tuple(held)
 
-    def _read_line(self) -> StateLine | None:
-        raw = self._read(MAX_STATE_BYTES + 1)
-        number = self._at.line + 1
-        if not raw:
-            return None
-        self._at = replace(self._at, line=number)
-        if len(raw) <= MAX_STATE_BYTES or raw.endswith(b"\n"):
-            return StateLine(number, raw.rstrip(b"\r\n"))
+    def _iter_rows(self) -> Iterator[StateLine]:
+        """What is there, whatever its kind, which the first bytes tell."""
+        try:
+            first = self._states.readline(MAX_STATE_BYTES + 1)
+            if first.startswith(_PARQUET):
+                yield from self._iter_parquet()
+                return
+            _check_kind(first, self.name)
+            self.total = os.fstat(self._states.fileno()).st_size if self._states.seekable() and _has_number(self._states) else 0
+            while first:
+                line = self._take_line(first)
+                if isinstance(line.raw, Diagnostic) or line.raw.strip():
+                    yield line
+                first = self._states.readline(MAX_STATE_BYTES + 1)
+        except OSError as wrong:
+            raise DiskError([Diagnostic("PC0724", f"cannot read the states {self.name}: {wrong.strerror or wrong}")]) from wrong
+
+    def _take_line(self, raw: bytes) -> StateLine:
+        """A line, or why it is none; one that is too long is read to its end."""
         size, more = len(raw), raw
-        while not more.endswith(b"\n") and (more := self._read(_PART)):
-            size += len(more)
+        number, checksum = self._at.line + 1, crc32(raw, self._at.checksum)
+        is_long = size > MAX_STATE_BYTES and not raw.endswith(b"\n")
+        while is_long and not more.endswith(b"\n") and (more := self._states.readline(_PART)):
+            size, checksum = size + len(more), crc32(more, checksum)
+        self._at = Mark(number, self._at.offset + size, checksum)
+        if not is_long:
+            return StateLine(number, raw.rstrip(b"\r\n"))
         message = f"the line has {size} bytes, and promptc reads at most {MAX_STATE_BYTES}"
         return StateLine(number, Diagnostic("PC0102", message, Span(_STATE, number, 1), "make the state smaller"))
 
-    def _read(self, most: int) -> bytes:
-        """At most so many bytes, of one line."""
+    def _iter_parquet(self) -> Iterator[StateLine]:
+        """The rows of a Parquet file: a place in it is a number of rows."""
+        pyarrow = _load_pyarrow()
+        if not self._states.seekable():
+            help = "name the file: its end is read first"
+            raise DiskError([Diagnostic("PC0716", f"`{self.name}` is a Parquet file, and cannot be read from a pipe", help=help)])
+        self._states.seek(0)
         try:
-            read = self._states.readline(most)
-        except OSError as wrong:
-            raise DiskError([Diagnostic("PC0724", f"cannot read the states {self.name}: {wrong.strerror or wrong}")]) from wrong
-        self._at = replace(self._at, offset=self._at.offset + len(read), checksum=crc32(read, self._at.checksum))
-        return read
+            file = pyarrow.parquet.ParquetFile(self._states)
+            self.total = file.metadata.num_rows
+            for batch in file.iter_batches(batch_size=_CHUNK_LINES):
+                for line in _list_states(batch, self._at.line):
+                    told = line.raw if isinstance(line.raw, bytes) else line.raw.message.encode()
+                    self._at = Mark(line.number, line.number, crc32(told, crc32(repr(line.id).encode(), self._at.checksum)))
+                    yield line
+        except pyarrow.ArrowException as wrong:
+            message = f"`{self.name}` cannot be read as Parquet: {str(wrong).splitlines()[0]}"
+            raise DiskError([Diagnostic("PC0716", message, help="write the file once more, or give JSON lines")]) from wrong
 
-    def _check_kind(self, raw: bytes | Diagnostic) -> None:
-        found = next((kind for mark, kind in _COMPRESSED.items() if isinstance(raw, bytes) and raw.startswith(mark)), None)
-        if found is not None:
-            message = f"`{self.name}` is compressed with {found}, and promptc reads plain JSON lines"
-            help = f"unpack it on the way: `{_UNPACK[found]} {self.name} | promptc batch PACK - -o OUT`"
-            raise DiskError([Diagnostic("PC0714", message, help=help)])
+
+def _has_number(states: IO[bytes]) -> bool:
+    """Whether the system knows the file: one in memory has no size to ask for."""
+    try:
+        return states.fileno() >= 0
+    except (OSError, ValueError):
+        return False
+
+
+def _check_kind(raw: bytes, name: str) -> None:
+    found = next((kind for mark, kind in _COMPRESSED.items() if raw.startswith(mark)), None)
+    if found is not None:
+        message = f"`{name}` is compressed with {found}, and promptc reads plain JSON lines"
+        help = f"unpack it on the way: `{_UNPACK[found]} {name} | promptc batch PACK - -o OUT`"
+        raise DiskError([Diagnostic("PC0714", message, help=help)])
 
 
 # --- in a process ---
@@ -558,7 +610,12 @@ def _refuse_resume(why: str) -> DiskError:
 
 def _settle(batch: Batch, done: BatchProgress) -> None:
     """The last step, which may be done again: what grew takes the place of what it is for."""
-    finish_part(batch.output)
+    if batch.is_parquet:
+        if Path(name_part(batch.output)).exists():
+            replace_filled(batch.output, partial(_write_parquet, name_part(batch.output)))
+            _remove(name_part(batch.output))
+    else:
+        finish_part(batch.output)
     if done.aside:
         finish_part(batch.aside)
     elif batch.on_error == "quarantine":
@@ -582,3 +639,121 @@ def _explaining(batch: Batch) -> Iterator[None]:
         is_full = wrong.errno in (errno.ENOSPC, errno.EDQUOT)
         help = "make room, then run the same command with `--resume`" if is_full else "name a file in a folder that exists"
         raise DiskError([Diagnostic("PC0725", f"cannot write `{batch.output}`: {wrong.strerror or wrong}", help=help)]) from wrong
+
+
+# --- record batches ---
+
+
+def map_arrow(pack: Pack | str | PathLike[str], *, models: str | None = None, **options: Any) -> ArrowRenderer:
+    """Gives a function from a record batch (or a table) of states to one of their rows, for any engine that maps one over its data.
+
+    - `pack`: the pack, or its path. The function pickles: each process that it is sent to loads the pack once, from that path.
+    - `models`: a table of models of your own.
+    - `options`: what `Pack.render` takes, such as `budget` and `format`.
+
+    A state stands in a column `state` as JSON text, its id may stand in `id`; with other columns, a row is a state, and what is null is not
+    there. Each state has its row, in order, also one without a prompt: its `diagnostics` say why.
+    """
+    _load_pyarrow()
+    return ArrowRenderer(fspath(pack) if not isinstance(pack, Pack) else pack.model.file, models, options)
+
+
+class ArrowRenderer:
+    """What `map_arrow` gives. `schema` is that of the rows."""
+
+    def __init__(self, pack: str, models: str | None, options: Mapping[str, Any]) -> None:
+        self._asked = (pack, models, options)
+        self._renderer: RowRenderer | None = None
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return ArrowRenderer, self._asked
+
+    @property
+    def schema(self) -> Any:
+        """The schema of the rows."""
+        return _make_schema(_load_pyarrow())
+
+    def __call__(self, states: Any) -> Any:
+        """Renders the states of a record batch, or a table. Raises `UsageError` and `DiskError` for what no state can mend."""
+        if self._renderer is None:
+            pack, models, options = self._asked
+            self._renderer = RowRenderer(Pack.load(pack, keeps_counts=False, models=models), options)
+        pyarrow = _load_pyarrow()
+        rows = [self._renderer.render(replace(line, number=0)).row for line in _list_states(states, 0)]
+        made = _make_batch(pyarrow, rows)
+        return made if isinstance(states, pyarrow.RecordBatch) else pyarrow.Table.from_batches([made])
+
+
+def _load_pyarrow() -> Any:
+    try:
+        import pyarrow as pa
+        from pyarrow import parquet  # noqa: F401  pyarrow itself does not load it
+    except ImportError:
+        message, help = "promptc needs the package pyarrow for Parquet and record batches", "pip install 'promptc-compiler[arrow]'"
+        raise UsageError([Diagnostic("PC0715", message, help=help)]) from None
+    return pa
+
+
+def _make_schema(pyarrow: Any) -> Any:
+    text, counts = pyarrow.string(), pyarrow.map_(pyarrow.string(), pyarrow.int64())
+    finding = pyarrow.struct([(name, text) for name in ("code", "level", "message", "at", "help")])
+    columns = {"id": text, **dict.fromkeys(CONTENTS, text), "tokens": pyarrow.int64(), "sections": counts, "tier": text}
+    return pyarrow.schema([*columns.items(), ("dropped", counts), ("diagnostics", pyarrow.list_(finding)), ("digest", text)])
+
+
+def _make_batch(pyarrow: Any, rows: Sequence[Mapping[str, Any]]) -> Any:
+    """Rows as a record batch. Messages and bodies are JSON text, since their parts are of many kinds."""
+    schema = _make_schema(pyarrow)
+    plain = [
+        {
+            **row,
+            **{name: render_json_line(row[name]) for name in ("messages", "body") if name in row},
+            **{name: list(row[name].items()) for name in ("sections", "dropped")},
+        }
+        for row in rows
+    ]
+    return pyarrow.RecordBatch.from_pylist(plain, schema=schema)
+
+
+def _write_parquet(part: str, stream: IO[bytes]) -> None:
+    """Rows that stand in a file of JSON lines, as a Parquet file."""
+    pyarrow = _load_pyarrow()
+    with open_given(part) as lines, pyarrow.parquet.ParquetWriter(stream, _make_schema(pyarrow), compression="zstd") as writer:
+        while rows := [json.loads(line) for line in islice(lines, _GROUP)]:
+            writer.write_batch(_make_batch(pyarrow, rows), row_group_size=_GROUP)
+
+
+def _list_states(states: Any, before: int) -> Iterator[StateLine]:
+    """The states of a record batch or a table, `before` which there are so many. Raises `UsageError` (PC0716) for ids of another type."""
+    names = set(states.schema.names)
+    if _STATE not in names or not names <= _WRAPPED:
+        for number, record in enumerate(states.to_pylist(), before + 1):
+            yield StateLine(number, _dump(record))
+        return
+    ids = _list_ids(states) if "id" in names else [None] * states.num_rows
+    for number, (id, state) in enumerate(zip(ids, states.column(_STATE).to_pylist(), strict=True), before + 1):
+        raw = state.encode("utf-8", "surrogatepass") if isinstance(state, str) else state
+        yield StateLine(number, raw if isinstance(raw, bytes) else b"" if raw is None else _dump(raw), id)
+
+
+def _list_ids(states: Any) -> list[str | None]:
+    types, kind = _load_pyarrow().types, states.schema.field("id").type
+    if not any(is_one(kind) for is_one in (types.is_string, types.is_large_string, types.is_string_view, types.is_integer, types.is_null)):
+        help = "make it a column of texts or whole numbers"
+        raise UsageError([Diagnostic("PC0716", f"the column `id` is of the type {kind}", help=help)])
+    return [None if one is None else str(one) for one in states.column("id").to_pylist()]
+
+
+def _dump(value: Any) -> bytes | Diagnostic:
+    """A row as the JSON of a state; why it is none where JSON has nothing like it."""
+    try:
+        return json.dumps(_strip(value), ensure_ascii=False).encode("utf-8", "surrogatepass")
+    except (TypeError, ValueError, RecursionError) as wrong:
+        return Diagnostic("PC0391", f"the state is not plain JSON: {wrong}", help="keep the state as JSON text in a column `state`")
+
+
+def _strip(value: Any) -> Any:
+    """Without the keys that are null: a column has no other way to say that a key is not there."""
+    if isinstance(value, dict):
+        return {key: _strip(one) for key, one in value.items() if one is not None}
+    return [_strip(one) for one in value] if isinstance(value, list) else value

@@ -16,6 +16,7 @@ OPENING = frozenset(
 READER = {
     ("promptc.files.reading", "os.open"): 7,
     ("promptc.files.reading", "os.fdopen"): 1,
+    ("promptc.files.atomic", "os.fdopen"): 1,
     ("promptc.files.atomic", "os.open"): 5,
     ("promptc.files.lock", "os.open"): 2,  # beside a state; no link is followed, and it is a regular file
     ("promptc.sources.database", "sqlite3.connect"): 1,  # of what was looked at before

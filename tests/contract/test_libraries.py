@@ -24,6 +24,7 @@ HOMES = {
     "sqlalchemy": "promptc.sources.",
     "psycopg": "promptc.sources.server",
     "httpx": "promptc.operations.endpoint",
+    "pyarrow": "promptc.batch",
     "rapidfuzz": "promptc.text.diff",
     "pytest": "promptc.pytest_plugin",
 }
@@ -64,7 +65,7 @@ def test_a_library_has_one_importer():
 def test_dependencies_are_what_is_imported():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     optional = project["optional-dependencies"]
-    extras = ("hf", "llm", "postgres", "retrieval", "tiktoken")
+    extras = ("arrow", "hf", "llm", "postgres", "retrieval", "tiktoken")
     declared = {_name(text) for text in (*project["dependencies"], *(one for extra in extras for one in optional[extra]))}
     imported = {DISTRIBUTIONS.get(library, library) for library in _find_importers()} - HOSTS
     assert declared == imported

@@ -4,7 +4,9 @@ import errno
 import io
 import json
 import os
+import pickle
 import signal
+from datetime import datetime
 from functools import partial
 from multiprocessing import get_context
 from pathlib import Path
@@ -277,7 +279,7 @@ def test_states_are_read_no_further_than_they_are_rendered(tmp_path):
 
     states = Endless()
     wanted = Batch(DEMO, str(tmp_path / "out.jsonl"), jobs=2)
-    run_batch(wanted, states, "states.jsonl", note=lambda done: ahead.append(states.read_lines - done.mark.line))
+    run_batch(wanted, states, "states.jsonl", note=lambda done, _: ahead.append(states.read_lines - done.mark.line))
     assert len(ahead) == 201 and max(ahead) <= 3 * (2 * 8 + 2)
 
 
@@ -494,3 +496,159 @@ def test_a_pack_that_changes_meanwhile_stops_the_run(tmp_path, monkeypatch):
     (tmp_path / "out").mkdir()
     with pytest.raises(DiskError, match="has changed since the run began"):
         run(tmp_path / "out", [say(1)], pack=str(pack))
+
+
+# --- Parquet and record batches ---
+
+pa = pytest.importorskip("pyarrow")
+parquet = pytest.importorskip("pyarrow.parquet")
+STATES = [json.dumps({**STATE, "input": f"Ada: Door {number}?"}) for number in range(8)]
+
+
+def as_rows(table):
+    """Rows as JSON lines have them."""
+    rows = table.to_pylist()
+    return [{**row, **{name: dict(row[name]) for name in ("sections", "dropped")}} for row in rows]
+
+
+def fill(row):
+    """A row of JSON lines with the columns of a table."""
+    texts = {name: json.dumps(row[name], ensure_ascii=False, separators=(",", ":")) for name in ("messages", "body") if name in row}
+    return dict.fromkeys(module._make_schema(pa).names) | row | texts
+
+
+def run_parquet(folder, table, name="out.parquet", **asked):
+    path = folder / "states.parquet"
+    parquet.write_table(table, path, row_group_size=3)
+    with path.open("rb") as states:
+        done = run_batch(Batch(**{"pack": DEMO, "output": str(folder / name), **asked}), states, "states.parquet")
+    path.unlink()
+    return done
+
+
+@pytest.mark.parametrize("format", [None, "messages", "openai"])
+def test_parquet_says_what_json_lines_say(format, tmp_path):
+    options = {"format": format}
+    lines = [f'{{"id":"n{number}","state":{state}}}'.encode() for number, state in enumerate([*STATES, "{", "5"])]
+    (tmp_path / "lines").mkdir()
+    (tmp_path / "table").mkdir()
+    _, rows, aside = run(
+        tmp_path / "lines", [line if number != 8 else b'{"id":"n8","state":5}' for number, line in enumerate(lines)], options=options
+    )
+    table = pa.table({"id": [f"n{number}" for number in range(10)], "state": [*STATES, "5", "5"]})
+    done = run_parquet(tmp_path / "table", table, options=options)
+    assert (done.rendered, done.failed) == (8, 2)
+    assert as_rows(parquet.read_table(tmp_path / "table" / "out.parquet")) == [fill(row) for row in load(rows)]
+    assert [one["id"] for one in load(aside)] == [one["id"] for one in load((tmp_path / "table" / "out.quarantine.jsonl").read_bytes())]
+
+
+def test_the_bytes_of_a_parquet_file_are_the_same_for_any_number_of_processes(tmp_path, monkeypatch):
+    monkeypatch.setattr(module, "_GROUP", 3)
+    table = pa.table({"state": STATES * 3})
+    made = []
+    for jobs in (1, 3):
+        run_parquet(tmp_path, table, jobs=jobs, existing="replace")
+        made.append((tmp_path / "out.parquet").read_bytes())
+    assert made[0] == made[1] and parquet.ParquetFile(tmp_path / "out.parquet").num_row_groups == 8
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        pa.table({"id": pa.array([7, 8], pa.int32()), "state": pa.array(STATES[:2], pa.large_string())}),
+        pa.table({"state": pa.array([one.encode() for one in STATES[:2]]), "id": ["7", "8"]}),
+        pa.table({"id": ["7", "8"], "state": [json.loads(one) for one in STATES[:2]]}),
+        pa.Table.from_pylist([{**json.loads(one), "id": number} for number, one in zip((7, 8), STATES[:2], strict=True)]),
+    ],
+    ids=["large", "bytes", "struct", "columns"],
+)
+def test_columns_of_many_types(table, tmp_path):
+    run_parquet(tmp_path, table, "out.jsonl")
+    rows = load((tmp_path / "out.jsonl").read_bytes())
+    assert [(row["id"], f"Door {number}?" in row["prompt"]) for number, row in enumerate(rows)] == [("7", True), ("8", True)]
+
+
+def test_what_is_null_in_a_column_is_not_there(tmp_path):
+    run_parquet(tmp_path, pa.table({"state": [STATES[0], None], "id": [None, None]}), "out.jsonl")
+    assert [row["id"] for row in load((tmp_path / "out.jsonl").read_bytes())] == ["1"]
+    (refused,) = load((tmp_path / "out.quarantine.jsonl").read_bytes())
+    assert refused["line"] == 2 and refused["diagnostics"][0]["code"] == "PC0103"
+
+
+def test_a_row_that_json_has_nothing_like(tmp_path):
+    run_parquet(tmp_path, pa.table({"turns": [[], []], "input": ["a", "b"], "at": [datetime(2026, 1, 1), None]}), "out.jsonl")
+    (refused,) = load((tmp_path / "out.quarantine.jsonl").read_bytes())
+    assert refused["line"] == 1 and refused["diagnostics"][0]["code"] == "PC0391"
+
+
+@pytest.mark.parametrize("content", [b"PAR1", b"PAR1" + b"x" * 100 + b"PAR1", b"PAR1\n{}\n"])
+def test_a_damaged_parquet_file(content, tmp_path):
+    with pytest.raises(DiskError, match=r"PC0716|PC0724"):
+        run_batch(Batch(DEMO, str(tmp_path / "out.jsonl")), io.BytesIO(content), "states.parquet")
+    assert not list(tmp_path.iterdir())
+
+
+def test_ids_of_another_type(tmp_path):
+    with pytest.raises(UsageError, match="PC0716"):
+        run_parquet(tmp_path, pa.table({"id": [1.5], "state": STATES[:1]}))
+
+
+@pytest.mark.dear
+def test_a_parquet_file_that_was_killed_is_gone_on_with(tmp_path, monkeypatch):
+    states = tmp_path / "states.parquet"
+    parquet.write_table(pa.table({"state": STATES}), states)
+    whole = tmp_path / "whole"
+    whole.mkdir()
+
+    def go(folder, existing="resume"):
+        with states.open("rb") as opened:
+            run_batch(Batch(DEMO, str(folder / "out.parquet"), existing=existing), opened, "states.parquet")
+
+    def die(folder, number):
+        Dying(number)
+        go(folder)
+        os._exit(0)
+
+    go(whole)
+    dead = 0
+    for number in range(1, 100, 3):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        process = get_context("fork").Process(target=die, args=(folder, number))
+        process.start()
+        process.join()
+        dead += process.exitcode != 0
+        if not (folder / "out.parquet").exists() or (folder / "out.parquet.part.json").exists():
+            go(folder)
+        assert {path.name: path.read_bytes() for path in folder.iterdir()} == {path.name: path.read_bytes() for path in whole.iterdir()}
+        if not process.exitcode:
+            break
+    assert dead > 8
+
+
+# contract 12.6
+def test_a_record_batch_gives_the_rows_of_a_file(tmp_path):
+    states = [*STATES[:3], "{", *STATES[3:], "7"]
+    _, rows, aside = run(tmp_path, [f'{{"id":"n{n}","state":{state}}}'.encode() for n, state in enumerate(states)])
+    batch = pa.record_batch({"id": [f"n{n}" for n in range(10)], "state": states})
+    render = module.map_arrow(DEMO)
+    made = render(batch)
+    assert made.schema == render.schema and isinstance(made, pa.RecordBatch)
+    expected = {row["id"]: fill(row) for row in load(rows)}
+    for row in as_rows(made):
+        if row["id"] in expected:
+            assert row == expected[row["id"]]
+        else:
+            assert row["prompt"] is None and row["tokens"] is None and row["diagnostics"]
+    assert [row["id"] for row in made.to_pylist()] == [f"n{n}" for n in range(10)] and len(load(aside)) == 2
+
+
+def test_what_is_mapped_pickles_and_takes_tables(tmp_path):
+    batch = pa.record_batch({"state": STATES})
+    render = module.map_arrow(promptc.load(DEMO), format="messages", budget=300)
+    again = pickle.loads(pickle.dumps(render))
+    assert again(batch) == render(batch) and render(pa.Table.from_batches([batch])).to_batches() == [render(batch)]
+    assert {row["id"] for row in render(batch).to_pylist()} == {None} and json.loads(render(batch)["messages"][0].as_py())
+    assert render(batch.slice(0, 0)).num_rows == 0
+    with pytest.raises(UsageError):
+        module.map_arrow(DEMO, variants={"mood": "calm"})(batch)

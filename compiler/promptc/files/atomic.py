@@ -22,6 +22,7 @@ from pathlib import Path
 
 from promptc.diag.findings import Diagnostic, DiskError
 from promptc.diag.frozen import frozen
+from promptc.diag.typed import IO
 from promptc.files.lock import is_at, lock_file
 from promptc.files.reading import AnyPath
 
@@ -103,11 +104,12 @@ def replace_remade(path: AnyPath, data: bytes, *, mode: int = 0o666) -> None:
     _replace(path, lambda opened: _fill(opened, data, None, is_kept=False), mode=mode, like=None, check=lambda: None)
 
 
-def replace_filled(path: AnyPath, fill: Callable[[int], None]) -> None:
-    """Puts a file at `path` as `replace_file` does, whose bytes `fill` writes to the open file that it is given. Raises `OSError`."""
+def replace_filled(path: AnyPath, fill: Callable[[IO[bytes]], None]) -> None:
+    """Puts a file at `path` as `replace_file` does, which `fill` writes to the open file that it is given. Raises `OSError`."""
 
     def fill_and_sync(opened: int) -> None:
-        fill(opened)
+        with os.fdopen(os.dup(opened), "wb") as stream:
+            fill(stream)
         os.fsync(opened)
 
     _replace(path, fill_and_sync, mode=0o666, like=None, check=lambda: None)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -98,10 +97,9 @@ def batch_command(
 
 def _run(reporter: Reporter, batch: Batch, states: IO[bytes], name: str) -> int:
     """Tells the findings above the bar. Where it stops, what was done is kept, and that is said."""
-    total = os.fstat(states.fileno()).st_size if name != "stdin" else 0
     line = Progress(reporter, "rows")
 
-    def note(done: BatchProgress) -> None:
+    def note(done: BatchProgress, total: int) -> None:
         line.note(done.mark.offset, total, done.rendered + done.failed)
 
     def tell(found: Sequence[Diagnostic]) -> None:

@@ -46,6 +46,7 @@ _TURNS = 500_000
 _LONGEST_SQL = 4_000_000
 
 EXTRAS: Mapping[str, tuple[str, ...]] = {
+    "arrow": ("pyarrow",),
     "hf": ("tokenizers",),
     "llm": ("httpx",),
     "postgres": ("psycopg",),
