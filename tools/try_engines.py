@@ -84,9 +84,10 @@ def _install(name: str, folder: Path) -> Path | None:
     python = home / "bin" / "python"
     if not python.exists():
         venv.create(home, with_pip=True)
-        version = f"pyarrow=={pa.__version__}"
-        runs = [python, "-m", "pip", "install", "-q", "--no-deps", "--require-hashes", "-r", ROOT / "requirements" / "run.lock"]
-        if any(subprocess.run(one, check=False).returncode for one in (runs, [*runs[:5], version, *ENGINES[name]])):
+        version, lock = f"pyarrow=={pa.__version__}", str(ROOT / "requirements" / "run.lock")
+        install = [str(python), "-m", "pip", "install", "-q"]
+        wanted = (["--no-deps", "--require-hashes", "-r", lock], [version, *ENGINES[name]])
+        if any(subprocess.run([*install, *one], check=False).returncode for one in wanted):
             return None
     return python
 
