@@ -4,6 +4,7 @@ import sys
 
 from benchmarks.asking import bench_asking
 from benchmarks.attacks import bench_attacks
+from benchmarks.batch import bench_batch
 from benchmarks.cases import bench_cases
 from benchmarks.cold import bench_cold
 from benchmarks.counting import bench_counting
@@ -34,6 +35,7 @@ PARTS = {
     "state": bench_state,
     "segments": bench_segments,
     "sessions": bench_sessions,
+    "batch": bench_batch,
     "cases": bench_cases,
     "crashes": bench_crashes,
     "differences": bench_differences,

@@ -1,0 +1,164 @@
+"""`promptc batch` against a loop of json, jsonschema, Jinja2 and tiktoken that makes the same prompts, and two processes against one."""
+
+import json
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache, partial
+from multiprocessing import get_context
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from benchmarks.blocks import make_transcript
+from benchmarks.measure import Scale, judge, show, time_turns
+from benchmarks.plain_script import Plain, fill, make_environment, read_yaml, render
+from promptc.api import Pack
+from promptc.batch import Batch, RowRenderer, StateLine, run_batch
+from promptc.text.json import render_json_line
+from tests.cases.recount import load_encoding
+
+_ROOT = Path(__file__).parents[1]
+_SENTINEL = _ROOT / "packs/sentinel"
+_KEPT = _ROOT / "benchmarks/kept/pack.yaml"
+_STATES, _BLOCKS, _WORDS = (40, 4), 100, 45
+_ROUNDS = (3, 1)
+_VALIDATING, _BARE, _SCALING = 2, 1, 0.8
+
+
+def bench_batch(scale: Scale) -> None:
+    """Prints how many times faster rows are made than by the loop, and how much of what two processors give a batch takes."""
+    count, rounds = scale.choose(*_STATES), scale.choose(*_ROUNDS)
+    with tempfile.TemporaryDirectory() as made:
+        folder = Path(made)
+        loop, renderer = PlainLoop(folder), RowRenderer(Pack.load(str(_KEPT), keeps_counts=False), {})
+        files = [_write_states(folder, count, turn) for turn in range(rounds + 1)]
+        _check_prompts(files[0], renderer, loop)
+        print(f"Batch: {count:,} states of sentinel that were never seen, {_BLOCKS} blocks kept of each")
+        works: dict[str, Callable[[Path], object]] = {
+            "batch": partial(_render_rows, renderer, folder),
+            "validating": partial(loop.run, is_checked=True),
+            "bare": partial(loop.run, is_checked=False),
+        }
+        taken = time_turns({name: _take_next(work, files) for name, work in works.items()}, rounds)
+        show("promptc batch, a state", f"{median(taken['batch']) / count * 1e3:.2f} ms")
+        for name, limit in (("validating", _VALIDATING), ("bare", _BARE)):
+            ratio = median(one / other for one, other in zip(taken[name], taken["batch"], strict=True))
+            label = "json, jsonschema, Jinja2, tiktoken / batch" if name == "validating" else "json, Jinja2, tiktoken / batch"
+            show(label, f"{ratio:.2f} x", judge(ratio, limit, at_most=False))
+        together = folder / "states.jsonl"
+        together.write_bytes(b"".join(file.read_bytes() for file in files))
+        _bench_scaling(folder, together, rounds)
+
+
+def _take_next(work: Callable[[Path], object], files: Sequence[Path]) -> Callable[[], object]:
+    """The work with another file each time: what was seen once is counted already."""
+    left = iter(files)
+    return lambda: work(next(left))
+
+
+def _render_rows(renderer: RowRenderer, folder: Path, states: Path) -> None:
+    with states.open("rb") as lines, (folder / "rows.jsonl").open("w", encoding="utf-8") as rows:
+        for number, line in enumerate(lines, 1):
+            rows.write(render_json_line(renderer.render(StateLine(number, line)).row) + "\n")
+
+
+def _bench_scaling(folder: Path, states: Path, rounds: int) -> None:
+    """By the clock, a spin loop beside it tells what the second processor gives at that moment; processor time does not depend on it."""
+    works = {
+        "one": partial(_run_batch, folder, states, 1),
+        "spin one": partial(_spin, 1),
+        "two": partial(_run_batch, folder, states, 2),
+        "spin two": partial(_spin, 2),
+    }
+    taken = time_turns(works, rounds, clock=time.perf_counter)
+    worked = time_turns({name: works[name] for name in ("one", "two")}, rounds, clock=_read_processors)
+    gains = [one / two for one, two in zip(taken["one"], taken["two"], strict=True)]
+    spins = [2 * one / two for one, two in zip(taken["spin one"], taken["spin two"], strict=True)]
+    ratio = median(one / other for one, other in zip(gains, spins, strict=True))
+    show("two processes, by the clock / one", f"{median(gains):.2f} x", f"a spin loop {median(spins):.2f} x")
+    show("of what a spin loop gains", f"{ratio:.2f} x", judge(ratio, _SCALING, at_most=False))
+    share = median(one / two for one, two in zip(worked["one"], worked["two"], strict=True))
+    show("processor time of one process / of two", f"{share:.2f} x", judge(share, _SCALING, at_most=False))
+
+
+def _read_processors() -> float:
+    """The seconds that this process and those it has waited for were on a processor."""
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system
+
+
+class PlainLoop:
+    """What one writes without a compiler: for each line json, perhaps jsonschema, templates compiled once, and a count of every piece."""
+
+    def __init__(self, folder: Path) -> None:
+        import jsonschema
+
+        self._rows = folder / "plain.jsonl"
+        self._pack = read_yaml(str(_SENTINEL / "pack.yaml"))
+        for name, change in read_yaml(str(_KEPT))["sections"].items():
+            section = next(one for one in self._pack["sections"] if one["id"] == name)
+            section["budget"] = change["budget"]
+            section["items"]["window"] = change["items"]["window"]
+        self._schema: Plain = json.loads((_SENTINEL / self._pack["state"]["schema"]).read_text(encoding="utf-8"))
+        self._validator = jsonschema.Draft202012Validator(self._schema)
+        self._environment = make_environment(_SENTINEL)
+        compiled: Any = lru_cache(self._environment.from_string)
+        self._environment.from_string = compiled  # type: ignore[method-assign]
+        encode = load_encoding("cl100k_base").encode_ordinary
+        self._count: Callable[[str], int] = lambda text: len(encode(text))
+
+    def run(self, states: Path, *, is_checked: bool) -> None:
+        """Writes a row for each state: its prompt and its tokens."""
+        with states.open(encoding="utf-8") as lines, self._rows.open("w", encoding="utf-8") as rows:
+            for line in lines:
+                value = json.loads(line)
+                if is_checked:
+                    self._validator.validate(value)
+                prompt = self.render(value)
+                rows.write(json.dumps({"prompt": prompt, "tokens": self._count(prompt)}, ensure_ascii=False) + "\n")
+
+    def render(self, value: Mapping[str, Any]) -> str:
+        """The prompt of a state."""
+        fill(value, self._schema, self._schema)
+        return render(self._pack, dict(value), self._environment, self._count)
+
+
+def _write_states(folder: Path, count: int, turn: int) -> Path:
+    """Campaigns in play, each with a transcript of its own."""
+    table = json.loads((_ROOT / "fixtures/sentinel/base/table.json").read_text(encoding="utf-8"))
+    path = folder / f"states-{turn}.jsonl"
+    with path.open("w", encoding="utf-8") as lines:
+        for number in range(count):
+            seed = 9000 + turn * count + number
+            lines.write(json.dumps({**table, "transcript": make_transcript(_BLOCKS, _WORDS, seed=seed)}) + "\n")
+    return path
+
+
+def _run_batch(folder: Path, states: Path, jobs: int) -> None:
+    with states.open("rb") as opened:
+        run_batch(Batch(str(_KEPT), str(folder / "rows.jsonl"), existing="replace", jobs=jobs), opened, "states.jsonl")
+
+
+def _check_prompts(states: Path, renderer: RowRenderer, loop: PlainLoop) -> None:
+    """Both make the same prompts."""
+    for number, line in enumerate(states.read_bytes().splitlines()[:8], 1):
+        if renderer.render(StateLine(number, line)).row["prompt"] != loop.render(json.loads(line)):
+            sys.exit("batch: the plain loop makes another prompt")
+
+
+def _spin(jobs: int) -> None:
+    """So much work in each of as many processes."""
+    processes = [get_context("fork").Process(target=_turn) for _ in range(jobs)]
+    for one in processes:
+        one.start()
+    for one in processes:
+        one.join()
+
+
+def _turn() -> None:
+    total = 0
+    for number in range(5_000_000):
+        total += number
