@@ -88,3 +88,16 @@ def test_claims_of_a_case_say_why(run, talk, tmp_path):
     assert "prefix_reuse: 0, not >= 50; turn 2 begins as the turn before up to here: clock changed, state key /now" in said
     assert "cost: none, not <= 40; a price needs a provider and a model" in said
     assert "flaps: " in said and "came first" in said
+
+
+def test_a_carried_tier_is_that_of_the_turn_before(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    tiers = "strain: {previous: state.tier, tiers: [{name: calm, at: 0}, {name: full, at: 0.8, leave: 0.4}]}\n"
+    section = '  - {id: log, budget: 100, items: {from: range(state.n), text: "line {{ item }}"}}\n'
+    head = "promptc: 1\nname: tiny\nversion: 1.0.0\ntokenizer: o200k_base\nbudget: 200\n"
+    (tmp_path / "pack.yaml").write_text(f"{head}{tiers}sections:\n{section}", encoding="utf-8")
+    (tmp_path / "s.jsonl").write_text("".join(f'{{"tier": null, "n": {n}}}\n' for n in (5, 25, 15)), encoding="utf-8")
+    asked = ("cache", ".", "--session", "s.jsonl", "--no-trials", "--json")
+    alone, carried = json.loads(run(*asked).out), json.loads(run(*asked, "--carry", "/tier").out)
+    assert [one["what"] for one in alone["flaps"]] == ["tier calm"] and carried["flaps"] == []
+    assert "PC0722" in run(*asked, "--carry", "tier").err

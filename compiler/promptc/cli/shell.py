@@ -65,7 +65,7 @@ _ALLOWED: Mapping[str, Mapping[str, Holds]] = {
     "cache": {
         **{key: value for key, value in _RENDER.items() if key not in ("state", "no_cache")},
         **dict.fromkeys(("turns", "session"), "file"),
-        **_plain("gap", "min_reuse", "max_flaps", "max_cost", "no_trials", "as_json", "width"),
+        **_plain("carry", "gap", "min_reuse", "max_flaps", "max_cost", "no_trials", "as_json", "width"),
     },
     "calibrate": {**dict.fromkeys(("pack", "usage"), "file"), **_plain("quantile", "provider", "model", "day")},
     "rule": _plain("code", "is_all", "format"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -14,7 +15,7 @@ from promptc.cli.findings import Reporter
 from promptc.cli.group import PACK, Command, read_count, take_request
 from promptc.cli.interaction import Progress
 from promptc.cli.options import RenderRequest
-from promptc.cli.request import STDIN, compile_request, load_state_file, read_bytes
+from promptc.cli.request import STDIN, compile_request, read_bytes
 from promptc.cli.terminal import PLAIN, Paint, clip_cells, escape_controls, read_width, write_stdout
 from promptc.cli.views.drawing import Cell, Page, Row, render_table, show_count, show_percent, show_plural, wrap
 from promptc.cli.views.meter import draw_rows
@@ -36,8 +37,10 @@ from promptc.economy import (
 )
 from promptc.frontend.json import MAX_STATE_BYTES
 from promptc.frontend.output import load_provider
+from promptc.frontend.state import Change
 from promptc.model.messages import PROVIDERS
 from promptc.model.state import State
+from promptc.pipeline import Outcome
 
 _BELOW = 1
 _MOST_TURNS = 2_000
@@ -56,8 +59,17 @@ _EIGHTHS = " ▁▂▃▄▅▆▇█"
 _SESSION = "give the states of a session, one file for each turn, in order; or a file with a state a line: `--session talk.jsonl`"
 
 
-_Named = tuple[str, State]
-"""A state by the name that findings call it."""
+@frozen(eq=False)
+class _TurnState:
+    """The state of a turn by the name that findings call it: as it was read, and as it is without anything carried into it."""
+
+    name: str
+    raw: bytes
+    state: State
+
+    def load(self, pack: Pack, changes: Sequence[Change], carried: tuple[Change, ...]) -> State:
+        """The state with what was carried into it from the turn before."""
+        return pack.load_state(self.raw, self.name, changes=(*changes, *carried)) if carried else self.state
 
 
 @frozen
@@ -140,6 +152,7 @@ class SessionView:
 @PACK
 @click.argument("turns", nargs=-1, type=click.Path(allow_dash=True))
 @click.option("--session", metavar="FILE", type=click.Path(), help="Read the states of the session from this file: a JSON object a line.")
+@click.option("--carry", metavar="POINTER", help="Put the strain tier of each turn into the next state, for example at /strain.")
 @click.option("--gap", callback=read_count, metavar="MINUTES", help="The time from one turn to the next. [1]")
 @click.option("--min-reuse", callback=read_count, metavar="N", help="Fail if less than N % of the tokens begin as the turn before.")
 @click.option("--max-flaps", metavar="N", type=click.IntRange(0), help="Fail if tiers and items come back more often than this.")
@@ -156,6 +169,7 @@ def cache_command(
     turns: tuple[str, ...],
     request: RenderRequest,
     session: str | None,
+    carry: str | None,
     gap: int | None,
     min_reuse: int | None,
     max_flaps: int | None,
@@ -178,13 +192,13 @@ def cache_command(
     if as_svg and as_json:
         raise UsageError([Diagnostic("PC0721", "`--svg` and `--json` print different things", help="ask for one at a time")])
     loaded = Pack.load(pack, models=request.models)
-    named = list(_load_states(loaded, turns, session, request))
-    if len(named) < 2:
-        raise UsageError([Diagnostic("PC0733", f"a session has at least two turns, and {len(named)} is given", help=_SESSION)])
-    requests = _render(reporter, loaded, named, request, "rendering")
-    view = _describe(loaded, named, requests, gap or 1, request)
+    asked = _Session(tuple(_load_states(loaded, turns, session, request.changes)), request, carry)
+    if len(asked.turns) < 2:
+        raise UsageError([Diagnostic("PC0733", f"a session has at least two turns, and {len(asked.turns)} is given", help=_SESSION)])
+    requests = _render(reporter, loaded, asked)
+    view = _describe(loaded, asked, requests, gap or 1)
     if not no_trials and not as_svg:
-        view = _add_trials(reporter, pack, view, named, requests, request)
+        view = _add_trials(reporter, pack, view, asked, requests)
     page = Page(as_json, width or read_width(), reporter.choose_paint(sys.stdout))
     if as_svg:
         write_stdout(_draw_session(view).encode())
@@ -198,41 +212,54 @@ def cache_command(
 # --- the session ---
 
 
-def _load_states(pack: Pack, states: Sequence[str], session: str | None, request: RenderRequest) -> Iterator[_Named]:
-    """The states in order, each with its name: the files first, then the lines of the session."""
-    if len(states) > _MOST_TURNS:
-        raise UsageError([_refuse_many(len(states))])
-    for name in states:
-        yield ("standard input" if name == STDIN else name), load_state_file(pack, name, request)
-    if session is None:
-        return
-    lines = read_bytes(session, "the session", limit=_MOST_BYTES).splitlines()
+def _load_states(pack: Pack, turns: Sequence[str], session: str | None, changes: Sequence[Change]) -> Iterator[_TurnState]:
+    """The states in order: the files first, then the lines of the session."""
+    lines = read_bytes(session, "the session", limit=_MOST_BYTES).splitlines() if session is not None else []
     numbered = [(number, line) for number, line in enumerate(lines, 1) if line.strip()]
-    if len(numbered) + len(states) > _MOST_TURNS:
-        raise UsageError([_refuse_many(len(numbered) + len(states))])
+    if len(numbered) + len(turns) > _MOST_TURNS:
+        count = show_count(len(numbered) + len(turns))
+        message = f"the session has {count} turns, and promptc compares at most {show_count(_MOST_TURNS)}"
+        raise UsageError([Diagnostic("PC0733", message, help="give the last ones")])
+    for name in turns:
+        raw = read_bytes(name, "the state", limit=MAX_STATE_BYTES)
+        shown = "stdin" if name == STDIN else name
+        yield _TurnState(shown, raw, pack.load_state(raw, shown, changes=changes))
     for number, line in numbered:
         name = f"{session}:{number}"
         if len(line) > MAX_STATE_BYTES:
             message = f"the state has {show_count(len(line))} bytes, and promptc reads at most {show_count(MAX_STATE_BYTES)}"
-            raise PromptcError([Diagnostic("PC0102", message, Span(session, number, 1))])
-        yield name, pack.load_state(line, name, changes=request.changes)
+            raise PromptcError([Diagnostic("PC0102", message, Span(name, 1, 1))])
+        yield _TurnState(name, line, pack.load_state(line, name, changes=changes))
 
 
-def _refuse_many(turns: int) -> Diagnostic:
-    message = f"the session has {show_count(turns)} turns, and promptc compares at most {show_count(_MOST_TURNS)}"
-    return Diagnostic("PC0733", message, help="give the last ones")
+@frozen(eq=False)
+class _Session:
+    """The turns, and how each is rendered. `carry` is the pointer in the state at which a turn finds the tier of the one before."""
+
+    turns: Sequence[_TurnState]
+    request: RenderRequest
+    carry: str | None
+
+    def iter_outcomes(self, pack: Pack, patches: Sequence[str] = ()) -> Iterator[tuple[_TurnState, Outcome]]:
+        """Renders each turn, with more patches. Raises `PromptcError` for what is invalid."""
+        asked = replace(self.request, patches=(*self.request.patches, *patches))
+        carried: tuple[Change, ...] = ()
+        for turn in self.turns:
+            outcome = compile_request(pack, turn.load(pack, asked.changes, carried), asked)
+            if self.carry is not None:
+                carried = ((self.carry, json.dumps(outcome.facts["strain"])),)
+            yield turn, outcome
 
 
-def _render(reporter: Reporter, pack: Pack, named: Sequence[_Named], asked: RenderRequest, label: str) -> list[ReadRequest]:
-    progress = Progress(reporter, label)
-    requests = []
-    for place, (name, state) in enumerate(named, 1):
-        outcome = compile_request(pack, state, asked)
+def _render(reporter: Reporter, pack: Pack, session: _Session) -> list[ReadRequest]:
+    progress = Progress(reporter, "rendering")
+    requests: list[ReadRequest] = []
+    for turn, outcome in session.iter_outcomes(pack):
         if outcome.emitted is None:
             progress.close()
-            raise FitError((_tell_turn(one, place, name) for one in outcome.errors), outcome.report)
+            raise FitError((_tell_turn(one, len(requests) + 1, turn.name) for one in outcome.errors), outcome.report)
         requests.append(read_request(outcome))
-        progress.note(place, len(named))
+        progress.note(len(requests), len(session.turns))
     progress.close()
     return requests
 
@@ -241,12 +268,13 @@ def _tell_turn(found: Diagnostic, turn: int, name: str) -> Diagnostic:
     return Diagnostic(found.code, f"{found.message} (turn {turn}, {name})", found.span, found.help, found.level)
 
 
-def _describe(pack: Pack, named: Sequence[_Named], requests: Sequence[ReadRequest], gap: int, asked: RenderRequest) -> SessionView:
-    turns = account_turns(requests, gap)
+def _describe(pack: Pack, session: _Session, requests: Sequence[ReadRequest], gap: int) -> SessionView:
+    turns, asked = account_turns(requests, gap), session.request
     broke = [None, *(find_break(before, after) for before, after in pairwise(requests))]
     provider = load_provider(asked.format) if asked.format in PROVIDERS else None
     rows = tuple(
-        TurnView(at + 1, named[at][0], one.tokens, one.same, one.read, one.written, one.cost, broke[at]) for at, one in enumerate(turns)
+        TurnView(at + 1, session.turns[at].name, one.tokens, one.same, one.read, one.written, one.cost, broke[at])
+        for at, one in enumerate(turns)
     )
     layout = requests[0].outcome.fitted.layout
     return SessionView(
@@ -283,19 +311,12 @@ def _list_causes(turns: Sequence[TurnView]) -> Iterator[CauseView]:
 # --- edits ---
 
 
-def _add_trials(
-    reporter: Reporter,
-    path: str,
-    view: SessionView,
-    named: Sequence[_Named],
-    requests: Sequence[ReadRequest],
-    asked: RenderRequest,
-) -> SessionView:
+def _add_trials(reporter: Reporter, path: str, view: SessionView, session: _Session, requests: Sequence[ReadRequest]) -> SessionView:
     """The account with the edits that help on its last turns: alone, best first; and the best ones together, each tried on those before.
 
     Better is what costs less, or where no price is known what has more in common.
     """
-    tried, last = named[-_TRIED:], list(requests[-_TRIED:])
+    tried, last = replace(session, turns=session.turns[-_TRIED:]), list(requests[-_TRIED:])
     own = best = account_turns(last, view.gap)
     chosen: list[Trial] = []
     alone: tuple[TrialView, ...] = ()
@@ -306,10 +327,10 @@ def _add_trials(
         )
         known = {one.target for one in chosen}
         trials = [replace(one, name=f"{one.name}_{len(together)}") for one in list_trials(last) if one.target not in known]
-        loaded = Pack.load_with(path, {one.name: one.patch for one in (*chosen, *trials)}, models=asked.models)
+        loaded = Pack.load_with(path, {one.name: one.patch for one in (*chosen, *trials)}, models=session.request.models)
         found = []
         for place, one in enumerate(trials, 1):
-            edited = _try(loaded, [*chosen, one], tried, asked)
+            edited = _try(loaded, [*chosen, one], tried)
             turns = account_turns(edited, view.gap) if edited else []
             if edited and _score(turns) < _score(best):
                 found.append((_score(turns), place, one, edited, turns))
@@ -326,18 +347,16 @@ def _add_trials(
     return replace(view, trials=alone, together=tuple(together) if len(together) > 1 else ())
 
 
-def _try(pack: Pack, trials: Sequence[Trial], named: Sequence[_Named], asked: RenderRequest) -> list[ReadRequest] | None:
+def _try(pack: Pack, trials: Sequence[Trial], session: _Session) -> list[ReadRequest] | None:
     """The requests with these edits; None where they cannot be rendered so."""
-    request = replace(asked, patches=(*asked.patches, *(one.name for one in trials)))
     found = []
-    for _, state in named:
-        try:
-            outcome = compile_request(pack, state, request)
+    try:
+        for _, outcome in session.iter_outcomes(pack, [one.name for one in trials]):
             if outcome.emitted is None:
                 return None
             found.append(read_request(outcome))
-        except PromptcError:
-            return None
+    except PromptcError:
+        return None
     return found
 
 
