@@ -69,7 +69,8 @@ def _iter_members(owner: type, names: tuple[str, ...]) -> Iterator[str]:
 
 def _render_attribute(owner: type, name: str, value: Any) -> str:
     if isinstance(value, property):
-        return f"| `{name}` | {_render_kind(inspect.signature(_the_getter(value)).return_annotation)} | {_read_doc(value)} |"
+        said = " ".join(_read_doc(value).split())  # a row is one line, however many paragraphs there are
+        return f"| `{name}` | {_render_kind(inspect.signature(_the_getter(value)).return_annotation)} | {said} |"
     kind = next(one.__annotations__[name] for one in owner.__mro__ if name in vars(one).get("__annotations__", {}))
     said = _read_notes(owner).get(name, f"`{value!r}`" if isinstance(value, int) else "")
     return f"| `{name}` | {_render_kind(kind)} | {said} |"
