@@ -11,7 +11,7 @@ from promptc.diag.findings import FitError, PromptcError
 from promptc.frontend.output import load_provider
 from promptc.golden.cases.case import Case
 from promptc.golden.running.resources import SuiteResources, work_in
-from promptc.model.media import MEDIA_KINDS
+from promptc.model.media import list_media
 from promptc.model.messages import PROVIDERS
 from promptc.passes.payload.bodies import read_messages
 from tests.cases.case import list_axes, load_cases, read_raw
@@ -77,7 +77,8 @@ def _check_body(prompt: Any, provider: str) -> None:
             prompt.build_payload(provider)
         return
     parts = [part for message in prompt.messages if isinstance(message["content"], list) for part in message["content"]]
-    if any(part["type"] in MEDIA_KINDS and facts.find_media(part["type"]) is None for part in parts):
+    shown = [(one["type"], part["type"] == "tool_result") for part in parts for one in list_media(part)]
+    if any(facts.find_media(kind, in_result=in_result) is None for kind, in_result in shown):
         with pytest.raises(PromptcError, match="PC0589"):
             prompt.build_payload(provider)
         return

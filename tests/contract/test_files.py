@@ -58,7 +58,7 @@ NO_FILES = {
     ("promptc.cli.commands.diff", "read_bytes"): 1,
     ("promptc.cli.commands.answer", "read_bytes"): 3,
     ("promptc.cli.commands.calibrate", "read_bytes"): 1,
-    ("promptc.cli.commands.cache", "read_bytes"): 1,
+    ("promptc.cli.commands.cache", "read_bytes"): 2,
     ("promptc.cli.commands.apply", "read_bytes"): 3,
     ("promptc.frontend.output", "files.read_text"): 1,
     ("promptc.frontend.texts", "self._read.read_text"): 2,

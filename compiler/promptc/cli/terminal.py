@@ -27,6 +27,7 @@ _PLAIN = {
     **dict.fromkeys("█▉▊▋▌", "#"),
     **dict.fromkeys("▍▎▏▕│", "|"),
     **dict.fromkeys("░▒", "."),
+    **dict(zip("▁▂▃▄▅▆▇", "1234567", strict=True)),  # eighths of a height
     **dict.fromkeys("─–—−", "-"),
     **dict.fromkeys("·•", "*"),
     **dict.fromkeys("‘’", "'"),
