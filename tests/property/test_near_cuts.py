@@ -69,6 +69,7 @@ def test_what_is_passed_over_is_larger_whatever_is_put_in_its_place(name, side, 
 
 
 # contract 5.14
+@pytest.mark.sampled(9)
 @pytest.mark.parametrize("side", SIDES)
 @pytest.mark.parametrize("name", COUNTERS)
 @given(
@@ -78,7 +79,6 @@ def test_what_is_passed_over_is_larger_whatever_is_put_in_its_place(name, side, 
     marker=st.sampled_from(["", " […]", "=== A", "\n"]),
     fences=st.sampled_from([(), FENCES]),
 )
-@pytest.mark.dear
 def test_the_cut_is_the_first_that_fits_when_each_is_counted_whole(name, side, text, most, at, marker, fences):
     counter, guard = _load(name), Guard(fences)
     found = find_cut(text, most, boundaries=at, side=side, marker=marker, guard=guard, meter=Meter(counter))
