@@ -14,7 +14,7 @@ from promptc.diag.frozen import field, frozen
 from promptc.diag.typed import Any, Literal
 from promptc.model.media import list_media
 from promptc.passes.items.render import render_part
-from promptc.text.diff import TextRun, diff_words
+from promptc.text.diff import TextRun, count_shared, diff_words
 from promptc.text.json import render_canonical_json, render_digest
 
 Change = Literal["gained", "lost", "changed", "moved"]
@@ -152,7 +152,7 @@ def compare_sides(old: Side, new: Side) -> Difference:
     )
     changed = {one.id for one in sections}
     unchanged = tuple(one.id for one in new.sections if one.id not in changed and one.state == "present")
-    shared = _count_shared(old.text, new.text)
+    shared = count_shared(old.text, new.text)
     length = max(len(old.text), len(new.text) if new.text.startswith(old.text) else 0)
     return Difference(facts, sections, shared, length, unchanged)
 
@@ -255,11 +255,6 @@ def _iter_own(gaps: Sequence[Gap], others: Sequence[Gap]) -> Iterator[str]:
         elif (before, behind) not in known and text not in told:
             told.add(text)
             yield text
-
-
-def _count_shared(old: str, new: str) -> int:
-    """The characters that both begin with."""
-    return bisect(range(1, min(len(old), len(new)) + 1), False, key=lambda length: not new.startswith(old[:length]))
 
 
 def read_side(output: Output, report: Mapping[str, Any] | None) -> Side:

@@ -23,6 +23,7 @@ from promptc.passes.fit.result import Part
 from promptc.passes.payload.bodies import ContentBlock, read_messages
 from promptc.pipeline import Outcome, Prompt
 from promptc.text.counters.counter import Meter
+from promptc.text.diff import count_shared
 from promptc.text.json import read_at, render_canonical_json, split_pointer
 
 Kind = Literal["changed", "came", "went", "moved", "shortened"]
@@ -95,6 +96,16 @@ class Turn:
     read: int
     written: int
     cost: int | None
+
+    @property
+    def share(self) -> int:
+        """What it begins with of the turn before, in whole per cent, cut off; an empty turn has nothing in common."""
+        return measure_share(self.same, self.tokens)
+
+
+def measure_share(part: int, whole: int) -> int:
+    """So many per cent, cut off; none of nothing."""
+    return 100 * part // max(1, whole)
 
 
 def read_request(outcome: Outcome) -> ReadRequest:
@@ -187,7 +198,7 @@ def compare_requests(before: ReadRequest, after: ReadRequest) -> Common:
     one, other = before.runs[runs], after.runs[runs]
     if one.key != other.key:
         return Common(runs, 0, tokens)
-    same = count_same(one.text, other.text)
+    same = count_shared(one.text, other.text)
     if same == len(other.text):
         units = after.meter.count(other.text)
     else:
@@ -195,18 +206,6 @@ def compare_requests(before: ReadRequest, after: ReadRequest) -> Common:
         units = after.meter.count(other.text[: ends[-1]]) if ends else 0
     passed = sum(run.lead + run.units for run in after.runs[:runs])
     return Common(runs, same, after.meter.tokens(passed + other.lead + units) if units else tokens)
-
-
-def count_same(before: str, after: str) -> int:
-    """Characters of the beginning that both have; found by halves, so that most are compared at the speed of the machine."""
-    low, high = 0, min(len(before), len(after))
-    while low < high:
-        middle = (low + high + 1) // 2
-        if before[low:middle] == after[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
 
 
 # --- the provider's cache ---
@@ -453,10 +452,10 @@ def _explain_going(outcome: Outcome, section: str, item: str) -> tuple[str, str]
             if cut.section == section and (not item or any(name == item for name, _, _ in cut.changes)):
                 return f"by {cut.step.label}", str(cut.step.span)
     selected = outcome.fitted.strained.selection.find_selected(section)
-    if selected is None or not item:
-        return (
-            ("", "") if selected is None else (f"it is {selected.state}" if selected.state != "present" else "", str(selected.section.span))
-        )
+    if selected is None:
+        return "", ""
+    if not item:
+        return "" if selected.state == "present" else f"it is {selected.state}", str(selected.section.span)
     return _explain_selection(outcome, selected, item)
 
 

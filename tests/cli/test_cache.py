@@ -101,3 +101,26 @@ def test_a_carried_tier_is_that_of_the_turn_before(run, tmp_path, monkeypatch):
     alone, carried = json.loads(run(*asked).out), json.loads(run(*asked, "--carry", "/tier").out)
     assert [one["what"] for one in alone["flaps"]] == ["tier calm"] and carried["flaps"] == []
     assert "PC0722" in run(*asked, "--carry", "tier").err
+
+
+def test_an_empty_prompt_is_a_turn_like_any_other(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    head = "promptc: 1\nname: tiny\nversion: 1.0.0\ntokenizer: o200k_base\nbudget: 200\n"
+    (tmp_path / "pack.yaml").write_text(head + 'sections: [{id: main, text: "{{ state.text }}"}]\n', encoding="utf-8")
+    (tmp_path / "s.jsonl").write_text('{"text": ""}\n{"text": ""}\n{"text": "Be kind."}\n{"text": ""}\n', encoding="utf-8")
+    for more in ((), ("--json",), ("--svg",)):
+        done = run("cache", ".", "--session", "s.jsonl", *more)
+        assert done.code == 0 and not done.err, done.err
+    assert [one["same"] for one in json.loads(run("cache", ".", "--session", "s.jsonl", "--json").out)["turns"]] == [0, 0, 0, 0]
+
+
+def test_a_session_that_its_provider_does_not_take_is_refused_as_its_turns_are(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    head = "promptc: 1\nname: tiny\nversion: 1.0.0\ntokenizer: o200k_base\nbudget: 900\noutput: {format: messages}\n"
+    (tmp_path / "pack.yaml").write_text(head + 'sections: [{id: main, text: "{{ state.text }}"}]\n', encoding="utf-8")
+    (tmp_path / "cases" / "alone").mkdir(parents=True)
+    for number in (1, 2):
+        (tmp_path / "cases" / "alone" / f"{number}.json").write_text('{"text": "Be kind."}', encoding="utf-8")
+    case = "title: no message of a user\nstates: [1.json, 2.json]\nwith: {format: anthropic}\nexpect: {prefix_reuse: 100}\n"
+    (tmp_path / "cases" / "alone" / "case.yaml").write_text(case, encoding="utf-8")
+    assert "PC0560" in run("test", ".").out

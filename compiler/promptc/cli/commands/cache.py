@@ -33,6 +33,7 @@ from promptc.economy import (
     list_flaps,
     list_trials,
     measure_cost,
+    measure_share,
     read_request,
 )
 from promptc.frontend.json import MAX_STATE_BYTES
@@ -284,7 +285,7 @@ def _describe(pack: Pack, session: _Session, requests: Sequence[ReadRequest], ga
         as_of=provider.as_of if provider is not None else "",
         gap=gap,
         reuse=_measure_reuse(turns),
-        least=min(100 * one.same // one.tokens for one in turns[1:]),
+        least=min(one.share for one in turns[1:]),
         read=sum(one.read for one in turns),
         written=sum(one.written for one in turns),
         tokens=sum(one.tokens for one in turns),
@@ -296,7 +297,7 @@ def _describe(pack: Pack, session: _Session, requests: Sequence[ReadRequest], ga
 
 
 def _measure_reuse(turns: Sequence[Turn]) -> int:
-    return 100 * sum(one.same for one in turns[1:]) // max(1, sum(one.tokens for one in turns[1:]))
+    return measure_share(sum(one.same for one in turns[1:]), sum(one.tokens for one in turns[1:]))
 
 
 def _list_causes(turns: Sequence[TurnView]) -> Iterator[CauseView]:
@@ -364,7 +365,7 @@ def _score(turns: Sequence[Turn]) -> tuple[int, int]:
     """What is paid for, then what does not begin as before; less is better. Both are shares of the session's own tokens: an edit that cuts
     more is not better for that."""
     cost, whole = measure_cost(turns), sum(one.tokens for one in turns[1:])
-    paid = sum(one.cost or 0 for one in turns) * 1000 // sum(one.tokens for one in turns) if cost is not None else 0
+    paid = sum(one.cost or 0 for one in turns) * 1000 // max(1, sum(one.tokens for one in turns)) if cost is not None else 0
     return paid, 1000 * sum(one.tokens - one.same for one in turns[1:]) // max(1, whole)
 
 
@@ -384,7 +385,7 @@ def _describe_trial(trial: Trial, own: Sequence[Turn], turns: Sequence[Turn]) ->
 
 def _check_gates(view: SessionView, least: int | None, flaps: int | None, most: int | None) -> Iterator[Diagnostic]:
     if least is not None and view.reuse < least:
-        worst = min(view.turns[1:], key=lambda one: (100 * one.same // one.tokens, one.turn))
+        worst = min(view.turns[1:], key=lambda one: (measure_share(one.same, one.tokens), one.turn))
         why = f"; turn {worst.turn} broke it most: {worst.broke.describe()}" if worst.broke is not None else ""
         yield Diagnostic("PC0734", f"{view.reuse} % of the tokens begin as the turn before, and {least} % are asked{why}", help=_HELP)
     if flaps is not None and len(view.flaps) > flaps:
@@ -434,7 +435,7 @@ def _iter_summary(view: SessionView) -> Iterator[str]:
 
 def _iter_strip(view: SessionView, width: int) -> Iterator[str]:
     """A cell a turn, as high as the share that begins as the turn before."""
-    cells = "".join(_EIGHTHS[min(8, 8 * one.same // one.tokens)] if at else "·" for at, one in enumerate(view.turns))
+    cells = "".join(_EIGHTHS[8 * one.same // max(1, one.tokens)] if at else "·" for at, one in enumerate(view.turns))
     room = max(20, width - 8)
     for start in range(0, len(cells), room):
         yield f"{'reuse' if not start else f'{start + 1:>5,}'}  {cells[start : start + room]}"
@@ -448,7 +449,9 @@ def _draw_session(view: SessionView) -> str:
 
 def _render_turns(view: SessionView, width: int, paint: Paint) -> str:
     """A row a turn; of many the worst ones, in order."""
-    told = sorted(sorted(view.turns[1:], key=lambda one: (100 * one.same // one.tokens, one.turn))[:_SHOWN], key=lambda one: one.turn)
+    told = sorted(
+        sorted(view.turns[1:], key=lambda one: (measure_share(one.same, one.tokens), one.turn))[:_SHOWN], key=lambda one: one.turn
+    )
     heads = ["turn", "tokens", "same", *(["read", "written"] if view.as_of else [])]
     rows: list[Row] = [[Cell(one, "dim") for one in (*heads, "what ended the common beginning")]]
     numbers = [[str(one.turn), *map(show_count, (one.tokens, one.same, *((one.read, one.written) if view.as_of else ())))] for one in told]

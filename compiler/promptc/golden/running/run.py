@@ -196,7 +196,7 @@ def _measure_session(outcomes: tuple[CaseOutcome, ...], changes: int) -> CaseRun
     """What holds between the turns that were rendered. Turns are a minute apart."""
     requests = [read_request(one.compiled) for one in outcomes if one.compiled is not None]
     turns = account_turns(requests)
-    reuse = tuple(100 * one.same // max(1, one.tokens) for one in turns[1:])
+    reuse = tuple(one.share for one in turns[1:])
     flaps = tuple(f"{one.what} in turn {one.turn + 1}" for one in list_flaps(requests))
     return CaseRun(outcomes, reuse, changes, flaps, measure_cost(turns))
 
