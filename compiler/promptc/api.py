@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from os import PathLike, fspath
+from types import MappingProxyType
 
 from promptc.cache import Cache
 from promptc.diag.findings import Diagnostic, FitError, PromptcError, Span, UsageError, sort_diagnostics, suggest
@@ -51,6 +52,8 @@ class Pack:
         *,
         keeps_counts: bool = True,
         models: str | PathLike[str] | None = None,
+        tries: Sequence[tuple[str, str]] = (),
+        patches: Mapping[str, str] = MappingProxyType({}),
     ) -> Self:
         """Loads a pack as `promptc.load` does, and can keep it in a cache.
 
@@ -60,25 +63,23 @@ class Pack:
         `models` is a table of models of your own, a TOML file. Its entries go before those of promptc.
 
         `keeps_counts=False` keeps no counts of texts. Use it for renders by the thousand, whose counts would push out those of others.
+
+        `tries` and `patches` are for tools that try an edit. `tries` are pairs of a path in the manifest and a value as YAML, such as
+        `("sections.rules.budget", "600")`: the pack is loaded as if its file said so, and variants, patches and tiers are laid over that.
+        `patches` are more of them: YAML as under `patches`, by name. Such a pack is not kept. A path that leads nowhere is a `UsageError`.
         """
         file = fspath(path)
         table = _ModelFile(None if models is None else fspath(models))
         kept = KeptPack(
             file,
-            lambda: _load_files(file, table.load),
+            lambda: _load_files(file, table.load, patches, tries),
             cache,
             keeps_counts=keeps_counts,
             load_models=table.load,
             table=table.digest() if cache is not None else "",
+            is_edited=bool(tries or patches),
         )
         return cls(kept, cache if keeps_counts else None)
-
-    @classmethod
-    def load_with(cls, path: str | PathLike[str], patches: Mapping[str, str], *, models: str | PathLike[str] | None = None) -> Self:
-        """Loads a pack with patches that its files do not have: YAML as under `patches`, by name. For tools that try an edit."""
-        file = fspath(path)
-        table = _ModelFile(None if models is None else fspath(models))
-        return cls(KeptPack(file, lambda: _load_files(file, table.load, patches), load_models=table.load))
 
     def __enter__(self) -> Self:
         return self
@@ -441,12 +442,14 @@ class _ModelFile:
         return self._table
 
 
-def _load_files(path: str, load_table: Callable[[], ModelTable], patches: Mapping[str, str] | None = None) -> LoadedPack:
+def _load_files(
+    path: str, load_table: Callable[[], ModelTable], patches: Mapping[str, str], tries: Sequence[tuple[str, str]]
+) -> LoadedPack:
     from pathlib import Path
 
     from promptc.frontend.pack import load_pack  # late: a pack from the cache needs nothing of what compiles one
 
-    return load_pack(Path(path), load_table, patches or {})
+    return load_pack(Path(path), load_table, patches, tries)
 
 
 def choose_format(name: str | None) -> tuple[Format | None, Provider | None]:

@@ -80,6 +80,12 @@ class Batch:
     existing: Existing = "refuse"
     jobs: int = 1
     is_cached: bool = True
+    tries: tuple[tuple[str, str], ...] = ()
+
+    def load_pack(self) -> Pack:
+        """The pack with what is tried of it, to be used in a `with`."""
+        cache = open_cache() if self.is_cached else None
+        return Pack.load(self.pack, cache, keeps_counts=False, models=self.models, tries=self.tries)
 
     @property
     def is_resumed_whole(self) -> bool:
@@ -296,7 +302,7 @@ def _check_output(batch: Batch) -> None:
 
 def _describe(batch: Batch) -> dict[str, Any]:
     """What the rows depend on besides the states, without anything that is secret. Checks the pack, and keeps it in the cache."""
-    with Pack.load(batch.pack, open_cache() if batch.is_cached else None, keeps_counts=False, models=batch.models) as pack:
+    with batch.load_pack() as pack:
         digest, counter = pack.model.digest, pack.counter.digest
     models = render_digest(read_file(os.path.realpath(batch.models), MAX_STATE_BYTES)) if batch.models is not None else ""
     options = render_digest(render_canonical_json([dict(batch.options), [list(one) for one in batch.changes], models]).encode())
@@ -449,8 +455,7 @@ def _start(batch: Batch, digest: str, _: Callable[[], bool]) -> Iterator[Callabl
     import gc
 
     gc.set_threshold(20_000, 20, 100)  # what a render leaves goes by itself
-    cache = open_cache() if batch.is_cached else None
-    with Pack.load(batch.pack, cache, keeps_counts=False, models=batch.models) as pack:
+    with batch.load_pack() as pack:
         if pack.model.digest != digest:
             raise DiskError([Diagnostic("PC0713", f"the pack `{batch.pack}` has changed since the run began", help=_GO_ON)])
         yield partial(_render_lines, RowRenderer(pack, batch.options, batch.changes), batch.on_error)

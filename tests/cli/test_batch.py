@@ -57,6 +57,7 @@ def test_the_first_state_that_fails_ends_it(run, there):
         (["-j", "0"], 2, "PC0720"),
         (["--mood", "calm"], 2, "PC0701"),
         (["--set", "input"], 2, "PC0721"),
+        (["--try", "sections.nowhere.budget=1"], 2, "PC0718"),
         (["-o", "/dev/null", "--force"], 4, "it is not a regular file"),
         (["-o", "nowhere/out.jsonl"], 4, "name a file in a folder that exists"),
         (["-o", "out.jsonl.zst"], 4, "would be compressed with zstd"),
@@ -67,6 +68,15 @@ def test_what_is_refused(more, code, says, run, there):
     done = batch(run, there, *more)
     assert done.code == code and says in done.err
     assert sorted(there.iterdir()) == before
+
+
+def test_what_is_tried_holds_for_every_row_and_another_try_cannot_go_on_with_it(run, there):
+    done = batch(run, there, "--try", "sections.recent.when=false")
+    rows = [json.loads(line) for line in (there / "out.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert done.code == 1 and all(row["sections"].get("recent", 0) == 0 for row in rows if "sections" in row)
+    assert batch(run, there, "--force").code == 1
+    plain = [json.loads(line) for line in (there / "out.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert [row["sections"] for row in plain] != [row["sections"] for row in rows]
 
 
 def test_the_states_are_not_overwritten(run, there):

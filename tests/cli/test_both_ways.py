@@ -43,6 +43,7 @@ COMMANDS = [
     ("--format", "openai", "--model", "gpt-5.6"),
     ("--format=anthropic", "--model=claude-opus-5-5", "--report", "report.json"),
     ("--format", "gemini", "--only", "input"),
+    ("--try", "sections.lore.budget=60", "--try=budget=400"),
     ("--model", "gpt-5.6"),
     ("--model", ""),
     ("--set", "/turn=3", "--set", '/input="a=b"'),
@@ -50,7 +51,13 @@ COMMANDS = [
     ("--color=always", "--diagnostics", "json"),
     ("--report", "report.json", "--output", "prompt.txt"),
     ("--only=input", "--budget", "1"),
+    ("--try", "sections.lore.budgte=60"),
+    ("--try", "sections.lroe.budget=60"),
     # what may be wrong, and is not read without click
+    ("--try", "budget"),
+    ("--try", "=1"),
+    ("--try", "budget="),
+    ("--try",),
     ("--budget", "0"),
     ("--budget", "x"),
     ("--budget",),
@@ -126,7 +133,7 @@ def test_what_is_read_without_click_is_what_click_reads(options, monkeypatch):
 
 
 def test_plain_command_lines_need_no_click():
-    for options in COMMANDS[:11]:
+    for options in COMMANDS[:12]:
         assert read_render(["render", PACK, STATE, *options]) is not None
     assert read_render(["render", PACK, "-"]) is not None
     for others in ([], ["check", PACK], ["render"], ["render", PACK], ["render", "", STATE], ["--quiet", "render", PACK, STATE]):

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -124,3 +125,27 @@ def test_a_session_that_its_provider_does_not_take_is_refused_as_its_turns_are(r
     case = "title: no message of a user\nstates: [1.json, 2.json]\nwith: {format: anthropic}\nexpect: {prefix_reuse: 100}\n"
     (tmp_path / "cases" / "alone" / "case.yaml").write_text(case, encoding="utf-8")
     assert "PC0560" in run("test", ".").out
+
+
+def test_the_figures_of_a_try_stand_beside_those_of_the_file(run, talk):
+    asked = ("cache", "base", "--session", "base/session.jsonl", "--json")
+    plain, tried = json.loads(run(*asked).out), json.loads(run(*asked, "--try", "sections.notes.items.limit=1").out)
+    names = ("reuse", "least", "read", "written", "tokens", "cost")
+    assert tried["tried"] == ["sections.notes.items.limit=1"] and tried["tokens"] < plain["tokens"]
+    assert tried["without"] == {**{name: plain[name] for name in names}, "flaps": len(plain["flaps"])}
+    assert plain["tried"] == [] and plain["without"] is None
+    assert all(one["tokens"][0] == sum(turn["tokens"] for turn in tried["turns"][-60:]) for one in tried["trials"])
+
+
+def test_a_try_may_mend_a_session_that_does_not_fit(run, talk):
+    manifest = Path("base/pack.yaml")
+    manifest.write_text(manifest.read_text(encoding="utf-8").replace("context: 2600", "context: 210"), encoding="utf-8")
+    asked = ("cache", "base", "--session", "base/session.jsonl", "--no-trials")
+    assert run(*asked).code == 3
+    done = run(*asked, "--try", "budget.context=2600")
+    assert done.code == 0 and "without that the session cannot be rendered" in done.out
+
+
+def test_gates_hold_for_what_is_tried(run, talk):
+    asked = ("cache", "base", "--session", "base/session.jsonl", "--no-trials", "--max-flaps", "5")
+    assert run(*asked).code == 1 and run(*asked, "--try", "sections.notes.items.limit=1").code == 0

@@ -164,3 +164,48 @@ def test_a_report_that_is_no_longer_of_its_prompt_cuts_nothing(there, run):
     _edit(there / "new" / "golden.txt", "Bas Hollow", "Bas Hollowell")
     done = run("diff", "old/golden.txt", "new/golden.txt")
     assert done.code == 1 and "@@" not in done.out and "{+Hollowell+}" in done.out
+
+
+# --- what is tried ---
+
+TRY = ("--try", "sections.facts.budget=25")
+
+
+def test_a_pack_and_a_state_are_the_pack_beside_what_is_tried(there, run):
+    found = run("diff", "starter", STATE, *TRY)
+    assert found.code == 1 and "@@ facts @@" in found.out and "lost" in found.out
+    assert found.out == run("diff", STATE, "starter", *TRY).out == run("diff", "starter", "starter", "--state", STATE, *TRY).out
+    piped = run("diff", "starter", "-", *TRY, stdin=(there / STATE).read_bytes())
+    assert (piped.code, piped.out) == (1, found.out)
+    edited = there / "starter" / "pack.yaml"
+    shutil.copytree(there / "starter", there / "old")
+    _edit(edited, "budget: 80 ", "budget: 25 ")
+    assert _leave_places(run("diff", "old", "starter", "--state", STATE).out) == _leave_places(found.out)
+
+
+def _leave_places(text):
+    return [line for line in text.splitlines() if "pack.yaml" not in line]
+
+
+def test_a_state_of_a_revision_and_more_states(repository, run):
+    _edit(repository / STATE, "{", "{ ")
+    done = run("diff", "HEAD:starter", f"HEAD:{STATE}", "--state", STATE, "--stat", *TRY)
+    assert done.code == 1 and done.out.count(f"== {STATE} ==") == 1 and f"== HEAD:{STATE} ==" in done.out and done.out.count("facts") == 2
+
+
+def test_two_states_are_both_rendered_with_it(there, run):
+    assert run("diff", STATE, STATE, "--pack", "starter", *TRY).out == "no difference\n"
+
+
+@pytest.mark.parametrize(
+    ("asked", "says"),
+    [
+        (["a.txt", "a.txt", *TRY], "there is nothing to try"),
+        (["starter", STATE, "--try", "sections.fcats.budget=1"], "did you mean `facts`?"),
+        (["starter", STATE], "or a pack with itself: `--try"),
+    ],
+)
+def test_what_cannot_be_tried(there, run, asked, says):
+    (there / "a.txt").write_text("a", encoding="utf-8")
+    done = run("diff", *asked)
+    assert done.code == 2 and not done.out and says in done.err

@@ -395,6 +395,57 @@ def test_what_passed_is_not_run_again_until_something_changes(there, run):
     assert done.code == 1 and done.out.endswith("0 passed, 1 failed, 1 left out as unchanged\n")
 
 
+def test_what_is_tried_is_compared_and_nothing_is_written_or_remembered(there, run):
+    """A golden that is pending stays, too."""
+    (there / "fixtures/tavern/calm/golden.txt.new").write_text("pending", encoding="utf-8")
+    assert run("test").code == 0
+    (there / "fixtures/tavern/calm/golden.txt.new").write_text("pending", encoding="utf-8")
+    before = {path: path.read_bytes() for path in there.rglob("*") if path.is_file()}
+    done = run("test", "--try", "sections.seen.budget=8")
+    assert done.code == 1 and "FAILED tavern/calm" in done.out and "[-- gulls-]" in done.out and "cause" not in done.out
+    assert done.err == "nothing was written: this is what comes of `--try sections.seen.budget=8`\n"
+    same = run("test", "--try", "sections.seen.budget=40")
+    assert (same.code, same.out) == (0, "2 passed\n")
+    assert {path: path.read_bytes() for path in there.rglob("*") if path.is_file()} == before
+
+
+def test_what_passed_with_something_tried_is_not_believed_without_it(there, run):
+    (there / "fixtures/tavern/calm/golden.txt").write_text(GOLDEN.replace("- gulls\n", ""), encoding="utf-8")
+    assert run("test", "--try", "sections.seen.budget=12", "-k", "calm").code == 0
+    assert run("test", "-k", "calm").code == 1
+    assert run("test", "--try", "sections.seen.budget=12", "-k", "calm").code == 0
+
+
+@pytest.mark.parametrize(
+    ("asked", "code", "says"),
+    [
+        (["--try", "sections.sene.budget=8"], 2, "`sections` has no `sene` (the pack `packs/tavern`)"),
+        (["--try", "sections.seen.budget=-8"], 3, "--try sections.seen.budget:1:1: PC0206"),
+        (["--try", "sections.seen.budget"], 2, "PC0721"),
+        (["--try", "sections.seen.budget=8", "--changed"], 2, "nothing of `--try` is remembered"),
+    ],
+)
+def test_what_cannot_be_tried_is_told_once(there, run, asked, code, says):
+    done = run("test", *asked)
+    assert (done.code, done.out) == (code, "") and done.err.count(says) == 1
+
+
+def test_cases_that_call_a_command_are_left_out_of_a_try(there, run):
+    folder = make_case(there, "listed")
+    (folder / "case.yaml").write_text('title: a map\nrun: ["map", "packs/tavern"]\nexpect: {exit: 0}\n', encoding="utf-8")
+    assert run("test", "--try", "budget=400").out == "2 passed, 1 left out as unchanged\n"
+
+
+def test_of_several_packs_each_must_have_what_is_tried(there, run):
+    (there / "packs/inn").mkdir()
+    (there / "packs/inn/pack.yaml").write_text(PACK.replace("name: tavern", "name: inn").replace("id: seen", "id: met"), encoding="utf-8")
+    folder = make_case(there, "../inn/one", golden=GOLDEN)
+    done = run("test", "--try", "sections.seen.budget=40")
+    assert done.code == 2 and "(the pack `packs/inn`)" in done.err
+    assert run("test", "packs/tavern", "--try", "sections.seen.budget=40").code == 0
+    assert folder.is_dir()
+
+
 CHANGES = {
     "the state": lambda there: (there / "fixtures/tavern/state.json").write_text(json.dumps({**STATE, "seen": ["fog"]}), encoding="utf-8"),
     "the pack": lambda there: change_pack(there, "You see:", "Seen:"),

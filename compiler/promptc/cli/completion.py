@@ -21,7 +21,7 @@ from promptc.diag.typed import Any
 from promptc.files.paths import read_pack_file
 from promptc.files.reading import read_given
 from promptc.frontend.json import load_json
-from promptc.frontend.manifest import load_manifest
+from promptc.frontend.manifest import iter_numbers, load_manifest
 from promptc.model.pack import MANIFEST
 from promptc.model.state import Node
 
@@ -294,6 +294,7 @@ _OFFERS: Mapping[str, Callable[[click.Context], Iterable[Offer]]] = {
     "patch": lambda ctx: _iter_keys(ctx, "patches", "patch"),
     **dict.fromkeys(("only", "why", "stages", "without", "section", "item"), _iter_sections),
     "set": _iter_pointers,
+    "try": lambda ctx: ((f"{path}=", node.raw) for path, node in iter_numbers(_read_pack(ctx))),
     "store": _iter_stores,
     "index": _iter_indexes,
     **dict.fromkeys(("words", "answered"), _iter_operations),

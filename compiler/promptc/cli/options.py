@@ -69,6 +69,13 @@ PATCH = OptionSpec(
     "--patch", "Apply a patch of the pack. Repeat it to apply several, in order.", "NAME", is_multiple=True, is_declared=True
 )
 STORE = OptionSpec("--store", "Read a store of segments from this address instead.", "NAME=URL", is_multiple=True, is_declared=True)
+TRY = OptionSpec(
+    "--try",
+    "Set a value of the manifest for this run, for example sections.rules.budget=600.",
+    "PATH=YAML",
+    is_multiple=True,
+    is_declared=True,
+)
 REQUEST = (
     OptionSpec("--budget", "Override the token budget of the whole prompt.", "N", "count"),
     OptionSpec("--model", "The model that the budget follows, and that a request names.", "NAME", is_declared=True),
@@ -79,6 +86,7 @@ REQUEST = (
     OptionSpec("--format", f"{_MADE}: {', '.join(FORMATS)}.", "FORMAT", choices=FORMATS),
     OptionSpec("--set", "Change one value of the state, for example /turn/number=3.", "POINTER=JSON", is_multiple=True, is_declared=True),
     STORE,
+    TRY,
 )
 """What every command takes that renders: the fields of a `RenderRequest`."""
 
@@ -138,6 +146,7 @@ class RenderRequest:
     format: str | None = None
     changes: tuple[tuple[str, str], ...] = ()
     stores: dict[str, str] = field(default_factory=dict)
+    tries: tuple[tuple[str, str], ...] = ()
 
     @property
     def options(self) -> dict[str, Any]:
@@ -211,7 +220,7 @@ def make_request(given: Mapping[str, Any]) -> RenderRequest:
     changes, stores = _read_changes(given.get("set", ())), read_stores(given.get("store", ()))
     patches = tuple(given.get("patch", ()))
     budget, model, models, format = (given.get(key) for key in ("budget", "model", "models", "format"))
-    return RenderRequest(budget, model, models, variants, patches, format, changes, stores)
+    return RenderRequest(budget, model, models, variants, patches, format, changes, stores, read_tries(given.get("try", ())))
 
 
 def _read_variants(given: Sequence[str]) -> dict[str, str]:
@@ -235,6 +244,17 @@ def _read_changes(given: Sequence[str]) -> tuple[tuple[str, str], ...]:
             raise refuse_form("--set", one, "POINTER=JSON")
         changes.append((pointer, text))
     return tuple(changes)
+
+
+def read_tries(given: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """Reads paths in a manifest with the values to try. `UsageError` (PC0721) for what is not PATH=YAML."""
+    tries = []
+    for one in given:
+        path, equals, text = one.partition("=")
+        if not equals or not path.strip() or not text.strip():
+            raise refuse_form("--try", one, "PATH=YAML")
+        tries.append((path.strip(), text))
+    return tuple(tries)
 
 
 def read_stores(given: Sequence[str]) -> dict[str, str]:

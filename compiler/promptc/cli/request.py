@@ -36,7 +36,7 @@ def run_render(reporter: Reporter, given: RenderCommand) -> int:
         raise UsageError(
             [Diagnostic("PC0708", f"`--only` prints sections, but `--format {given.request.format}` makes {whole}", help=help)]
         )
-    with open_pack(given.pack, is_cached=given.is_cached, models=given.request.models) as pack:
+    with open_pack(reporter, given.pack, given.request, is_cached=given.is_cached) as pack:
         outcome = compile_request(pack, load_state_file(pack, given.state, given.request), given.request)
         return _print(reporter, outcome, given)
 
@@ -91,11 +91,14 @@ def _tell_what_is_missing(reporter: Reporter, outcome: Outcome) -> int:
     return DOES_NOT_FIT
 
 
-def open_pack(path: str, *, is_cached: bool, models: str | None = None) -> Pack:
-    """Opens the pack at `path`, from the user's cache if that may be used and has it; to be used in a `with`, which keeps what is new.
-    `models` is a table of models of the user's.
+def open_pack(reporter: Reporter, path: str, request: RenderRequest, *, is_cached: bool = False) -> Pack:
+    """Opens the pack at `path`, from the user's cache if that may be used and has it; to be used in a `with` then, which keeps what is new.
+    One with anything tried is compiled anew, and its counts are kept; what is worth saying of that is reported.
     """
-    return Pack.load(path, open_cache() if is_cached else None, models=models)
+    pack = Pack.load(path, open_cache() if is_cached else None, models=request.models, tries=request.tries)
+    if request.tries:
+        reporter.report(pack.model.remarks)
+    return pack
 
 
 def load_state_file(pack: Pack, name: str, request: RenderRequest) -> State:

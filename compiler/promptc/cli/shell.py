@@ -38,7 +38,7 @@ _RENDER: Mapping[str, Holds] = {
     "pack": "file",
     "state": "file",
     "models": "file",
-    **dict.fromkeys(("budget", "model", "variant", "mood", "patch", "format", "set", "no_cache"), "nothing"),
+    **dict.fromkeys(("budget", "model", "variant", "mood", "patch", "format", "set", "try", "no_cache"), "nothing"),
     "store": "store",
 }
 _STORE: Mapping[str, Holds] = {"pack": "file", "store": "nothing", "url": "store", "table": "nothing"}

@@ -86,17 +86,19 @@ class KeptPack:
         keeps_counts: bool = True,
         load_models: Callable[[], ModelTable] = ModelTable,
         table: str = "",
+        is_edited: bool = False,
     ) -> None:
         """`load` loads the pack from its files, `load_models` the models that the budget of a kept one may name. Without `keeps_counts` the
         cache's counts of texts are neither read nor written. `table` is a digest of the user's table of models, whose rules for media are
-        compiled into the pack.
+        compiled into the pack. One that `is_edited` is not what its files say: it is neither found in the cache nor kept there.
         """
         self._path = path
         self._load = load
         self._cache = cache
         self._table = table
-        kept = find_kept(cache, path, load_models, table) if cache is not None else None
+        kept = find_kept(cache, path, load_models, table) if cache is not None and not is_edited else None
         self._is_kept = kept is not None
+        self._is_edited = is_edited
         self._known: tuple[Choice, ...] = ()
         self.loaded = kept or load()
         counter = self.loaded.pack.counting.counter
@@ -121,7 +123,7 @@ class KeptPack:
 
     def keep(self) -> None:
         """Keeps what was compiled and counted, where there is a cache and anything is new."""
-        if self._cache is not None and not self._is_kept:
+        if self._cache is not None and not self._is_kept and not self._is_edited:
             keep_pack(self._cache, self._path, self.loaded, self._known, self._table)
             self._is_kept = True
         if self._counts is not None:

@@ -1,4 +1,5 @@
-"""Manifests (contract.md §6): read (`read_manifest`), laid over the one they extend, and varied (`apply_variation`); places are kept.
+"""Manifests (contract.md §6): read (`read_manifest`), laid over the one they extend, tried with other values (`try_values`), and varied
+(`apply_variation`); places are kept.
 
 The `sections` of a manifest are held as a mapping by id here, in output order (`index_sections`); what a variation does not touch stays the
 same Node, so that compiled sections can be kept by identity. `iter_keys` walks over every key.
@@ -7,14 +8,15 @@ same Node, so that compiled sections can be kept by identity. `iter_keys` walks 
 from __future__ import annotations
 
 import os
+import re
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 
-from promptc.diag.findings import Diagnostic, DiskError, PromptcError, Span, fail, suggest
-from promptc.diag.frozen import replace
+from promptc.diag.findings import Diagnostic, DiskError, PromptcError, Span, UsageError, fail, offer_names, shorten, suggest
+from promptc.diag.frozen import frozen, replace
 from promptc.files.reading import TooLongError, follow_link, read_mode
-from promptc.frontend.shape import check_effective_shape, check_pack_shape
+from promptc.frontend.shape import check_effective_shape, check_pack_shape, list_sections
 from promptc.frontend.texts import PackFiles
 from promptc.frontend.yaml import MAX_BYTES, load_yaml
 from promptc.model.pack import MANIFEST
@@ -58,6 +60,17 @@ _BY_NAME = frozenset(
     )
 )
 """Keys whose mapping is by names of the author's: a section may be called `tools`, a `let` `template`."""
+
+_NAMING = ("id", "name")
+"""What the entries of a list are called by, in a path."""
+
+_EXTENDS = "extends"
+_NULLS = ("null", "Null", "NULL", "~")
+_EXCERPT = 400
+_FIRST_KEY = re.compile(r"\[[0-9]{1,6}\]|[^.\[]+|\[")
+
+Try = tuple[str, str]
+"""The path of a value in a manifest, and another value as YAML."""
 
 
 def manifest_path(path: Path) -> Path:
@@ -167,6 +180,211 @@ def _find_repository(folder: Path) -> Path | None:
 def apply_variation(manifest: Node, variation: Node, patches: Mapping[str, Node], findings: list[Diagnostic]) -> Node:
     """`manifest` with `variation` laid over it, its `use` first. What is wrong is added to `findings`."""
     return _apply(manifest, variation, patches, findings, ())
+
+
+@frozen(eq=False)
+class Tried:
+    """A manifest with other values, and what is worth saying of them."""
+
+    manifest: Node
+    notes: tuple[Diagnostic, ...]
+
+
+def try_values(manifest: Node, changes: Sequence[Try]) -> Tried:
+    """The manifest as if its file had these values: bases give way to them, variants, patches and tiers are still laid over them.
+
+    A path is keys joined by dots. An entry of a list goes by its `id` or `name`, else by `[n]`, from 0. `null` takes a key out. Raises
+    `UsageError` (PC0718) for a path that leads nowhere, `PromptcError` with what is wrong with a value, whose place is `--try PATH`.
+    """
+    tried: list[tuple[tuple[str | int, ...], str]] = []
+    for path, text in changes:
+        place = f"--try {shorten(path)}"
+        keys = _read_path(manifest, path, place)
+        value = load_yaml(text.encode("utf-8", "surrogateescape"), place, manifest.folder) if text.strip() not in _NULLS else None
+        manifest = _put(manifest, keys, value, Span(place, 1, 1, text.partition("\n")[0][:_EXCERPT]))
+        tried.append((keys, place))
+    found = check_effective_shape(manifest) if tried else []
+    if not found:
+        manifest = index_sections(list_sections(manifest), found) if tried else manifest
+    if found:
+        raise PromptcError(found)
+    return Tried(manifest, tuple(note for keys, place in tried for note in _iter_overruled(manifest, keys, place)))
+
+
+def find_value(manifest: Node, path: str) -> Node | None:
+    """The value at a path of a manifest, as `try_values` reads it; None where it has none. Raises `UsageError` (PC0718)."""
+    node: Node | None = manifest
+    for key in _read_path(manifest, path, f"--sweep {shorten(path)}"):
+        node = _step(node, key) if node is not None else None
+    return node
+
+
+def iter_numbers(manifest: Node) -> Iterator[tuple[str, Node]]:
+    """Every number of a manifest with its path, in the file's order: what an author may want to try."""
+    yield from _iter_numbers(manifest, ())
+
+
+def _iter_numbers(node: Node, keys: tuple[str | int, ...]) -> Iterator[tuple[str, Node]]:
+    if isinstance(node.value, dict):
+        for key, inner in node.value.items():
+            yield from _iter_numbers(inner, (*keys, key))
+    elif isinstance(node.value, tuple):
+        for at, inner in enumerate(node.value):
+            names = [found.value for key in _NAMING if (found := inner.get(key)) is not None and isinstance(found.value, str)]
+            yield from _iter_numbers(inner, (*keys, names[0] if names else at))
+    elif isinstance(node.value, int | float) and not isinstance(node.value, bool):
+        yield _join(keys), node
+
+
+def _read_path(manifest: Node, path: str, place: str) -> tuple[str | int, ...]:
+    """The keys of a path. What the author named must be there, and so must the entries of lists; other keys may be new."""
+    if path.partition(".")[0] == _EXTENDS:
+        raise _refuse_path(place, "a base is laid under the manifest before anything is tried", f"change `{_EXTENDS}` in the file")
+    node: Node | None = manifest
+    keys: list[str | int] = []
+    is_by_name = False
+    rest = path
+    while rest:
+        key, rest = _read_key(node, rest)
+        _check_key(node, key, keys, is_by_name, place)
+        node = _step(node, key) if node is not None else None
+        is_by_name = not is_by_name and key in _BY_NAME
+        if is_by_name and node is None and rest:
+            raise _refuse_path(place, f"the pack has no `{_join([*keys, key])}`", "name a value that is in the manifest")
+        keys.append(key)
+        if rest and rest[0] == ".":
+            rest = rest[1:] or "."
+    if not keys:
+        raise _refuse_path(place.strip(), "no value is named", "such as `--try sections.rules.budget=600`")
+    return tuple(keys)
+
+
+def _read_key(node: Node | None, rest: str) -> tuple[str | int, str]:
+    """The first key, and what is left. The longest name wins: an author's names may hold dots."""
+    known = [name for name in _list_names(node) if rest == name or (rest.startswith(name) and rest[len(name)] in ".[")]
+    found = _FIRST_KEY.match(rest)
+    key = max(known, key=len) if known else found[0] if found is not None else rest[:1]
+    is_place = not known and key[0] == "[" and key[-1] == "]"
+    return (int(key[1:-1]) if is_place else key), rest[len(key) :]
+
+
+def _list_names(node: Node | None) -> list[str]:
+    if node is None or not isinstance(node.value, tuple):
+        return [name for name, _ in node.items()] if node is not None else []
+    return [str(found.value) for one in node.value for key in _NAMING if (found := one.get(key)) is not None]
+
+
+def _check_key(node: Node | None, key: str | int, keys: Sequence[str | int], is_by_name: bool, place: str) -> None:
+    """Raises `UsageError` (PC0718) for a key that cannot be there."""
+    around, names = _join(keys), _list_names(node)
+    what = f"`{shorten(str(key))}`" if isinstance(key, str) else f"entry [{key}]"
+    if node is None:
+        if isinstance(key, str) and not key.startswith(("[", ".")):
+            return
+        message, help = f"the pack has no list at `{around}`", "name a value that is in the manifest"
+    elif isinstance(node.value, dict):
+        if isinstance(key, str) and not key.startswith(("[", ".")) and (key in names or not is_by_name):
+            return
+        message, help = f"{_quote(around)} has no {what}", suggest(str(key), names) or offer_names(names)
+    elif isinstance(node.value, tuple):
+        if (key in names) if isinstance(key, str) else key < len(node.value):
+            return
+        count = f"the list has {len(node.value)}, from [0] on" if node.value else "the list is empty"
+        message, help = f"{_quote(around)} has no {what}", suggest(str(key), names) if isinstance(key, str) and names else count
+    else:
+        message = f"`{around}` is {shorten(node.raw) or 'null'}, which has no {what}"
+        help = f"set all of it, such as `--try '{around}={{{key}: …}}'`"
+    raise _refuse_path(place, message, help)
+
+
+def _refuse_path(place: str, message: str, help: str) -> UsageError:
+    return UsageError([Diagnostic("PC0718", f"`{place}`: {message}", help=help)])
+
+
+def _quote(around: str) -> str:
+    return f"`{around}`" if around else "the manifest"
+
+
+def _join(keys: Sequence[str | int]) -> str:
+    return "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in keys).removeprefix(".")
+
+
+def _step(node: Node, key: str | int) -> Node | None:
+    if not isinstance(node.value, tuple):
+        return node.get(str(key))
+    at = _find_entry(node, key)
+    entry: Node | None = node.value[at] if at is not None else None
+    return entry
+
+
+def _find_entry(node: Node, key: str | int) -> int | None:
+    """Which entry of a list a key means."""
+    if isinstance(key, int):
+        return key
+    return next((at for at, one in enumerate(node.value) if any(one.find_text(name) == key for name in _NAMING)), None)
+
+
+def _put(node: Node | None, keys: Sequence[str | int], value: Node | None, span: Span) -> Node:
+    """The node with `value` at a path that was read; without that key where it is None."""
+    key, rest = keys[0], keys[1:]
+    if node is not None and isinstance(node.value, tuple):
+        at = _find_entry(node, key)
+        assert at is not None
+        new = (_put(node.value[at], rest, value, span),) if rest else (value,) if value is not None else ()
+        return replace(node, value=(*node.value[:at], *new, *node.value[at + 1 :]))
+    owner = node if node is not None else Node({}, span, "")
+    name = str(key)
+    old = owner.get(name)
+    if not rest and value is None:
+        if old is None:
+            raise _refuse_path(span.file, "there is no such key to take out", suggest(name, owner.value))
+        return _without(owner, [name])
+    inner = _put(old, rest, value, span) if rest else value
+    assert inner is not None
+    return _with(owner, name, inner, Node({}, span, ""))
+
+
+def _iter_overruled(manifest: Node, keys: Sequence[str | int], place: str) -> Iterator[Diagnostic]:
+    """A note where variations set the value, too: where they are chosen, theirs counts."""
+    own = _join(keys)
+    found = [
+        (name, *there)
+        for name, variation in _iter_variations(manifest)
+        if not own.startswith(f"{name}.") and (there := _find_set(variation, keys)) is not None
+    ]
+    if not found:
+        return
+    name, node, path = found[0]
+    more = (
+        f", and so do {len(found) - 1} other variations" if len(found) > 2 else f", and so does `{found[1][0]}`" if len(found) > 1 else ""
+    )
+    message = f"`{name}` sets `{path}`, too{more}: where it is chosen, its value goes before `{place}`"
+    yield Diagnostic("PC0719", message, node.span, f"to try that one: `--try {name}.{path}=…`", "note")
+
+
+def _iter_variations(manifest: Node) -> Iterator[tuple[str, Node]]:
+    """The variations with their paths."""
+    variants, patches, strain = manifest.get("variants"), manifest.get("patches"), manifest.get("strain")
+    for axis, node in variants.items() if variants is not None else ():
+        for case, variation in node.value["cases"].items():
+            yield f"variants.{axis}.cases.{case}", variation
+    for name, variation in patches.items() if patches is not None else ():
+        yield f"patches.{name}", variation
+    for tier in strain.value["tiers"].value if strain is not None else ():
+        yield f"strain.tiers.{tier.text('name')}", _without(tier, ["name", "variants", "at", "leave", "do"])
+
+
+def _find_set(variation: Node, keys: Sequence[str | int]) -> tuple[Node, str] | None:
+    """What a variation sets at a path, or on the way to it, and where."""
+    node = variation
+    for at, key in enumerate(keys):
+        if not isinstance(node.value, dict):
+            return node, _join(keys[:at])
+        inner = node.get(str(key))
+        if inner is None:
+            return None
+        node = inner
+    return node, _join(keys)
 
 
 def add_patches(manifest: Node, patches: Mapping[str, str]) -> Node:

@@ -15,7 +15,7 @@ from promptc.diag.typed import Any
 from promptc.frontend.indexes import load_indexes
 from promptc.frontend.json import JsonDocument, load_json
 from promptc.frontend.kept_pack import LoadedPack, load_counting
-from promptc.frontend.manifest import add_patches, apply_variation, are_items, iter_keys, manifest_path, read_manifest
+from promptc.frontend.manifest import Try, add_patches, apply_variation, are_items, iter_keys, manifest_path, read_manifest, try_values
 from promptc.frontend.operations import AskPacks, OperationLoader
 from promptc.frontend.output import OfferedFiles, load_chat, load_offers, load_output, load_shared_fence
 from promptc.frontend.sections import list_declared, load_pools, load_section, load_steps, load_tools, read_ratio, read_rules, read_total
@@ -52,14 +52,21 @@ _MAKE_AGAIN = "make it with `promptc calibrate PACK USAGE.jsonl -o FILE`, and do
 _PATTERN_HELP = "write it as JSON Schema does, such as `[A-Z]{2}[0-9]{6}`"
 
 
-def load_pack(path: Path, load_table: Callable[[], ModelTable] = load_models, patches: Mapping[str, str] | None = None) -> LoadedPack:
+def load_pack(
+    path: Path,
+    load_table: Callable[[], ModelTable] = load_models,
+    patches: Mapping[str, str] | None = None,
+    tries: Sequence[Try] = (),
+) -> LoadedPack:
     """The pack at `path`, a file or a folder with `pack.yaml`; findings call it so. `load_table` gives the models that a budget may name,
-    `patches` are more of them, as YAML by name.
+    `patches` are more of them, as YAML by name, `tries` other values of its manifest.
 
-    Raises `PromptcError` with all findings of the stage that fails; `DiskError` when the manifest cannot be read.
+    Raises `PromptcError` with all findings of the stage that fails; `DiskError` when the manifest cannot be read, `UsageError` for a try
+    whose path leads nowhere.
     """
     file, files = manifest_path(path), PackFiles()
-    limits = _read_limits(manifest := add_patches(read_manifest(file, files), patches or {}))
+    tried = try_values(read_manifest(file, files), tries)
+    limits = _read_limits(manifest := add_patches(tried.manifest, patches or {}))
     compiler = TextCompiler(files, limits, lambda: load_table().media)
     compiler.definitions = _load_definitions(manifest, compiler, limits)
     schema = _load_schema(manifest, compiler, files)
@@ -82,7 +89,7 @@ def load_pack(path: Path, load_table: Callable[[], ModelTable] = load_models, pa
         name=manifest.text("name"),
         version=manifest.text("version"),
         file=manifest.span.file,
-        digest=files.render_digest(str(file.parent)),
+        digest=files.render_digest(str(file.parent), tries),
         counting=counting,
         definitions=compiler.definitions,
         lets=lets,
@@ -109,6 +116,8 @@ def load_pack(path: Path, load_table: Callable[[], ModelTable] = load_models, pa
         load_models=load_table,
         chat=chat,
         calibration=calibration,
+        tries=tuple(f"{name}={text}" for name, text in tries),
+        remarks=tried.notes,
     )
     packs.share(pack)
     return LoadedPack(pack, schema, files.inputs, plans.plans)

@@ -157,7 +157,7 @@ def check_pack_shape(node: Node) -> list[Diagnostic]:
 def check_effective_shape(manifest: Node) -> list[Diagnostic]:
     """Checks a manifest after its base or variations were laid over it, with its sections by id: parts must have become whole."""
     verdicts = _load_schema("pack")
-    return _check_shape(_list_sections(manifest), verdicts.root["$defs"]["pack"], verdicts)
+    return _check_shape(list_sections(manifest), verdicts.root["$defs"]["pack"], verdicts)
 
 
 def check_segments_shape(node: Node, definition: Literal["file", "front"]) -> list[Diagnostic]:
@@ -178,7 +178,7 @@ def _load_schema(kind: str) -> Verdicts:
     return Verdicts(json.loads(name_shipped("schemas", f"{kind}.schema.json").read_text(encoding="utf-8")))
 
 
-def _list_sections(manifest: Node) -> Node:
+def list_sections(manifest: Node) -> Node:
     """The manifest with its sections as a list, each with its `id`, none with `before` or `after`, and without `extends`."""
     values = {key: node for key, node in manifest.items() if key != "extends"}
     sections = manifest.get("sections")

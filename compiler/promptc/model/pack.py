@@ -353,6 +353,8 @@ class PackModel:
     load_models: Callable[[], ModelTable] = ModelTable
     chat: ChatTemplate | None = None
     calibration: Calibration | None = None
+    tries: tuple[str, ...] = ()
+    remarks: tuple[Diagnostic, ...] = ()
 
     def hold_back(self, total: int, entry: CalibrationEntry | None) -> int:
         """What of `total` a prompt may take: less the margin of a fallback where that counts, less that of the calibration."""

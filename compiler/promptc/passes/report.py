@@ -51,6 +51,7 @@ def build_report(fitted: Fitted, emitted: Emitted | None, tokens: int | None, wa
         "strain": rules.tiers[fitted.strained.tier].name if rules is not None else None,
         "variants": dict(selection.choice.cases),
         "patches": list(bound.choice.patches),
+        **({"tries": list(bound.pack.tries)} if bound.pack.tries else {}),
         "sections": [_describe_section(fitted, one, contents.get(one.section.id, {})) for one in selection.sections],
         "frame": _describe_frame(fitted, emitted, [*counts, *(one["tokens"] for one in tools.values())], tokens),
         "joins": _count_joins(fitted),

@@ -85,6 +85,7 @@ def batch_command(
         "resume" if resume else "replace" if force else "refuse",
         jobs or count_processors(),
         not no_cache,
+        request.tries,
     )
     if batch.is_resumed_whole:
         reporter.say(f"`{output}` is whole: there is nothing to resume\n")

@@ -15,10 +15,10 @@ from promptc.cli.findings import Reporter
 from promptc.cli.group import PACK, Command, read_count, take_request
 from promptc.cli.interaction import Progress
 from promptc.cli.options import RenderRequest
-from promptc.cli.request import STDIN, compile_request, read_bytes
+from promptc.cli.request import STDIN, compile_request, open_pack, read_bytes
 from promptc.cli.terminal import PLAIN, Paint, clip_cells, escape_controls, read_width, write_stdout
 from promptc.cli.views.drawing import Cell, Page, Row, render_table, show_count, show_percent, show_plural, wrap
-from promptc.cli.views.meter import draw_rows
+from promptc.cli.views.meter import WIDTH, draw_rows
 from promptc.diag.findings import Diagnostic, FitError, PromptcError, Span, UsageError
 from promptc.diag.frozen import frozen, replace
 from promptc.economy import (
@@ -117,9 +117,23 @@ class TrialView:
 
 
 @frozen
+class FiguresView:
+    """What a session comes to, as in `SessionView`; `flaps` are counted."""
+
+    reuse: int
+    least: int
+    read: int
+    written: int
+    tokens: int
+    cost: int | None
+    flaps: int
+
+
+@frozen
 class SessionView:
     """The whole account. `reuse`: of the tokens from the second turn on, the per cent that begin as the turn before; `least`: the worst
-    turn's. `cost`: in per cent of the same session without a cache; None where no price is known."""
+    turn's. `cost`: in per cent of the same session without a cache; None where no price is known. `without` is what the session comes to
+    without what was `tried`; None where nothing was, or where it does not fit."""
 
     pack: str
     format: str
@@ -137,6 +151,13 @@ class SessionView:
     flaps: tuple[Flap, ...]
     trials: tuple[TrialView, ...] = ()
     together: tuple[TrialView, ...] = ()
+    tried: tuple[str, ...] = ()
+    without: FiguresView | None = None
+
+    @property
+    def figures(self) -> FiguresView:
+        """What it comes to."""
+        return FiguresView(self.reuse, self.least, self.read, self.written, self.tokens, self.cost, len(self.flaps))
 
 
 @click.command(
@@ -148,6 +169,7 @@ class SessionView:
         ("Read a session from one file, a state a line", "promptc cache packs/sentinel --session talk.jsonl"),
         ("Fail in CI when a prompt is no longer reused", "promptc cache . turns/*.json --min-reuse 80 --max-flaps 0"),
         ("Draw the session", "promptc cache . turns/*.json --svg > session.svg"),
+        ("See what an edit of your own would save", "promptc cache . turns/*.json --try 'truncate=[recent, facts]'"),
     ],
 )
 @PACK
@@ -186,18 +208,21 @@ def cache_command(
     tokens they begin with in common, and what ended that. With `--format` and `--model` it also tells what the provider's cache reads and
     writes, and what the session costs beside one without a cache.
 
-    Then promptc tries edits of the pack on the same session, and lists those that help.
+    Then promptc tries edits of the pack on the same session, and lists those that help. With `--try` it accounts your own edit, and shows
+    its figures beside those of the file.
 
     Exit codes: 0 if all gates hold, 1 if one does not, 2 or more for an error.
     """
     if as_svg and as_json:
         raise UsageError([Diagnostic("PC0721", "`--svg` and `--json` print different things", help="ask for one at a time")])
-    loaded = Pack.load(pack, models=request.models)
+    loaded = open_pack(reporter, pack, request)
     asked = _Session(tuple(_load_states(loaded, turns, session, request.changes)), request, carry)
     if len(asked.turns) < 2:
         raise UsageError([Diagnostic("PC0733", f"a session has at least two turns, and {len(asked.turns)} is given", help=_SESSION)])
     requests = _render(reporter, loaded, asked)
     view = _describe(loaded, asked, requests, gap or 1)
+    if request.tries:
+        view = replace(view, tried=loaded.model.tries, without=_measure_without(reporter, pack, asked, gap or 1))
     if not no_trials and not as_svg:
         view = _add_trials(reporter, pack, view, asked, requests)
     page = Page(as_json, width or read_width(), reporter.choose_paint(sys.stdout))
@@ -265,6 +290,18 @@ def _render(reporter: Reporter, pack: Pack, session: _Session) -> list[ReadReque
     return requests
 
 
+def _measure_without(reporter: Reporter, path: str, session: _Session, gap: int) -> FiguresView | None:
+    """The figures of the file as it is; None where a turn does not fit, or is not valid, without what is tried."""
+    asked = replace(session.request, tries=())
+    try:
+        loaded = open_pack(reporter, path, asked)
+        turns = tuple(replace(one, state=loaded.load_state(one.raw, one.name, changes=asked.changes)) for one in session.turns)
+        own = _Session(turns, asked, session.carry)
+        return _describe(loaded, own, _render(reporter, loaded, own), gap).figures
+    except PromptcError:
+        return None
+
+
 def _tell_turn(found: Diagnostic, turn: int, name: str) -> Diagnostic:
     return Diagnostic(found.code, f"{found.message} (turn {turn}, {name})", found.span, found.help, found.level)
 
@@ -328,7 +365,8 @@ def _add_trials(reporter: Reporter, path: str, view: SessionView, session: _Sess
         )
         known = {one.target for one in chosen}
         trials = [replace(one, name=f"{one.name}_{len(together)}") for one in list_trials(last) if one.target not in known]
-        loaded = Pack.load_with(path, {one.name: one.patch for one in (*chosen, *trials)}, models=session.request.models)
+        asked, patches = session.request, {one.name: one.patch for one in (*chosen, *trials)}
+        loaded = Pack.load(path, models=asked.models, tries=asked.tries, patches=patches)
         found = []
         for place, one in enumerate(trials, 1):
             edited = _try(loaded, [*chosen, one], tried)
@@ -421,6 +459,13 @@ def render_session(view: SessionView, width: int, paint: Paint = PLAIN) -> str:
 
 
 def _iter_summary(view: SessionView) -> Iterator[str]:
+    for one in view.tried:
+        yield f"tried: {escape_controls(one)}"
+    if view.without is not None:
+        yield from _iter_beside(view, view.without)
+        return
+    if view.tried:
+        yield "without that the session cannot be rendered"
     yield f"{view.reuse} % of the tokens begin as the turn before, {view.least} % in the worst turn"
     if view.as_of:
         yield (
@@ -429,6 +474,26 @@ def _iter_summary(view: SessionView) -> Iterator[str]:
         )
     if view.cost is not None:
         yield f"the session costs {view.cost} % of one without a cache (rules of {view.as_of})"
+    elif view.as_of and view.model is None:
+        yield "name the model with `--model` to see what that costs"
+
+
+def _iter_beside(view: SessionView, without: FiguresView) -> Iterator[str]:
+    """The figures of the file beside those of what is tried."""
+    old, new = without, view.figures
+    rows = [("begins as the turn before", *(f"{one.reuse} %" for one in (old, new)))]
+    rows += [("  in the worst turn", *(f"{one.least} %" for one in (old, new)))]
+    rows += [("tokens of all turns", *(show_count(one.tokens) for one in (old, new)))]
+    if view.as_of:
+        rows += [("  read from the cache", *(show_percent(one.read, one.tokens) for one in (old, new)))]
+        rows += [("  written to it", *(show_percent(one.written, one.tokens) for one in (old, new)))]
+    if old.cost is not None and new.cost is not None:
+        rows += [("cost, of one without a cache", *(f"{one.cost} %" for one in (old, new)))]
+    rows += [("flaps", *(show_count(one.flaps) for one in (old, new)))]
+    yield ""
+    yield from render_table([["", "file", "tried"], *rows], right=frozenset((1, 2)), most=WIDTH).splitlines()
+    if view.cost is not None:
+        yield f"rules of {view.as_of}"
     elif view.as_of and view.model is None:
         yield "name the model with `--model` to see what that costs"
 

@@ -16,13 +16,13 @@ from promptc.api import Pack
 from promptc.cli.findings import Reporter
 from promptc.cli.group import Command, read_count, take_request
 from promptc.cli.options import RenderRequest
-from promptc.cli.request import STDIN, compile_request, load_state_file, read_bytes
+from promptc.cli.request import STDIN, compile_request, load_state_file, open_pack, read_bytes
 from promptc.cli.terminal import read_stdin, read_width
 from promptc.cli.views.difference import STYLES, DifferenceStyle, render_difference, render_stat
 from promptc.cli.views.drawing import Page
 from promptc.compare import Side, compare_sides, is_messages, read_json, read_report, read_side
 from promptc.diag.findings import Diagnostic, DiskError, FitError, UsageError
-from promptc.diag.frozen import frozen
+from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any, Literal
 from promptc.frontend.json import MAX_STATE_BYTES
 from promptc.golden.cases.case import name_golden, read_golden_name
@@ -33,7 +33,7 @@ from promptc.model.state import State
 from promptc.pipeline import Prompt
 
 _DIFFERENT = 1
-_HELP = "compare two packs with `--state`, or two states with `--pack`"
+_HELP = "compare two packs with `--state`, two states with `--pack`, or a pack with itself: `--try sections.recent.budget=900`"
 Kind = Literal["pack", "state", "prompt"]
 _MOST = 1 << 30
 _HELP_SIDES = "name a pack, a state or a prompt, or REV:PATH for one of a git revision"
@@ -49,6 +49,7 @@ _LINK = "120000"
         ("Compare two prompts in files", "promptc diff small.txt large.txt"),
         ("Compare an old prompt with the one of now", "promptc render packs/x state.json | promptc diff before.txt -"),
         ("Print only the figures, for several states", "promptc diff HEAD~1:packs/x packs/x --state a.json --state b.json --stat"),
+        ("See what an edit would change, without making it", "promptc diff packs/x state.json --try sections.recent.budget=900"),
     ],
 )
 @click.argument("old", metavar="A", type=click.Path(allow_dash=True))
@@ -85,19 +86,35 @@ def diff_command(
     A and B are two packs (add `--state`), two states (add `--pack`), or two prompts in files. REV:PATH reads a path from a git revision,
     for example HEAD:packs/tavern. `-` reads a state or a prompt from standard input.
 
+    With `--try`, A and B may be a pack and a state: the pack as it is and the pack with what is tried are compared. Of two packs, only B is
+    tried. Two states are both rendered with what is tried.
+
     Exit codes: 0 equal, 1 different, 2 or more for an error.
     """
     page = Page(as_json, width or read_width(), reporter.choose_paint(sys.stdout))
     if [old, new, *states].count(STDIN) > 1:
         raise UsageError([Diagnostic("PC0740", "standard input can be read once", help="name a file in place of one `-`")])
+    piped, names = None, dict[str, str]()
     with ExitStack() as stack:
         sides = (make_compared(old, stack), make_compared(new, stack))
+        if request.tries and {side.kind for side in sides} == {"pack", "state"}:
+            tried, state = sides if sides[0].kind == "pack" else sides[::-1]
+            there = str(Path(state.root or "", state.path))
+            sides, states, piped = (tried, tried), (there, *states), state.content
+            names[there] = state.name
         others = _list_others(sides, states, pack)
-        piped = read_stdin() if STDIN in others else None
-        found = {other: compare_sides(*(read_compared(side, other, request, piped) for side in sides)) for other in others}
+        if request.tries and all(side.kind == "prompt" for side in sides):
+            raise UsageError([Diagnostic("PC0741", "two prompts are compared as they are, so there is nothing to try", help=_HELP)])
+        piped = read_stdin() if STDIN in others and piped is None else piped
+        are_packs = all(side.kind == "pack" for side in sides)
+        asked = (replace(request, tries=()) if are_packs else request, request)
+        found = {
+            other: compare_sides(*(read_compared(reporter, side, other, one, piped) for side, one in zip(sides, asked, strict=True)))
+            for other in others
+        }
     for other, difference in found.items():
         if len(found) > 1 and not as_json:
-            page.show(other, lambda name, _, paint: paint.apply(f"== {name} ==\n", "bold"))
+            page.show(names.get(other, other), lambda name, _, paint: paint.apply(f"== {name} ==\n", "bold"))
         page.show(difference, render_stat if stat else partial(render_difference, style=style))
     return _DIFFERENT if any(not one.is_empty for one in found.values()) else 0
 
@@ -145,7 +162,7 @@ def make_compared(name: str, stack: ExitStack) -> Compared:
     return Compared(name, _choose_kind(name, root / path), path, root)
 
 
-def read_compared(one: Compared, other: str, request: RenderRequest, piped: bytes | None = None) -> Side:
+def read_compared(reporter: Reporter, one: Compared, other: str, request: RenderRequest, piped: bytes | None = None) -> Side:
     """Its prompt. `other` is the state of a pack (`piped`: what standard input held, where it is that), or the pack of a state; a state is
     never looked for in a revision that it was not named with, nor is a pack.
     """
@@ -154,7 +171,7 @@ def read_compared(one: Compared, other: str, request: RenderRequest, piped: byte
     given = str(Path(other).absolute()) if one.root is not None and Path(other).exists() else other
     with chdir(one.root or "."):
         pack, state = (one.path, given) if one.kind == "pack" else (given, one.path)
-        with Pack.load(pack, models=request.models) as loaded:
+        with open_pack(reporter, pack, request) as loaded:
             outcome = compile_request(
                 loaded, _load_state(loaded, state, request, one.content if one.content is not None else piped), request
             )

@@ -143,7 +143,7 @@ def explain_command(
     views = {"--why": why, "--stages": stages, "--source": source, "--sweep": sweep, "--without": without}
     _check_alone({**views, "--svg": as_svg})
     _check_alone({"--svg": as_svg, "--json": as_json})
-    with open_pack(pack, is_cached=not no_cache, models=request.models) as loaded:
+    with open_pack(reporter, pack, request, is_cached=not no_cache) as loaded:
         loaded_state = load_state_file(loaded, state, request)
         page = Page(as_json, width or read_width(), reporter.choose_paint(sys.stdout))
         if sweep is not None:
@@ -299,13 +299,16 @@ def _read_range(given: str) -> list[int]:
 @take_request
 @click.option("--section", shell_complete=complete, metavar="SECTION", help="Add the names of this section: strain, selected, section.")
 @click.option("--item", shell_complete=complete, metavar="SECTION/ITEM", help="Add the names of this item: item, this, group.")
-def eval_command(pack: str, state: str, expression: str, request: RenderRequest, section: str | None, item: str | None) -> int:
+@click.pass_obj
+def eval_command(
+    reporter: Reporter, pack: str, state: str, expression: str, request: RenderRequest, section: str | None, item: str | None
+) -> int:
     """Evaluate EXPRESSION over STATE, and print the value as JSON.
 
     The expression can use the same names as an expression in PACK: `state`, what the pack declares under `define` and `let`, `variant`,
     and `strain`.
     """
-    loaded = Pack.load(pack, models=request.models)
+    loaded = open_pack(reporter, pack, request)
     loaded_state = load_state_file(loaded, state, request)
     try:
         source = Source(_EXPRESSION, expression.encode().decode())

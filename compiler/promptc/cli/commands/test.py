@@ -13,9 +13,9 @@ import click
 
 from promptc.cache import open_cache
 from promptc.cli.findings import Reporter
-from promptc.cli.group import Command, complete, read_count
+from promptc.cli.group import Command, complete, read_count, take
 from promptc.cli.interaction import Progress, end_in_order
-from promptc.cli.options import is_in_ci
+from promptc.cli.options import TRY, is_in_ci, read_tries
 from promptc.cli.reports import KINDS, WHOLE
 from promptc.cli.shell import CaseShell
 from promptc.cli.terminal import read_width, show_text, write_stdout
@@ -23,13 +23,14 @@ from promptc.cli.views.drawing import render_table, show_count, show_plural
 from promptc.cli.views.verdict import SHAPES, count_lacking, group_moved, lighten, render_moved, show_lacking
 from promptc.diag.findings import Diagnostic, Span, UsageError, join_names
 from promptc.diag.frozen import field, frozen, replace
+from promptc.diag.typed import Any
 from promptc.files.atomic import write_file
 from promptc.golden.cases.case import GOLDENS
 from promptc.golden.cases.discover import CaseFolders, check_met, choose_places, match_names
 from promptc.golden.cause import CauseFinder
 from promptc.golden.inputs import load_touched
 from promptc.golden.verdicts.pending import note_cause
-from promptc.golden.verdicts.suite import JudgedCases, Suite, run_suite
+from promptc.golden.verdicts.suite import JudgedCases, Suite, check_tries, run_suite
 from promptc.golden.verdicts.verdict import GoldenDifference, Mover, Verdict
 from promptc.workers import count_processors
 
@@ -55,6 +56,7 @@ _QUOTED = re.compile("`([^`\n]+)`")
         ("Run some cases by name", "promptc test -k 'strain and not messages'"),
         ("Run only what has changed since it last passed", "promptc test --changed"),
         ("Run only what a branch touches, as CI does", "promptc test --since origin/main --ci"),
+        ("See which goldens an edit would change, without making it", "promptc test packs/sentinel --try sections.recent.budget=900"),
         (
             "Report to GitHub, to a build server and to a pull request",
             "promptc test --format github --report junit=out.xml --report markdown=pr.md",
@@ -71,6 +73,7 @@ _QUOTED = re.compile("`([^`\n]+)`")
 @click.option(
     "--ci", is_flag=True, help="Write nothing, and fail for new, pending or unused goldens. On by default where the variable CI is set."
 )
+@take(TRY)
 @click.option("--no-skip", is_flag=True, help="Fail for cases that are skipped because an extra is missing.")
 @click.option("--no-cache", is_flag=True, help="Do not use the cache: run every case, and keep nothing.")
 @click.option("--format", type=click.Choice(FORMATS), default="full", help="How to print the results. [full]")
@@ -80,6 +83,7 @@ _QUOTED = re.compile("`([^`\n]+)`")
 @click.pass_obj
 def test_command(
     reporter: Reporter,
+    /,
     cases: tuple[str, ...],
     expression: str | None,
     jobs: int | None,
@@ -90,29 +94,37 @@ def test_command(
     no_cache: bool,
     format: str,
     reports: tuple[str, ...],
+    **given: Any,
 ) -> int:
     """Run cases, and compare each result with its golden.
 
     Without CASES, promptc looks in the folders `fixtures` and `packs`, or else in the current folder. It skips a case that passed before
     and has not changed since.
 
-    A result that differs is written beside its golden, for `promptc review`. The test never changes a golden.
+    A result that differs is written beside its golden, for `promptc review`. The test never changes a golden. With `--try` nothing is
+    written at all: the differences are shown, and every case is run.
 
     Exit codes: 0 all cases pass or are skipped, 1 a case fails, 2 there is no case.
     """
     is_ci = ci or is_in_ci()
     wanted = [(format, ""), *_read_reports(reports)]
+    tries = read_tries(given[TRY.key])
+    if tries and changed:
+        message = "`--changed` asks what has passed before, and nothing of `--try` is remembered"
+        raise UsageError([Diagnostic("PC0720", message, help="leave `--changed` out")])
     found = choose_places(cases, match_names(expression) if expression is not None else None)
+    reporter.report(check_tries(found.places, tries))
     touched = load_touched(since, os.getcwd()) if since is not None else None  # noqa: PTH109
     suite = Suite(
         CaseShell(),
-        "compare" if is_ci else "write",
-        None if no_cache else open_cache(),
+        "try" if tries else "compare" if is_ci else "write",
+        None if no_cache or tries else open_cache(),
         touched=touched,
-        is_whole=not (found.is_filtered or changed or since is not None),
+        is_whole=not (found.is_filtered or changed or since is not None or tries),
         only_changed=changed,
         with_passed=any(kind in WHOLE for kind, _ in wanted),
         may_skip=not no_skip,
+        tries=tries,
     )
     told: list[Verdict] = []
     telling = _Telling(reporter, format, told if len(wanted) > 1 or format in KINDS else None)
@@ -125,6 +137,8 @@ def test_command(
         show_text(f"{table}{_sum_up(tally)}\n")
     else:
         reporter.say(_sum_up(tally) + "\n")
+    if tries:
+        reporter.say(f"nothing was written: this is what comes of {join_names(f'--try {path}={text}' for path, text in tries)}\n")
     _give_hints(reporter, tally)
     return tally.choose_exit(is_ci)
 
@@ -262,7 +276,7 @@ def _run(reporter: Reporter, found: CaseFolders, suite: Suite, jobs: int, tellin
         with end_in_order(), CauseFinder(CaseShell(), suite.cache) as causes:
             for judged in run_suite(found.places, suite, jobs=jobs):
                 tally, done = tally.add(judged), done + judged.places
-                explained = [causes.explain(one) for one in judged.verdicts]
+                explained = [one if suite.tries else causes.explain(one) for one in judged.verdicts]
                 for one in explained:
                     note_cause(one)
                 telling.tell([rebase_verdict(one, here) for one in explained], progress)

@@ -110,6 +110,7 @@ def _iter_head(outcome: Outcome, width: int, paint: Paint) -> Iterator[str]:
     choices = [*_iter_cases(outcome), *(f"patch {name}" for name in report["patches"])]
     if choices:
         yield f"variant {', '.join(choices)}"
+    yield from (line for one in report.get("tries", ()) for line in wrap(f"tried: {escape_controls(one)}", width))
 
 
 def _iter_cases(outcome: Outcome) -> Iterator[str]:

@@ -68,9 +68,10 @@ class SuiteResources:
     A file that changes while these are open may be seen as it was before.
     """
 
-    def __init__(self, cache: Cache | None = None) -> None:
-        """With a cache, packs are taken from it and kept there, as `promptc render` does."""
+    def __init__(self, cache: Cache | None = None, tries: Sequence[tuple[str, str]] = ()) -> None:
+        """With a cache, packs are taken from it and kept there, as `promptc render` does. `tries` are what is tried of each."""
         self._cache = cache
+        self._tries = tries
         self._packs: dict[tuple[str, str], Pack | PromptcError] = {}
         self._states: dict[str, tuple[JsonDocument, bytes]] = {}
         self._parts = InternedJson()
@@ -216,7 +217,7 @@ class SuiteResources:
 
     def _load(self, path: str) -> Pack | PromptcError:
         try:
-            return self._stack.enter_context(Pack.load(path, self._cache, keeps_counts=False))
+            return self._stack.enter_context(Pack.load(path, self._cache, keeps_counts=False, tries=self._tries))
         except PromptcError as error:
             return error
 

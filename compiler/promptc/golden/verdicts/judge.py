@@ -37,9 +37,10 @@ from promptc.golden.verdicts.verdict import (
     render_goldens,
 )
 
-Mode = Literal["write", "compare"]
+Mode = Literal["write", "compare", "try"]
 """`write`: pending goldens are written beside the old ones, and taken away where all is well. `compare`: nothing is written, and a pending
-golden that lies about is a finding; so it is in CI."""
+golden that lies about is a finding; so it is in CI. `try`: the packs are not what their files say, so nothing is written, and what lies
+about is left alone."""
 
 _PRUNE = "run `promptc prune` to remove what no case asks for"
 
@@ -70,7 +71,7 @@ def judge_loaded(case: Case, place: CaseFolder, resources: SuiteResources, shell
     lacking = list_lacking(case.requires)
     if lacking:
         skipped = _tell(case, "skipped", findings=(_describe_lacking(case, lacking),), lacking=lacking)
-        return skipped if mode == "write" else _tell_pending(place, skipped)
+        return _tell_pending(place, skipped) if mode == "compare" else skipped
     try:
         ran = run_case(case, resources, shell)
         with work_in(case.root):
@@ -80,7 +81,7 @@ def judge_loaded(case: Case, place: CaseFolder, resources: SuiteResources, shell
                 verdict = _explain(case, ran, _hint_requires(case, ran, verdict))
             if mode == "write":
                 verdict = _pend(case, place, verdict, () if broken else verdict.differences, resources)
-            else:
+            elif mode == "compare":
                 verdict = _tell_pending(place, verdict)
     except PromptcError as error:
         verdict = _tell(case, "broken", findings=error.diagnostics)

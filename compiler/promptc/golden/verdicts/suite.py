@@ -8,11 +8,13 @@ import contextlib
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from time import perf_counter_ns
 
 from promptc.cache import Cache
-from promptc.diag.findings import PromptcError
+from promptc.diag.findings import Diagnostic, PromptcError
 from promptc.diag.frozen import field, frozen, replace
+from promptc.frontend.manifest import load_manifest, try_values
 from promptc.golden.cases.case import Case, is_pending
 from promptc.golden.cases.confine import choose_pack, choose_root
 from promptc.golden.cases.discover import CaseFolder, load_case
@@ -53,7 +55,8 @@ class Suite:
 
     `touched`, where it is not None, are files: only cases that are made of one of them are run. With `is_whole` the run is
     unfiltered, and goldens that no case asks for are told. With `only_changed` cases that are known to have passed are left out.
-    `with_passed` gives the verdicts of those that passed, too. Without `may_skip` a case that would be skipped is broken.
+    `with_passed` gives the verdicts of those that passed, too. Without `may_skip` a case that would be skipped is broken. `tries` are what
+    is tried of each pack; cases that run a command are left out then, since they load their packs by themselves.
     """
 
     shell: Shell
@@ -64,6 +67,7 @@ class Suite:
     only_changed: bool = False
     with_passed: bool = False
     may_skip: bool = True
+    tries: tuple[tuple[str, str], ...] = ()
 
 
 @frozen(eq=False)
@@ -97,13 +101,40 @@ def run_suite(places: Sequence[CaseFolder], suite: Suite, *, jobs: int) -> Itera
                 Passes(suite.cache, root).keep(passes)
 
 
+def check_tries(places: Sequence[CaseFolder], tries: Sequence[tuple[str, str]]) -> list[Diagnostic]:
+    """What is worth saying of `tries`. Raises what is wrong with them for a pack of the cases: once, and not by every case.
+
+    Packs that cannot be read are left to the cases.
+    """
+    said: list[Diagnostic] = []
+    seen: set[str] = set()
+    for place in places if tries else ():
+        try:
+            case = load_case(place.folder, place.top) if place.is_case else None
+        except PromptcError:
+            continue
+        path = os.path.realpath(os.path.join(case.root, case.pack)).removesuffix(f"{os.sep}{MANIFEST}") if case is not None else ""
+        if case is None or path in seen or case.kind == "run" or (place.packs and not place.is_any and path not in place.packs):
+            continue
+        seen.add(path)
+        try:
+            manifest = load_manifest(Path(path))
+        except PromptcError:
+            continue
+        try:
+            said += try_values(manifest, tries).notes
+        except PromptcError as wrong:
+            raise type(wrong)(replace(one, message=f"{one.message} (the pack `{case.pack}`)") for one in wrong.diagnostics) from wrong
+    return said
+
+
 @contextlib.contextmanager
 def _start(suite: Suite, is_wanted: Callable[[], bool]) -> Iterator[Callable[[Sequence[CaseFolder]], JudgedCases]]:
     """In a worker: what its cases share is kept until it ends, packs beyond that."""
     import gc
 
     gc.set_threshold(20_000, 20, 100)  # what a case leaves goes by itself; the collector would look at the packs again and again
-    with SuiteResources(suite.cache) as resources:
+    with SuiteResources(suite.cache, suite.tries) as resources:
         yield _Run(suite, resources, is_wanted).judge
 
 
@@ -189,6 +220,8 @@ class _Run:
     def _judge(self, case: Case, place: CaseFolder, passes: dict[str, dict[str, Pass]], begun: int, watch: InputWatch) -> Verdict | None:
         suite = self._suite
         if suite.touched is not None and not is_touched(case, self._resources, suite.touched):
+            return None
+        if suite.tries and case.kind == "run":
             return None
         if suite.cache is not None:
             watch.begin(case)

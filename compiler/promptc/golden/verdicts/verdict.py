@@ -36,8 +36,8 @@ from promptc.golden.cases.confine import show_path
 
 PROMPTS = ("text", "messages")
 
-_MOVING = ("digests", "counter.digest", "sections.items.at", "sections.source.indexes.fingerprint", "cuts.at", "warnings.at")
-"""Where a report has digests, and places in source files: an edit that changes nothing of a prompt, such as a comment, changes them."""
+_MOVING = ("digests", "tries", "counter.digest", "sections.items.at", "sections.source.indexes.fingerprint", "cuts.at", "warnings.at")
+"""Where a report has digests, places in source files, and what was tried: an edit that changes nothing of a prompt changes them."""
 
 _LINK = "put the file itself there: promptc writes goldens in place"
 Print = Callable[[Sequence[Diagnostic]], str]
@@ -324,7 +324,7 @@ def _render_json(value: Any) -> bytes:
 
 
 def leave_moving(report: Mapping[str, Any] | None) -> Any:
-    """The golden form of a report: all that a render did, without digests and without places in source files."""
+    """The golden form of a report: all that a render did, without digests, without places in source files, and without what was tried."""
     whole: Any = report
     for way in _MOVING:
         whole = _leave(whole, way.split("."))
