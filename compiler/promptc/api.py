@@ -65,7 +65,7 @@ class Pack:
         `keeps_counts=False` keeps no counts of texts. Use it for renders by the thousand, whose counts would push out those of others.
 
         `tries` and `patches` are for tools that try an edit. `tries` are pairs of a path in the manifest and a value as YAML, such as
-        `("sections.rules.budget", "600")`: the pack is loaded as if its file said so, and variants, patches and tiers are laid over that.
+        `("sections.rules.budget", "600")`. The pack is loaded as if its file said so; variants, patches and tiers are laid over that.
         `patches` are more of them: YAML as under `patches`, by name. Such a pack is not kept. A path that leads nowhere is a `UsageError`.
         """
         file = fspath(path)

@@ -184,9 +184,10 @@ def apply_variation(manifest: Node, variation: Node, patches: Mapping[str, Node]
 
 @frozen(eq=False)
 class Tried:
-    """A manifest with other values, and what is worth saying of them."""
+    """A manifest with other values: each as `PATH=YAML`, and what is worth saying of them."""
 
     manifest: Node
+    tries: tuple[str, ...]
     notes: tuple[Diagnostic, ...]
 
 
@@ -208,7 +209,8 @@ def try_values(manifest: Node, changes: Sequence[Try]) -> Tried:
         manifest = index_sections(list_sections(manifest), found) if tried else manifest
     if found:
         raise PromptcError(found)
-    return Tried(manifest, tuple(note for keys, place in tried for note in _iter_overruled(manifest, keys, place)))
+    texts = tuple(f"{path}={text}" for path, text in changes)
+    return Tried(manifest, texts, tuple(note for keys, place in tried for note in _iter_overruled(manifest, keys, place)))
 
 
 def find_value(manifest: Node, path: str) -> Node | None:

@@ -11,11 +11,22 @@ from pathlib import Path
 from threading import Lock
 
 from promptc.diag.findings import Diagnostic, PromptcError, Span, offer_names, shorten, suggest
+from promptc.diag.frozen import replace
 from promptc.diag.typed import Any
 from promptc.frontend.indexes import load_indexes
 from promptc.frontend.json import JsonDocument, load_json
 from promptc.frontend.kept_pack import LoadedPack, load_counting
-from promptc.frontend.manifest import Try, add_patches, apply_variation, are_items, iter_keys, manifest_path, read_manifest, try_values
+from promptc.frontend.manifest import (
+    Tried,
+    Try,
+    add_patches,
+    apply_variation,
+    are_items,
+    iter_keys,
+    manifest_path,
+    read_manifest,
+    try_values,
+)
 from promptc.frontend.operations import AskPacks, OperationLoader
 from promptc.frontend.output import OfferedFiles, load_chat, load_offers, load_output, load_shared_fence
 from promptc.frontend.sections import list_declared, load_pools, load_section, load_steps, load_tools, read_ratio, read_rules, read_total
@@ -64,9 +75,14 @@ def load_pack(
     Raises `PromptcError` with all findings of the stage that fails; `DiskError` when the manifest cannot be read, `UsageError` for a try
     whose path leads nowhere.
     """
-    file, files = manifest_path(path), PackFiles()
-    tried = try_values(read_manifest(file, files), tries)
-    limits = _read_limits(manifest := add_patches(tried.manifest, patches or {}))
+    files = PackFiles()
+    tried = try_values(read_manifest(manifest_path(path), files), tries)
+    return _compile(replace(tried, manifest=add_patches(tried.manifest, patches or {})), files, load_table)
+
+
+def _compile(tried: Tried, files: PackFiles, load_table: Callable[[], ModelTable]) -> LoadedPack:
+    """The pack of a manifest that is valid in shape; the `files` read it."""
+    limits, folder = _read_limits(manifest := tried.manifest), str(Path(tried.manifest.span.file).parent)
     compiler = TextCompiler(files, limits, lambda: load_table().media)
     compiler.definitions = _load_definitions(manifest, compiler, limits)
     schema = _load_schema(manifest, compiler, files)
@@ -89,7 +105,7 @@ def load_pack(
         name=manifest.text("name"),
         version=manifest.text("version"),
         file=manifest.span.file,
-        digest=files.render_digest(str(file.parent), tries),
+        digest=files.render_digest(folder, tried.tries),
         counting=counting,
         definitions=compiler.definitions,
         lets=lets,
@@ -107,7 +123,7 @@ def load_pack(
         find_schema_place=lambda pointer: _place_in_schema(manifest, files, pointer),
         conditions=tuple(DueCondition(one.name, one.args, one.when) for one in operations if one.when is not None),
         list_operations=lambda: operations,
-        load_offers=lambda: load_offers(manifest, str(file.parent), offered, [ask.load_pack for one in operations for ask in one.asks]),
+        load_offers=lambda: load_offers(manifest, folder, offered, [ask.load_pack for one in operations for ask in one.asks]),
         limits=limits,
         visible=visible,
         models=tuple((str(one.value), one.span) for one in manifest.list("models")),
@@ -116,7 +132,7 @@ def load_pack(
         load_models=load_table,
         chat=chat,
         calibration=calibration,
-        tries=tuple(f"{name}={text}" for name, text in tries),
+        tries=tried.tries,
         remarks=tried.notes,
     )
     packs.share(pack)

@@ -218,11 +218,11 @@ class PackFiles:
         text = self._plain.get(file, b"").decode("utf-8", "replace")
         return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
 
-    def render_digest(self, folder: str, tries: Sequence[tuple[str, str]] = ()) -> str:
+    def render_digest(self, folder: str, tries: Sequence[str] = ()) -> str:
         """sha256 over (path relative to `folder`, digest) of every file, in the order of the paths, line ends normalised; and over what is
         tried of the manifest.
         """
-        lines = [f"--try {path}\0{text}\n" for path, text in tries]
+        lines = [f"--try {one}\n" for one in tries]
         for file, content in self._plain.items():
             name = Path(os.path.relpath(file, folder)).as_posix()
             plain = content.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
