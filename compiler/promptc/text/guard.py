@@ -29,6 +29,7 @@ _BREAKS = r"\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029"  # where str.splitlines parts
 _LINE_ENDS = "\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
 _LINE = rf"(?:^|(?<=[{_BREAKS}]))([^\S{_BREAKS}]*+)"
 _DISTINCT = 20
+_RARE = 32
 _ASCII = "\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\x7f"
 _OTHERS = (
     "\\x80-\\x9f\\xad\\u034f\\u115f\\u1160\\u17b4\\u17b5\\u180b-\\u180e\\u200b\\u2028-\\u202e\\u2060-\\u206f\\u3164\\ufeff\\uffa0\\ufff9-\\ufffb"
@@ -216,8 +217,10 @@ class Guard:
     def iter_marks(self, text: str) -> Iterator[tuple[Kind, int, int]]:
         """Where structure stands in a joined text, as far as no content may hold it: fences that begin a line, special tokens."""
         if self._fence_policy != "keep" and self._may_fence(text):
-            for at in (found.end() for found in self._line.finditer(text)):
-                yield from (("fence", at, at + len(fence)) for fence in self._fences if text.startswith(fence, at))
+            is_rare = _is_rare(text, self._shared)
+            for at in _iter_places(text, self._shared) if is_rare else (found.end() for found in self._line.finditer(text)):
+                if text.startswith(self._fences, at) and _begins_line(text, at):
+                    yield from (("fence", at, at + len(fence)) for fence in self._fences if text.startswith(fence, at))
         if self._token_policy != "keep":
             yield from (("special_token", start, end) for start, end in self._tokens.iter_bare(text))
 
@@ -251,7 +254,7 @@ class Guard:
 
     def _may_fence(self, text: str) -> bool:
         """False only if no line can be a fence's: a cheap test, as most content has nothing like one."""
-        return bool(self._fences) and self._shared in text and _holds(text, self._fences)
+        return _begins(text, self._shared, self._fences)
 
     def _iter_findings(self, given: str) -> Iterator[Finding]:
         text = replace_hidden(given) if self._invisible_policy == "replace_hidden" else given
@@ -298,6 +301,35 @@ def _holds(text: str, ones: Iterable[str]) -> bool:
         if one in text:
             return True
     return False
+
+
+def _begins(text: str, shared: str, ones: tuple[str, ...]) -> bool:
+    """Whether one of them is in the text. Where what they all begin with is rare, only those places are looked at."""
+    if shared not in text:
+        return False
+    if not _is_rare(text, shared):
+        return _holds(text, ones)
+    return any(text.startswith(ones, at) for at in _iter_places(text, shared))
+
+
+def _is_rare(text: str, one: str) -> bool:
+    return text.count(one) < _RARE + len(text) // _RARE
+
+
+def _iter_places(text: str, one: str) -> Iterator[int]:
+    at = text.find(one)
+    while at >= 0:
+        yield at
+        at = text.find(one, at + 1)
+
+
+def _begins_line(text: str, at: int) -> bool:
+    """Whether nothing but white space stands before the place in its line."""
+    while at and text[at - 1] not in _LINE_ENDS:
+        at -= 1
+        if not text[at].isspace():
+            return False
+    return True
 
 
 def _fold(text: str) -> str:
@@ -425,6 +457,7 @@ class SpecialTokens:
         fitting = {one for one in own if 1 < len(one) <= LONGEST and len(one.splitlines()) == 1 and one[0] != "\\" and not one.isspace()}
         self._texts = tuple(sorted({*_USUAL, *fitting}))
         self._by_first = {first: tuple(ones) for first, ones in groupby(self._texts, itemgetter(0))}
+        self._begun = {first: (*ones, f"{first}\\", *(("<|", "<\uff5c") if first == "<" else ())) for first, ones in self._by_first.items()}
         self.firsts = tuple(self._by_first)
         rests = {first: "|".join((*_ANY_TOKEN.get(first, ()), *self._list_rests(first))) for first in self.firsts}
         # Each pattern takes a while to compile: one does for all uses, and most texts hold no first character but `<`.
@@ -440,8 +473,8 @@ class SpecialTokens:
 
     def may_hold(self, text: str) -> bool:
         """False only if no token begins in the text: a cheap test. Many texts hold `[` or `<`, few hold both."""
-        for first, ones in self._by_first.items():
-            if first in text and ("\\" in text or "<|" in text or "<\uff5c" in text or _holds(text, ones)):
+        for first, begun in self._begun.items():
+            if _begins(text, first, begun):
                 return True
         return False
 

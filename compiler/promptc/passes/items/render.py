@@ -279,7 +279,7 @@ def fits_size(text: str, size: Size, meter: Meter, total: int) -> bool:
     """True when the text alone is not over `size`."""
     if size.unit == "chars":
         return len(text) <= size.tokens(total)
-    return meter.tokens(meter.count(text)) <= size.tokens(total)
+    return meter.fits(text, size.tokens(total) * meter.counter.unit)
 
 
 def guard_fence(fence: Template, line: str, guard: Guard) -> tuple[str, tuple[Finding, ...]]:

@@ -65,6 +65,10 @@ class Counter(Protocol):
         """How many units make a token: tokens = ceil(units / unit)."""
 
     @property
+    def bytewise(self) -> bool:
+        """True only where no text has more units than bytes in UTF-8."""
+
+    @property
     def special_tokens(self) -> Sequence[str]:
         """What its tokenizer takes for structure where it is not told otherwise, beside the usual special tokens."""
 
@@ -132,6 +136,7 @@ class CharacterCounter:
     digest = "sha256:bf8c86e3cf4deec0e825762217533e015eb7f4bc1a48d14d822d69fa3ab7b546"
     exact = False
     unit = 4
+    bytewise = True
 
     special_tokens: Sequence[str] = ()
     """None of its own."""
@@ -206,6 +211,11 @@ class Meter:
         """`counter.measure(text)`, in units."""
         found = self._counts.get(text)
         return found if found is not None else self._count_new(text)
+
+    def fits(self, text: str, most: int) -> bool:
+        """Whether `count(text)` is `most` units or fewer. Where the text's bytes are, it is not counted."""
+        is_short = len(text) <= most and self.counter.bytewise
+        return (is_short and (text.isascii() or len(text.encode()) <= most)) or self.count(text) <= most
 
     def count_ended(self, text: str, ending: str) -> int:
         """`count(text + ending)`. A long text with several endings is counted once."""

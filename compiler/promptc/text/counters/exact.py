@@ -149,6 +149,7 @@ class TableCounter:
 
     exact = True
     unit = 1
+    bytewise = True
 
     def __init__(self, name: str, path: str) -> None:
         """`path`: where the vocabulary's table lies."""

@@ -27,6 +27,7 @@ class HfCounter:
 
     exact = True
     unit = 1
+    bytewise = False
 
     def __init__(self, name: str, digest: str, tokenizer: Tokenizer, raw: bytes) -> None:
         _steady(tokenizer)

@@ -52,6 +52,7 @@ class EncodingCounter:
 
     exact = True
     unit = 1
+    bytewise = True
 
     def __init__(self, name: str, encoding: tiktoken.Encoding, digest: str, shipped: str) -> None:
         """`shipped`: the shipped vocabulary that parts texts at the same places, if there is one."""
