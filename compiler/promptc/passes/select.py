@@ -21,7 +21,7 @@ from promptc.passes.items.select import Reach, select_items
 from promptc.passes.layout.layout import Layout
 from promptc.passes.layout.section import SectionLayout, count_demand
 from promptc.template.compile import Expression
-from promptc.text.guard import Guard
+from promptc.text.guard import Guard, guard_again, make_guard
 
 _NOUNS = {
     "fence": "the text of a fence",
@@ -263,7 +263,7 @@ class SectionSelector:
         if not raw:
             return Selected(section, "empty")
         pay_text(names, raw, section.span, f"the text of `{section.id}`")
-        text, found = self.guard.guard(raw)
+        text, found = self.guard.guard(raw) if section.text is None or section.text.reads else guard_again(self.guard, raw)
         return Selected(section, "present", (Item("text", 0, None, raw, text, found=found),))
 
 
@@ -312,13 +312,13 @@ def _guard_fences(section: Section, fences: Mapping[str, tuple[str, str]], plan:
 def _load_guard(plan: Plan, fences: Mapping[str, tuple[str, str]], bound: Bound) -> Guard:
     lines = sorted({line for pair in fences.values() for line in pair if line})
     guarding, prefixes, is_joined = _list_rules(plan, bound)
-    return Guard(
-        lines,
-        prefixes,
+    return make_guard(
+        tuple(lines),
+        tuple(prefixes),
         fence_policy=guarding.fences,
         token_policy=guarding.special_tokens,
         invisible_policy=guarding.invisible,
-        tokens=bound.meter.counter.special_tokens,
+        tokens=tuple(bound.meter.counter.special_tokens),
         guards_ends=is_joined,
         in_messages=bound.format == "messages",
     )

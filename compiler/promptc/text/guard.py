@@ -13,7 +13,7 @@ from itertools import accumulate, groupby
 from operator import itemgetter
 
 from promptc.diag.frozen import frozen
-from promptc.diag.typed import Literal
+from promptc.diag.typed import Any, Literal
 from promptc.text.characters import compile_later, convert_form
 
 Policy = Literal["escape", "reject", "keep"]
@@ -293,6 +293,18 @@ class Guard:
         if _squeeze(line).startswith(self._squeezed):
             return not line.strip().lstrip("\\").startswith(self._fences)
         return not line.isascii() and sum(1 for _ in self._tokens.iter_bare(_fold(line))) > sum(1 for _ in self._tokens.iter_bare(line))
+
+
+@lru_cache(maxsize=16)
+def make_guard(fences: tuple[str, ...], prefixes: tuple[str, ...], **rules: Any) -> Guard:
+    """A guard by all that it is made of, `rules` by name; the same for all renders that it is the same for."""
+    return Guard(fences, prefixes, **rules)
+
+
+@lru_cache(maxsize=32)
+def guard_again(guard: Guard, text: str) -> tuple[str, tuple[Finding, ...]]:
+    """What the guard makes of a text that every render of a pack has: found out once."""
+    return guard.guard(text)
 
 
 def _holds(text: str, ones: Iterable[str]) -> bool:

@@ -12,6 +12,7 @@ from promptc.text.characters import compile_later
 
 Render = Callable[[Run, "Names"], str]
 _NOTHING: dict[str, Any] = {}
+"""Never added to: most templates keep nothing and have no blocks, and a pack runs hundreds of them in a render."""
 
 
 class File(Protocol):
@@ -31,35 +32,34 @@ class File(Protocol):
 
 
 class Names:
-    """`given` is neither copied nor changed; what the template sets at its top goes to `kept`, what of it may be imported to `exported`."""
+    """`given` is neither copied nor changed; what the template sets at its top goes to `kept`, with whether it may be imported."""
 
-    __slots__ = ("blocks", "exported", "files", "given", "kept", "run")
+    __slots__ = ("blocks", "files", "given", "kept", "run")
 
     def __init__(self, files: Callable[[str], File], run: Run, given: Mapping[str, Any], blocks: Mapping[str, Render]) -> None:
         self.files = files
         self.run = run
         self.given = given
-        self.kept: dict[str, Any] = {}
-        self.exported: set[str] = set()
-        self.blocks: dict[str, list[Render]] = {name: [block] for name, block in blocks.items()} if blocks else {}
+        self.kept: dict[str, tuple[Any, bool]] = _NOTHING
+        self.blocks: dict[str, list[Render]] = {name: [block] for name, block in blocks.items()} if blocks else _NOTHING
 
     def read(self, name: str) -> Any:
         """What the template has kept, then what it was given, then the functions; else `missing`."""
         if name in self.kept:
-            return self.kept[name]
+            return self.kept[name][0]
         if name in self.given:
             return self.given[name]
         return FUNCTIONS.get(name, missing)
 
     def keep(self, name: str, value: Any) -> None:
         """Set a name for blocks and includes, not for importers."""
-        self.kept[name] = value
-        self.exported.discard(name)
+        self.kept = self.kept or {}
+        self.kept[name] = value, False
 
     def export(self, name: str, value: Any) -> None:
         """Set a name for importers too."""
-        self.kept[name] = value
-        self.exported.add(name)
+        self.kept = self.kept or {}
+        self.kept[name] = value, True
 
     def derive(self, local: Mapping[str, Any]) -> Names:
         """The names of a scoped block: these and those around it."""
@@ -68,7 +68,7 @@ class Names:
         return inner
 
     def _with(self, local: Mapping[str, Any]) -> dict[str, Any]:
-        found = {**self.given, **self.kept}
+        found = {**self.given, **{name: value for name, (value, _) in self.kept.items()}}
         found.update([(name, value) for name, value in local.items() if value is not missing])
         return found
 
@@ -82,7 +82,7 @@ class Names:
             found: Module = self.run.modules[file]
             return found
         names, text = self._render_file(file, _NOTHING if local is None else self._with(local))
-        module = Module(file, text, {name: value for name, value in names.kept.items() if name in names.exported})
+        module = Module(file, text, {name: value for name, (value, is_open) in names.kept.items() if is_open})
         if local is None:
             self.run.modules[file] = module
         return module
@@ -100,6 +100,7 @@ class Names:
         if parent is not None:
             refuse("PC0414", "a template extends one other, once", "leave one `extends` out")
         file = self.files(name)
+        self.blocks = self.blocks or {}
         for block, render in file.blocks.items():
             self.blocks.setdefault(block, []).append(render)
         return file
