@@ -57,6 +57,16 @@ def test_a_recount_is_a_count(name, lines, end):
 
 
 @pytest.mark.parametrize("name", ALL)
+@given(text=stretched, most=st.integers(0, 3000))
+def test_whether_a_text_fits_is_told_as_its_count_tells(name, text, most):
+    meter = Meter(_load(name))
+    units, size = meter.counter.measure(text), len(text.encode())
+    assert meter.counter.bytewise and units <= size
+    for limit in (most, units - 1, units, size - 1, size):
+        assert meter.fits(text, limit) == (units <= limit)
+
+
+@pytest.mark.parametrize("name", ALL)
 @given(text=texts, before=texts, after=texts)
 def test_inner_places_add_up_whatever_stands_around(name, text, before, after):
     counter = _load(name)

@@ -3,8 +3,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from promptc.text.guard import Guard, iter_hidden, replace_hidden
-from tests.property.text_drawing import texts
+from promptc.text.guard import Guard, iter_hidden, load_special_tokens, replace_hidden
+from tests.property.text_drawing import stretched, texts
 
 policies = st.sampled_from(["escape", "escape", "keep", "reject"])
 seen_policies = st.one_of(policies, st.just("replace_hidden"))
@@ -92,3 +92,29 @@ def test_a_text_without_findings_is_left(text):
         assert guarded == text
     if all(finding.policy == "keep" for finding in found) and "\\" not in text:
         assert guarded == text
+
+
+@given(fences=fences, text=stretched, repeated=st.sampled_from([1, 1, 40]))
+def test_marks_of_fences_are_where_lines_begin_with_them(fences, text, repeated):
+    text = f"{text}\n{''.join(fences)}" * repeated
+    place, marks = 0, set()
+    for line in text.splitlines(keepends=True):
+        start = place + len(line) - len(line.lstrip())
+        marks |= {
+            (start, start + len(one))
+            for fence in fences
+            for one in map(str.strip, fence.splitlines())
+            if one and text.startswith(one, start)
+        }
+        place += len(line)
+    guard = Guard(fences, token_policy="keep")
+    assert {(start, end) for _, start, end in guard.iter_marks(text)} == marks
+
+
+tokens = st.lists(st.sampled_from(["<", "[", "<|", "|>", "[INST]", "<s>", "x", "\\", " ", "<own>", "\uff5c"]), max_size=8).map("".join)
+
+
+@given(text=st.one_of(texts, tokens), repeated=st.sampled_from([1, 1, 40]))
+def test_a_text_that_holds_no_token_is_told_by_a_glance(text, repeated):
+    special = load_special_tokens(("<own>",))
+    assert special.may_hold(text * repeated) or not list(special.iter_met(text * repeated))

@@ -16,6 +16,7 @@ from promptc.passes.items.render import ItemRenderer
 from promptc.passes.strain import strain
 from promptc.pipeline import compile_prompt
 from promptc.text.counters.counter import Meter
+from promptc.text.guard import Guard, guard_again
 from tests.unit.text.test_prefix import Whole
 
 _ROOT = Path(__file__).parents[2]
@@ -89,6 +90,18 @@ def test_a_block_more_costs_a_few_counts(name):
     state = _MAKE[name](1_001, _WORDS, 7)
     _compile(pack, meter, {**state, "transcript": state["transcript"][:-1]})
     assert 0 < _compile(pack, meter, state)[1] <= _FEW
+
+
+def test_what_every_render_of_a_pack_says_is_guarded_once(monkeypatch):
+    pack, meter = _load("packs/sentinel")
+    rules = pack.compile(make_sentinel_state(20, _WORDS, 7)).fitted.sections["rules"].alive[0].item.raw
+    guard_again.cache_clear()
+    guarded = []
+    guard = Guard.guard
+    monkeypatch.setattr(Guard, "guard", lambda self, text, **given: guarded.append(text) or guard(self, text, **given))
+    for seed in (8, 9):
+        _compile(pack, meter, make_sentinel_state(20, _WORDS, seed))
+    assert guarded.count(rules) == 1 < len(guarded)
 
 
 @pytest.fixture(params=["truncate: [log]", "budget", "groups", "levels"])

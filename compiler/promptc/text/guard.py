@@ -317,11 +317,14 @@ def _holds(text: str, ones: Iterable[str]) -> bool:
 
 def _begins(text: str, shared: str, ones: tuple[str, ...]) -> bool:
     """Whether one of them is in the text. Where what they all begin with is rare, only those places are looked at."""
-    if shared not in text:
-        return False
-    if not _is_rare(text, shared):
+    at = text.find(shared)
+    if at >= 0 and not _is_rare(text, shared):
         return _holds(text, ones)
-    return any(text.startswith(ones, at) for at in _iter_places(text, shared))
+    while at >= 0:
+        if text.startswith(ones, at):
+            return True
+        at = text.find(shared, at + 1)
+    return False
 
 
 def _is_rare(text: str, one: str) -> bool:
@@ -485,7 +488,7 @@ class SpecialTokens:
 
     def may_hold(self, text: str) -> bool:
         """False only if no token begins in the text: a cheap test. Many texts hold `[` or `<`, few hold both."""
-        for first, begun in self._begun.items():
+        for first, begun in self._begun.items():  # noqa: SIM110  # as in `_holds`
             if _begins(text, first, begun):
                 return True
         return False

@@ -32,6 +32,14 @@ def test_a_text_is_measured_once(counted):
     assert counted.asked == [PROSE]
 
 
+def test_a_text_of_no_more_bytes_than_it_may_have_tokens_is_not_counted(counted):
+    meter = Meter(counted)
+    assert meter.fits(PROSE, len(PROSE)) and not meter.fits("é" * 30, 29)
+    assert counted.asked == ["é" * 30]
+    assert not meter.fits(PROSE, 5) and meter.fits(PROSE, len(PROSE) - 1)
+    assert counted.asked == ["é" * 30, PROSE]
+
+
 @pytest.mark.parametrize("text", [PROSE * 100, PROSE.replace("\n", " ") * 100, "a" * 5000, "好。" * 3000, "\n" * 5000, PROSE * 60 + " \n"])
 def test_a_long_text_counts_as_the_sum_of_its_pieces(text, counted):
     assert Meter(counted).count(text) == counted._counter.measure(text)

@@ -85,8 +85,8 @@ class ItemRenderer:
         self.left_out: dict[int, tuple[str, ...]] = {}
         """By place in `from`: the kinds of the parts that each item rendered so far has lost to `parts`."""
 
-    def bind(self, read: Read, id: str = "") -> Mapping[str, Any]:
-        """The names with `item` and `this` of one element."""
+    def bind(self, read: Read | Item, id: str = "") -> Mapping[str, Any]:
+        """The names with `item` and `this` of one element, as it was read or selected."""
         self.number = read.number
         self._names["item"] = read.value
         if self._has_each:
@@ -113,7 +113,7 @@ class ItemRenderer:
 
     def bind_item(self, item: Item) -> Mapping[str, Any]:
         """The names of an item that was selected."""
-        names = self.bind(make_read(item), item.id)
+        names = self.bind(item, item.id)
         self._names["group"] = item.key
         return names
 

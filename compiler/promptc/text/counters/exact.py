@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import accumulate, pairwise
 
 from promptc.diag.findings import PromptcError, Span, fail
@@ -302,6 +302,7 @@ class _Known(dict[str, int]):
         super().__init__()
         self._split = split
         self._tally = tally
+        self._parts = lru_cache(maxsize=1024)(lambda match, behind: [*split(match + behind)] == [match, behind])
         self._characters = 0
         self._measured: dict[str, tuple[int, str]] = {}
 
@@ -319,7 +320,7 @@ class _Known(dict[str, int]):
         if units < 0:
             *matches, last = self._split(key)
             units = self._tally(matches) if last == behind else -1
-        elif [*self._split(last + behind)] != [last, behind]:  # only the last match saw the end of the text, where something stands now
+        elif not self._parts(last, behind):  # only the last match saw the end of the text, where something stands now
             units = -1
         self[key] = units
         return units
