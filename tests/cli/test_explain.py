@@ -1,5 +1,7 @@
 """`promptc explain`: every view is a golden at 80 columns, and says the same as the report."""
 
+import csv
+import io
 import json
 import re
 import xml.etree.ElementTree as ET
@@ -152,6 +154,65 @@ def test_a_sweep_where_no_budget_helps_says_why(run, tmp_path):
     assert shown.code == 3 and shown.out.count("no fit") == 2
 
 
+DESK = ("explain", "fixtures/desk/base", "fixtures/desk/base/state.json", "--quiet")
+
+
+def _hold(run, value):
+    """What the section holds by the report of a render, which knows nothing of sweeps."""
+    report = json.loads(run(*DESK, "--json", "--try", f"sections.clips.budget={value}").out)
+    section = next(one for one in report["sections"] if one["id"] == "clips")
+    return report["tokens"], section["items"]
+
+
+def test_a_knee_is_the_least_value_with_all_that_more_would_give(run):
+    sweep = json.loads(run(*DESK, "--sweep", "sections.clips.budget", "--json").out)
+    knee, most = sweep["knee"], _hold(run, 175)
+    assert _hold(run, knee) == most != _hold(run, knee - 1)
+    assert all((_hold(run, one["value"]) == most) == (one["value"] >= knee) for one in sweep["points"])
+    assert sweep["own"]["value"] == 60 and 60 in [one["value"] for one in sweep["points"]]
+    assert [one["total"] for one in sweep["points"]] == [_hold(run, one["value"])[0] for one in sweep["points"]]
+
+
+def test_where_a_larger_value_holds_less_there_is_no_knee(run, tmp_path):
+    """More items raise the tier, which shows fewer."""
+    text = "promptc: 1\nname: low\nversion: 1.0.0\ntokenizer: chars/4\nbudget: 90\n"
+    text += "sections: [{id: log, budget: 40, items: {from: state.log, text: 'word {{ item }}', window: {last: 9}}}]\n"
+    text += "strain: {tiers: [{name: low, at: 0}, {name: high, at: 0.5, sections: {log: {items: {window: {last: 2}}}}}]}\n"
+    (tmp_path / "pack.yaml").write_text(text, encoding="utf-8")
+    (tmp_path / "state.json").write_text(json.dumps({"log": list(range(60))}), encoding="utf-8")
+    done = run("explain", str(tmp_path), str(tmp_path / "state.json"), "--sweep", "sections.log.items.window.last=1..40")
+    assert "knee: none, a larger value may hold less; most is 19 tokens, at 9" in done.out
+    assert "high" in done.out and "low" in done.out
+
+
+def test_a_sweep_of_a_key_as_a_picture_and_as_csv(run):
+    asked = (*DESK, "--sweep", "sections.clips.budget=10..100")
+    texts = [one.text for one in ET.fromstring(run(*asked, "--svg").out).iter("{http://www.w3.org/2000/svg}text")]
+    assert any("knee: 75" in one for one in texts) and any(one.endswith("· knee") for one in texts)
+    rows = list(csv.DictReader(io.StringIO(run(*asked, "--csv").out)))
+    points = json.loads(run(*asked, "--json").out)["points"]
+    assert [{name: str(one[name] if one[name] is not None else "") for name in rows[0]} for one in points] == rows
+    budgets = list(csv.DictReader(io.StringIO(run(*DESK, "--sweep", "100:200:50", "--csv").out)))
+    assert [(one["budget"], one["total"], one["input"]) for one in budgets] == [("100", "", "0"), ("150", "119", "4"), ("200", "153", "4")]
+
+
+def test_a_sweep_of_a_key_reads_a_state_from_a_pipe_once(run):
+    state = (ROOT / "fixtures/desk/base/state.json").read_bytes()
+    piped = run("explain", "fixtures/desk/base", "-", "--quiet", "--sweep", "sections.clips.budget", stdin=state)
+    assert piped.code == 0 and piped.out == run(*DESK, "--sweep", "sections.clips.budget").out
+
+
+def test_a_sweep_of_which_nothing_fits(run):
+    done = run(*DESK, "--sweep", "sections.clips.budget=0..2")
+    assert done.code == 3 and "knee: none, it does not fit at 2" in done.out
+
+
+def test_bars_are_drawn_in_ascii_where_the_console_has_no_others(start, monkeypatch):
+    monkeypatch.setenv("PYTHONIOENCODING", "ascii")
+    done = start(*DESK, "--sweep", "sections.clips.budget=10..60")
+    assert done.code == 0 and done.out.isascii() and "##|.." in done.out
+
+
 def test_one_of_anything_is_not_counted_as_several(run, tmp_path):
     """Three tokens where two may be; then one of a total of one."""
     head = "promptc: 1\nname: small\nversion: 1.0.0\ntokenizer: chars/4\n"
@@ -176,6 +237,14 @@ def test_one_of_anything_is_not_counted_as_several(run, tmp_path):
         (["--stages", "nothing"], "PC0704"),
         (["--without", "nothing"], "PC0704"),
         (["--sweep", "9:1:1"], "PC0721"),
+        (["--sweep", "1:2"], "PC0721"),
+        (["--sweep", "sections.loer.budget"], "did you mean `lore`?"),
+        (["--sweep", "sections.lore.budget=9..9"], "has no range of the form MIN..MAX"),
+        (["--sweep", "sections.lore.budget=x"], "has no range of the form MIN..MAX"),
+        (["--sweep", "sections.lore.budget=0:999:1"], "holds more than 200 values"),
+        (["--sweep", "sections.lore.budget", "--csv", "--svg"], "one at a time"),
+        (["--sweep", "sections.lore.budget", "--csv", "--json"], "one at a time"),
+        (["--csv"], "`--csv` prints a sweep"),
         (["--source", "0"], "such as `--source 12`"),
         (["--source", "9-2"], "PC0721"),
         (["--source", "99"], "there are 31 lines"),

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from promptc.cli.commands.review import Review
+from promptc.cli.commands.pending import Review
 from promptc.cli.terminal import PLAIN
 from promptc.diag.findings import DiskError
 from promptc.golden.verdicts import pending as settle

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import promptc
-from promptc.cli.commands.review import Review
+from promptc.cli.commands.pending import Review
 from promptc.cli.terminal import PLAIN, Paint, count_cells
 from promptc.cli.views.drawing import fold_lines
 from promptc.golden.verdicts.pending import list_pending
@@ -118,7 +118,7 @@ def test_what_an_editor_deleted_is_not_left(there, monkeypatch):
     _set_editor(there, monkeypatch, 'rm "$1"')
     pending = list(list_pending(["."]))
     keys = iter("eq")
-    monkeypatch.setattr("promptc.cli.commands.review.write_stdout", lambda _: None)
+    monkeypatch.setattr("promptc.cli.commands.pending.write_stdout", lambda _: None)
     assert Review(pending, lambda: next(keys), PLAIN).run() == {"accepted": 0, "rejected": 0, "left": 1}
 
 

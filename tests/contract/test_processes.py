@@ -8,7 +8,7 @@ from tests.contract.sources import ROOT, iter_imports, load_modules
 PLACES = {
     "promptc.golden.git": {"subprocess.Popen"},  # git
     "promptc.workers": {"multiprocessing.get_context"},  # itself, to work in parallel
-    "promptc.cli.commands.review": {"subprocess.run"},  # the user's editor
+    "promptc.cli.commands.pending": {"subprocess.run"},  # the user's editor
 }
 _MODULES = {
     "subprocess",

@@ -65,7 +65,7 @@ GROUPS: dict[str, dict[str, str]] = {
 COMMANDS: dict[str, str] = {name: what for commands in GROUPS.values() for name, what in commands.items()}
 _HOMES = {
     **dict.fromkeys(("explain", "eval"), "render"),
-    **dict.fromkeys(("accept", "reject", "prune"), "pending"),
+    **dict.fromkeys(("accept", "reject", "prune", "review"), "pending"),
     **dict.fromkeys(("init", "map", "rule", "schema", "completion", "help", "models"), "pack_info"),
 }
 """The modules of commands that stand in another's."""

@@ -55,7 +55,7 @@ def _plain(*names: str) -> Mapping[str, Holds]:
 _ALLOWED: Mapping[str, Mapping[str, Holds]] = {
     "render": {**_RENDER, **_plain("only")},
     "batch": {**_RENDER, "states": "file", "output": "output", **_plain("jobs", "on_error", "resume", "force")},
-    "explain": {**_RENDER, **_plain("why", "stages", "source", "sweep", "without", "as_json", "width")},
+    "explain": {**_RENDER, **_plain("why", "stages", "source", "sweep", "without", "as_json", "as_csv", "width")},
     "eval": {**_RENDER, **_plain("expression", "section", "item")},
     "diff": {**_RENDER, "old": "compared", "new": "compared", "states": "file", **_plain("stat", "style", "as_json", "width")},
     "check": {"packs": "file", "models": "file", "store": "store", **_plain("model", "format", "sources", "strict")},

@@ -13,14 +13,29 @@ from functools import cache, partial
 import click
 
 from promptc.api import Pack, choose_format
+from promptc.cache import Cache, open_cache
 from promptc.cli.findings import Reporter
 from promptc.cli.group import PACK, STATE, Command, complete, read_count, take, take_request
+from promptc.cli.interaction import Progress
 from promptc.cli.options import NO_CACHE, RENDER, REQUEST, RenderRequest, make_render
 from promptc.cli.request import DOES_NOT_FIT, compile_request, load_selected, load_state_file, open_pack, run_render
 from promptc.cli.terminal import read_width, show_json, write_stdout
+from promptc.cli.views.difference import (
+    Subject,
+    ValuePoint,
+    ValueSweep,
+    describe_value,
+    draw_values,
+    render_values,
+    render_values_csv,
+    sweep_given,
+    sweep_near,
+    sweep_values,
+)
 from promptc.cli.views.drawing import Page
 from promptc.diag.findings import Diagnostic, PromptcError, Source, UsageError, count_noun, suggest
 from promptc.diag.typed import Any
+from promptc.frontend.manifest import find_value
 from promptc.model.stages import RenderOptions
 from promptc.model.state import State
 from promptc.passes.bind import bind, list_names
@@ -33,12 +48,18 @@ from promptc.template.runtime.run import RUN
 from promptc.text.counters.counter import Meter
 from promptc.text.json import render_canonical_json
 
-_RANGE = re.compile(r"([1-9][0-9]{0,8}):([1-9][0-9]{0,8}):([1-9][0-9]{0,8})")
+_RANGE = re.compile(r"(0|[1-9][0-9]{0,8}):([1-9][0-9]{0,8}):([1-9][0-9]{0,8})")
+_FROM_TO = re.compile(r"(0|[1-9][0-9]{0,8})\.\.([1-9][0-9]{0,8})")
+_SWEPT = tuple("sections pools strain budget truncate tools let define patches variants output indexes limits".split())
+"""What the path of a `--sweep` without a range begins with: other words behind it are the pack or the state."""
 _LINES = re.compile(r"(?:(?P<message>0|[1-9][0-9]{0,8}):)?(?P<first>[1-9][0-9]{0,8})(?:-(?P<last>[1-9][0-9]{0,8}))?")
 _NAME_MESSAGE = "such as `--source 0:12` for line 12 of the first message"
 _MOST_LINES = 1000
 _ALL = "all"
 _MOST_POINTS = 1000
+_MOST_VALUES = 200
+"""Values of a key: the pack is compiled for each."""
+
 _EXPRESSION = "expression"
 _LATE = frozenset(("strain", "selected", "section", "item", "this", "group"))
 """Names that are not known before sections are selected."""
@@ -80,13 +101,17 @@ def render_command(reporter: Reporter, /, pack: str, state: str, **given: Any) -
 
 
 class _Explain(Command):
-    """`--sweep` takes a range, or nothing."""
+    """`--sweep` takes a range, a path, or nothing."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """A `--sweep` that no range follows means all budgets that tell something."""
+        """A `--sweep` that neither follows means all budgets that tell something."""
         after = [*args[1:], ""]
-        marked = [f"{one}={_ALL}" if one == "--sweep" and ":" not in after[at] else one for at, one in enumerate(args)]
+        marked = [f"{one}={_ALL}" if one == "--sweep" and not _is_swept(after[at]) else one for at, one in enumerate(args)]
         return super().parse_args(ctx, marked)
+
+
+def _is_swept(word: str) -> bool:
+    return not word.startswith("-") and (":" in word or "=" in word or re.split(r"[.\[]", word)[0] in _SWEPT)
 
 
 @click.command(
@@ -99,6 +124,8 @@ class _Explain(Command):
         ("Find the template and the state keys behind line 12", "promptc explain packs/sentinel state.json --source 12"),
         ("Draw a picture for your documentation", "promptc explain packs/sentinel state.json --svg > meter.svg"),
         ("Compare what fits at different budgets", "promptc explain packs/sentinel state.json --sweep"),
+        ("Find the cap from which on a section loses nothing", "promptc explain packs/sentinel state.json --sweep sections.recent.budget"),
+        ("Draw that as a chart", "promptc explain . state.json --sweep sections.recent.budget=100..4000 --svg > chart.svg"),
         ("See what the other sections gain without this one", "promptc explain packs/sentinel state.json --without injected"),
     ],
 )
@@ -108,7 +135,12 @@ class _Explain(Command):
 @click.option("--why", shell_complete=complete, metavar="SECTION/ITEM", help="Tell the whole story of one item or section.")
 @click.option("--stages", shell_complete=complete, metavar="SECTION", help="Show each stage of a section: what passed, what was left out.")
 @click.option("--source", metavar="[MESSAGE:]N[-M]", help="Show which template and state keys made line N of the output.")
-@click.option("--sweep", metavar="[MIN:MAX:STEP]", help="Show what fits at different budgets, or at each budget of a range.")
+@click.option(
+    "--sweep",
+    shell_complete=complete,
+    metavar="[RANGE|PATH[=RANGE]]",
+    help="Show what fits at different budgets, or what a section holds at different values of a key. RANGE is MIN:MAX:STEP, or MIN..MAX.",
+)
 @click.option(
     "--without",
     shell_complete=complete,
@@ -117,7 +149,8 @@ class _Explain(Command):
     help="Compare with a prompt that leaves this section out. Repeat it for more.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
-@click.option("--svg", "as_svg", is_flag=True, help="Print the meter as an SVG picture.")
+@click.option("--svg", "as_svg", is_flag=True, help="Print the meter, or the sweep of a key, as an SVG picture.")
+@click.option("--csv", "as_csv", is_flag=True, help="Print a sweep as CSV.")
 @click.option("--width", callback=read_count, metavar="N", help="The width in columns. [the terminal, else 80]")
 @take(NO_CACHE)
 @click.pass_obj
@@ -133,6 +166,7 @@ def explain_command(
     without: tuple[str, ...],
     as_json: bool,
     as_svg: bool,
+    as_csv: bool,
     width: int | None,
     no_cache: bool,
 ) -> int:
@@ -141,13 +175,19 @@ def explain_command(
     It also explains a prompt that does not fit: what was tried, and how many tokens are missing.
     """
     views = {"--why": why, "--stages": stages, "--source": source, "--sweep": sweep, "--without": without}
-    _check_alone({**views, "--svg": as_svg})
-    _check_alone({"--svg": as_svg, "--json": as_json})
+    is_value = sweep is not None and sweep != _ALL and not sweep[:1].isdigit()
+    _check_alone({**views, "--svg": as_svg and not is_value})
+    _check_alone({"--svg": as_svg, "--json": as_json, "--csv": as_csv})
+    if as_csv and sweep is None:
+        raise UsageError([Diagnostic("PC0721", "`--csv` prints a sweep", help="add `--sweep`")])
     with open_pack(reporter, pack, request, is_cached=not no_cache) as loaded:
         loaded_state = load_state_file(loaded, state, request)
         page = Page(as_json, width or read_width(), reporter.choose_paint(sys.stdout))
+        if sweep is not None and is_value:
+            swept = _ValueRender(reporter, pack, loaded, loaded_state, request, sweep, open_cache() if not no_cache else None)
+            return _show_values(swept, page, as_svg=as_svg, as_csv=as_csv)
         if sweep is not None:
-            return _show_sweep(loaded, loaded_state, request, sweep, page)
+            return _show_sweep(loaded, loaded_state, request, sweep, page, as_csv=as_csv)
         outcome = compile_request(loaded, loaded_state, request)
         reporter.report(outcome.errors)
         if why is not None:
@@ -247,14 +287,14 @@ def _read_lines(given: str) -> tuple[int | None, range]:
 
 
 def _show_without(before: Outcome, after: Outcome, names: Sequence[str], page: Page) -> Outcome:
-    from promptc.cli.views.meter import compare, render_comparison
+    from promptc.cli.views.difference import compare, render_comparison
 
     page.show(compare(names, before, after), render_comparison)
     return after
 
 
-def _show_sweep(pack: Pack, state: State, request: RenderRequest, given: str, page: Page) -> int:
-    from promptc.cli.views.meter import PLENTY, Point, describe_point, render_sweep, sweep_all, sweep_range
+def _show_sweep(pack: Pack, state: State, request: RenderRequest, given: str, page: Page, *, as_csv: bool) -> int:
+    from promptc.cli.views.difference import PLENTY, Point, describe_point, render_sweep, render_sweep_csv, sweep_all, sweep_range
 
     budgets = _read_range(given)
     own = request.budget or compile_request(pack, state, request).fitted.strained.selection.bound.budget.total
@@ -266,7 +306,10 @@ def _show_sweep(pack: Pack, state: State, request: RenderRequest, given: str, pa
     sweep = sweep_all(render, own) if not budgets else sweep_range(render, own, budgets)
     if sweep is None:
         raise PromptcError(compile_request(pack, state, request, budget=PLENTY).errors)
-    page.show(sweep, render_sweep)
+    if as_csv:
+        write_stdout(render_sweep_csv(sweep).encode())
+    else:
+        page.show(sweep, render_sweep)
     return 0 if any(point.tokens is not None for point in sweep.points) else DOES_NOT_FIT
 
 
@@ -276,11 +319,94 @@ def _read_range(given: str) -> list[int]:
         return []
     found = _RANGE.fullmatch(given)
     low, high, step = (int(part) for part in found.groups()) if found is not None else (1, 0, 1)
-    budgets = list(range(low, high + 1, step)[: _MOST_POINTS + 1])
+    budgets = list(range(low, high + 1, step)[: _MOST_POINTS + 1]) if low else []
     if not budgets or len(budgets) > _MOST_POINTS:
         why = f"holds more than {_MOST_POINTS} budgets" if budgets else "is not of the form MIN:MAX:STEP"
         raise UsageError([Diagnostic("PC0721", f"`--sweep {given}` {why}", help="such as `--sweep 2000:8000:500`")])
     return budgets
+
+
+class _ValueRender:
+    """Renders of one state with many values of a key of the manifest. `given` is `PATH[=RANGE]`."""
+
+    def __init__(
+        self, reporter: Reporter, file: str, pack: Pack, state: State, request: RenderRequest, given: str, cache: Cache | None
+    ) -> None:
+        self.path, _, self.range = given.partition("=")
+        self.state, self.request = state, request
+        self._reporter, self._file, self._cache = reporter, file, cache
+        self._points: dict[int, ValuePoint] = {}
+        self._progress = Progress(reporter, "values")
+        self.node = find_value(pack.model.manifest, self.path)
+        self.own = compile_request(pack, state, request)
+        self.subject = self._choose_subject()
+
+    def _choose_subject(self) -> Subject:
+        """What the key is about, by the beginning of its path."""
+        plan = self.own.fitted.strained.selection.plan
+        first, _, rest = self.path.partition(".")
+        name = re.split(r"[.\[]", rest)[0]
+        pool = next((one for one in plan.pools if first == "pools" and one.name == name), None)
+        if pool is not None:
+            return Subject(f"pools.{name}", pool.sections)
+        sections = tuple(one["id"] for one in self.own.report["sections"])
+        return Subject(name, (name,)) if first == "sections" and name in sections else Subject("", sections)
+
+    def __call__(self, value: int) -> ValuePoint:
+        """The point at a value, made once. Raises `PromptcError` for a value that the schema or the pack refuses."""
+        if value not in self._points:
+            asked = self.request
+            tries = (*asked.tries, (self.path, str(value)))
+            with Pack.load(self._file, self._cache, models=asked.models, tries=tries) as pack:
+                if not self._points:
+                    self._reporter.report(pack.model.remarks)
+                self._points[value] = describe_value(compile_request(pack, self.state, asked), value, self.subject)
+            self._progress.note(len(self._points), 0)
+        return self._points[value]
+
+    def sweep(self) -> ValueSweep:
+        """All of it. `UsageError` (PC0721) for a range that is none."""
+        node, total = self.node, self.own.fitted.strained.selection.bound.total
+        value = node.value if node is not None and type(node.value) is int else None
+        written = "" if node is None else render_canonical_json(node.plain())
+        own = describe_value(self.own, value, self.subject)
+        report = self.own.report
+        empty = ValueSweep(self.path, f"{report['pack']} {report['version']}", total, self.subject, written, own, (), None)
+        try:
+            if not self.range:
+                return sweep_near(self, empty, self._choose_least(), total if self.subject.name else max(total, 2 * own.wanted))
+            low, high, step = self._read_range()
+            return sweep_given(self, empty, range(low, high + 1, step)) if step else sweep_values(self, empty, low, high)
+        finally:
+            self._progress.close()
+
+    def _choose_least(self) -> int:
+        """0, where that is a value."""
+        try:
+            self(0)
+        except PromptcError:
+            return 1
+        return 0
+
+    def _read_range(self) -> tuple[int, int, int]:
+        """The first and the last value, and the step from one to the next; 0 where that is not given."""
+        steps, ends = _RANGE.fullmatch(self.range), _FROM_TO.fullmatch(self.range)
+        found = steps or ends
+        low, high, step = (*map(int, found.groups()), 0)[:3] if found is not None else (1, 0, 0)
+        if low >= high or (step and (high - low) // step >= _MOST_VALUES):
+            why = f"holds more than {_MOST_VALUES} values" if low < high else "has no range of the form MIN..MAX or MIN:MAX:STEP"
+            help = f"such as `--sweep {self.path}=100..2000`"
+            raise UsageError([Diagnostic("PC0721", f"`--sweep {self.path}={self.range}` {why}", help=help)])
+        return low, high, step
+
+
+def _show_values(render: _ValueRender, page: Page, *, as_svg: bool, as_csv: bool) -> int:
+    sweep = render.sweep()
+    if as_svg or as_csv:
+        write_stdout((draw_values(sweep) if as_svg else render_values_csv(sweep)).encode())
+    else:
+        page.show(sweep, render_values)
+    return 0 if any(one.total is not None for one in sweep.points) else DOES_NOT_FIT
 
 
 @click.command(

@@ -1,16 +1,21 @@
-"""What differs between two prompts: facts, sections, items, then the words themselves."""
+"""Renders beside each other: two prompts (`render_difference`), one without some sections (`render_comparison`), one at many budgets
+(`render_sweep`), and one with many values of a key of the manifest (`render_values`).
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
 
 from promptc.cli.terminal import PLAIN, Paint, escape_controls
-from promptc.cli.views.drawing import Cell, Row, render_table, show_count, show_percent, show_plural, wrap
+from promptc.cli.views.drawing import Cell, Row, render_bar, render_csv, render_table, show_count, show_percent, show_plural, wrap
+from promptc.cli.views.meter import count_tokens_held, draw_rows, list_items
 from promptc.compare import WHOLE, Difference, ItemChange, SectionChange
+from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any, Literal
 from promptc.operations.results import StateDiff
+from promptc.pipeline import Outcome
 from promptc.text.diff import TextRun
 from promptc.text.json import extend_pointer, render_canonical_json
 
@@ -26,6 +31,14 @@ _SHORT = 60
 
 _SIGNS = {"gained": "+", "lost": "-", "changed": "~", "moved": "↕"}
 _LONGEST_CHANGE = 24
+PLENTY = 10**9
+"""A budget in tokens no content comes near."""
+
+_COLUMNS = 7
+_ROWS = 10
+_FAR = 3
+_LEAST_BAR = 8
+_UNFIT = "no fit"
 _WIDEST = 56
 
 
@@ -243,3 +256,376 @@ def _show(value: Any) -> str:
         if isinstance(value, str)
         else "a number"
     )
+
+
+# --- other budgets, and less ---
+
+
+@frozen
+class Point:
+    """A render at one budget: its tokens and strain tier, and what each section holds in tokens. `tokens` is None where it does not fit."""
+
+    budget: int
+    tokens: int | None
+    strain: str | None
+    held: tuple[tuple[str, int], ...]
+
+    def read_held(self, section: str) -> int:
+        """The tokens of a section; 0 where nothing fits."""
+        return dict(self.held)[section] if self.tokens is not None else 0
+
+
+@frozen
+class SectionReach:
+    """The least budget at which a section holds something, and the least from which on it holds all it ever does."""
+
+    section: str
+    appears: int
+    whole: int
+
+
+@frozen
+class Sweep:
+    """The points in rising order. `own` is the budget that was asked for; `reaches` is empty where the range was given."""
+
+    own: int
+    points: tuple[Point, ...]
+    reaches: tuple[SectionReach, ...] = ()
+
+
+def describe_point(outcome: Outcome, budget: int) -> Point:
+    """What a render that was asked for with `budget` came to; a counter that stands in for another may hold some of it back."""
+    report = outcome.report
+    held = tuple((one["id"], count_tokens_held(outcome, one["id"])) for one in report["sections"])
+    return Point(budget, report["tokens"], report["strain"], held)
+
+
+def sweep_range(render: Callable[[int], Point], own: int, budgets: Sequence[int]) -> Sweep:
+    """The points at given budgets."""
+    return Sweep(own, tuple(render(budget) for budget in budgets))
+
+
+def sweep_all(render: Callable[[int], Point], own: int) -> Sweep | None:
+    """The points that tell most, found by halving: contents nest, so each comes and goes once. None where no budget fits."""
+    most = render(PLENTY)
+    if most.tokens is None:
+        return None
+    least = _bisect(1, PLENTY, lambda budget: render(budget).tokens is not None)
+    top = _bisect(least, PLENTY, lambda budget: render(budget).held == most.held)
+    budgets = sorted({least, top, *_spread(least, top), *([own] if least < own < top else [])})
+    names = [name for name, held in most.held if held]
+    return Sweep(own, tuple(render(budget) for budget in budgets), tuple(_measure_reach(render, name, budgets, most) for name in names))
+
+
+def _bisect(low: int, high: int, holds: Callable[[int], bool]) -> int:
+    """The least number of low..high from which on `holds` is true, if it is so for all numbers above the first; true at `high`."""
+    step = 64
+    while low + step < high and not holds(low + step):
+        low, step = low + step, step * 4
+    high = min(high, low + step)
+    while low < high:
+        middle = (low + high) // 2
+        if holds(middle):
+            high = middle
+        else:
+            low = middle + 1
+    return high
+
+
+def _measure_reach(render: Callable[[int], Point], name: str, budgets: Sequence[int], most: Point) -> SectionReach:
+    return SectionReach(
+        section=name,
+        appears=_bisect_budgets(budgets, lambda budget: render(budget).read_held(name) > 0),
+        whole=_bisect_budgets(budgets, lambda budget: render(budget).read_held(name) == most.read_held(name)),
+    )
+
+
+def _bisect_budgets(budgets: Sequence[int], holds: Callable[[int], bool]) -> int:
+    """Find the least budget at which it holds by `_bisect`, between the two known ones where it changes."""
+    at = next(at for at, budget in enumerate(budgets) if holds(budget))
+    return budgets[0] if at == 0 else _bisect(budgets[at - 1] + 1, budgets[at], holds)
+
+
+def _spread(least: int, top: int, count: int = _COLUMNS - 2) -> list[int]:
+    """About `count` round numbers between the two, evenly."""
+    rough = max(1, (top - least) // count)
+    unit = 10 ** (len(str(rough)) - 1)
+    step = next(size * unit for size in (1, 2, 5, 10) if size * unit >= rough)
+    return list(range(least - least % step + step, top, step))
+
+
+def render_sweep(sweep: Sweep, width: int, paint: Paint = PLAIN) -> str:
+    """A row a section, a column a budget; as many tables below each other as the width needs."""
+    names = [name for name, _ in sweep.points[0].held if any(point.read_held(name) for point in sweep.points)]
+    reaches = {one.section: one for one in sweep.reaches}
+    lead: list[list[str]] = [["section", *(["from", "whole"] if reaches else [])]]
+    lead += [[name, *([show_count(reaches[name].appears), show_count(reaches[name].whole)] if name in reaches else [])] for name in names]
+    used = sum(max(len(row[at]) for row in lead) + 2 for at in range(len(lead[0])))
+    count = max(1, (width - used) // (2 + max(len(_name(point, sweep)) for point in sweep.points)))
+    tables = [_render_columns(lead, names, sweep, sweep.points[at : at + count], paint) for at in range(0, len(sweep.points), count)]
+    return "\n".join(tables) + _note(sweep)
+
+
+def _render_columns(lead: list[list[str]], names: Sequence[str], sweep: Sweep, points: Sequence[Point], paint: Paint) -> str:
+    rows: list[Row] = [[Cell(text, "dim") for text in (*lead[0], *(_name(point, sweep) for point in points))]]
+    for row, name in zip(lead[1:], names, strict=True):
+        rows.append([*row, *(show_count(point.read_held(name)) if point.read_held(name) else Cell("-", "dim") for point in points)])
+    blank = [""] * (len(lead[0]) - 1)
+    totals = [show_count(point.tokens) if point.tokens is not None else Cell("no fit", "red") for point in points]
+    rows.append([Cell("total", "bold"), *blank, *totals])
+    if len({point.strain for point in sweep.points}) > 1:
+        rows.append(["strain", *blank, *(point.strain or "" for point in points)])
+    return render_table(rows, right=frozenset(range(1, len(lead[0]) + len(points))), paint=paint)
+
+
+def _name(point: Point, sweep: Sweep) -> str:
+    return show_count(point.budget) + ("*" if point.budget == sweep.own else "")
+
+
+def _note(sweep: Sweep) -> str:
+    if not sweep.reaches:
+        return ""
+    least, top = sweep.points[0].budget, sweep.points[-1].budget
+    own = f"the budget asked for, {show_count(sweep.own)}, "
+    where = own + ("is more than all of it needs" if sweep.own > top else "is too little" if sweep.own < least else "has the star")
+    return f"\n{show_count(least)} is the least that fits; from {show_count(top)} on nothing is cut for the total;\n{where}\n"
+
+
+def render_sweep_csv(sweep: Sweep) -> str:
+    """A line a budget: what each section holds, the total (empty where it does not fit), and the tier."""
+    names = [name for name, _ in sweep.points[0].held]
+    rows = [(one.budget, *(one.read_held(name) for name in names), one.tokens, one.strain) for one in sweep.points]
+    return render_csv(("budget", *names, "total", "strain"), rows)
+
+
+# --- other values of a key ---
+
+
+@frozen
+class Subject:
+    """What a key is about: a section, a pool with its `sections`, or the whole prompt (no `name`)."""
+
+    name: str
+    sections: tuple[str, ...]
+
+    @property
+    def title(self) -> str:
+        """What messages call it."""
+        return f"`{self.name}`" if self.name else "the prompt"
+
+
+@frozen
+class ValuePoint:
+    """A render with one value of a key: what its subject holds and would like to hold, in tokens; how many of its items stay, and how many
+    steps took or shortened; the whole in tokens (None: it does not fit), and the strain tier."""
+
+    value: int | None
+    tokens: int
+    wanted: int
+    items: int
+    cut: int
+    total: int | None
+    strain: str | None
+
+    @property
+    def content(self) -> tuple[int, int, bool]:
+        """What is kept: where it is the same at two values, the larger one gained nothing."""
+        return self.tokens, self.items, self.total is not None
+
+
+@frozen
+class ValueSweep:
+    """Points in rising order of their values. `own` is what the pack itself makes; its value is None where that is no whole number, which
+    `written` shows. `knee` is the least value from which on the subject holds all that it holds at the last one. It is None where that is
+    the last one itself, or where another value holds more.
+    """
+
+    path: str
+    pack: str
+    budget: int
+    subject: Subject
+    written: str
+    own: ValuePoint
+    points: tuple[ValuePoint, ...]
+    knee: int | None
+
+
+def describe_value(outcome: Outcome, value: int | None, subject: Subject) -> ValuePoint:
+    """What a render with that value came to."""
+    fitted, names = outcome.fitted, subject.sections
+    demands = {one["id"]: one.get("demand", one.get("demand_at_least", 0)) for one in outcome.report["sections"]}
+    cuts = [one for _, run in fitted.iter_runs() for one in run.applied if not subject.name or one.section in names]
+    kept = (fitted.sections[name] for name in names if name in fitted.sections)
+    held = sum(count_tokens_held(outcome, name) for name in names)
+    total = outcome.report["tokens"]
+    return ValuePoint(
+        value,
+        held if subject.name or total is None else total,
+        sum(demands.get(name, 0) for name in names),
+        sum(len(one.alive) for one in kept if one.section.items is not None),
+        len(list_items(cuts, placed=True)),
+        total,
+        outcome.report["strain"],
+    )
+
+
+def sweep_near(render: Callable[[int], ValuePoint], sweep: ValueSweep, low: int, high: int) -> ValueSweep:
+    """The sweep from `low` to a little above the knee, or to the pack's own value where that is not far above it; at most to `high`."""
+    last, own = render(high).content, sweep.own.value
+    knee = _bisect(low, high, lambda value: render(value).content == last)
+    behind = max(knee + 1, low + (knee - low) * 5 // 4)
+    top = min(high, max(behind, own) if own is not None and own <= low + _FAR * (knee - low) else behind)
+    if render(top).content != last:
+        top = high  # what it holds does not rise with the value, as where a tier depends on it
+    first, second = (*_spread(low, top, _ROWS), top, top + 1)[:2]
+    top = min(high, -(-top // (second - first)) * (second - first))
+    return sweep_values(render, sweep, low, top)
+
+
+def sweep_values(render: Callable[[int], ValuePoint], sweep: ValueSweep, low: int, high: int) -> ValueSweep:
+    """The sweep from `low` to `high` with the points that tell most: round values, the pack's own, and the knee, found by halving."""
+    last, own = render(high).content, sweep.own.value
+    knee = _bisect(low, high, lambda value: render(value).content == last)
+    values = {low, knee, high, *_spread(low, high, _ROWS), *([own] if own is not None and low <= own <= high else [])}
+    return sweep_given(render, sweep, sorted(values))
+
+
+def sweep_given(render: Callable[[int], ValuePoint], sweep: ValueSweep, values: Sequence[int]) -> ValueSweep:
+    """The sweep with points at given values, which rise."""
+    points = tuple(map(render, values))
+    at = len(points) - 1
+    while at and points[at - 1].content == points[-1].content:
+        at -= 1
+    others = (*points, sweep.own) if sweep.own.value is not None else points
+    has_knee = at < len(points) - 1 and points[-1].total is not None and all(one.tokens <= points[-1].tokens for one in others)
+    return replace(sweep, points=points, knee=points[at].value if has_knee else None)
+
+
+def render_values(sweep: ValueSweep, width: int, paint: Paint = PLAIN) -> str:
+    """A row a value with a bar: dark for what is in the prompt, light for what was cut."""
+    points = list(sweep.points)
+    if all(one.value != sweep.own.value for one in points):
+        points.append(sweep.own)
+    has_tiers = any(one.strain is not None for one in points)
+    heads = ["value", "tokens", "items", "cut", "total", *(["strain"] if has_tiers else [])]
+    numbers = [_list_cells(one, sweep, has_tiers) for one in points]
+    used = sum(max(len(row[at]) for row in (heads, *numbers)) + 2 for at in range(len(heads)))
+    scale, room = _choose_scale(points), max(width - used, _LEAST_BAR)
+    rows: list[Row] = [[Cell(one, "dim") for one in heads]]
+    for one, cells in zip(points, numbers, strict=True):
+        bar = render_bar(one.tokens, max(0, one.wanted - one.tokens), scale, room) if one.total is not None else ""
+        rows.append([*(Cell(cell, "red" if cell == _UNFIT else None) for cell in cells), Cell(bar, "green")])
+    title = "".join(f"{paint.apply(line, 'bold')}\n" for line in wrap(_title_values(sweep), width))
+    remarks = "".join(f"{line}\n" for one in iter_remarks(sweep) for line in wrap(one, width))
+    return f"{title}\n{render_table(rows, right=frozenset(range(5)), most=width, paint=paint)}\n{remarks}"
+
+
+def _list_cells(one: ValuePoint, sweep: ValueSweep, has_tiers: bool) -> list[str]:
+    value = show_count(one.value) if one.value is not None else "file"
+    star = "*" if one.value is not None and one.value == sweep.own.value else ""
+    counts = map(show_count, (one.tokens, one.items, one.cut, one.total)) if one.total is not None else ("-", "-", "-", _UNFIT)
+    return [f"{value}{star}", *counts, *([one.strain or ""] if has_tiers else [])]
+
+
+def _choose_scale(points: Sequence[ValuePoint]) -> int:
+    most = max(one.tokens for one in points)
+    return max(max(min(one.wanted, 3 * most) for one in points), most)
+
+
+def _title_values(sweep: ValueSweep) -> str:
+    return f"{escape_controls(sweep.path)} of {sweep.pack}, {show_plural(sweep.budget, 'token')} in all: what {sweep.subject.title} holds"
+
+
+def iter_remarks(sweep: ValueSweep) -> Iterator[str]:
+    """Where the content stops growing, and how the pack's own value stands to that."""
+    yield _describe_knee(sweep)
+    own, knee = sweep.own, sweep.knee
+    kept = f"keeps {show_count(own.tokens)} of {show_plural(own.wanted, 'token')}" if own.total is not None else "does not fit"
+    if own.value is None:
+        said = f"has {escape_controls(sweep.written)}" if sweep.written else "does not set it"
+        yield f"the file {said}, and {kept}"
+        return
+    far = ""
+    if knee is not None:
+        side = "above" if own.value > knee else "below"
+        far = f"; that is {show_count(abs(own.value - knee))} {side} the knee" if own.value != knee else "; that is the knee"
+    yield f"the file has {show_count(own.value)} (*), and {kept}{far}"
+
+
+def _describe_knee(sweep: ValueSweep) -> str:
+    name, last = sweep.subject.title, sweep.points[-1]
+    most = max((*sweep.points, sweep.own), key=lambda one: (one.total is not None, one.tokens))
+    knee = next((one for one in sweep.points if one.value == sweep.knee), None)
+    end = show_count(last.value or 0)
+    if last.total is None:
+        return f"knee: none, it does not fit at {end}"
+    if knee is not None:
+        why = f"nothing of {name} is cut" if not knee.cut else f"{name} stays as it is: other steps cut the rest"
+        return f"knee: {show_count(knee.value or 0)}, from there on {why}"
+    if most.tokens <= last.tokens or (most.value or 0) > (last.value or 0):
+        return f"knee: none up to {end}, {name} still grows"
+    return f"knee: none, a larger value may hold less; most is {show_plural(most.tokens, 'token')}, at {show_count(most.value or 0)}"
+
+
+def draw_values(sweep: ValueSweep) -> str:
+    """The chart as an SVG."""
+    scale = _choose_scale(sweep.points)
+    rows = []
+    for one in sweep.points:
+        cells = _list_cells(one, sweep, has_tiers=False)
+        told = [show_plural(one.items, "item"), *([f"{show_count(one.cut)} cut"] if one.cut else []), f"total {cells[4]}"]
+        note = f"{cells[1]}: {', '.join([*told, *([one.strain] if one.strain else [])])}{' · knee' if one.value == sweep.knee else ''}"
+        rows.append((cells[0], one.tokens, max(one.tokens, min(one.wanted, scale)), note))
+    return draw_rows([_title_values(sweep), *iter_remarks(sweep)], ("in the prompt", "cut"), rows)
+
+
+def render_values_csv(sweep: ValueSweep) -> str:
+    """A line a value; `total` is empty where the prompt does not fit."""
+    heads = ("value", "tokens", "wanted", "items", "cut", "total", "strain")
+    return render_csv(heads, [[getattr(one, name) for name in heads] for one in sweep.points])
+
+
+@frozen
+class SweepSide:
+    """One of the two renders; pressure as tokens spent and allowed."""
+
+    point: Point
+    pressure: tuple[int, int]
+
+
+@frozen
+class Comparison:
+    """Both sides of leaving sections out."""
+
+    without: tuple[str, ...]
+    before: SweepSide
+    after: SweepSide
+
+
+def compare(names: Sequence[str], before: Outcome, after: Outcome) -> Comparison:
+    """Compare a render with the sections `names` (`before`) with one without them (`after`)."""
+    return Comparison(tuple(names), _describe_side(before), _describe_side(after))
+
+
+def render_comparison(found: Comparison, width: int, paint: Paint = PLAIN) -> str:
+    """Totals, then the sections that differ, each with its difference."""
+    before, after = found.before, found.after
+    rows: list[Row] = [[Cell(text, "dim") for text in ("", "with", "without", "")]]
+    rows.append([Cell("tokens", "bold"), *_show_pair(before.point.tokens, after.point.tokens)])
+    if before.point.strain is not None:
+        rows.append(["strain", str(before.point.strain), str(after.point.strain)])
+        rows.append(["pressure", show_percent(*before.pressure), show_percent(*after.pressure)])
+    held = dict(after.point.held)
+    rows += [[name, *_show_pair(tokens, held[name])] for name, tokens in before.point.held if tokens != held[name]]
+    title = f"without {', '.join(found.without)}, of a budget of {show_plural(before.point.budget, 'token')}\n\n"
+    return title + render_table(rows, right=frozenset({1, 2, 3}), most=width // 3, paint=paint)
+
+
+def _describe_side(outcome: Outcome) -> SweepSide:
+    spent, allowed = outcome.report["pressure"]["before"]
+    return SweepSide(describe_point(outcome, outcome.report["budget"]), (spent, allowed))
+
+
+def _show_pair(before: int | None, after: int | None) -> list[str]:
+    shown = [show_count(one) if one is not None else "no fit" for one in (before, after)]
+    return [*shown, f"{after - before:+,}" if before is not None and after is not None and after != before else ""]

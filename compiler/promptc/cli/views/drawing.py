@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from promptc.cli.terminal import PLAIN, Paint, Style, count_cells, escape_controls, pad_cells, show_text, write_stdout
 from promptc.diag.frozen import as_plain, frozen
@@ -21,6 +21,8 @@ GUARDED = {"replace_hidden": "was replaced by U+FFFD", "escape": "was escaped", 
 
 _PIECE = re.compile(r"\x1b\[[0-9;]*m|[^\x1b]")
 _END = "\x1b[0m"
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+"""What a cell begins with that spreadsheets work out."""
 
 
 @frozen
@@ -66,6 +68,18 @@ def render_bar(held: int, removed: int, scale: int, width: int) -> str:
         return bar
     end = -(-min((held + removed) * width, width * scale) // scale)
     return bar + _CUT * max(0, end - len(bar))
+
+
+def render_csv(heads: Sequence[str], rows: Iterable[Sequence[str | int | None]]) -> str:
+    """Lines of CSV. A text that a spreadsheet would take for a formula begins with an apostrophe; None is an empty cell."""
+    import csv
+    from io import StringIO
+
+    written = StringIO()
+    writer = csv.writer(written, lineterminator="\n")
+    writer.writerow(heads)
+    writer.writerows([f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell for cell in row] for row in rows)
+    return written.getvalue()
 
 
 def show_count(number: int) -> str:
