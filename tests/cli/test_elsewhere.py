@@ -21,6 +21,7 @@ VIEWS = {
     "explain": ["explain", PACK, STATE, "--budget", "150"],
     "why": ["explain", PACK, STATE, "--budget", "150", "--why", "lore/hall"],
     "sweep": ["explain", PACK, STATE, "--sweep"],
+    "values": ["explain", PACK, STATE, "--sweep", "sections.lore.budget"],
     "diff": ["diff", PACK, PACK, "--state", STATE, "--budget", "150"],
     "check": ["check", PACK],
     "map": ["map", PACK],

@@ -207,12 +207,6 @@ def test_a_sweep_of_which_nothing_fits(run):
     assert done.code == 3 and "knee: none, it does not fit at 2" in done.out
 
 
-def test_bars_are_drawn_in_ascii_where_the_console_has_no_others(start, monkeypatch):
-    monkeypatch.setenv("PYTHONIOENCODING", "ascii")
-    done = start(*DESK, "--sweep", "sections.clips.budget=10..60")
-    assert done.code == 0 and done.out.isascii() and "##|.." in done.out
-
-
 def test_one_of_anything_is_not_counted_as_several(run, tmp_path):
     """Three tokens where two may be; then one of a total of one."""
     head = "promptc: 1\nname: small\nversion: 1.0.0\ntokenizer: chars/4\n"

@@ -125,7 +125,7 @@ def _is_swept(word: str) -> bool:
         ("Draw a picture for your documentation", "promptc explain packs/sentinel state.json --svg > meter.svg"),
         ("Compare what fits at different budgets", "promptc explain packs/sentinel state.json --sweep"),
         ("Find the cap from which on a section loses nothing", "promptc explain packs/sentinel state.json --sweep sections.recent.budget"),
-        ("Draw that as a chart", "promptc explain . state.json --sweep sections.recent.budget=100..4000 --svg > chart.svg"),
+        ("Draw that as a chart", "promptc explain . state.json --sweep sections.chat.budget --svg > chart.svg"),
         ("See what the other sections gain without this one", "promptc explain packs/sentinel state.json --without injected"),
     ],
 )

@@ -533,7 +533,7 @@ def _choose_scale(points: Sequence[ValuePoint]) -> int:
 
 
 def _title_values(sweep: ValueSweep) -> str:
-    return f"{escape_controls(sweep.path)} of {sweep.pack}, {show_plural(sweep.budget, 'token')} in all: what {sweep.subject.title} holds"
+    return f"{escape_controls(sweep.path)}: what {sweep.subject.title} holds, of {show_plural(sweep.budget, 'token')} in all"
 
 
 def iter_remarks(sweep: ValueSweep) -> Iterator[str]:
