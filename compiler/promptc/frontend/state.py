@@ -34,7 +34,7 @@ def load_state(given: bytes | Mapping[str, Any], schema: StateSchema | None, nam
     plain = copy_plain(given) if not isinstance(given, bytes) and not changes else None
     if plain is not None and (schema is None or schema.is_valid(*plain)):
         late = LazyDigest(render=lambda: render_canonical_json(plain.value).encode())
-        return State(schema.fill(plain.value) if schema is not None else plain.value, late, name)
+        return _fill(plain.value, schema, late, name)
     document = load_json(given if isinstance(given, bytes) else _dump(given), name)
     if changes:
         document = set_values(document, changes)
@@ -48,13 +48,14 @@ def load_document(document: JsonDocument, schema: StateSchema | None) -> State:
     found = schema.check(document) if schema is not None else []
     if found:
         raise PromptcError(found)
-    return _fill(document, schema)
-
-
-def _fill(document: JsonDocument, schema: StateSchema | None) -> State:
-    value = schema.fill(document.value) if schema is not None else document.value
     late = LazyDigest(render_digest(document.canonical)) if document.is_rendered else LazyDigest(render=lambda: document.canonical)
-    return State(value, late, document.source.name)
+    return _fill(document.value, schema, late, document.source.name)
+
+
+def _fill(value: dict[str, Any], schema: StateSchema | None, late: LazyDigest, name: str) -> State:
+    if schema is None:
+        return State(value, late, name, shared=())
+    return State(schema.fill(value), late, name, shared=schema.list_shared())
 
 
 def _dump(given: Mapping[str, Any]) -> bytes:
@@ -123,7 +124,7 @@ class StateSchema:
     def is_valid(self, value: Any, size: int) -> bool:
         """Whether a state whose text has so many characters is surely valid: of a rare few it takes too many steps to tell."""
         try:
-            valid, _ = self._load_functions()
+            valid, _, _ = self._load_functions()
             return valid(value, [_count_fuel(size)])
         except (FuelError, RecursionError):
             return False
@@ -143,7 +144,7 @@ class StateSchema:
         Mappings stay in code-point order of their keys; parts that need nothing stay the same objects. Raises `PromptcError` (PC0315)
         where that adds more than MAX_FILLED keys.
         """
-        _, fill = self._load_functions()
+        _, fill, _ = self._load_functions()
         try:
             return fill(value, [MAX_FILLED])
         except FuelError:
@@ -152,6 +153,11 @@ class StateSchema:
                 f"the defaults of the schema add more than {MAX_FILLED} keys to this state",
                 help="remove declared keys that nothing reads",
             ) from None
+
+    def list_shared(self) -> list[Any]:
+        """The mappings and lists that may be filled in at several places of a state."""
+        _, _, shared = self._load_functions()
+        return shared
 
     def _load_functions(self) -> Functions:
         if not self._ready:

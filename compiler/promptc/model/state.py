@@ -10,6 +10,8 @@ from promptc.diag.typed import Any
 from promptc.text.json import join_pointer, render_digest
 
 _Step = tuple[int, str | int] | None
+_Met = tuple[Any, Any, str | int]
+"""A mapping or list, what holds it, and under what."""
 
 
 class LazyDigest:
@@ -41,12 +43,15 @@ class State:
     - `value`: the data. Defaults are filled in, and mappings are sorted by key. Nothing changes it.
     - `name`: what findings call the state.
     - `warnings`: what was said while it was loaded.
+    - `shared`: mappings and lists that the schema fills in at several places: nothing but they and what they hold stands at more than one.
+      None where that is not known.
     """
 
     value: Mapping[str, Any]
     late_digest: LazyDigest = field(repr=False)
     name: str
     warnings: tuple[Diagnostic, ...] = ()
+    shared: Sequence[Any] | None = field(default=None, repr=False)
 
     @property
     def digest(self) -> str:
@@ -127,19 +132,27 @@ class Node:
 
 
 class Pointers:
-    """JSON pointers of the mappings and lists of a state; the state is walked once, when first asked for what `find_at` does not find."""
+    """JSON pointers of the mappings and lists of a state. The state is walked only as far as that takes."""
 
-    def __init__(self, state: Mapping[str, Any]) -> None:
+    def __init__(self, state: Mapping[str, Any], shared: Iterable[Any] | None = None) -> None:
+        """`shared` is that of a `State`."""
         self._state = state
+        self._shared = None if shared is None else {id(one) for outer in shared for one, _, _ in _iter_steps(outer)}
+        self._walks: dict[tuple[str, ...], Iterator[_Met]] = {}
+        self._near: dict[int, _Step] = {id(state): None}
         self._steps: dict[int, _Step] = {}
 
-    def find(self, value: object) -> str | None:
-        """The pointer of a mapping or list of the state; None for anything else, and for one that the state holds at several places."""
+    def find(self, value: object, paths: Iterable[Sequence[str]] | None = None) -> str | None:
+        """The pointer of a mapping or list of the state; None for anything else, and for one that the state holds at several places.
+
+        `paths` are those that made the value, each led by `state`, where they are known: the value is looked for at no other, from the
+        newest end of each list.
+        """
         if value.__class__ is not dict and value.__class__ is not list:
             return None
-        if not self._steps:
-            self._steps = dict(_iter_steps(self._state))
-        return self._render(value) if id(value) in self._steps else None
+        if self._shared is None or paths is None or id(value) in self._shared:
+            return self._find_anywhere(value)
+        return self._find_near(value, sorted({tuple(path[1:]) for path in paths}))
 
     def find_at(self, value: object, paths: Iterable[Sequence[str]]) -> str | None:
         """Find the pointer of `value` where it stands at one of a few paths, each led by `state`; None where it does not."""
@@ -152,11 +165,43 @@ class Pointers:
             value = value.get(name) if value.__class__ is dict else None
         return value
 
-    def _render(self, value: object) -> str | None:
+    def _find_anywhere(self, value: object) -> str | None:
+        if not self._steps:
+            for one, holder, name in _iter_steps(self._state):
+                self._steps[id(one)] = (id(holder), name) if id(one) not in self._steps else None
+        return self._render(value, self._steps)
+
+    def _find_near(self, value: object, paths: Sequence[tuple[str, ...]]) -> str | None:
+        """What the walks of the paths meet; each goes a step in turn, and only until the value is met."""
+        walks = [self._walks.setdefault(path, self._walk(path)) for path in paths]
+        while id(value) not in self._near and walks:
+            walks = [walk for walk in walks if self._go_on(walk)]
+        return self._render(value, self._near)
+
+    def _go_on(self, walk: Iterator[_Met]) -> bool:
+        met = next(walk, None)
+        if met is not None:
+            self._near[id(met[0])] = id(met[1]), met[2]
+        return met is not None
+
+    def _walk(self, path: Sequence[str]) -> Iterator[_Met]:
+        """What lies on the way there, and what stands there and in it."""
+        holder: Any = self._state
+        for name in path:
+            if holder.__class__ is list:
+                break
+            value = holder.get(name)
+            if value.__class__ is not dict and value.__class__ is not list:
+                return
+            yield value, holder, name
+            holder = value
+        yield from _iter_newest(holder)
+
+    def _render(self, value: object, known: Mapping[int, _Step]) -> str | None:
         steps: list[str | int] = []
         at = id(value)
         while at != id(self._state):
-            step = self._steps[at]
+            step = known.get(at)
             if step is None:
                 return None
             at, name = step
@@ -164,19 +209,38 @@ class Pointers:
         return join_pointer(reversed(steps))
 
 
-def _iter_steps(state: Mapping[str, Any]) -> Iterator[tuple[int, _Step]]:
-    """Of every mapping and list, which holds it and under what; None for what is held twice, as one default may be."""
-    met: set[int] = {id(state)}
-    yield id(state), None
-    waiting: list[Any] = [state]
+def _iter_steps(value: Any) -> Iterator[_Met]:
+    """Every mapping and list, the outermost as held by nothing, with what holds it and under what; what is held twice comes twice, and is
+    entered once.
+    """
+    yield value, None, ""
+    met: set[int] = {id(value)}
+    waiting: list[Any] = [value]
     while waiting:
         holder = waiting.pop()
-        for name, value in holder.items() if isinstance(holder, dict) else enumerate(holder):
-            if value.__class__ is not dict and value.__class__ is not list:
-                continue
-            if id(value) in met:
-                yield id(value), None
-                continue
-            met.add(id(value))
-            yield id(value), (id(holder), name)
-            waiting.append(value)
+        for name, inner in holder.items() if holder.__class__ is dict else enumerate(holder):
+            if inner.__class__ is dict or inner.__class__ is list:
+                yield inner, holder, name
+                if id(inner) not in met:
+                    met.add(id(inner))
+                    waiting.append(inner)
+
+
+def _iter_newest(holder: Any) -> Iterator[_Met]:
+    """Every mapping and list in one, each before what it holds, lists from their newest end."""
+    waiting = [_iter_children(holder)]
+    while waiting:
+        met = next(waiting[-1], None)
+        if met is None:
+            waiting.pop()
+        else:
+            yield met
+            waiting.append(_iter_children(met[0]))
+
+
+def _iter_children(holder: Any) -> Iterator[_Met]:
+    if holder.__class__ is dict:
+        found = ((value, holder, name) for name, value in holder.items())
+    else:
+        found = ((holder[at], holder, at) for at in range(len(holder) - 1, -1, -1))
+    return (met for met in found if met[0].__class__ is dict or met[0].__class__ is list)

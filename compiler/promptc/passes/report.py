@@ -7,15 +7,16 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import groupby
 from posixpath import basename, dirname, isabs, relpath
 
 from promptc.diag.findings import Diagnostic, Span, sort_diagnostics
-from promptc.diag.typed import Any
+from promptc.diag.typed import Any, NamedTuple
 from promptc.model.budget import TotalBudget
 from promptc.model.media import CountedMedia
+from promptc.model.pack import PackModel, list_reads
 from promptc.model.section import Drop, Recap, Replace, Section, Segments
 from promptc.model.stages import Selected
 from promptc.model.state import Pointers
@@ -545,8 +546,9 @@ class Origins:
     def __init__(self, fitted: Fitted) -> None:
         self._fitted = fitted
         self._selection = fitted.strained.selection
-        self.pointers = Pointers(self._selection.bound.state.value)
-        self._sources: dict[str, tuple[Sequence[Any], str | None]] = {}
+        state = self._selection.bound.state
+        self.pointers = Pointers(state.value, state.shared)
+        self._sources: dict[str, _ItemSource] = {}
 
     def find_template(self, section: Section, entry: FittedItem) -> Template | None:
         """The template that made the item's text as it stands; None for a message's item, whose content is an expression's value."""
@@ -579,21 +581,42 @@ class Origins:
             return None
         if section.id not in self._sources:
             self._sources[section.id] = self._find_source(section)
-        source, pointer = self._sources[section.id]
+        source, pointer, paths = self._sources[section.id]
         value, unit = entry.item.value, entry.item.unit
         if pointer is None:
-            return self.pointers.find(value)
+            return self.pointers.find(value, paths)
         if 0 <= unit < len(source) and source[unit] is value:
             return f"{pointer}/{unit}"
         return next((f"{pointer}/{place}" for place, one in enumerate(source) if one is value), None)  # a tool's result has its use's unit
 
-    def _find_source(self, section: Section) -> tuple[Sequence[Any], str | None]:
-        """The list the section reads, and where it stands if it is one of the state's."""
+    def _find_source(self, section: Section) -> _ItemSource:
         assert section.items is not None
-        if not isinstance(section.items.source, Expression):
-            return (), None
-        source: Any = section.items.source.evaluate(list_names(self._selection, section))
-        return source or (), self.pointers.find_at(source, section.items.source.reads)
+        expression, pack = section.items.source, self._selection.bound.pack
+        if not isinstance(expression, Expression):
+            return _ItemSource((), None, _list_paths(list_reads(section, pack), pack))
+        source: Any = expression.evaluate(list_names(self._selection, section))
+        return _ItemSource(source or (), self.pointers.find_at(source, expression.reads), _list_paths(expression.reads, pack))
+
+
+class _ItemSource(NamedTuple):
+    """The list that a section reads, where it stands if it is one of the state's, and the paths of the state that it was made of, where
+    that is known.
+    """
+
+    values: Sequence[Any]
+    pointer: str | None
+    paths: Collection[Sequence[str]] | None
+
+
+def _list_paths(reads: Collection[Sequence[str]], pack: PackModel) -> Collection[Sequence[str]] | None:
+    """Those led by `state`, of the reads themselves and of the `let` names among them, each of which reads earlier ones. None where what
+    was given beside the state is read.
+    """
+    found = {tuple(path) for path in reads}
+    for let in reversed(pack.lets):
+        if isinstance(let.value, Expression) and any(path[0] == let.name for path in found):
+            found |= let.value.reads
+    return {path for path in found if path[0] == "state"} if all(path[0] not in pack.given for path in found) else None
 
 
 def place_parts(parts: Sequence[Part]) -> Iterator[tuple[Part, int, int]]:

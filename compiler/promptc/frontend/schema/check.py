@@ -86,7 +86,7 @@ def make_functions(verdicts: Verdicts) -> Functions:
     for name in writer.names:
         _compile_lazily(space, name, partial(writer.write, name))
     exec(writer.write_end(), space)
-    return verdicts.make_check(verdicts.root), space["fill"]
+    return verdicts.make_check(verdicts.root), space["fill"], space["shared"]
 
 
 def _iter_checks(verdicts: Verdicts) -> Iterator[str]:
@@ -501,8 +501,11 @@ class FillWriter:
 
     def write_end(self) -> str:
         """What comes after the functions. To run it raises an EndlessDefaultError where a default never ends."""
+        places = _count_places(self._first)
         defaults = [f"{each.number}: ({each.default!r}, {_call(each)})" for each in self._inner_defaults]
-        return f"D = Defaults({{{', '.join(defaults)}}})\nD.make_all()\nfill = {_call(self._first)}"
+        shared = [f"{each.number}, " for each in self._inner_defaults if places.get(each.number, 0) > 1]
+        made = f"D = Defaults({{{', '.join(defaults)}}})\nD.make_all()\nshared = [D[number] for number in ({''.join(shared)})]"
+        return f"{made}\nfill = {_call(self._first)}"
 
 
 class _Filler:
@@ -529,6 +532,24 @@ class _Filler:
     def has_parts(self) -> bool:
         """Whether its default is a mapping or a list, which is filled itself."""
         return isinstance(self.default, (dict, list))
+
+
+def _count_places(first: _Filler) -> dict[int, int]:
+    """By the number of a filler, at how many places of a state it fills in: 1, or 2 for more."""
+    counts: dict[int, int] = {}
+
+    def add(filler: _Filler, places: int) -> None:
+        before = counts.get(filler.number, 0)
+        counts[filler.number] = min(2, before + places)
+        added = counts[filler.number] - before
+        if added:
+            for inner in (*filler.inner.values(), *filler.places):
+                add(inner, added)
+            if filler.rest is not None:
+                add(filler.rest, 2)
+
+    add(first, 1)
+    return counts
 
 
 class _Plan:

@@ -13,8 +13,8 @@ Fuel = list[int]
 
 Check = Callable[[Any, Fuel], bool]
 Fill = Callable[[Any, Fuel], Any]
-Functions = tuple[Check, Fill]
-"""What says whether a value is valid, and what fills it in."""
+Functions = tuple[Check, Fill, list[Any]]
+"""What says whether a value is valid, what fills it in, and the mappings and lists that it may fill in at several places."""
 
 _PLENTY = 10**9
 """A default is filled in once for all states, and adds each key once."""
@@ -25,7 +25,7 @@ def run_code(code: bytes) -> Functions:
     space: dict[str, Any] = dict(globals())
     for part in marshal.loads(code):
         exec(part, space)
-    return space["valid"], space["fill"]
+    return space["valid"], space["fill"], space["shared"]
 
 
 class FuelError(Exception):

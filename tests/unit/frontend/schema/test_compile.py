@@ -95,7 +95,7 @@ def test_schemas_may_stand_ninety_deep(word):
 
 def test_a_reference_takes_fuel():
     schema = {"items": {"$ref": "#"}}
-    _, (valid, _) = compile_schema(Verdicts(schema))
+    _, (valid, _, _) = compile_schema(Verdicts(schema))
     assert valid([[], []], [3])
     with pytest.raises(FuelError):
         valid([[], []], [2])
@@ -103,7 +103,7 @@ def test_a_reference_takes_fuel():
 
 def test_no_pattern_of_what_is_evaluated_takes_more_than_linear_time():
     schema = {"allOf": [{"patternProperties": {"^(a+)+$": {}}}], "unevaluatedProperties": False}
-    _, (valid, _) = compile_schema(Verdicts(schema))
+    _, (valid, _, _) = compile_schema(Verdicts(schema))
     assert valid({"a" * 5000: 1}, [10])
     assert not valid({"a" * 5000 + "b": 1}, [10])
 
@@ -120,7 +120,7 @@ def test_a_keyword_is_judged_alone():
 
 def test_of_a_large_schema_no_code_is_kept(monkeypatch):
     monkeypatch.setattr(module, "_MOST_SCHEMAS", 10)
-    code, (valid, fill) = compile_schema(Verdicts({"properties": {**MANY, "d": {"default": 1}}}))
+    code, (valid, fill, _) = compile_schema(Verdicts({"properties": {**MANY, "d": {"default": 1}}}))
     assert code == b""
     assert valid({"k1": 1}, [10]) and not valid({"k1": "x"}, [10])
     assert fill({}, [1000])["d"] == 1
@@ -143,8 +143,8 @@ def test_multiples(value, step, expected):
 # --- What a schema declares and a state leaves out reads as its default, else none ---
 def fill(schema, value, fuel=1000):
     """Both ways to the functions fill the same."""
-    code, (_, ahead) = compile_schema(Verdicts(schema))
-    _, needed = make_functions(Verdicts(schema))
+    code, (_, ahead, _) = compile_schema(Verdicts(schema))
+    _, needed, _ = make_functions(Verdicts(schema))
     filled = ahead(value, [fuel])
     assert filled == needed(value, [fuel]) == run_code(code)[1](value, [fuel])
     return filled
