@@ -11,7 +11,7 @@ from promptc.cache import Cache
 from promptc.diag.findings import Diagnostic, FitError, PromptcError, Span, UsageError, sort_diagnostics, suggest
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any, Self
-from promptc.frontend.json import JsonDocument
+from promptc.frontend.json import JsonDocument, decode_json
 from promptc.frontend.kept_pack import Inputs, KeptPack, LoadedPack
 from promptc.frontend.state import load_document, load_state
 from promptc.model.budget import ModelTable
@@ -153,7 +153,14 @@ class Pack:
 
         Raises `PromptcError` if the state is not valid.
         """
-        return given if isinstance(given, State) else load_state(given, self._kept.loaded.schema, name, changes)
+        if isinstance(given, State):
+            return given
+        schema = self._kept.loaded.schema
+        if isinstance(given, bytes):
+            text = decode_json(given, name)
+            del given  # a large state is not kept twice while its values are made
+            return load_state(text, schema, name, changes)
+        return load_state(given, schema, name, changes)
 
     def load_document(self, document: JsonDocument) -> State:
         """Loads a state from a JSON text that was read before, as `load_state` does."""

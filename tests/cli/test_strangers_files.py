@@ -84,7 +84,7 @@ def test_a_manifest(there, kind, words):
 def test_a_state(there, kind):
     _put(there / "state.json", kind, "")
     code, said = _call(there, "render", ".", "state.json")
-    assert (code, "it has more than 96,000,000 bytes" in said) == (4, True)
+    assert (code, "it has more than 128,000,000 bytes" in said) == (4, True)
 
 
 def test_a_state_that_was_passed_may_be_a_pipe(there):

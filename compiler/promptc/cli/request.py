@@ -103,8 +103,8 @@ def open_pack(reporter: Reporter, path: str, request: RenderRequest, *, is_cache
 
 def load_state_file(pack: Pack, name: str, request: RenderRequest) -> State:
     """Loads the state in the file `name` (`-`: standard input) with what `--set` changes. `DiskError` (PC0724) when it cannot be read."""
-    raw = _read(name, f"the state `{name}`", "a JSON file", MAX_STATE_BYTES, read_given)
-    return pack.load_state(raw, "stdin" if name == STDIN else name, changes=request.changes)
+    shown = "stdin" if name == STDIN else name
+    return pack.load_state(_read(name, f"the state `{name}`", "a JSON file", MAX_STATE_BYTES, read_given), shown, changes=request.changes)
 
 
 def compile_request(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from _json import encode_basestring_ascii, make_encoder, make_scanner, scanstring
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 from math import isfinite, isinf
 
@@ -19,7 +19,7 @@ from promptc.diag.typed import Any, NamedTuple
 from promptc.files.reading import decode_text
 from promptc.text.json import extend_pointer, read_float, render_canonical_json, settle_number, split_pointer
 
-MAX_STATE_BYTES = 96_000_000
+MAX_STATE_BYTES = 128_000_000
 """Bytes of the longest JSON text that is read."""
 
 MAX_DEPTH = 100
@@ -29,8 +29,16 @@ _DIGITS = bytes(ord("0") if chr(byte) in "123456789" else byte for byte in range
 _DOUBTFUL = 309
 """Digits from which on a number may be beyond the range of doubles."""
 
+_STRIDE = 30
+"""Of how many characters one is looked at, to see whether there may be so many digits."""
+
+_INFINITIES = (float("inf"), float("-inf"))
+_HOLDERS = frozenset((dict, list))
 _LARGE = 10**18
 """The first number with 19 digits."""
+
+_MUCH = 4_000_000
+"""Characters of a text during whose reading Python's collector rests."""
 
 _MOST_SHAPES = 1000
 """Orders of keys that one reading remembers."""
@@ -65,32 +73,24 @@ _MESSAGES = {
 _TOKEN = r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+'
 _ESCAPE = r"\\(?:u([0-9a-fA-F]{4})|.)"
 _HIGH, _LOW = "u[dD][89abAB][0-9a-fA-F]{2}", "u[dD][c-fC-F][0-9a-fA-F]{2}"
+_DOUBTFUL_HALF = rf"\\(?:\\u[dD]|{_HIGH}(?!\\{_LOW})|{_LOW}(?<!\\{_HIGH}\\{_LOW}))"
 _BAD = rf"\\(?:{_HIGH}\\{_LOW}|(u0000|{_HIGH}|{_LOW})|.)"
 
 
 @frozen(eq=False)
 class JsonDocument:
-    """A JSON text: its value, with mappings in code-point order of their keys, and its source.
-
-    `_places` and `_canonical` hold what was made on being asked for, or while the text was read; nothing changes the value.
+    """A JSON text: its value, with mappings in code-point order of their keys, and its source. `_places` holds what was made on being
+    asked for; nothing changes the value.
     """
 
     value: Any
     source: Source = field(repr=False)
     _places: list[JsonPlaces] = field(default_factory=list, repr=False)
-    _canonical: list[bytes] = field(default_factory=list, repr=False)
 
     @property
     def canonical(self) -> bytes:
-        """The value as canonical JSON."""
-        if not self._canonical:
-            self._canonical.append(render_canonical_json(self.value).encode())
-        return self._canonical[0]
-
-    @property
-    def is_rendered(self) -> bool:
-        """Whether the canonical JSON is at hand."""
-        return bool(self._canonical)
+        """The value as canonical JSON, made anew."""
+        return render_canonical_json(self.value).encode()
 
     def span(self, pointer: str) -> Span:
         """The place of the value at a JSON pointer (RFC 6901), or of the nearest value around it that exists."""
@@ -102,8 +102,7 @@ class JsonDocument:
 
     def enter(self, key: str) -> JsonDocument:
         """The document of what stands under a key of the object that this is, with its places in the same text."""
-        canonical = [render_canonical_json(self.value[key]).encode()] if self.is_rendered else []
-        return JsonDocument(self.value[key], self.source, [_InnerPlaces(self, extend_pointer("", key))], canonical)
+        return JsonDocument(self.value[key], self.source, [_InnerPlaces(self, extend_pointer("", key))])
 
     def _load_places(self) -> JsonPlaces:
         """Made when first asked for: a state without findings has no use for them."""
@@ -119,25 +118,50 @@ def load_json(raw: bytes, name: str) -> JsonDocument:
     each with its place: more than MAX_STATE_BYTES, other encodings, bad syntax, a key that a mapping has twice, NaN and Infinity, numbers
     no double can hold, lone surrogates, U+0000, more than MAX_DEPTH levels.
     """
+    return load_source(decode_json(raw, name))
+
+
+def decode_json(raw: bytes, name: str) -> Source:
+    """The text of what `load_json` is given: with it, nobody has to keep the bytes. Raises for their number, their encoding, or nothing."""
     if len(raw) > MAX_STATE_BYTES:
         raise fail("PC0102", f"the file has {len(raw)} bytes, and promptc reads at most {MAX_STATE_BYTES}", Span(name, 1, 1))
     text = decode_text(raw, name)
-    if not text.strip(_SPACE):
+    if _skip(text, 0) == len(text):
         raise fail(
             "PC0103", "the file is empty, and JSON needs a value", Span(name, 1, 1), help="write a value; the smallest object is `{}`"
         )
-    reading = _JsonReading(b"0" * _DOUBTFUL in raw.translate(_DIGITS))
+    return Source(name, text)
+
+
+def load_source(source: Source) -> JsonDocument:
+    """The JSON value in a text, as `load_json` gives it."""
+    text = source.text
+    reading = _JsonReading(text)
     try:
-        value = reading.parse(text)
-        canonical = b"" if reading.doubtful or _is_deep(value) else _render(value)
+        value = _build_at_rest(lambda: reading.parse(text), len(text))
+        is_sound = not reading.doubtful and not _is_deep(value)
     except (ValueError, StopIteration, RecursionError):
-        raise _explain_failure(name, text) from None
-    if not canonical:
-        found = _list_faults(text, JsonPlaces(name, text))
+        raise _explain_failure(source.name, text) from None
+    if not is_sound:
+        found = _list_faults(text, JsonPlaces(source.name, text))
         if found:
             raise PromptcError(found)
-        canonical = render_canonical_json(value).encode()
-    return JsonDocument(value, Source(name, text), [], [canonical])
+    return JsonDocument(value, source)
+
+
+def _build_at_rest(build: Callable[[], Any], size: int) -> Any:
+    """What `build` makes of so many characters. Plain data has no circles, and of much of it Python's collector would go through all that
+    is there already, again and again.
+    """
+    import gc
+
+    if size < _MUCH or not gc.isenabled():
+        return build()
+    gc.disable()
+    try:
+        return build()
+    finally:
+        gc.enable()
 
 
 class PlainData(NamedTuple):
@@ -258,23 +282,34 @@ class _JsonReading:
     strict = True
     object_hook = None
     array_hook = None
-    parse_float = staticmethod(read_float)
-    parse_constant = float
 
-    def __init__(self, doubtful: bool) -> None:
-        self.doubtful = doubtful
-        self.parse_int = _read_int if doubtful else int
-        self._orders: dict[tuple[str, ...], tuple[str, ...]] = {}
+    def __init__(self, text: str) -> None:
+        has_long_numbers = _has_long_numbers(text)
+        self.doubtful = has_long_numbers or _has_doubtful_escapes(text)
+        self.parse_int = _read_int if has_long_numbers else int
+        self._in_order: dict[tuple[str, ...], dict[str, Any]] = {}
 
     @property
     def object_pairs_hook(self) -> Any:
         """What the parser calls; not kept, as it would keep this."""
         return self._build
 
+    def parse_float(self, raw: str) -> int | float:
+        """A number with a fraction or an exponent."""
+        number = read_float(raw)
+        if number in _INFINITIES:
+            self.doubtful = True
+        return number
+
+    def parse_constant(self, raw: str) -> float:
+        """`NaN` and its like, which are not JSON."""
+        self.doubtful = True
+        return float(raw)
+
     def parse(self, text: str) -> Any:
         """The value. Raises a ValueError, a StopIteration or a RecursionError for what is not JSON, which `json` knows to explain."""
-        value, end = self.scan(text, len(text) - len(text.lstrip(_SPACE)))
-        if text[end:].strip(_SPACE):
+        value, end = self.scan(text, _skip(text, 0))
+        if _skip(text, end) < len(text):
             raise StopIteration
         return value
 
@@ -285,19 +320,24 @@ class _JsonReading:
         return found
 
     def _build(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        """A mapping with its keys in order. Mappings mostly have the keys of one before, so orders are remembered."""
+        """A mapping with its keys in order. Mappings mostly have the keys of one before, so these are remembered in order; as nothing where
+        they were given so.
+        """
         built = dict(pairs)
         if len(built) != len(pairs):
             self.doubtful = True
         keys = tuple(built)
-        order = self._orders.get(keys)
-        if order is None:
-            order = tuple(sorted(keys))
-            if len(self._orders) < _MOST_SHAPES:
-                self._orders[keys] = order
-        if order == keys:
+        in_order = self._in_order.get(keys)
+        if in_order is None:
+            ordered = sorted(keys)
+            in_order = dict.fromkeys(ordered) if ordered != list(keys) else {}
+            if len(self._in_order) < _MOST_SHAPES:
+                self._in_order[keys] = in_order
+        if not in_order:
             return built
-        return {key: built[key] for key in order}
+        made = in_order.copy()
+        made.update(built)
+        return made
 
 
 def _read_int(raw: str) -> int:
@@ -305,21 +345,24 @@ def _read_int(raw: str) -> int:
     return int(raw) if len(raw) < _DOUBTFUL + 2 else 0
 
 
-def _render(value: Any) -> bytes:
-    """The canonical JSON; nothing where the value holds NaN or an infinity, half a surrogate pair, or may hold U+0000."""
-    try:
-        canonical = render_canonical_json(value).encode()
-    except ValueError:
-        return b""
-    return b"" if b"\\u0000" in canonical else canonical
+def _has_long_numbers(text: str) -> bool:
+    """Whether so many digits stand in a row somewhere that they may be a number beyond doubles. Of so many, a few of every text show some."""
+    few = text[::_STRIDE].encode().translate(_DIGITS)
+    return b"0" * (_DOUBTFUL // _STRIDE) in few and b"0" * _DOUBTFUL in text.encode().translate(_DIGITS)
+
+
+def _has_doubtful_escapes(text: str) -> bool:
+    """Whether one may stand for U+0000, or for half of a surrogate pair."""
+    if "\\" not in text or "\\u" not in text:
+        return False
+    return "\\u0000" in text or (("\\ud" in text or "\\uD" in text) and re.search(_DOUBTFUL_HALF, text) is not None)
 
 
 def _is_deep(value: Any) -> bool:
     """Whether more than MAX_DEPTH containers stand in each other; level by level, without recursion."""
-    level = [value] if type(value) in (dict, list) else []
+    level = [value] if value.__class__ in _HOLDERS else []
     for _ in range(MAX_DEPTH):
-        inside = (each.values() if type(each) is dict else each for each in level)
-        level = [value for values in inside for value in values if type(value) is dict or type(value) is list]
+        level = [one for each in level for one in (each.values() if each.__class__ is dict else each) if one.__class__ in _HOLDERS]
         if not level:
             return False
     return True
@@ -389,13 +432,13 @@ class InternedJson:
 
 def _read_value(text: str, at: int) -> tuple[Any, int] | None:
     """The value that begins at `at`, and where it ends; None for what `load_json` refuses or looks at again."""
-    reading = _JsonReading(False)
+    reading = _JsonReading("")
     try:
         value, end = reading.scan(text, at)
     except (ValueError, StopIteration, RecursionError):
         return None
-    wide = b"0" * _DOUBTFUL in text[at:end].encode().translate(_DIGITS)
-    return None if wide or reading.doubtful or _is_deep([value]) or not _render(value) else (value, end)
+    doubtful = reading.doubtful or _JsonReading(text[at:end]).doubtful
+    return None if doubtful or _is_deep([value]) else (value, end)
 
 
 def _skip(text: str, at: int) -> int:

@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from promptc.diag.findings import Diagnostic, PromptcError, Source, Span, UsageError, count_noun, fail
 from promptc.diag.frozen import field, frozen, replace
 from promptc.diag.typed import Any
-from promptc.frontend.json import JsonDocument, JsonPlaces, copy_plain, load_json
+from promptc.frontend.json import JsonDocument, JsonPlaces, copy_plain, decode_json, load_json, load_source
 from promptc.frontend.schema.runtime import EndlessDefaultError, FuelError, Functions, run_code
 from promptc.model.state import LazyDigest, State
-from promptc.text.json import MISSING, extend_pointer, join_pointer, read_at, render_canonical_json, render_digest, split_pointer
+from promptc.text.json import MISSING, extend_pointer, join_pointer, read_at, split_pointer
 
 MAX_FILLED = 5_000_000
 """Keys that the defaults of a schema may add to one state."""
@@ -29,13 +29,12 @@ Change = tuple[str, str]
 _QUOTES = "the value is JSON: a text stands in double quotes, such as '\"calm\"'"
 
 
-def load_state(given: bytes | Mapping[str, Any], schema: StateSchema | None, name: str, changes: Sequence[Change] = ()) -> State:
+def load_state(given: bytes | Source | Mapping[str, Any], schema: StateSchema | None, name: str, changes: Sequence[Change] = ()) -> State:
     """The state with `changes` made, ready to render. Raises `PromptcError` with every finding of the reading, or of the validation."""
-    plain = copy_plain(given) if not isinstance(given, bytes) and not changes else None
+    plain = copy_plain(given) if isinstance(given, Mapping) and not changes else None
     if plain is not None and (schema is None or schema.is_valid(*plain)):
-        late = LazyDigest(render=lambda: render_canonical_json(plain.value).encode())
-        return _fill(plain.value, schema, late, name)
-    document = load_json(given if isinstance(given, bytes) else _dump(given), name)
+        return _fill(plain.value, schema, name)
+    document = load_source(given if isinstance(given, Source) else decode_json(given if isinstance(given, bytes) else _dump(given), name))
     if changes:
         document = set_values(document, changes)
     return load_document(document, schema)
@@ -48,11 +47,11 @@ def load_document(document: JsonDocument, schema: StateSchema | None) -> State:
     found = schema.check(document) if schema is not None else []
     if found:
         raise PromptcError(found)
-    late = LazyDigest(render_digest(document.canonical)) if document.is_rendered else LazyDigest(render=lambda: document.canonical)
-    return _fill(document.value, schema, late, document.source.name)
+    return _fill(document.value, schema, document.source.name)
 
 
-def _fill(value: dict[str, Any], schema: StateSchema | None, late: LazyDigest, name: str) -> State:
+def _fill(value: dict[str, Any], schema: StateSchema | None, name: str) -> State:
+    late = LazyDigest(value=value)
     if schema is None:
         return State(value, late, name, shared=())
     return State(schema.fill(value), late, name, shared=schema.list_shared())

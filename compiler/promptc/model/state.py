@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from promptc.diag.findings import Diagnostic, Span
 from promptc.diag.frozen import field, frozen
 from promptc.diag.typed import Any
-from promptc.text.json import join_pointer, render_digest
+from promptc.text.json import digest_canonical_json, join_pointer
 
 _Step = tuple[int, str | int] | None
 _Met = tuple[Any, Any, str | int]
@@ -15,21 +15,21 @@ _Met = tuple[Any, Any, str | int]
 
 
 class LazyDigest:
-    """The digest of a text that is rendered when it is first asked for: most renders put it nowhere. Pickles as what it is."""
+    """The digest of plain data as canonical JSON, made when it is first asked for: most renders put it nowhere. Pickles as what it is."""
 
-    __slots__ = ("_known", "_render")
+    __slots__ = ("_known", "_value")
 
-    def __init__(self, known: str = "", render: Callable[[], bytes] | None = None) -> None:
+    def __init__(self, known: str = "", value: Any = None) -> None:
         """Either is given."""
         self._known = known
-        self._render = render
+        self._value = value
 
     def find(self) -> str:
-        """`sha256:` and 64 hexadecimal digits. What renders the text is then let go of."""
-        render = self._render
-        if render is not None:
-            self._known = render_digest(render())
-            self._render = None
+        """`sha256:` and 64 hexadecimal digits. The data is then let go of."""
+        value = self._value
+        if not self._known:
+            self._known = digest_canonical_json(value)
+            self._value = None
         return self._known
 
     def __reduce__(self) -> tuple[type[LazyDigest], tuple[str]]:

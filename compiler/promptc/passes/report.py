@@ -580,7 +580,7 @@ class Origins:
         if section.items is None or entry.is_made:
             return None
         if section.id not in self._sources:
-            self._sources[section.id] = self._find_source(section)
+            self._sources[section.id] = self._read_source(section)
         source, pointer, paths = self._sources[section.id]
         value, unit = entry.item.value, entry.item.unit
         if pointer is None:
@@ -589,7 +589,7 @@ class Origins:
             return f"{pointer}/{unit}"
         return next((f"{pointer}/{place}" for place, one in enumerate(source) if one is value), None)  # a tool's result has its use's unit
 
-    def _find_source(self, section: Section) -> _ItemSource:
+    def _read_source(self, section: Section) -> _ItemSource:
         assert section.items is not None
         expression, pack = section.items.source, self._selection.bound.pack
         if not isinstance(expression, Expression):

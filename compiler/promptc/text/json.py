@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from _json import encode_basestring, make_encoder
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from promptc.diag.typed import Any
 
@@ -15,6 +15,9 @@ MISSING: Any = object()
 """Stands for nothing where `read_at` finds nothing."""
 
 _OWN = "_sha2" if sys.version_info >= (3, 12) else "_sha256"
+_PIECE = 1000
+"""Elements of a list that are rendered at once."""
+
 _LONG = 1_000_000
 """Bytes from which on the time to load OpenSSL, 2 ms, is less than what it saves."""
 
@@ -69,6 +72,37 @@ def render_canonical_json(value: object) -> str:
     Equal values give equal text on every machine. Raises ValueError for NaN and infinities, TypeError for what JSON does not have.
     """
     return _render(value, True)
+
+
+def digest_canonical_json(value: object) -> str:
+    """The digest of `value` as canonical JSON; of long lists that text is never there as a whole. Raises the same."""
+    if not _holds_long_list(value):
+        return render_digest(render_canonical_json(value).encode())
+    digest = _load_sha256(_LONG)()
+    for piece in _iter_canonical(value):
+        digest.update(piece.encode())
+    return f"sha256:{digest.hexdigest()}"
+
+
+def _holds_long_list(value: Any) -> bool:
+    """Whether it is one, or has one under its keys."""
+    if value.__class__ is dict:
+        return any(map(_holds_long_list, value.values()))
+    return value.__class__ is list and len(value) > _PIECE
+
+
+def _iter_canonical(value: Any) -> Iterator[str]:
+    if not _holds_long_list(value):
+        yield render_canonical_json(value)
+    elif value.__class__ is dict:
+        for number, key in enumerate(sorted(value)):
+            yield f"{',' if number else '{'}{encode_basestring(key)}:"
+            yield from _iter_canonical(value[key])
+        yield "}"
+    else:
+        for start in range(0, len(value), _PIECE):
+            yield f"{',' if start else '['}{render_canonical_json(value[start : start + _PIECE])[1:-1]}"
+        yield "]"
 
 
 def render_json_line(value: object) -> str:

@@ -1,5 +1,7 @@
 """JSON is read strictly, its values can be found again and set, and its parts are shared."""
 
+import contextlib
+import gc
 import json
 from collections import OrderedDict
 from decimal import Decimal
@@ -12,6 +14,7 @@ from promptc.diag.findings import PromptcError, UsageError
 from promptc.frontend import json as module
 from promptc.frontend.json import InternedJson, copy_plain, load_json
 from promptc.frontend.state import set_values
+from promptc.text.json import digest_canonical_json, render_canonical_json, render_digest
 
 
 def load(text):
@@ -183,6 +186,66 @@ def test_as_much_is_copied_as_is_read_of_its_text(text, value, monkeypatch):
 
 def test_escaped_backslashes_are_no_escapes():
     assert load('{"a":"\\\\ud800 \\\\u0000", "b":"\\ud83d\\ude00"}').value == {"a": "\\ud800 \\u0000", "b": "\U0001f600"}
+
+
+_BITS = st.sampled_from([
+    "\\\\", "\\ud83d", "\\uDE00", "\\uD800", "\\u0000", "\\u00e9", "\\n", '\\"', "ud83d", "ude00", "u0000", "d", "u", ":", " ", "\U0001f600"
+])  # fmt: skip
+_LONG = st.integers(300, 320).map("7".__mul__)
+_WORDS = st.one_of(
+    _LONG,
+    st.builds("{}.{}e{}".format, st.integers(-9, 9), _LONG, st.integers(-9, 9)),
+    st.sampled_from(["1e308", "1e309", "-1e999", "NaN", "-Infinity", "0", "[]", "{}", '{"a": 1, "a": 2}', '{"a": 1, "b": {"a": []}}']),
+)
+_TEXTS = st.lists(_BITS, max_size=5).map(lambda bits: f'"{"".join(bits)}"')
+
+
+@given(st.lists(_TEXTS | _WORDS, max_size=6), _TEXTS, st.integers(0, 40))
+@example(["\"\\\\ud83d\\ude00\""], '"a"', 0)
+@example(["\"\\ud83d\\\\ude00\""], '"a"', 0)
+def test_no_fault_is_missed_because_a_text_looks_sound(values, key, spaces):
+    """A few looks at a text tell whether it may hold a fault; the walk that finds the places of faults goes by every token."""
+    text = f"{' ' * spaces}[{', '.join(values)}, {{{key}: 0}}]" if values else f"{{{key}: 0}}"
+    faults = list(module._list_faults(text, module.JsonPlaces("state.json", text)))
+    try:
+        assert load(text).value == json.loads(text)
+        assert faults == []
+    except PromptcError as error:
+        assert list(error.diagnostics) == faults != []
+
+
+@given(st.dictionaries(st.text(max_size=2), _PLAIN.filter(lambda plain: type(plain) is not tuple), max_size=4))
+@example({"a": [1, 2, 3], "": {"b": [[1, 2, 3], {}, "\u00e9"]}, "c": []})
+def test_a_digest_is_that_of_the_whole_text(plain):
+    plain = json.loads(json.dumps(plain).replace("NaN", "0").replace("-Infinity", "0").replace("Infinity", "0"))
+    plain = json.loads(json.dumps(plain).encode("ascii", "replace").decode().replace("\\ud", "\\ue"))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("promptc.text.json._PIECE", 2)
+        assert digest_canonical_json(plain) == render_digest(render_canonical_json(plain).encode())
+
+
+def test_the_collector_rests_while_much_is_read_and_goes_on_after(monkeypatch):
+    monkeypatch.setattr(module, "_MUCH", 10)
+    seen = []
+    scan = module._JsonReading.scan
+
+    def spy(self, text, at):
+        seen.append(gc.isenabled())
+        return scan(self, text, at)
+
+    monkeypatch.setattr(module._JsonReading, "scan", spy)
+    assert gc.isenabled()
+    for text in ('{"a": 1}', '{"a": 12345678}', '{"a": 12345678'):
+        with contextlib.suppress(PromptcError):
+            load(text)
+        assert gc.isenabled()
+    gc.disable()
+    try:
+        load('{"a": 12345678}')
+        assert not gc.isenabled()
+    finally:
+        gc.enable()
+    assert seen == [True, False, False, False]
 
 
 def test_a_hundred_levels_are_read():
