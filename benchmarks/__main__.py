@@ -12,6 +12,7 @@ from benchmarks.crashes import bench_crashes
 from benchmarks.differences import bench_differences
 from benchmarks.fitting import bench_fitting
 from benchmarks.hot import bench_growth, bench_others
+from benchmarks.large import bench_large
 from benchmarks.measure import Scale
 from benchmarks.memory import bench_memory
 from benchmarks.retrieval import bench_retrieval
@@ -30,6 +31,7 @@ PARTS = {
     "fitting": bench_fitting,
     "trimming": bench_trimming,
     "memory": bench_memory,
+    "large": bench_large,
     "templates": bench_templates,
     "attacks": bench_attacks,
     "state": bench_state,

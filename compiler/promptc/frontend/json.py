@@ -333,11 +333,7 @@ class _JsonReading:
             in_order = dict.fromkeys(ordered) if ordered != list(keys) else {}
             if len(self._in_order) < _MOST_SHAPES:
                 self._in_order[keys] = in_order
-        if not in_order:
-            return built
-        made = in_order.copy()
-        made.update(built)
-        return made
+        return {**in_order, **built} if in_order else built
 
 
 def _read_int(raw: str) -> int:
@@ -346,7 +342,7 @@ def _read_int(raw: str) -> int:
 
 
 def _has_long_numbers(text: str) -> bool:
-    """Whether so many digits stand in a row somewhere that they may be a number beyond doubles. Of so many, a few of every text show some."""
+    """Whether so many digits stand in a row that they may be a number beyond doubles. Of so many, a few of every text show some."""
     few = text[::_STRIDE].encode().translate(_DIGITS)
     return b"0" * (_DOUBTFUL // _STRIDE) in few and b"0" * _DOUBTFUL in text.encode().translate(_DIGITS)
 
@@ -360,7 +356,7 @@ def _has_doubtful_escapes(text: str) -> bool:
 
 def _is_deep(value: Any) -> bool:
     """Whether more than MAX_DEPTH containers stand in each other; level by level, without recursion."""
-    level = [value] if value.__class__ in _HOLDERS else []
+    level: list[Any] = [value] if value.__class__ in _HOLDERS else []
     for _ in range(MAX_DEPTH):
         level = [one for each in level for one in (each.values() if each.__class__ is dict else each) if one.__class__ in _HOLDERS]
         if not level:

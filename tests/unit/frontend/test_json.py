@@ -201,17 +201,18 @@ _TEXTS = st.lists(_BITS, max_size=5).map(lambda bits: f'"{"".join(bits)}"')
 
 
 @given(st.lists(_TEXTS | _WORDS, max_size=6), _TEXTS, st.integers(0, 40))
-@example(["\"\\\\ud83d\\ude00\""], '"a"', 0)
-@example(["\"\\ud83d\\\\ude00\""], '"a"', 0)
+@example(['"\\\\ud83d\\ude00"'], '"a"', 0)
+@example(['"\\ud83d\\\\ude00"'], '"a"', 0)
 def test_no_fault_is_missed_because_a_text_looks_sound(values, key, spaces):
     """A few looks at a text tell whether it may hold a fault; the walk that finds the places of faults goes by every token."""
     text = f"{' ' * spaces}[{', '.join(values)}, {{{key}: 0}}]" if values else f"{{{key}: 0}}"
     faults = list(module._list_faults(text, module.JsonPlaces("state.json", text)))
-    try:
+    if not faults:
         assert load(text).value == json.loads(text)
-        assert faults == []
-    except PromptcError as error:
-        assert list(error.diagnostics) == faults != []
+        return
+    with pytest.raises(PromptcError) as caught:
+        load(text)
+    assert list(caught.value.diagnostics) == faults
 
 
 @given(st.dictionaries(st.text(max_size=2), _PLAIN.filter(lambda plain: type(plain) is not tuple), max_size=4))

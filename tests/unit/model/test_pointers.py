@@ -94,11 +94,12 @@ _PARTS = st.recursive(
     ),
     max_leaves=8,
 )
+_MEMBERS = st.dictionaries(_KEYS, _PARTS, max_size=3)
 _PERSON = {"properties": {"a": {"default": []}}, "default": {}}
 
 
 @given(
-    st.fixed_dictionaries({"properties": st.dictionaries(_KEYS, _PARTS, max_size=3), "$defs": st.fixed_dictionaries({"x": _PARTS, "y": _PARTS})}),
+    st.builds(lambda properties, x, y: {"properties": properties, "$defs": {"x": x, "y": y}}, _MEMBERS, _PARTS, _PARTS),
     st.dictionaries(_KEYS, _DEFAULTS, max_size=3),
 )
 @example({"properties": {"a": {"$ref": "#/$defs/x"}, "b": {"$ref": "#/$defs/x"}}, "$defs": {"x": _PERSON}}, {})
