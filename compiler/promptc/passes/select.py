@@ -84,8 +84,10 @@ class _Reuse:
         sections = before.sections if before is not None else ()
         self._before = {one.section.id: one for one in sections if is_cut_alike or not one.is_partial}
         self._pack = bound.pack
-        changed = (before.strain != strain, before.bound is not bound) if before is not None else (False, False)
-        self._changed_names = {name for name, is_changed in zip(("strain", "variant"), changed, strict=True) if is_changed}
+        told = before.strain if before is not None else strain
+        self._changed_names: set[tuple[str, ...]] = {("strain", name) for name in strain if told[name] != strain[name]}
+        if before is not None and before.bound is not bound:
+            self._changed_names.add(("variant",))
         self._held: set[str] = set()
         self._changed: set[str] = set()
 
@@ -101,8 +103,9 @@ class _Reuse:
         return None
 
     def _is_touched(self, section: Section) -> bool:
-        if self._changed_names and any(path[0] in self._changed_names for path in list_reads(section, self._pack)):
-            return True
+        reads = list_reads(section, self._pack) if self._changed_names else ()
+        if any(path[: len(name)] == name[: len(path)] for path in reads for name in self._changed_names):
+            return True  # what it reads changed, or a part of that
         against = section.items.dedupe.against if section.items is not None and section.items.dedupe is not None else ()
         if any(name not in self._held for name in against):
             return True  # changed, or no longer an earlier section: selecting again says so

@@ -4,6 +4,7 @@ import pytest
 
 import promptc
 from promptc.diag.findings import PromptcError
+from promptc.passes.select import CostlyWork
 
 _PACK = """
 promptc: 1
@@ -65,3 +66,43 @@ def test_a_list_read_in_part_is_read_again_where_a_tier_cuts_it_otherwise(tmp_pa
     (tmp_path / "pack.yaml").write_text(_LONG.format(change=change))
     log = [{"text": f"x{place:03d}", "rank": -place} for place in range(200)]
     assert promptc.load(tmp_path).render({"log": log, "note": "n" * 36}).text.split()[0] == first
+
+
+_TOLD = """
+promptc: 1
+name: x
+version: 1.0.0
+tokenizer: chars/4
+budget: 100
+sections:
+  - {id: note, budget: 10, text: "{{ state.note }}"}
+  - {id: tier, text: "{{ strain.tier }} {{ strain['index'] }}"}
+  - {id: percent, text: "{{ strain.percent }}"}
+  - {id: whole, text: "{{ strain | tojson }}"}
+strain:
+  count: [note]
+  tiers:
+    - {name: calm, at: 0}
+    - {name: full, at: 0.5}
+"""
+
+
+@pytest.mark.parametrize(
+    ("note", "text", "again"),
+    [
+        ("", 'calm 0\n\n0\n\n{"index": 0, "percent": 0, "tier": "calm"}\n', []),
+        ("four of ten", 'calm 0\n\n40\n\n{"index": 0, "percent": 40, "tier": "calm"}\n', ["percent", "whole"]),
+        ("seven of ten tokens or so, no", 'full 1\n\n80\n\n{"index": 1, "percent": 80, "tier": "full"}\n', ["tier", "percent", "whole"]),
+    ],
+)
+def test_a_section_is_selected_again_where_it_reads_what_changed_of_strain(note, text, again, tmp_path, monkeypatch):
+    selected = []
+    select = CostlyWork.select_section
+    monkeypatch.setattr(
+        CostlyWork,
+        "select_section",
+        lambda self, selector, section, fences: selected.append(section.id) or select(self, selector, section, fences),
+    )
+    (tmp_path / "pack.yaml").write_text(_TOLD)
+    assert promptc.load(tmp_path).render({"note": note}).text.endswith(text)
+    assert selected == ["note", "tier", "percent", "whole", *again]
