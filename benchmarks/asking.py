@@ -10,12 +10,11 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from statistics import median
 
 import yaml
 
 import promptc
-from benchmarks.measure import Scale, judge, show, time_turns
+from benchmarks.measure import Scale, begin, show, time_turns
 from promptc.cache import VARIABLE
 from promptc.diag.typed import Any
 from promptc.frontend.corpus import build_corpus
@@ -121,7 +120,7 @@ def _let_state_hold(path: Path) -> None:
 
 def bench_asking(scale: Scale) -> None:
     """Prints what a question costs that was asked before, and what a new one does, as ratios of whole processes."""
-    print("Asking: a new process, warm, against one that makes the same prompt of its state alone")
+    begin("Asking: a new process, warm, against one that makes the same prompt of its state alone")
     with tempfile.TemporaryDirectory() as folder:
         bench = _Bench(Path(folder), is_small=scale.is_small)
         rounds = scale.choose(_ROUNDS, 1)
@@ -156,10 +155,9 @@ def _compare(bench: _Bench, label: str, pack: Path, state: Path, ask: Callable[[
         for work in works.values():
             work()
     taken = time_turns(works, rounds, clock=_clock_children)
-    show(f"{label}: alone", f"{median(taken['alone']) * 1e3:.0f} ms")
+    show(f"{label}: alone", taken["alone"], ".0f ms")
     for name, base, said in (("again", "alone", "asked before / alone"), ("new", "alone, new", "a new question / alone")):
-        ratio = median(one / other for one, other in zip(taken[name], taken[base], strict=True))
-        show(f"  {said}", f"{ratio:.2f} x", judge(ratio, limit, at_most=True))
+        show(f"  {said}", taken.ratio(name, base), ".2f x", at_most=limit)
 
 
 def _clock_children() -> float:

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from benchmarks.measure import Scale, judge, show
+from benchmarks.measure import Scale, begin, show
 
 _ROOT = Path(__file__).parents[1]
 _SHOWN = 8
@@ -21,12 +21,12 @@ def bench_attacks(scale: Scale) -> None:
     """Prints the slowest and the largest, on the template alone and in `check` of a pack that holds it (Linux)."""
     for way, title in (("engine", "loaded and run"), ("check", "in `promptc check`")):
         found = _run(way, scale.choose((), _FEW))
-        print(f"Attacks: {len(found)} templates and expressions, {title}: seconds of the processor, steps paid, memory")
+        begin(f"Attacks: {len(found)} templates and expressions, {title}: seconds of the processor, steps paid, memory")
         for one in sorted(found, key=lambda one: -one["seconds"])[:_SHOWN]:
-            show(one["name"], f"{one['seconds']:.2f} s", f"{one['steps']:>9,} steps {_weigh(one):>4.0f} MiB  {one['code'] or 'printed'}")
+            show(one["name"], one["seconds"], ".2f s", note=f"{one['steps']:,} steps, {_weigh(one):.0f} MiB, {one['code'] or 'printed'}")
         slowest, largest = max(one["seconds"] for one in found), max(map(_weigh, found))
-        show("the slowest", f"{slowest:.2f} s", judge(slowest, _SECONDS, at_most=True))
-        show("the largest, over the interpreter", f"{largest:.0f} MiB", judge(largest, _MIB, at_most=True))
+        show("the slowest", slowest, ".2f s", at_most=_SECONDS)
+        show("the largest, over the interpreter", largest, ".0f MiB", at_most=_MIB)
 
 
 def _run(way: str, names: tuple[str, ...]) -> list[dict[str, Any]]:

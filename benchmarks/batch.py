@@ -5,15 +5,14 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import lru_cache, partial
 from multiprocessing import get_context
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 from benchmarks.blocks import make_transcript
-from benchmarks.measure import Scale, judge, show, time_turns
+from benchmarks.measure import Sample, Scale, begin, show, take_each, time_turns
 from benchmarks.plain_script import Plain, fill, make_environment, read_yaml, render
 from promptc.api import Pack
 from promptc.batch import Batch, RowRenderer, StateLine, run_batch
@@ -36,27 +35,21 @@ def bench_batch(scale: Scale) -> None:
         loop, renderer = PlainLoop(folder), RowRenderer(Pack.load(str(_KEPT), keeps_counts=False), {})
         files = [_write_states(folder, count, turn) for turn in range(rounds + 1)]
         _check_prompts(files[0], renderer, loop)
-        print(f"Batch: {count:,} states of sentinel that were never seen, {_BLOCKS} blocks kept of each")
+        begin(f"Batch: {count:,} states of sentinel that were never seen, {_BLOCKS} blocks kept of each")
         works: dict[str, Callable[[Path], object]] = {
             "batch": partial(_render_rows, renderer, folder),
             "validating": partial(loop.run, is_checked=True),
             "bare": partial(loop.run, is_checked=False),
         }
-        taken = time_turns({name: _take_next(work, files) for name, work in works.items()}, rounds)
-        show("promptc batch, a state", f"{median(taken['batch']) / count * 1e3:.2f} ms")
+        # another file each time: what was seen once is counted already
+        taken = time_turns({name: take_each(partial(work, file) for file in files) for name, work in works.items()}, rounds)
+        show("promptc batch, a state", Sample(tuple(seconds / count for seconds in taken["batch"].values)), ".2f ms")
         for name, limit in (("validating", _VALIDATING), ("bare", _BARE)):
-            ratio = median(one / other for one, other in zip(taken[name], taken["batch"], strict=True))
-            label = "json, jsonschema, Jinja2, tiktoken / batch" if name == "validating" else "json, Jinja2, tiktoken / batch"
-            show(label, f"{ratio:.2f} x", judge(ratio, limit, at_most=False))
+            peer = "json, jsonschema, Jinja2, tiktoken" if name == "validating" else "json, Jinja2, tiktoken"
+            show(f"{peer} / batch", taken.ratio(name, "batch"), ".2f x", at_least=limit, peer=peer)
         together = folder / "states.jsonl"
         together.write_bytes(b"".join(file.read_bytes() for file in files))
         _bench_scaling(folder, together, rounds)
-
-
-def _take_next(work: Callable[[Path], object], files: Sequence[Path]) -> Callable[[], object]:
-    """The work with another file each time: what was seen once is counted already."""
-    left = iter(files)
-    return lambda: work(next(left))
 
 
 def _render_rows(renderer: RowRenderer, folder: Path, states: Path) -> None:
@@ -75,13 +68,13 @@ def _bench_scaling(folder: Path, states: Path, rounds: int) -> None:
     }
     taken = time_turns(works, rounds, clock=time.perf_counter)
     worked = time_turns({name: works[name] for name in ("one", "two")}, rounds, clock=_read_processors)
-    gains = [one / two for one, two in zip(taken["one"], taken["two"], strict=True)]
-    spins = [2 * one / two for one, two in zip(taken["spin one"], taken["spin two"], strict=True)]
-    ratio = median(one / other for one, other in zip(gains, spins, strict=True))
-    show("two processes, by the clock / one", f"{median(gains):.2f} x", f"a spin loop {median(spins):.2f} x")
-    show("of what a spin loop gains", f"{ratio:.2f} x", judge(ratio, _SCALING, at_most=False))
-    share = median(one / two for one, two in zip(worked["one"], worked["two"], strict=True))
-    show("processor time of one process / of two", f"{share:.2f} x", judge(share, _SCALING, at_most=False))
+    gains = taken.ratio("one", "two")
+    spins = Sample(tuple(2 * ratio for ratio in taken.ratio("spin one", "spin two").values))
+    show("two processes, by the clock / one", gains, ".2f x")
+    show("  what a spin loop gains", spins, ".2f x")
+    shares = Sample(tuple(one / other for one, other in zip(gains.values, spins.values, strict=True)))
+    show("  of what a spin loop gains", shares, ".2f x", at_least=_SCALING)
+    show("processor time of one process / of two", worked.ratio("one", "two"), ".2f x", at_least=_SCALING)
 
 
 def _read_processors() -> float:

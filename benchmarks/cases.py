@@ -10,10 +10,9 @@ import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from statistics import median
 from typing import Any
 
-from benchmarks.measure import Scale, judge, show
+from benchmarks.measure import Scale, Turns, begin, show
 
 _ROOT = Path(__file__).parents[1]
 _COUNT = (10_000, 5)
@@ -34,12 +33,12 @@ def bench_cases(scale: Scale) -> None:
         make_suite(changed, count)
         make_suite(whole, count, whole=True)
         (changed / "test_empty.py").write_text(_EMPTY.format(count=count))
-        print(f"Cases: {count:,} of the sentinel kind, each with a golden, on {_JOBS} processors, by the clock")
+        begin(f"Cases: {count:,} of the sentinel kind, each with a golden, on {_JOBS} processors, by the clock")
         works: dict[str, Callable[[], None]] = {
             "pytest": partial(_run, changed, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_empty.py"),
             "promptc test, nothing in its cache": partial(_test, changed, "cold"),
             "the same, a state file for each case": partial(_test, whole, "cold"),
-            "promptc test, nothing changed since accepted": partial(_test, changed, "warm"),
+            "promptc test, nothing changed": partial(_test, changed, "warm"),
         }
         taken: dict[str, list[float]] = {name: [] for name in works}
         for _ in range(scale.choose(*_ROUNDS)):
@@ -49,11 +48,11 @@ def bench_cases(scale: Scale) -> None:
                 begun = time.perf_counter()
                 work()
                 taken[name].append(time.perf_counter() - begun)
-    empty = taken.pop("pytest")
-    show("pytest, as many empty tests", f"{median(empty):.1f} s")
-    for name, seconds in taken.items():
-        ratio = median(one / other for one, other in zip(seconds, empty, strict=True))
-        show(name, f"{ratio:.2f} x", judge(ratio, _LIMIT, at_most=True))
+    turns = Turns(taken)
+    show("pytest, as many empty tests", turns["pytest"], ".1f s")
+    for name in [*works][1:]:
+        peer = "pytest with empty tests"
+        show(name, turns.ratio(name, "pytest"), ".2f x", at_most=_LIMIT, peer=peer, way="ours / theirs")
 
 
 def make_suite(folder: Path, count: int, *, whole: bool = False) -> None:

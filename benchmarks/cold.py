@@ -9,10 +9,9 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
-from statistics import median
 
 from benchmarks.blocks import make_transcript
-from benchmarks.measure import Scale, judge, show, time_turns
+from benchmarks.measure import Scale, begin, show, time_turns
 
 _ROOT = Path(__file__).parents[1]
 _SENTINEL = _ROOT / "packs/sentinel/pack.yaml"
@@ -25,6 +24,7 @@ _VOCABULARIES = {
     "o200k_base": (_ROOT / "benchmarks/kept/o200k.yaml", "fb374d419588a4632f3f557e76b4b70aebbca790", 7, 9),
 }
 _UNSEEN_LIMIT, _SEEN_LIMIT = 1.7, 1.2
+_PEER = "a plain script"
 
 
 class _Bench:
@@ -90,15 +90,15 @@ def bench_cold(scale: Scale) -> None:
             bench = _Bench(Path(folder), vocabulary, rounds)
             size = bench.check_outputs()
             taken = time_turns(bench.list_works(), rounds, clock=time.perf_counter)
-        print(f"Cold: a new process, sentinel with {_BLOCKS} blocks kept ({size} bytes), {vocabulary}")
-        for name in taken:
-            show(_LABELS[name], f"{median(taken[name]) * 1e3:.0f} ms")
-        _show_ratio("plain script / promptc, state never seen", taken["plain"], taken["unseen"], unseen, at_most=False)
-        _show_ratio("plain script / promptc, state seen before", taken["plain"], taken["seen"], seen, at_most=False)
-        _show_ratio("promptc / import click, state never seen", taken["unseen"], taken["click"], _UNSEEN_LIMIT, at_most=True)
-        _show_ratio("promptc / import click, state seen before", taken["seen"], taken["click"], _SEEN_LIMIT, at_most=True)
-        _show_ratio("promptc / python -c pass, state seen before", taken["seen"], taken["pass"])
-        _show_ratio("promptc without its cache / plain script", taken["cold"], taken["plain"])
+        begin(f"Cold: a new process, sentinel with {_BLOCKS} blocks kept ({size} bytes), {vocabulary}")
+        for name, label in _LABELS.items():
+            show(label, taken[name], ".0f ms")
+        show("plain script / promptc, never seen", taken.ratio("plain", "unseen"), ".2f x", at_least=unseen, peer=_PEER)
+        show("plain script / promptc, seen before", taken.ratio("plain", "seen"), ".2f x", at_least=seen, peer=_PEER)
+        show("promptc / import click, never seen", taken.ratio("unseen", "click"), ".2f x", at_most=_UNSEEN_LIMIT)
+        show("promptc / import click, seen before", taken.ratio("seen", "click"), ".2f x", at_most=_SEEN_LIMIT)
+        show("promptc / python -c pass, seen before", taken.ratio("seen", "pass"), ".2f x")
+        show("promptc without its cache / plain script", taken.ratio("cold", "plain"), ".2f x", peer=_PEER, way="ours / theirs")
 
 
 _LABELS = {
@@ -109,8 +109,3 @@ _LABELS = {
     "seen": "promptc render, state seen before",
     "cold": "promptc render, nothing in its cache",
 }
-
-
-def _show_ratio(label: str, ours: list[float], theirs: list[float], limit: float | None = None, *, at_most: bool = True) -> None:
-    ratio = median(one / other for one, other in zip(ours, theirs, strict=True))
-    show(label, f"{ratio:.2f} x", judge(ratio, limit, at_most=at_most) if limit is not None else "")

@@ -9,7 +9,7 @@ from pathlib import Path
 from random import Random
 
 from benchmarks.blocks import make_reach_state
-from benchmarks.measure import Scale, judge, show, time_interleaved
+from benchmarks.measure import Sample, Scale, begin, show, time_turns
 from promptc.text.counters.bpe import VOCABULARIES, vocabulary_path
 from promptc.text.counters.exact import TableCounter
 from tests.cases.recount import load_encoding
@@ -30,6 +30,7 @@ ranks = {base64.b64decode(token): int(rank) for token, rank in (line.split() for
 encoding = tiktoken.Encoding("one", pat_str=sys.argv[4], mergeable_ranks=ranks, special_tokens={})
 len(encoding.encode_ordinary(open(sys.argv[2], encoding="utf-8").read()))
 """
+_PEER = "tiktoken"
 _RUNS = {"spaces": " ", "a": "a", "emoji": "\N{GRINNING FACE}", "line ends": "\n"}
 _DRAWN = {
     "letters": "abcdefghijklmnopqrstuvwxyz",
@@ -41,7 +42,7 @@ _DRAWN = {
 def bench_counting(scale: Scale) -> None:
     """Prints the ratios to tiktoken, and how the time of a hard text grows from its half to its whole."""
     for name in VOCABULARIES:
-        print(f"Counting: {name}")
+        begin(f"Counting: {name}")
         _bench_start(name, scale.choose(5, 1))
         _bench_prose(name, *scale.choose((2_000, 5), (5, 1)))
         for kind, unit in _RUNS.items():
@@ -56,10 +57,9 @@ def _bench_start(name: str, rounds: int) -> None:
     ranks = _ROOT / "tools" / "ranks" / f"{name}.tiktoken"
     pattern = load_encoding(name)._pat_str
     works = {script: partial(_run, script, name, str(path), str(ranks), pattern) for script in (_PLAIN, _OURS, _THEIRS)}
-    taken = time_interleaved(works, rounds, clock=time.perf_counter)
-    ours, theirs = taken[_OURS] - taken[_PLAIN], taken[_THEIRS] - taken[_PLAIN]
-    show(f"new process, load and count {path.stat().st_size // 1024} KB", f"{ours * 1000:.0f} ms", "over `import re`")
-    show("  tiktoken / this", f"{theirs / ours:.1f} x")
+    taken = time_turns(works, rounds, clock=time.perf_counter).beyond(_PLAIN)
+    show(f"new process, load and count {path.stat().st_size // 1024} KB", taken[_OURS], ".0f ms", note="over `import re`")
+    show("  tiktoken / this", taken.ratio(_THEIRS, _OURS), ".1f x", peer=_PEER)
 
 
 def _run(*argv: str) -> None:
@@ -77,20 +77,21 @@ def _bench_prose(name: str, blocks: int, rounds: int) -> None:
         "again": lambda: known.measure(text),
         "tiktoken": lambda: len(encoding.encode_ordinary(text)),
     }
-    taken = time_interleaved(works, rounds)
-    show(f"prose, {len(text) / 1e6:.1f} MB, first sight", f"{len(text) / taken['first'] / 1e6:.1f} MB/s")
-    show("  this / tiktoken", f"{taken['first'] / taken['tiktoken']:.1f} x")
-    show("  this / tiktoken, words known", f"{taken['again'] / taken['tiktoken']:.1f} x")
+    taken = time_turns(works, rounds)
+    speed = Sample(tuple(len(text) / seconds / 1e6 for seconds in taken["first"].values))
+    show(f"prose, {len(text) / 1e6:.1f} MB, first sight", speed, ".1f MB/s")
+    show("  this / tiktoken", taken.ratio("first", "tiktoken"), ".1f x", peer=_PEER, way="ours / theirs")
+    show("  this / tiktoken, words known", taken.ratio("again", "tiktoken"), ".1f x", peer=_PEER, way="ours / theirs")
 
 
 def _bench_hard(name: str, kind: str, make: Callable[[int], str], limit: float, scale: Scale) -> None:
     size = scale.choose(*_HARD)
     half, whole = make(size // 2), make(size)
-    works = {text: partial(_count_anew, name, text) for text in (half, whole)}
-    taken = time_interleaved(works, scale.choose(3, 1))
-    show(f"{size / _HARD[0]:g} MB of {kind}", f"{taken[whole]:.2f} s", judge(taken[whole], limit, at_most=True))
+    works = {"half": partial(_count_anew, name, half), "whole": partial(_count_anew, name, whole)}
+    taken = time_turns(works, scale.choose(3, 1))
+    show(f"{size / _HARD[0]:g} MB of {kind}", taken["whole"], ".2f s", at_most=limit)
     if limit > 1:
-        show("  from its half to it", f"{taken[whole] / taken[half]:.2f} x", judge(taken[whole] / taken[half], 2.3, at_most=True))
+        show("  from its half to it", taken.ratio("whole", "half"), ".2f x", at_most=2.3)
 
 
 def _count_anew(name: str, text: str) -> int:

@@ -18,7 +18,7 @@ from random import Random
 from types import FrameType
 from typing import Any
 
-from benchmarks.measure import Scale, show
+from benchmarks.measure import Scale, begin, show
 from promptc.api import Pack
 from promptc.diag.findings import PromptcError
 from promptc.operations.archive import list_archives, read_archive, render_archive
@@ -56,19 +56,19 @@ class Work:
 def bench_crashes(scale: Scale) -> None:
     """Prints the counts, and operations a second against a bare write."""
     kills, processes, each = scale.choose(*KILLS), scale.choose(*CROWD), scale.choose(*EACH)
-    print(f"Crashes: {kills} kill -9 during each operation, and what state was left")
+    begin(f"Crashes: {kills} kill -9 during each operation, and what state was left")
     for work in itertools.islice(list_works(), scale.choose(None, 1)):
         figures = crash(work, kills, SEED)
-        show(f"{work.pack.name} {work.name}", _describe(figures), _judge(figures))
+        show(f"{work.pack.name} {work.name}", _describe(figures), note=_judge(figures))
         figures = crash_at_calls(work, scale.choose(itertools.count(), range(3)))
-        show(f"  at each of {figures['killed']} calls", _describe(figures), _judge(figures))
+        show(f"  at each of {figures['killed']} calls", _describe(figures), note=_judge(figures))
     figures = crash_restore(next(list_works()), kills, SEED)
-    show("restore", _describe(figures), _judge(figures))
-    print(f"\nA crowd: {processes} processes, {each} operations each, on one state")
+    show("restore", _describe(figures), note=_judge(figures))
+    begin(f"A crowd: {processes} processes, {each} operations each, on one state")
     for name in ("count", "turn"):
         figures, seconds, bare = crowd(name, processes, each)
-        show(f"logbook {name}", f"{figures['done']} done", _judge(figures))
-        show("  operations a second, of bare writes", f"{100 * bare / seconds:.0f} %")
+        show(f"logbook {name}", f"{figures['done']} done", note=_judge(figures))
+        show("  operations a second, of bare writes", 100 * bare / seconds, ".0f %")
 
 
 def list_works() -> Iterator[Work]:

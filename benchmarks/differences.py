@@ -6,7 +6,7 @@ from difflib import SequenceMatcher
 from functools import partial
 
 from benchmarks.blocks import make_transcript
-from benchmarks.measure import Scale, judge, show, time_interleaved
+from benchmarks.measure import Scale, begin, show, time_turns
 from promptc.text.diff import diff_words
 from tests.cases.recount import load_encoding
 
@@ -27,7 +27,7 @@ def bench_differences(scale: Scale) -> None:
     words = old.split(" ")
     changed = " ".join(draw.choice(words) if draw.random() < 0.1 else word for word in words)
     shuffled = " ".join(draw.sample(words, len(words)))
-    print(f"Differences: two prompts of {len(encode(old)):,} tokens")
+    begin(f"Differences: two prompts of {len(encode(old)):,} tokens")
     works: dict[str, Callable[[], object]] = {
         "changed": partial(diff_words, old, changed),
         "line": partial(diff_words, old.replace("\n", " "), changed.replace("\n", " ")),
@@ -35,8 +35,9 @@ def bench_differences(scale: Scale) -> None:
         "count": partial(encode, old),
         "lines": lambda: SequenceMatcher(None, old.split("\n"), changed.split("\n"), autojunk=False).get_opcodes(),
     }
-    taken = time_interleaved(works, scale.choose(5, 1))
+    taken = time_turns(works, scale.choose(5, 1))
     for name, label in (("changed", "one word in ten changed"), ("line", "the same in one line"), ("shuffled", "all words elsewhere")):
-        show(label, f"{taken[name]:.2f} s", judge(taken[name], _SECONDS, at_most=True))
-    show("one word in ten / a count by tiktoken", f"{taken['changed'] / taken['count']:.1f} x")
-    show("one word in ten / difflib on lines alone", f"{taken['changed'] / taken['lines']:.2f} x")
+        show(label, taken[name], ".2f s", at_most=_SECONDS)
+    count, lines = taken.ratio("changed", "count"), taken.ratio("changed", "lines")
+    show("one word in ten / a count by tiktoken", count, ".1f x", peer="a count by tiktoken", way="ours / theirs")
+    show("one word in ten / difflib on lines alone", lines, ".2f x", peer="difflib on lines alone", way="ours / theirs")

@@ -9,7 +9,7 @@ from typing import Any
 
 import promptc
 from benchmarks.blocks import make_reach_state
-from benchmarks.measure import Scale, show, time_interleaved
+from benchmarks.measure import Scale, begin, show, time_turns
 from promptc.model.stages import RenderOptions, Strained
 from promptc.passes.bind import bind
 from promptc.passes.fit.fit import fit
@@ -17,12 +17,13 @@ from promptc.passes.strain import strain
 from promptc.text.counters.counter import Meter
 
 _ITEMS = (10_000, 500)
+LOOP = "a bare loop over the counts"
 
 
 def bench_fitting(scale: Scale) -> None:
     """Prints the ratio of fitting 10 000 selected items to a bare loop that sums the same counts, and the operations it took."""
     items = scale.choose(*_ITEMS)
-    print(f"Fitting: {items:,} selected items, counts cached, before the report")
+    begin(f"Fitting: {items:,} selected items, counts cached, before the report")
     manifest = (Path(__file__).parent / "reach" / "pack.yaml").read_text()
     with tempfile.TemporaryDirectory() as folder:
         whole = manifest.replace("items: {from:", "items: {limit: 1000000, from:")
@@ -39,18 +40,18 @@ def bench_fitting(scale: Scale) -> None:
         "collected": partial(fit, strained),
         "collect": gc.collect,
     }
-    taken = time_interleaved(works, rounds=scale.choose(9, 1))
-    show("a bare loop that sums the counts", f"{taken['loop'] * 1e3:.1f} ms")
-    show("fit", f"{taken['fit'] * 1e3:.1f} ms")
-    show("fit / loop", f"{taken['fit'] / taken['loop']:.0f} x")
-    show("fit / loop with Python's collector on", f"{taken['collected'] / taken['loop']:.0f} x")
-    show("one pass of it over all the process holds", f"{taken['collect'] * 1e3:.1f} ms")
+    taken = time_turns(works, rounds=scale.choose(9, 1))
+    show("a bare loop that sums the counts", taken["loop"], ".1f ms")
+    show("fit", taken["fit"], ".1f ms")
+    show("fit / loop", taken.ratio("fit", "loop"), ".0f x", peer=LOOP, way="ours / theirs")
+    show("fit / loop with Python's collector on", taken.ratio("collected", "loop"), ".0f x", peer=LOOP, way="ours / theirs")
+    show("one pass of it over all the process holds", taken["collect"], ".1f ms")
     notches = fitted.truncated.tried if fitted.truncated is not None else 0
     meter.asked = meter.encoded = 0
     fit(strained)
-    show("notches looked at", f"{notches:,}")
-    show("look-ups of counts per item", f"{meter.asked / items:.1f}")
-    show("texts encoded", f"{meter.encoded:,}")
+    show("notches looked at", notches, ",")
+    show("look-ups of counts per item", meter.asked / items, ".1f")
+    show("texts encoded", meter.encoded, ",")
 
 
 class CountingMeter(Meter):

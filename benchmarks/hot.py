@@ -8,13 +8,14 @@ from typing import Any
 
 import promptc
 from benchmarks.blocks import make_reach_state, make_sentinel_state
-from benchmarks.measure import Scale, judge, show, time_interleaved
+from benchmarks.measure import Scale, begin, show, take_each, time_turns
 from benchmarks.others import make_jinja_every_block, make_trim_messages
 
 _ROOT = Path(__file__).parents[1]
 _SIZES = (100, 1_000, 10_000, 100_000)
 _WORDS = 90  # about 130 tokens a block: a hundred of them fill 13 000 tokens
 _SHORT = 18  # about 28 tokens a block, as people talk at a table
+_PEERS = {"promptc": "promptc", "jinja": "tiktoken + Jinja2 over every block", "trim_messages": "langchain-core trim_messages"}
 
 Make = Callable[[int, int, int], dict[str, Any]]
 
@@ -27,7 +28,7 @@ def bench_growth(scale: Scale) -> None:
 
 
 def _bench_pack(title: str, folder: Path, make: Make, words: int, scale: Scale) -> None:
-    print(f"Hot: {title}")
+    begin(f"Hot: {title}")
     pack = promptc.load(folder)
     states, loads, sizes = {}, {}, scale.choose(_SIZES, (5, 6, 7, 8))
     for size in sizes:
@@ -35,18 +36,20 @@ def _bench_pack(title: str, folder: Path, make: Make, words: int, scale: Scale) 
         begun = time.process_time()
         states[size] = pack.load_state(raw)
         loads[size] = time.process_time() - begun
-    taken = time_interleaved({str(size): partial(pack.render, state) for size, state in states.items()}, rounds=scale.choose(9, 1))
+    taken = time_turns({str(size): partial(pack.render, state) for size, state in states.items()}, rounds=scale.choose(9, 1))
+    name = title.partition(" (")[0]
     for size in sizes:
         prompt = pack.render(states[size])
-        show(f"N = {size:,}: {prompt.tokens:,} tokens", f"{taken[str(size)] * 1e3:.1f} ms", f"load_state {loads[size] * 1e3:.0f} ms")
-    growth = taken[str(sizes[-1])] / taken[str(sizes[0])]
-    show(f"growth from N = {sizes[0]:,} to N = {sizes[-1]:,}", f"{growth:.2f} x", judge(growth, 3, at_most=True) if words == _WORDS else "")
+        show(f"N = {size:,}: {prompt.tokens:,} tokens", taken[str(size)], ".1f ms", point=(f"{name}: render", size))
+        show("  load_state before it", loads[size], ".0f ms", point=(f"{name}: load_state", size))
+    growth = taken.ratio(str(sizes[-1]), str(sizes[0]))
+    show(f"growth from N = {sizes[0]:,} to N = {sizes[-1]:,}", growth, ".2f x", at_most=3 if words == _WORDS else None)
 
 
 def bench_others(scale: Scale) -> None:
     """Prints how long others take for the same work, as multiples of promptc's time, for blocks never seen."""
     for size in scale.choose((100, 1_000, 10_000), (5, 6, 7)):
-        print(f"Against others: Reach, N = {size:,}, blocks never seen before")
+        begin(f"Against others: Reach, N = {size:,}, blocks never seen before")
         seeds = iter(range(1_000, 2_000))
         fresh: dict[int, dict[str, Any]] = {}
 
@@ -58,18 +61,13 @@ def bench_others(scale: Scale) -> None:
         pack = promptc.load(_ROOT / "benchmarks/reach")
         loaded = [pack.load_state(state(turn)) for turn in turns]
         works = {
-            "promptc": _each([partial(pack.render, one) for one in loaded]),
-            "jinja": _each([make_jinja_every_block(state(turn)) for turn in turns]),
-            "trim_messages": _each([make_trim_messages(state(turn)) for turn in turns]),
+            "promptc": take_each([partial(pack.render, one) for one in loaded]),
+            "jinja": take_each([make_jinja_every_block(state(turn)) for turn in turns]),
+            "trim_messages": take_each([make_trim_messages(state(turn)) for turn in turns]),
         }
-        taken = time_interleaved(works, rounds)
-        show("promptc", f"{taken['promptc'] * 1e3:.1f} ms")
-        show("tiktoken + Jinja2 over every block", f"{taken['jinja'] / taken['promptc']:.1f} x")
-        ratio = taken["trim_messages"] / taken["promptc"]
-        show("langchain-core trim_messages", f"{ratio:.1f} x", judge(ratio, 5, at_most=False) if size == 1_000 else "")
-
-
-def _each(works: list[Callable[[], object]]) -> Callable[[], object]:
-    """A work that does the next of `works` at each call, so that none is done twice."""
-    left = iter(works)
-    return lambda: next(left)()
+        taken = time_turns(works, rounds)
+        for name, label in _PEERS.items():
+            show(label, taken[name], ".1f ms", point=(label, size))
+        show("tiktoken + Jinja2 / promptc", taken.ratio("jinja", "promptc"), ".1f x", peer=_PEERS["jinja"])
+        limit = 5 if size == 1_000 else None
+        show("trim_messages / promptc", taken.ratio("trim_messages", "promptc"), ".1f x", peer=_PEERS["trim_messages"], at_least=limit)

@@ -3,7 +3,7 @@
 import subprocess
 import sys
 
-from benchmarks.measure import Scale, show
+from benchmarks.measure import Scale, begin, show
 
 _SCRIPT = """
 import sys
@@ -25,9 +25,10 @@ print(before, peak())
 
 def bench_memory(scale: Scale) -> None:
     """Prints the peak resident memory before and after the render, at 100 and at 100 000 blocks."""
-    print("Memory: peak of the process, load and render")
+    begin("Memory: peak of the process, load and render")
     for pack in ("packs/sentinel", "benchmarks/reach"):
         for size in scale.choose((100, 100_000), (5, 6)):
             run = subprocess.run([sys.executable, "-c", _SCRIPT, pack, str(size)], check=True, capture_output=True, text=True)
             loaded, rendered = (int(one) / 1024 for one in run.stdout.split())
-            show(f"{pack}, N = {size:,}", f"{rendered:.0f} MiB", f"the render: {rendered - loaded:.1f} MiB more than the load")
+            show(f"{pack}, N = {size:,}", rendered, ".0f MiB")
+            show("  of these the render more than the load", rendered - loaded, ".1f MiB")

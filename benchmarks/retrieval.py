@@ -12,11 +12,11 @@ import tempfile
 from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
-from statistics import median, quantiles
+from statistics import quantiles
 from time import perf_counter
 
 import promptc
-from benchmarks.measure import Scale
+from benchmarks.measure import Sample, Scale, begin, show
 from promptc.diag.frozen import replace
 from promptc.frontend.corpus import build_corpus, open_corpus, read_queries
 from promptc.model.section import MICRO
@@ -97,12 +97,13 @@ def main() -> None:
     parser.add_argument("queries", type=Path)
     parser.add_argument("--words", action="store_true", help="no vectors")
     given = parser.parse_args()
+    begin(f"Retrieval: an index over {given.corpus}, by the clock")
     _measure_corpus(given.corpus, read_queries(given.queries.read_bytes(), given.queries.name), is_encoding=not given.words)
 
 
 def bench_retrieval(scale: Scale) -> None:
     """The same over the project's own documents; a small run is over one of them."""
-    print("Retrieval: an index over the documents of this project, by the clock")
+    begin("Retrieval: an index over the documents of this project, by the clock")
     known = read_queries(_OWN.encode(), "own.tsv")
     with tempfile.TemporaryDirectory() as folder:
         for path in sorted(_DOCS.glob(scale.choose("**/*.md", "reference/retrieval.md"))):
@@ -127,19 +128,20 @@ def _measure(folder: Path, known: Sequence[KnownAnswer], *, is_encoding: bool) -
         sys.exit(f"{encoder.reason}, or measure `--words`")
     counter = model.counting.counter.digest
     build = partial(_build, index, meter.count, counter, encoder)
-    print(f"build                         {build():7.1f} s")
+    show("build", build(), ".1f s")
     first = _read(folder)
     changed = sorted((folder / "corpus").rglob("*.md"))[0]
     before = changed.read_bytes()
     changed.write_bytes(before + b"\n\nOne more line.\n")
-    print(f"after one changed file        {build():7.1f} s")
+    show("after one changed file", build(), ".1f s")
     changed.write_bytes(before)
     build()
-    print(f"changed back: the same bytes  {'yes' if _read(folder) == first else 'NO':>7}")
-    print(f"size                          {sum(map(len, first.values())) / 1e6:7.1f} MB")
+    show("changed back: the same bytes", "yes" if _read(folder) == first else "NO")
+    show("size", sum(map(len, first.values())) / 1e6, ".1f MB")
     started = perf_counter()
     (opened,) = open_corpus(index, counter)
-    print(f"read, checked and opened      {perf_counter() - started:7.2f} s, {opened.store.count} chunks\n")
+    show("read, checked and opened", perf_counter() - started, ".2f s")
+    show("chunks", opened.store.count, ",")
     _judge_all(opened, retriever, known, encoder)
 
 
@@ -154,25 +156,28 @@ def _read(folder: Path) -> dict[str, bytes]:
 
 
 def _judge_all(index: LoadedIndex, retriever: Retriever, known: Sequence[KnownAnswer], encoder: VectorEncoder | None) -> None:
-    print("                recall@1     @6    @12    MRR  after cap   flagged      junk    a query, p50 / p99")
-    weights = [("words", (1, 0))] + ([("0.6 and 0.4", (3, 2)), ("0.5 and 0.5", (1, 1))] if encoder is not None else [])
-    for name, weight in weights:
-        one = replace(index, weights=weight, encoder=index.encoder if weight[1] else "", fingerprint=name, note="")
-        verdict, junk = _judge(one, retriever, known), _judge(one, retriever, [KnownAnswer(query, ()) for query in _JUNK.split("\n")])
-        times = _time(one, [query.query for query in known], encoder)
-        shares = [verdict.recall(1), verdict.recall(6), verdict.recall(12), verdict.mean_reciprocal_rank, verdict.recall_in_cap]
-        told = [f"{share / 1000:6.3f}" for share in shares]
-        flagged = sum(one.is_flagged for one in verdict.answered), sum(one.is_flagged for one in junk.judged)
-        print(
-            f"{name:14} {told[0]:>9} {told[1]} {told[2]} {told[3]} {told[4]:>10} {flagged[0]:>4} of {len(verdict.answered)} "
-            f"{flagged[1]:>4} of {len(junk.judged)} {median(times):9.1f} / {quantiles(times, n=100)[98]:.1f} ms"
-        )
+    weights = [("words alone", (1, 0))]
     if encoder is not None:
-        times = [_clock(partial(encoder.encode, query.query)) for query in known]
-        print(f"\nencoding a query: p50 {median(times):.1f} ms, to be added once to each of these; an answer that is kept: ", end="")
+        weights += [("words and vectors, 0.6 and 0.4", (3, 2)), ("words and vectors, 0.5 and 0.5", (1, 1))]
+    nonsense = [KnownAnswer(query, ()) for query in _JUNK.split("\n")]
+    for name, weight in weights:
+        begin(f"Retrieval: {name}, {len(known)} questions and {len(nonsense)} of junk")
+        one = replace(index, weights=weight, encoder=index.encoder if weight[1] else "", fingerprint=name, note="")
+        verdict, junk = _judge(one, retriever, known), _judge(one, retriever, nonsense)
+        for most in (1, 6, 12):
+            show(f"recall at {most}", verdict.recall(most) / 1000, ".3f")
+        show("mean reciprocal rank", verdict.mean_reciprocal_rank / 1000, ".3f")
+        show("recall in what a cap leaves", verdict.recall_in_cap / 1000, ".3f")
+        show("questions flagged", sum(found.is_flagged for found in verdict.answered), "")
+        show("junk flagged", sum(found.is_flagged for found in junk.judged), "")
+        times = _time(one, [query.query for query in known], encoder)
+        show("a query, its vector at hand", Sample(tuple(times)), ".1f ms", note=f"p99 {quantiles(times, n=100)[98] * 1e3:.1f} ms")
+    if encoder is not None:
+        begin("Retrieval: a query for its encoder")
+        show("encoding a query", Sample(tuple(_clock(partial(encoder.encode, query.query)) for query in known)), ".1f ms")
         request = ChunkQuery((known[0].query,))
         retriever.ask([index], request)
-        print(f"{median(_clock(partial(retriever.ask, [index], request)) for _ in range(100)):.3f} ms")
+        show("an answer that is kept", Sample(tuple(_clock(partial(retriever.ask, [index], request)) for _ in range(100))), ".3f ms")
 
 
 def _judge(index: LoadedIndex, retriever: Retriever, known: Sequence[KnownAnswer]) -> IndexVerdict:
@@ -183,7 +188,7 @@ def _judge(index: LoadedIndex, retriever: Retriever, known: Sequence[KnownAnswer
 
 
 def _time(index: LoadedIndex, queries: Sequence[str], encoder: VectorEncoder | None) -> list[float]:
-    """Milliseconds of each, its vector at hand."""
+    """Seconds of each, its vector at hand."""
     asked = [Query(query, {index.encoder: encoder.encode(query)} if encoder is not None and index.encoder else {}) for query in queries]
     request = ChunkQuery((), floor=MICRO // 4)
     return [_clock(partial(retrieve, [index], [query], request)) for _ in range(_ROUNDS) for query in asked]
@@ -192,7 +197,7 @@ def _time(index: LoadedIndex, queries: Sequence[str], encoder: VectorEncoder | N
 def _clock(work: Callable[[], object]) -> float:
     started = perf_counter()
     work()
-    return (perf_counter() - started) * 1000
+    return perf_counter() - started
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 import promptc
-from benchmarks.measure import Scale, judge, show, time_interleaved
+from benchmarks.measure import Scale, begin, show, time_turns
 from promptc.sources.address import read_address
 from promptc.sources.segment_store import COLUMNS, SegmentStore
 from tests.postgres import run_server, url_of
@@ -40,14 +40,14 @@ Row = tuple[str, str, str, str, str, bool, str, str, int]
 
 def bench_segments(scale: Scale) -> None:
     """Prints the ratios."""
-    print("Two hundred segments out of many: rendered, and read alone")
+    begin("Segments: two hundred segments out of many: rendered, and read alone")
     with tempfile.TemporaryDirectory() as made:
         _bench("SQLite", Path(made), lambda name, count: _fill_file(Path(made, name), count), scale)
         try:
             with run_server() as socket:
                 _bench("PostgreSQL", Path(made), lambda name, count: _fill_server(socket, name, count), scale)
         except FileNotFoundError as missing:
-            show("PostgreSQL", "not there", str(missing))
+            show("PostgreSQL", "not there", note=str(missing))
 
 
 def _bench(label: str, folder: Path, fill: Callable[[str, int], tuple[str, int]], scale: Scale) -> None:
@@ -63,10 +63,10 @@ def _bench(label: str, folder: Path, fill: Callable[[str, int], tuple[str, int]]
             "read large": lambda: many.read([("npc", spread)], ["en"]),
         }
         assert len(many.read([("npc", spread)], ["en"]).rows) == TOUCHED
-        taken = time_interleaved(works, scale.choose(*ROUNDS), time.perf_counter)
+        taken = time_turns(works, scale.choose(*ROUNDS), time.perf_counter)
     for what, promise in (("render", True), ("read", False)):
-        ratio = taken[f"{what} large"] / taken[f"{what} small"]
-        show(f"{label}: {what}, {rows} rows against {SMALL}", f"{ratio:.2f} x", judge(ratio, MOST, at_most=True) if promise else "")
+        ratio = taken.ratio(f"{what} large", f"{what} small")
+        show(f"{label}: {what}, {rows} rows / {SMALL}", ratio, ".2f x", at_most=MOST if promise else None)
 
 
 def _fill_file(path: Path, count: int) -> tuple[str, int]:

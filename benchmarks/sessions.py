@@ -16,7 +16,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from benchmarks.measure import Scale, judge, show
+from benchmarks.measure import Scale, begin, show
 from promptc import Pack, load
 from promptc.frontend.segments import load_segments
 from promptc.sources.address import read_address
@@ -49,17 +49,17 @@ class SessionFigures:
 def bench_sessions(scale: Scale) -> None:
     """Prints for each pack, as it is and with the patch that puts what stays first: tokens met again, and what they cost with a cache."""
     turns = scale.choose(*_TURNS)
-    print(f"Sessions: {turns} turns that go on as real ones do, requests to Anthropic; of tidepool also its messages alone, without tools")
+    begin(f"Sessions: {turns} turns that go on as real ones do, requests to Anthropic; of tidepool also its messages alone, without tools")
     for name, (make, runs) in SESSIONS.items():
         states = list(make(turns))
         for patches, format, least in runs:
             with open_pack(name) as (pack, stores):
                 figures = measure_session(pack, states, patches, format, stores=stores)
             label = ", ".join([name, *patches, *(["messages"] if format == "messages" else [])])
-            show(f"{label}: met again", f"{figures.reuse:.0f} %", judge(figures.reuse, least, at_most=False) if least else "")
-            show("  in the worst turn", f"{figures.least:.0f} %")
+            show(f"{label}: met again", figures.reuse, ".0f %", at_least=least or None)
+            show("  in the worst turn", figures.least, ".0f %")
             if format != "messages":
-                show("  cost, of the cost without a cache", f"{figures.cost:.0f} %")
+                show("  cost, of the cost without a cache", figures.cost, ".0f %")
 
 
 @contextmanager

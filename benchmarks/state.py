@@ -8,10 +8,9 @@ import tempfile
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from statistics import median
 
 from benchmarks.blocks import make_transcript
-from benchmarks.measure import Scale, judge, show, time_interleaved, time_turns
+from benchmarks.measure import Scale, begin, show, time_turns
 from promptc.diag.findings import Span
 from promptc.frontend.json import load_json
 from promptc.frontend.state import StateSchema, load_state, load_state_schema
@@ -21,7 +20,7 @@ _SCHEMA = _ROOT / "packs/sentinel/state.schema.json"
 _TABLE = _ROOT / "fixtures/sentinel/base/table.json"
 _WORDS = 90
 _ROUNDS = 25
-_LIMIT = 6.0
+_LIMIT = 0.006
 
 # What a process does with the code kept of a schema, the schema and a state; each but the first also checks, ours fills in as well.
 _READ = "import sys; from promptc.frontend.json import load_json; state = load_json(open(sys.argv[3], 'rb').read(), 'state.json')"
@@ -50,12 +49,12 @@ def _bench_processes(rounds: int) -> None:
         works = {name: partial(_run, script, code, state) for name, script in _SCRIPTS.items()}
         taken = time_turns(works, rounds, clock=_read_children)
         size = state.stat().st_size
-    print(f"State: a new process that reads a state of {size} bytes, and one that also checks it and fills it in")
-    show("reading alone", f"{median(taken['read']) * 1e3:.1f} ms")
-    added = {name: median(one - read for one, read in zip(taken[name], taken["read"], strict=True)) * 1e3 for name in _SCRIPTS}
-    show("the check and the defaults add", f"{added['ours']:.1f} ms", judge(added["ours"], _LIMIT, at_most=True))
-    show("jsonschema adds", f"{added['jsonschema']:.1f} ms")
-    show("jsonschema-rs adds", f"{added['rust']:.1f} ms")
+    begin(f"State: a new process that reads a state of {size} bytes, and one that also checks it and fills it in")
+    added = taken.beyond("read")
+    show("reading alone", taken["read"], ".1f ms")
+    show("the check and the defaults add", added["ours"], ".1f ms", at_most=_LIMIT)
+    show("jsonschema adds", added["jsonschema"], ".1f ms")
+    show("jsonschema-rs adds", added["rust"], ".1f ms")
 
 
 def _bench_checks(size: int, rounds: int) -> None:
@@ -74,12 +73,13 @@ def _bench_checks(size: int, rounds: int) -> None:
         "loads": partial(json.loads, document.source.text),
         "load_state": lambda: load_state(document.source.text.encode(), schema, "state.json").digest,
     }
-    taken = time_interleaved(works, rounds)
-    print(f"State: a valid one with {size:,} blocks, in a process that has made all ready")
-    show("the check", f"{taken['check'] * 1e3:.2f} ms", f"filling in {taken['fill'] * 1e3:.2f} ms")
+    taken = time_turns(works, rounds)
+    begin(f"State: a valid one with {size:,} blocks, in a process that has made all ready")
+    show("the check", taken["check"], ".2f ms")
+    show("filling in", taken["fill"], ".2f ms")
     for name, label in (("jsonschema", "jsonschema"), ("rust", "jsonschema-rs"), ("fastjsonschema", "fastjsonschema (draft 7)")):
-        show(f"{label} / the check", f"{taken[name] / taken['check']:.1f} x")
-    show("load_state / json.loads", f"{taken['load_state'] / taken['loads']:.1f} x")
+        show(f"{label} / the check", taken.ratio(name, "check"), ".1f x", peer=label)
+    show("load_state / json.loads", taken.ratio("load_state", "loads"), ".1f x")
 
 
 def _load_schema() -> StateSchema:

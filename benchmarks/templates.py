@@ -8,7 +8,7 @@ from statistics import median
 from typing import Any
 
 from benchmarks.blocks import make_transcript
-from benchmarks.measure import Scale, judge, show, time_interleaved
+from benchmarks.measure import Scale, begin, show, time_turns
 from benchmarks.template_texts import FILES, TEMPLATES
 from promptc.diag.findings import Span
 from promptc.template.compile import load_template
@@ -22,18 +22,20 @@ def bench_templates(scale: Scale) -> None:
     """Prints, for each template, the time of a run and its ratio to Jinja's; asserts that both print the same."""
     state = make_world(scale.choose(50_000, 5_000))
     size = len(json.dumps(state, ensure_ascii=False).encode())
-    print(f"Templates: a run over a state of {size / 1000:.0f} KB, as a part of the time Jinja's ImmutableSandboxedEnvironment takes")
+    begin(f"Templates: a run over a state of {size / 1000:.0f} KB, as a part of the time Jinja's ImmutableSandboxedEnvironment takes")
     ratios = []
     for title, text in TEMPLATES.items():
         ours, jinja = _build_promptc(text, state), _build_jinja(text, state)
         made = ours()
         assert made == jinja(), f"{title}: the outputs differ"
-        taken = time_interleaved({"ours": partial(_repeat, ours), "jinja": partial(_repeat, jinja)}, scale.choose(*_ROUNDS))
-        ratios.append(taken["ours"] / taken["jinja"])
-        figures = f"{taken['ours'] / _REPEATS * 1e3:.2f} ms against {taken['jinja'] / _REPEATS * 1e3:.2f} ms, {len(made) / 1000:.0f} kB out"
-        show(title, f"{ratios[-1]:.2f} x", figures)
-    show("the worst", f"{max(ratios):.2f} x", judge(max(ratios), 0.6, at_most=True))
-    show("the median", f"{median(ratios):.2f} x", judge(median(ratios), 0.45, at_most=True))
+        taken = time_turns({"ours": partial(_repeat, ours), "jinja": partial(_repeat, jinja)}, scale.choose(*_ROUNDS))
+        ratio = taken.ratio("ours", "jinja")
+        ratios.append(ratio.middle)
+        mine, theirs = (f"{taken[name].middle / _REPEATS * 1e3:.2f} ms" for name in ("ours", "jinja"))
+        told = f"{mine} against {theirs}, {len(made) / 1000:.0f} kB out"
+        show(title, ratio, ".2f x", peer="Jinja2's sandbox", way="ours / theirs", note=told)
+    show("the worst", max(ratios), ".2f x", at_most=0.6)
+    show("the median", median(ratios), ".2f x", at_most=0.45)
 
 
 def make_world(size: int) -> dict[str, Any]:

@@ -1,15 +1,15 @@
 """Trimming: a whole render that cuts one long text, or some of many items, against encoding and counting alone."""
 
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import promptc
 from benchmarks.blocks import make_transcript
-from benchmarks.fitting import CountingMeter, fit_uncollected
-from benchmarks.measure import Scale, judge, show, time_interleaved
+from benchmarks.fitting import LOOP, CountingMeter, fit_uncollected
+from benchmarks.measure import Sample, Scale, begin, show, take_each, time_turns
 from promptc.model.stages import RenderOptions, Strained
 from promptc.passes.bind import bind
 from promptc.passes.strain import strain
@@ -27,19 +27,19 @@ _HEAD = "promptc: 1\nname: cut\nversion: 1.0.0\ntokenizer: cl100k_base\n"
 def bench_trimming(scale: Scale) -> None:
     """Prints the ratio of a render that trims a text never seen to one encode of it by tiktoken, and of a ladder over items to a loop."""
     for size in scale.choose(_SIZES, (1_000, 2_000, 3_000)):
-        print(f"Trimming: a text of {size:,} characters, never seen, to half its tokens: a render against tiktoken")
+        begin(f"Trimming: a text of {size:,} characters, never seen, to half its tokens: a render against tiktoken")
         for at in _BOUNDARIES:
             for name, steps in (("ladder", ""), ("one notch by `to`", ", to: {tokens: %d}")):
                 ratio = _time_text(size, at, steps, scale.choose(21 if size < 100_000 else 5, 1))
-                show(f"at {at}, {name} / one encode", f"{ratio:.1f} x", judge(ratio, 4, at_most=True))
+                show(f"at {at}, {name} / one encode", ratio, ".1f x", at_most=4, peer="one encode by tiktoken", way="ours / theirs")
     for items in scale.choose(_ITEMS, (5, 6, 7)):
-        print(f"Trimming: {items:,} items, counts cached, the oldest half cut to a token each: fitting against a bare loop")
+        begin(f"Trimming: {items:,} items, counts cached, the oldest half cut to a token each: fitting against a bare loop")
         for at in _BOUNDARIES:
             ratio = _time_items(items, at, scale.choose(5, 1))
-            show(f"at {at}, ladder / loop", f"{ratio:.0f} x", judge(ratio, 100, at_most=True))
+            show(f"at {at}, ladder / loop", ratio, ".0f x", at_most=100, peer=LOOP, way="ours / theirs")
 
 
-def _time_text(size: int, at: str, to: str, rounds: int) -> float:
+def _time_text(size: int, at: str, to: str, rounds: int) -> Sample:
     encode = load_encoding("cl100k_base").encode_ordinary
     texts = [_make_text(size, seed) for seed in range(rounds + 1)]
     most = min(len(encode(text)) for text in texts) // 2
@@ -50,12 +50,14 @@ def _time_text(size: int, at: str, to: str, rounds: int) -> float:
             folder, f"budget: {cap}\nsections: [{{id: one, text: '{{{{ state.text }}}}', overflow: [{{trim: {step}}}]}}]\ntruncate: [one]\n"
         )
     states = [pack.load_state({"text": text}) for text in texts]
-    works = {"trim": _each([partial(pack.render, state) for state in states]), "encode": _each([partial(encode, text) for text in texts])}
-    taken = time_interleaved(works, rounds)
-    return taken["trim"] / taken["encode"]
+    works = {
+        "trim": take_each(partial(pack.render, state) for state in states),
+        "encode": take_each(partial(encode, text) for text in texts),
+    }
+    return time_turns(works, rounds).ratio("trim", "encode")
 
 
-def _time_items(items: int, at: str, rounds: int) -> float:
+def _time_items(items: int, at: str, rounds: int) -> Sample:
     texts = [block["text"] for block in make_transcript(items, 90)]
     encode = load_encoding("cl100k_base").encode_ordinary
     half = sum(len(encode(f"{text}\n")) for text in texts[items // 2 :]) + items
@@ -66,8 +68,7 @@ def _time_items(items: int, at: str, rounds: int) -> float:
     strained = strain(bind(pack.model, pack.load_state({"log": texts}), meter, RenderOptions()))
     lines = [item.text + "\n" for selected in strained.selection.sections for item in selected.items]
     works: dict[str, Callable[[], object]] = {"fit": partial(_fit, strained), "loop": partial(_sum, lines, meter)}
-    taken = time_interleaved(works, rounds)
-    return taken["fit"] / taken["loop"]
+    return time_turns(works, rounds).ratio("fit", "loop")
 
 
 def _fit(strained: Strained) -> None:
@@ -90,9 +91,3 @@ def _load(folder: str, manifest: str) -> Any:
 def _make_text(size: int, seed: int) -> str:
     """Prose in paragraphs."""
     return "\n\n".join(block["text"] for block in make_transcript(int(size / _WORD / 90) + 1, 90, seed))[:size].strip()
-
-
-def _each(works: list[Callable[[], object]]) -> Callable[[], object]:
-    """A work that does the next of `works` at each call, so that none is done twice."""
-    left: Iterator[Callable[[], object]] = iter(works)
-    return lambda: next(left)()
