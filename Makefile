@@ -12,7 +12,7 @@ export PIP_NO_INPUT := 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check lint types tests drift cases wheel parts site prose bench test-engines prove accept codes api keys pictures format lock clean
+.PHONY: help demo test check lint types tests drift cases wheel parts site prose bench performance test-engines prove accept codes api keys pictures format lock clean
 
 help:  ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*##  *\(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -67,8 +67,11 @@ prose: $(VENV)/docs.stamp  ## how hard guides, codes and messages are to read: F
 	$(PY) tools/measure_prose.py docs/index.md docs/contract.md docs/tutorial.md docs/language.md docs/guides/*.md docs/reference/*.md docs/reference/keys/*.md \
 		docs/explanation/*.md compiler/promptc/diag/codes.toml
 
-bench: $(VENV)/bench.stamp  ## what is measured against whom; prints ratios
+bench: $(VENV)/bench.stamp  ## what is measured against whom, but the long parts; prints ratios
 	$(PY) -m benchmarks
+
+performance: $(VENV)/bench.stamp  ## the same, and write docs/performance.md from it
+	$(PY) -m benchmarks --write
 
 test-engines: $(VENV)/dev.stamp  ## the scripts of docs/guides/scale.md, each with its engine (minutes; Spark needs Java 17)
 	$(PY) tools/try_engines.py

@@ -1,6 +1,11 @@
-"""`python -m benchmarks [--small] [NAME ...]`: prints ratios; with names, only those parts; `--small`, as little as runs every line."""
+"""`python -m benchmarks [--small] [--write] [NAME ...]`: prints ratios; with names, only those parts."""
 
-import sys
+import argparse
+import os
+import time
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from pathlib import Path
 
 from benchmarks.asking import bench_asking
 from benchmarks.attacks import bench_attacks
@@ -13,8 +18,11 @@ from benchmarks.differences import bench_differences
 from benchmarks.fitting import bench_fitting
 from benchmarks.hot import bench_growth, bench_others
 from benchmarks.large import bench_large
-from benchmarks.measure import Scale
+from benchmarks.measure import Scale, take_shown
 from benchmarks.memory import bench_memory
+from benchmarks.page import write_page
+from benchmarks.record import PATH as RECORD
+from benchmarks.record import Part, Record, describe_here, read_record, write_record
 from benchmarks.retrieval import bench_retrieval
 from benchmarks.segments import bench_segments
 from benchmarks.sessions import bench_sessions
@@ -50,17 +58,52 @@ LONG = ("crashes",)
 
 def main() -> None:
     """Runs the parts asked for, or all but the long ones; all of them if they are to be small."""
-    scale = Scale("--small" in sys.argv[1:])
-    names = [name for name in sys.argv[1:] if name != "--small"] or [name for name in PARTS if scale.is_small or name not in LONG]
-    unknown = [name for name in names if name not in PARTS]
-    if unknown:
-        sys.exit(f"no such benchmark: {', '.join(unknown)}; known: {', '.join(PARTS)}")
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Measure promptc beside others, and print ratios.")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"a part: {' '.join(PARTS)} (without names all but: {' '.join(LONG)})")
+    parser.add_argument("--small", action="store_true", help="as little as goes through every line; the figures mean nothing")
+    parser.add_argument("--keep", type=Path, metavar="FILE", help="write what was shown to FILE, as JSON")
+    parser.add_argument("--write", action="store_true", help="put what was shown into docs/performance.json, and write docs/performance.md")
+    parser.add_argument("--draw", action="store_true", help="measure nothing, write docs/performance.md from docs/performance.json")
+    given = parser.parse_args()
+    if unknown := [name for name in given.names if name not in PARTS]:
+        parser.error(f"no such benchmark: {', '.join(unknown)}; known: {', '.join(PARTS)}")
+    if given.small and given.write:
+        parser.error("--small measures nothing that could be written to docs/performance.md")
+    if not given.draw:
+        names = given.names or [name for name in PARTS if given.small or name not in LONG]
+        measured = _measure(names, Scale(given.small))
+        if given.keep:
+            write_record(measured, given.keep)
+        if given.write:
+            write_record(_merge(measured))
+    if given.draw or given.write:
+        write_page(read_record())
+
+
+def _measure(names: Sequence[str], scale: Scale) -> Record:
     print("Medians of interleaved runs, in processor time (cold, segments, cases, retrieval: by the clock).")
+    print("± is half of what lies between the quartiles of so many turns, in per cent of the median.")
     print(scale.choose("Ratios hold from machine to machine; milliseconds do not.", "Smallest sizes: the figures mean nothing."))
-    print()
+    here, parts = describe_here(), {}
+    print(", ".join(f"{name} {told}" for name, told in [*here.machine.items(), *here.versions.items()]))
     for name in names:
-        PARTS[name](scale)
         print()
+        load, begun, day = f"{os.getloadavg()[0]:.1f}", time.perf_counter(), datetime.now(UTC).date().isoformat()
+        PARTS[name](scale)
+        parts[name] = Part(day, round(time.perf_counter() - begun), load, take_shown())
+        print(f"  {day}, {parts[name].seconds} s; {load} processes wanted a processor before it")
+    return here.add(parts)
 
 
-main()
+def _merge(measured: Record) -> Record:
+    """What is kept of another machine or of other versions cannot stand beside this run."""
+    kept = read_record() if RECORD.exists() else measured
+    if (kept.machine, kept.versions) != (measured.machine, measured.versions):
+        print("\nThe record is of another machine or of other versions: it is replaced, and holds only what was measured now.")
+        kept = measured
+    merged = kept.add(measured.parts)
+    return Record(merged.machine, merged.versions, {name: merged.parts[name] for name in PARTS if name in merged.parts})
+
+
+if __name__ == "__main__":
+    main()

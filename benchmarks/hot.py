@@ -15,7 +15,7 @@ _ROOT = Path(__file__).parents[1]
 _SIZES = (100, 1_000, 10_000, 100_000)
 _WORDS = 90  # about 130 tokens a block: a hundred of them fill 13 000 tokens
 _SHORT = 18  # about 28 tokens a block, as people talk at a table
-_PEERS = {"promptc": "promptc", "jinja": "tiktoken + Jinja2 over every block", "trim_messages": "langchain-core trim_messages"}
+_PEERS = {"promptc": "promptc", "jinja": "tiktoken + Jinja2", "trim_messages": "langchain-core trim_messages"}
 
 Make = Callable[[int, int, int], dict[str, Any]]
 
@@ -24,11 +24,11 @@ def bench_growth(scale: Scale) -> None:
     """Prints the time of a render at each size, and its growth from the smallest to the largest."""
     _bench_pack("sentinel (a window of 12 blocks)", _ROOT / "packs/sentinel", make_sentinel_state, _WORDS, scale)
     _bench_pack("Reach (as many blocks as 13,000 tokens hold)", _ROOT / "benchmarks/reach", make_reach_state, _WORDS, scale)
-    _bench_pack("Reach, blocks of ~28 tokens (100 do not fill it)", _ROOT / "benchmarks/reach", make_reach_state, _SHORT, scale)
+    _bench_pack("Reach, short blocks (28 tokens, 100 do not fill it)", _ROOT / "benchmarks/reach", make_reach_state, _SHORT, scale)
 
 
 def _bench_pack(title: str, folder: Path, make: Make, words: int, scale: Scale) -> None:
-    begin(f"Hot: {title}")
+    begin(f"Growth: {title}")
     pack = promptc.load(folder)
     states, loads, sizes = {}, {}, scale.choose(_SIZES, (5, 6, 7, 8))
     for size in sizes:
@@ -41,7 +41,7 @@ def _bench_pack(title: str, folder: Path, make: Make, words: int, scale: Scale) 
     for size in sizes:
         prompt = pack.render(states[size])
         show(f"N = {size:,}: {prompt.tokens:,} tokens", taken[str(size)], ".1f ms", point=(f"{name}: render", size))
-        show("  load_state before it", loads[size], ".0f ms", point=(f"{name}: load_state", size))
+        show("  load_state before it", loads[size], ".1f ms", point=(f"{name}: load_state", size))
     growth = taken.ratio(str(sizes[-1]), str(sizes[0]))
     show(f"growth from N = {sizes[0]:,} to N = {sizes[-1]:,}", growth, ".2f x", at_most=3 if words == _WORDS else None)
 
@@ -49,7 +49,7 @@ def _bench_pack(title: str, folder: Path, make: Make, words: int, scale: Scale) 
 def bench_others(scale: Scale) -> None:
     """Prints how long others take for the same work, as multiples of promptc's time, for blocks never seen."""
     for size in scale.choose((100, 1_000, 10_000), (5, 6, 7)):
-        begin(f"Against others: Reach, N = {size:,}, blocks never seen before")
+        begin(f"Others: Reach, N = {size:,}, blocks never seen before")
         seeds = iter(range(1_000, 2_000))
         fresh: dict[int, dict[str, Any]] = {}
 

@@ -100,10 +100,10 @@ class Line:
     """A point of the line that is called `series`: at this N."""
 
     def write(self) -> str:
-        """The line for a terminal; it takes 80 columns where it has no note."""
+        """The line for a terminal; it takes 80 columns at most where it has no note."""
         spread = f"{self.spread} of {self.turns}" if self.spread else ""
         promise = f"{self.target} {'kept' if self.is_kept else 'MISSED'}" if self.target else ""
-        told = f"  {self.label:<42}{f'{self.figure} {self.unit}'.rstrip():>10}  {spread:<9}"
+        told = f"  {self.label:<41}{f'{self.figure} {self.unit}'.rstrip():>11}  {spread:<10}"
         return "  ".join([told, *filter(None, (promise, self.note))]).rstrip()
 
 
@@ -139,7 +139,7 @@ def show(
 ) -> None:
     """Prints one line and keeps it for the record. `form` is that of the figure with its unit, such as `.2f x`; a text is shown as it is.
 
-    A ratio may have a target. It names its `peer` if it is one to the work of somebody else, and the `way` it is made. A `point` is that
+    A figure may have a target, in its unit. A ratio names its `peer` if it is one to the work of somebody else, and the `way` it is made. A `point` is that
     of a line over N.
     """
     digits, _, unit = form.partition(" ")
@@ -147,12 +147,12 @@ def show(
     if isinstance(sample, str):
         line = Line(label, sample, note=note)
     else:
-        figure = f"{sample.middle * _FACTORS.get(unit, 1):{digits}}"
+        middle = sample.middle * _FACTORS.get(unit, 1)
         spread = f"±{sample.spread:.0f}%" if sample.spread is not None else ""
         limit = at_most if at_most is not None else at_least
         target = f"{'≤' if at_most is not None else '≥'} {limit:g}" if limit is not None else ""
-        is_kept = limit is None or (sample.middle <= limit if at_most is not None else sample.middle >= limit)
-        line = Line(label, figure, unit, spread, len(sample.values), target, is_kept, note, peer, way, *point)
+        is_kept = limit is None or (middle <= limit if at_most is not None else middle >= limit)
+        line = Line(label, f"{middle:{digits}}", unit, spread, len(sample.values), target, is_kept, note, peer, way, *point)
     print(line.write(), flush=True)
     _SHOWN[-1].lines.append(line)
 

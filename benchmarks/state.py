@@ -20,7 +20,7 @@ _SCHEMA = _ROOT / "packs/sentinel/state.schema.json"
 _TABLE = _ROOT / "fixtures/sentinel/base/table.json"
 _WORDS = 90
 _ROUNDS = 25
-_LIMIT = 0.006
+_LIMIT = 6.0
 
 # What a process does with the code kept of a schema, the schema and a state; each but the first also checks, ours fills in as well.
 _READ = "import sys; from promptc.frontend.json import load_json; state = load_json(open(sys.argv[3], 'rb').read(), 'state.json')"

@@ -10,7 +10,7 @@ import promptc
 from benchmarks.blocks import make_transcript
 from benchmarks.fitting import LOOP, CountingMeter, fit_uncollected
 from benchmarks.measure import Sample, Scale, begin, show, take_each, time_turns
-from promptc.model.stages import RenderOptions, Strained
+from promptc.model.stages import RenderOptions
 from promptc.passes.bind import bind
 from promptc.passes.strain import strain
 from tests.cases.recount import load_encoding
@@ -67,13 +67,8 @@ def _time_items(items: int, at: str, rounds: int) -> Sample:
     meter = CountingMeter(pack.model.counting.counter)
     strained = strain(bind(pack.model, pack.load_state({"log": texts}), meter, RenderOptions()))
     lines = [item.text + "\n" for selected in strained.selection.sections for item in selected.items]
-    works: dict[str, Callable[[], object]] = {"fit": partial(_fit, strained), "loop": partial(_sum, lines, meter)}
+    works: dict[str, Callable[[], object]] = {"fit": partial(fit_uncollected, strained), "loop": partial(_sum, lines, meter)}
     return time_turns(works, rounds).ratio("fit", "loop")
-
-
-def _fit(strained: Strained) -> None:
-    strained.selection.bound.run.renew()
-    fit_uncollected(strained)
 
 
 def _sum(texts: list[str], meter: Any) -> int:

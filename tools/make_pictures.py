@@ -32,11 +32,11 @@ text { fill: #e6e9ef } .ground { fill: #1e2129 } .soft { fill: #a5adba } .line {
 
 
 class Picture:
-    """An SVG that grows downwards. It brings its own ground, and both of its sets of colours."""
+    """An SVG that grows downwards. It brings its own ground, and both of its sets of colours; with a `style`, more of them."""
 
-    def __init__(self, title: str) -> None:
+    def __init__(self, title: str, *, width: int = WIDTH, style: str = "") -> None:
         self.height = 0.0
-        self._title = title
+        self._title, self._width, self._style = title, width, f"{_STYLE}{style}"
         self._shapes: list[str] = []
 
     def write(self, x: float, y: float, text: str, kind: str = "", anchor: str = "start", width: float = 0) -> None:
@@ -52,9 +52,12 @@ class Picture:
         self._shapes.append(f'<path d="{path}" class="{kind}"/>')
 
     def finish(self) -> str:
-        head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {self.height:g}" width="{WIDTH * 4 // 3}" role="img">'
-        ground = f'<rect width="{WIDTH}" height="{self.height:g}" rx="8" class="ground"/>'
-        return "\n".join([head, f"<title>{escape(self._title)}</title>", f"<style>{_STYLE}</style>", ground, *self._shapes, "</svg>", ""])
+        shown = max(self._width, WIDTH * 4 // 3)
+        head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {self._width} {self.height:g}" width="{shown}" role="img">'
+        ground = f'<rect width="{self._width}" height="{self.height:g}" rx="8" class="ground"/>'
+        return "\n".join(
+            [head, f"<title>{escape(self._title)}</title>", f"<style>{self._style}</style>", ground, *self._shapes, "</svg>", ""]
+        )
 
 
 # --- why ladders nest ---

@@ -15,7 +15,7 @@ from mkdocs.structure.pages import Page
 ROOT = Path(__file__).resolve().parents[1]
 OUTSIDE = ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")
 """Documents at the top of the repository that are pages, too."""
-ASIDE = ("decisions/", "architecture", "contract", "explanation/benchmarks", "explanation/systems")
+ASIDE = ("decisions/", "architecture", "contract", "explanation/benchmarks", "explanation/systems", "performance")
 """What is for those who change promptc: the search gives it after the guides and the reference. So it does with `OUTSIDE`."""
 SHOWN = ("schemas",)
 """Folders whose files the site holds as they are."""

@@ -1,38 +1,38 @@
-"""Run every part of `python -m benchmarks` at its smallest size, and hold its lines to those of docs/explanation/benchmarks.md."""
+"""Run every part of `python -m benchmarks` at its smallest size, and hold the lines of docs/performance.json to those that it shows."""
 
 import re
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
+from benchmarks.record import PATH, Record, read_record
+
 ROOT = Path(__file__).resolve().parents[1]
-DOCUMENT = ROOT / "docs" / "explanation" / "benchmarks.md"
-_NAMED = ("Crashes:", "A crowd:")
-"""What begins the parts that run only when they are named, which the document does not show."""
 
 
 def main() -> int:
-    done = subprocess.run([sys.executable, "-m", "benchmarks", "--small"], cwd=ROOT, check=False, capture_output=True, text=True)
-    if done.returncode:
-        print(f"{done.stdout}{done.stderr}\npython -m benchmarks --small ended with {done.returncode}", file=sys.stderr)
-        return 1
-    _, text = DOCUMENT.read_text(encoding="utf-8").split("```text\n")
-    shown, printed = _list_labels(text.split("```")[0]), _list_labels(done.stdout)
-    for label in sorted(shown ^ printed):
-        print(
-            f"{DOCUMENT.relative_to(ROOT)} {'shows a line that is not printed' if label in shown else 'lacks the line'}: {label}",
-            file=sys.stderr,
-        )
-    print(f"{len(printed)} kinds of lines printed by the benchmarks at their smallest size")
-    return int(shown != printed)
+    with tempfile.TemporaryDirectory() as folder:
+        made = Path(folder, "small.json")
+        command = [sys.executable, "-m", "benchmarks", "--small", "--keep", str(made)]
+        done = subprocess.run(command, cwd=ROOT, check=False, capture_output=True, text=True)
+        if done.returncode:
+            print(f"{done.stdout}{done.stderr}\npython -m benchmarks --small ended with {done.returncode}", file=sys.stderr)
+            return 1
+        shown = _list_labels(read_record(made))
+    kept = _list_labels(read_record())
+    wrong = [(name, label) for name in kept for label in sorted(kept[name] ^ shown.get(name, set()))]
+    for name, label in wrong:
+        told = "has a line that is not shown any more" if label in kept[name] else "lacks the line"
+        print(f"{PATH.relative_to(ROOT)} {told}: {label}; run `python -m benchmarks --write {name}`", file=sys.stderr)
+    print(f"{sum(map(len, shown.values()))} kinds of lines shown by the benchmarks at their smallest size")
+    return int(bool(wrong))
 
 
-def _list_labels(text: str) -> set[str]:
-    """What the lines say, without their figures. The head tells what run it is, and which attacks are the slowest is chance."""
-    _, *parts = text.split("\n\n")
-    lines = [line for part in parts if not part.startswith(_NAMED) for line in part.split("\n")]
-    told = [line.strip() for line in lines if line.strip() and not re.search(r"\d steps ", line)]
-    return {re.sub(r"\d[\d.,]*", "#", re.split(r"\s{2,}", line)[0]) for line in told}
+def _list_labels(record: Record) -> dict[str, set[str]]:
+    """What the lines of each part say, without their figures; which attacks are the slowest is chance."""
+    lines = {name: [line for block in part.blocks for line in block.lines] for name, part in record.parts.items()}
+    return {name: {re.sub(r"\d[\d.,]*", "#", line.label) for line in lines[name] if " steps, " not in line.note} for name in lines}
 
 
 if __name__ == "__main__":
