@@ -3,7 +3,7 @@
 import argparse
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -52,8 +52,8 @@ PARTS = {
     "retrieval": bench_retrieval,
 }
 
-LONG = ("crashes",)
-"""What takes minutes, and runs when it is named."""
+LONG = ("cases", "crashes", "retrieval")
+"""What takes minutes, and runs when it is named: all else is done in eight minutes."""
 
 
 def main() -> None:
@@ -71,28 +71,30 @@ def main() -> None:
         parser.error("--small measures nothing that could be written to docs/performance.md")
     if not given.draw:
         names = given.names or [name for name in PARTS if given.small or name not in LONG]
-        measured = _measure(names, Scale(given.small))
-        if given.keep:
-            write_record(measured, given.keep)
-        if given.write:
-            write_record(_merge(measured))
+        for measured in _iter_measured(names, Scale(given.small)):
+            if given.keep:
+                write_record(measured, given.keep)
+            if given.write:
+                write_record(_merge(measured))
     if given.draw or given.write:
         write_page(read_record())
 
 
-def _measure(names: Sequence[str], scale: Scale) -> Record:
+def _iter_measured(names: Sequence[str], scale: Scale) -> Iterator[Record]:
+    """What is measured so far, after each part: a run that is stopped has kept what it did."""
     print("Medians of interleaved runs, in processor time (cold, segments, cases, retrieval: by the clock).")
     print("± is half of what lies between the quartiles of so many turns, in per cent of the median.")
     print(scale.choose("Ratios hold from machine to machine; milliseconds do not.", "Smallest sizes: the figures mean nothing."))
-    here, parts = describe_here(), {}
-    print(", ".join(f"{name} {told}" for name, told in [*here.machine.items(), *here.versions.items()]))
+    measured = describe_here()
+    print(", ".join(f"{name} {told}" for name, told in [*measured.machine.items(), *measured.versions.items()]))
     for name in names:
         print()
         load, begun, day = f"{os.getloadavg()[0]:.1f}", time.perf_counter(), datetime.now(UTC).date().isoformat()
         PARTS[name](scale)
-        parts[name] = Part(day, round(time.perf_counter() - begun), load, take_shown())
-        print(f"  {day}, {parts[name].seconds} s; {load} processes wanted a processor before it")
-    return here.add(parts)
+        part = Part(day, round(time.perf_counter() - begun), load, take_shown())
+        print(f"  {day}, {part.seconds} s; {load} processes wanted a processor before it")
+        measured = measured.add({name: part})
+        yield measured
 
 
 def _merge(measured: Record) -> Record:

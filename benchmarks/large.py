@@ -7,11 +7,10 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
-from statistics import median
 
 import promptc
 from benchmarks.blocks import make_reach_state, make_sentinel_state
-from benchmarks.measure import Scale, judge, show, time_interleaved
+from benchmarks.measure import Sample, Scale, Turns, begin, show, time_turns
 
 _ROOT = Path(__file__).parents[1]
 _WORDS = 90
@@ -36,7 +35,7 @@ def bench_large(scale: Scale) -> None:
 
 
 def _bench_reports(scale: Scale) -> None:
-    print("Large: a report beside its render, sentinel, N blocks in a loaded state")
+    begin("Large: a report beside its render, sentinel, N blocks in a loaded state")
     pack = promptc.load(_ROOT / "packs/sentinel")
     for size in scale.choose(_SIZES, (5, 6, 7)):
         raw = make_sentinel_state(size, _WORDS)
@@ -49,11 +48,9 @@ def _bench_reports(scale: Scale) -> None:
             "render": lambda state=state: pack.render(state),  # type: ignore[misc]
             "both": lambda state=state: pack.render(state).report,  # type: ignore[misc]
         }
-        taken = time_interleaved(works, scale.choose(15, 1))
-        ratio = (taken["both"] - taken["render"]) / taken["render"]
-        show(f"N = {size:,}: the report / the render", f"{ratio:.2f} x", judge(ratio, 1.5, at_most=True))
-        share = (digested - loaded) / (loaded - begun)
-        show("the digest of a dict, once / load_state", f"{share:.2f} x")
+        ratio = time_turns(works, scale.choose(15, 1)).ratio("both", "render")
+        show(f"N = {size:,}: the report / the render", Sample(tuple(one - 1 for one in ratio.values)), ".2f x", at_most=1.5)
+        show("the digest of a dict, once / load_state", (digested - loaded) / (loaded - begun), ".2f x")
 
 
 def _bench_file(title: str, count: int, words: int, rounds: int) -> None:
@@ -61,19 +58,21 @@ def _bench_file(title: str, count: int, words: int, rounds: int) -> None:
         path = Path(folder) / "state.json"
         path.write_bytes(json.dumps(make_reach_state(count, words)).encode())
         size = path.stat().st_size
-        print(f"Large: a state of {size / 1e6:.0f} MB, {count:,} {title}, in a new process")
+        begin(f"Large: a state of {size / 1e6:.0f} MB, {count:,} {title}, in a new process")
         scripts = {"json": _THEIRS, "ours": _OURS, "render": _RENDER, "report": _REPORT}
         found = {name: list[tuple[float, int]]() for name in scripts}
         for _ in range(rounds):
             for name, script in scripts.items():
                 found[name].append(_run(script, path))
-    seconds = {name: median(taken for taken, _ in runs) for name, runs in found.items()}
+    seconds = Turns({name: [taken for taken, _ in runs] for name, runs in found.items()})
     peaks = {name: max(peak for _, peak in runs) / size for name, runs in found.items()}
-    show("json.loads alone", f"{seconds['json'] * 1e3:.0f} ms", f"peak memory {peaks['json']:.1f} x the file")
+    show("json.loads alone", seconds["json"], ".0f ms")
+    show("  peak memory / the file", peaks["json"], ".1f x")
     for name, label in (("ours", "load_state"), ("render", "load_state and render"), ("report", "the same and the report")):
-        ratio = seconds[name] / seconds["json"]
-        show(f"{label} / json.loads", f"{ratio:.2f} x", judge(ratio, 2, at_most=True) if name != "report" else "")
-        show("  peak memory / the file", f"{peaks[name]:.2f} x", judge(peaks[name], 4, at_most=True))
+        limit = 2 if name != "report" else None
+        ratio = seconds.ratio(name, "json")
+        show(f"{label} / json.loads", ratio, ".2f x", at_most=limit, peer="json.loads alone", way="ours / theirs")
+        show("  peak memory / the file", peaks[name], ".2f x", at_most=4)
 
 
 def _run(script: str, path: Path) -> tuple[float, int]:

@@ -139,8 +139,8 @@ def show(
 ) -> None:
     """Prints one line and keeps it for the record. `form` is that of the figure with its unit, such as `.2f x`; a text is shown as it is.
 
-    A figure may have a target, in its unit. A ratio names its `peer` if it is one to the work of somebody else, and the `way` it is made. A `point` is that
-    of a line over N.
+    A figure may have a target, in its unit. A ratio names its `peer` if it is one to the work of somebody else, and the `way` it is
+    made. A `point` is that of a line over N.
     """
     digits, _, unit = form.partition(" ")
     sample = Sample((value,)) if isinstance(value, float | int) else value

@@ -29,6 +29,10 @@ _HEAD = """\
 Each figure is a median over turns in which all that is compared runs one after the other. The spread is half of what lies between the
 quartiles, in per cent of the median. A ratio holds from machine to machine, milliseconds do not.
 """
+_BUSY = """
+**The machine was busy.** Before some parts more processes wanted a processor than it has cores. Times by the clock are longer then, and
+spreads are wider.
+"""
 _PEERS_TOLD = """\
 ![Bars from the line of equal time: to the right promptc is faster than a peer, to the left it is slower](pictures/performance-peers.svg)
 
@@ -73,13 +77,14 @@ def _name_chart(name: str) -> str:
 def _render_machine(record: Record) -> str:
     machine = "\n".join(f"| {name} | {value} |" for name, value in record.machine.items())
     versions = ", ".join(f"{name} {number}" for name, number in record.versions.items())
-    return f"| machine | |\n| --- | --- |\n{machine}\n| versions | {versions} |\n"
+    busy = any(float(part.load) > float(record.machine["cores"]) for part in record.parts.values())
+    return f"| machine | |\n| --- | --- |\n{machine}\n| versions | {versions} |\n{_BUSY if busy else ''}"
 
 
 def _render_part(name: str, part: Part) -> str:
     title = name.capitalize()
-    busy = f"Before it, {part.load} processes wanted a processor" if part.load else "How busy the machine was is not known"
-    head = f"## {title}\n\nMeasured on {part.date}, in {part.seconds} s. {busy}. [What is compared](explanation/benchmarks.md#{name}).\n"
+    busy = f"Before it, {part.load} processes wanted a processor."
+    head = f"## {title}\n\nMeasured on {part.date}, in {part.seconds} s. {busy} [What is compared](explanation/benchmarks.md#{name}).\n"
     chart = f"\n![{_CURVES[name]}; both axes are logarithmic]({_name_chart(name)})\n" if name in _CURVES else ""
     return "\n".join([f"{head}{chart}", *(_render_block(block) for block in part.blocks)])
 
