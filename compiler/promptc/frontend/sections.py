@@ -33,6 +33,7 @@ from promptc.model.section import (
     Evict,
     Fail,
     Fence,
+    Freeze,
     Grouping,
     Items,
     Limit,
@@ -192,6 +193,7 @@ def _iter_items(items: Items) -> Iterator[Expression | Template]:
                 yield matches.last
     optional = (
         items.id, items.number, items.where, items.tally,
+        items.freeze.shown if items.freeze else None,
         items.window.last if items.window and not isinstance(items.window.last, int) else None,
         items.dedupe.by if items.dedupe else None,
         items.limit_per.by if items.limit_per else None,
@@ -224,6 +226,7 @@ def load_items(node: Node, declared: Declared, compiler: TextCompiler) -> Items:
         window=_load_window(window, compiler) if window else None,
         anchors=_load_matches(node.value["anchors"], compiler) if node.get("anchors") else None,
         keep=tuple(_load_matches(one, compiler) for one in node.list("keep")),
+        freeze=_load_freeze(node.get("freeze"), compiler),
         dedupe=_load_dedupe(node.get("dedupe"), compiler),
         sort=tuple(_load_sort_key(one, compiler) for one in node.list("sort")),
         limit_per=_load_limit_per(limit_per, compiler) if limit_per else None,
@@ -328,6 +331,11 @@ def _load_window(node: Node, compiler: TextCompiler) -> Window:
 
 def _load_matches(node: Node, compiler: TextCompiler) -> Matches:
     return Matches(compiler.expression(node.value["where"]), compiler.find_expression(node.get("last")), node.number("within", 1000))
+
+
+def _load_freeze(node: Node | None, compiler: TextCompiler) -> Freeze | None:
+    late = node.text("late", "end") if node is not None else ""
+    return Freeze(node.span, compiler.expression(node.value["shown"]), "out" if late == "out" else "end") if node is not None else None
 
 
 def _load_dedupe(node: Node | None, compiler: TextCompiler) -> Dedupe | None:

@@ -451,7 +451,9 @@ def has_reach(section: Section, plan: Plan, pack: PackModel) -> bool:
     items = section.items
     if items is None or section.pinned or not section.overflow or not _is_plain_evict(section.overflow[0]):
         return False
-    if items.sort or items.dedupe or items.limit_per or items.limit or items.group or items.message or items.tool or _shows_ids(items):
+    if items.sort or items.dedupe or items.limit_per or items.limit or items.group or items.message or items.tool or items.freeze:
+        return False
+    if _shows_ids(items):
         return False
     others = [step for step in _iter_shared_steps(plan, pack) if section.id in step.sections]
     if not all(map(_is_harmless, others)) or any(_counts_removed(step) for step in section.overflow):

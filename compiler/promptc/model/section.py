@@ -83,6 +83,17 @@ class Matches:
 
 
 @frozen
+class Freeze:
+    """What was shown once stays where it stood. `shown` gives the ids of what the turn before showed, in order. All that is new stands
+    behind that; what comes `late` (its place in the source is before one that stands) does so, too, or stays `out`.
+    """
+
+    span: Span
+    shown: Expression
+    late: Literal["end", "out"] = "end"
+
+
+@frozen
 class Dedupe:
     """Removal of items whose text `by` was met before. `places` are those of the names in `against`."""
 
@@ -250,6 +261,7 @@ class Items:
     window: Window | None = None
     anchors: Matches | None = None
     keep: tuple[Matches, ...] = ()
+    freeze: Freeze | None = None
     dedupe: Dedupe | None = None
     sort: tuple[SortKey, ...] = ()
     limit_per: LimitPer | None = None
@@ -317,6 +329,16 @@ class Section:
     def is_tools(self) -> bool:
         """Whether its items are the tools of the request. They stand in no message."""
         return self.items is not None and self.items.tool is not None
+
+    @property
+    def is_frozen(self) -> bool:
+        """Whether its items stand in the order in which they came, whatever their places in the source."""
+        return self.items is not None and self.items.freeze is not None and self.items.freeze.late == "end"
+
+    @property
+    def is_ageless(self) -> bool:
+        """Whether none of its items is older than another: of equal ones the last goes first, so that the beginning stays."""
+        return self.is_tools or self.is_frozen
 
 
 def show_score(micro: int, places: int = 3) -> str:

@@ -67,7 +67,8 @@ class Item:
     ends, `text` the same guarded. `unit` is shared by items that live and die together. `content` is a message item's list of parts, None
     for plain text; `media` are those that are no text, as they were counted, and `beyond` the units that they count beyond the lines that
     stand for them in the text. `tool` is the tool that an item of `tools` is, in the form that it has. `speaker`
-    is the name of who speaks a message, where it has one.
+    is the name of who speaks a message, where it has one. `held` is the stage that would leave it out, where it stands because it stood
+    before.
     """
 
     id: str
@@ -90,6 +91,7 @@ class Item:
     beyond: int = 0
     tool: Tool | None = None
     speaker: str = ""
+    held: str = ""
 
 
 @frozen(eq=False)
@@ -103,7 +105,8 @@ class GroupHeader:
 @frozen(eq=False)
 class Selected:
     """One section after selection: its items in order, before any budget. `left_out` counts items by stage; `gathered` is what its source
-    gave it where that is not the state.
+    gave it where that is not the state. Of a list with `freeze`, `standing` are the ids of what stands where it stood, in order, and `gone`
+    those that the source does not have any more.
     """
 
     section: Section
@@ -119,6 +122,8 @@ class Selected:
     found: tuple[Finding, ...] = ()
     warnings: tuple[Diagnostic, ...] = ()
     gathered: Gathered | None = None
+    standing: tuple[str, ...] = ()
+    gone: tuple[str, ...] = ()
 
 
 @frozen(eq=False)
@@ -189,6 +194,7 @@ class Gathered:
 
     `left_out` counts by stage what the source had and did not give, `account` is what a report tells of it: plain JSON data. `refused` are
     the best of what was scored and not given, each as a chunk of the account with `why`; `unwanted` counts what `retrieve.where` refused.
+    The last `held` of the values are there only because they were shown before.
     """
 
     values: tuple[Any, ...]
@@ -200,6 +206,7 @@ class Gathered:
     refused: tuple[Mapping[str, Any], ...] = ()
     unwanted: int = 0
     warnings: tuple[Diagnostic, ...] = ()
+    held: int = 0
 
 
 class Gathering(Protocol):

@@ -16,7 +16,7 @@ from promptc.model.section import MICRO, Retrieve, Section, Segments, show_score
 from promptc.model.sources import CorpusIndex, Segment, StateIndex, Store
 from promptc.model.stages import Bound, Gathered, SourceDigest
 from promptc.passes.bind import evaluate_key, find_whole
-from promptc.passes.items.read import HIDDEN, Shows
+from promptc.passes.items.read import HIDDEN, Shows, read_shown
 from promptc.sources.retrieval.local import IndexAtHand, IndexedItem
 from promptc.sources.retrieval.retrieve import Boost, ChunkFilter, ChunkQuery, FoundChunk, Retrieved
 from promptc.sources.retrieval.scoring import has_words
@@ -100,14 +100,19 @@ class Gatherer:
         `PromptcError`; `DiskError` where a source cannot be read.
         """
         source, shows = section.items.source if section.items is not None else None, bound.find_shows()
+        freeze = section.items.freeze if section.items is not None else None
+        shown = read_shown(freeze, names, section.id) if freeze is not None else ()
         if isinstance(source, Segments):
             store = self._stores[source.store]
             asked = ask_segments(section.id, source, store, names)
-            return gather_segments(section.id, source, store, asked, read=self._read, list_refs=self._list_refs, shows=shows)
+            whole = _ask(section.id, replace(source, ref=None), store, names) if shown else None
+            gathered = gather_segments(section.id, source, store, asked, read=self._read, list_refs=self._list_refs, shows=shows)
+            return _hold_segments(gathered, source, store, whole, shown, self._read, shows) if whole is not None else gathered
         assert isinstance(source, Retrieve)
         stamp, visible = f"{bound.state.digest} {bound.pack.digest}", bound.pack.visible
         filter = _make_condition(visible, bound.names, stamp) if visible is not None else None
-        return gather_chunks(section.id, source, names, stamp, open=partial(self._open, source, bound), ask=self._sources.ask, shows=filter)
+        open = partial(self._open, source, bound)
+        return gather_chunks(section.id, source, names, stamp, open=open, ask=self._sources.ask, shows=filter, shown=shown)
 
     def _open(self, source: Retrieve, bound: Bound, version: str | None) -> Sequence[IndexAtHand]:
         known = {index.name: index for index in bound.pack.indexes}
@@ -198,6 +203,24 @@ def gather_segments(
         digests=tuple(SourceDigest("store", store.name, _digest(answer.rows)) for answer in found),
         warnings=tuple(warnings),
     )
+
+
+def _hold_segments(
+    gathered: Gathered, source: Segments, store: Store, whole: SegmentQuery, shown: Sequence[str], read: Read, shows: Shows | None
+) -> Gathered:
+    """With the rows of the scope that were shown before and that nothing asks for now; `segments.where` and `visible` hold for them, too."""
+    asked = {value["id"] for value in gathered.values}
+    missing = frozenset(shown) - asked
+    if not missing:
+        return gathered
+    rows = read(store, (whole.wish,), whole.preference).rows
+    items = [describe_segment(row) for row in rows if row.id in missing]
+    held = [item for item in items if shows is None or shows(item)]
+    if source.where is not None:
+        held = [item for item in held if source.where.evaluate({**whole.names, "item": item})]
+    told = render_canonical_json(held)
+    digest = SourceDigest("store", store.name, render_digest(told.encode("utf-8", "surrogatepass")))
+    return replace(gathered, values=(*gathered.values, *held), held=len(held), digests=(*gathered.digests, digest))
 
 
 def describe_segment(row: Segment) -> dict[str, Any]:
@@ -408,31 +431,34 @@ def _list(value: Any) -> Sequence[Any]:
 
 
 def gather_chunks(
-    section: str, source: Retrieve, names: Mapping[str, Any], stamp: str, *, open: Open, ask: Ask, shows: ChunkFilter | None
+    section: str, source: Retrieve, names: Mapping[str, Any], stamp: str, *, open: Open, ask: Ask, shows: ChunkFilter | None,
+    shown: Sequence[str] = (),
 ) -> Gathered:
-    """The best chunks of those the pack shows, best first. `open` gives the indexes for a version, which a query without words does not
-    need; `stamp` changes with every state and pack.
+    """The best chunks of those the pack shows, best first, and behind them those of `shown`, by id, that were not found. `open` gives the
+    indexes for a version, which a query without words does not need; `stamp` changes with every state and pack.
 
     Raises `PromptcError`: PC0554 for a query and PC0555 for a version of another kind than text.
     """
     queries = tuple(_iter_queries(section, source, names))
     wanted = source.version
     version = _read_version(f"`retrieve.version` of `{section}`", wanted, names, "PC0555") if wanted is not None else None
-    indexes = open(version) if any(map(has_words, queries)) else ()
-    request = replace(_make_request(source, queries, version, names, stamp), shows=shows)
+    is_asked = any(map(has_words, queries))
+    indexes = open(version) if is_asked or shown else ()
+    request = replace(_make_request(source, queries, version, names, stamp), shows=shows, shown=tuple(shown))
     found = ask(indexes, request) if indexes else Retrieved(is_sparse=source.sparse_below > 0)
     chosen, floor = len(found.found), found.under_floor
     hidden = found.hidden + sum(index.hidden for index in indexes)
     left_out = {HIDDEN: hidden, "candidates": found.beyond, "floor": floor, "top": found.considered - found.beyond - floor - chosen}
     return Gathered(
-        values=tuple(one.describe() for one in found.found),
+        values=tuple(one.describe() for one in (*found.found, *found.held)),
+        held=len(found.held),
         left_out={stage: count for stage, count in left_out.items() if count},
         account=_describe_retrieval(indexes, version, found),
         digests=tuple(SourceDigest("index", index.name, index.fingerprint) for index in indexes),
         is_sparse=found.is_sparse,
         unwanted=found.unwanted,
         refused=tuple({**_describe_chunk(one, found.queries), "why": why} for one, why in found.refused),
-        warnings=(*(_warn_chunks(section, source, note) for note in found.notes), *_warn_few(section, source, queries, found, indexes)),
+        warnings=(*(_warn_chunks(section, source, note) for note in found.notes), *_warn_few(section, source, queries, found, indexes if is_asked else ())),
     )
 
 

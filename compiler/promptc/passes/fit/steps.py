@@ -1,7 +1,7 @@
 """The notches of each step (contract.md §5): an `iter_...` for each kind gives them lazily, in the order they are taken.
 
 A step goes through entries by predicate classes (`order`) or by a value (`by`), oldest first within one (`iter_classes`); `StepScope`
-holds the names its expressions see.
+holds the names its expressions see. Where neither is given, what only `freeze` holds goes first.
 """
 
 from __future__ import annotations
@@ -96,6 +96,8 @@ def _list_rounds(step: Evict, sites: Sequence[Site], is_group: bool) -> list[_Ro
             if step.step == 1:
                 wholes.append((rank, (site, why, ranked, False)))
                 continue
+            if fit.section.is_frozen:  # numbers say nothing of its order, and what went is not shown again: blocks begin at what is left
+                ordinal = {id(block[0]): place for place, block in enumerate(ranked)}
             bundles = _bundle(ranked, step.step, ordinal)
             wholes.append((rank, (site, why, [list(chain(*bundle)) for bundle in bundles], True)))
             parts.append((rank, (site, f"{why}; one by one, no whole block is left", list(chain(*bundles)), False)))
@@ -300,12 +302,12 @@ def list_units(fit: SectionLayout) -> list[list[Entry]]:
 def sort_by_age(blocks: Sequence[list[Entry]], fit: SectionLayout) -> list[list[Entry]]:
     """Blocks by the place of their first entry in the source, which is another order than the section's where that sorts or groups.
 
-    Tools have no age. The last of them goes first, whatever their order in the source.
+    Tools have no age, nor has what stands where it stood. The last goes first, whatever their order in the source.
     """
     items = fit.section.items
-    if fit.section.is_tools:
+    if fit.section.is_ageless:
         return list(reversed(blocks))
-    if items is None or not (items.sort or items.group):
+    if items is None or not (items.sort or items.group or items.freeze):
         return list(blocks)
     return sorted(blocks, key=lambda block: block[0].item.unit)
 
@@ -330,7 +332,12 @@ def rank_classes(step: Ranked, blocks: Sequence[Block], scope: StepScope) -> Ite
     elif step.by is not None:
         yield from _iter_smallest(step.by, blocks, scope)
     else:
-        yield 0, scope.first, list(blocks)
+        held = [block for block in blocks if block[0].item.held and scope.is_frozen]
+        if held:
+            yield 0, f"held by `freeze`, {scope.first}", held
+        rest = [block for block in blocks if not (block[0].item.held and scope.is_frozen)]
+        if rest or not held:
+            yield 1, scope.first, rest
 
 
 def _iter_matching(order: Sequence[Expression], blocks: Sequence[Block], scope: StepScope) -> Iterator[tuple[float, str, list[Block]]]:
@@ -375,7 +382,8 @@ class StepScope:
     def __init__(self, section: Section, names: Mapping[str, Any], meter: Meter, pay: Callable[[int], None]) -> None:
         """`pay` is told the steps of counting an entry."""
         self.names = names
-        self.first = "last first" if section.is_tools else "oldest first"
+        self.first = "last first" if section.is_ageless else "oldest first"
+        self.is_frozen = section.is_frozen
         self._meter = meter
         self._pay = pay
         self._bound = dict(names)
@@ -397,6 +405,7 @@ class StepScope:
             "number": item.number,
             "anchor": item.anchor,
             "kept": item.kept,
+            "held": bool(item.held),
             "chars": len(entry.text),
             "form": entry.form,
         }

@@ -42,33 +42,59 @@ class Arranged:
     left_out: Mapping[str, int]
 
 
-def arrange_items(items: Items, read: Sequence[Read], bind: Bind, against: Mapping[str, Sequence[Any]], section: str) -> Arranged:
-    """`read` after the stages the section declares. `against` holds the author's data that earlier sections selected, by section."""
+def arrange_items(
+    items: Items,
+    read: Sequence[Read],
+    bind: Bind,
+    against: Mapping[str, Sequence[Any]],
+    section: str,
+    standing: Sequence[Read] = (),
+) -> Arranged:
+    """`read` after the stages the section declares. `against` holds the author's data that earlier sections selected, by section.
+    `standing` is what stands where it stood: no stage takes it away, and it comes first, in this order.
+    """
     left_out: dict[str, int] = {}
+    lost: dict[int, str] = {}
+    stands = {one.place for one in standing}
     kept = list(read)
+
+    def pass_on(stage: str, after: list[Read]) -> list[Read]:
+        if len(after) < len(kept):
+            remaining = {one.place for one in after}
+            lost.update((one.place, stage) for one in kept if one.place not in remaining)
+            count = sum(1 for one in kept if one.place not in remaining and one.place not in stands)
+            left_out.update({stage: count} if count else {})
+        return after
+
+    if items.freeze is not None and items.freeze.late == "out" and stands:
+        kept = pass_on("late", [one for one in kept if one.place > max(stands) or one.place in stands])
     if items.dedupe is not None:
-        kept = _count("dedupe", kept, _dedupe(items.dedupe, kept, bind, against, section), left_out)
+        kept = pass_on("dedupe", _dedupe(items.dedupe, kept, bind, against, section, standing))
     if items.sort:
         kept = _sort(items.sort, kept, bind, section)
     if items.limit_per is not None:
-        kept = _count("limit_per", kept, _limit_per(items.limit_per, kept, bind, section), left_out)
+        kept = pass_on("limit_per", _limit_per(items.limit_per, kept, bind, section))
     if items.limit is not None:
-        kept = _count("limit", kept, _limit(items.limit, kept), left_out)
+        kept = pass_on("limit", _limit(items.limit, kept))
+    if items.freeze is not None:
+        held = [replace(one, held=lost[one.place]) if one.place in lost else one for one in standing]
+        kept = [*held, *(one for one in kept if one.place not in stands)]
     if items.group is None:
         return Arranged(tuple(kept), (None,) * len(kept), left_out)
     return _group(items.group.by, kept, bind, section, left_out)
 
 
-def _count(stage: str, before: list[Read], after: list[Read], left_out: dict[str, int]) -> list[Read]:
-    if len(after) < len(before):
-        left_out[stage] = len(before) - len(after)
-    return after
-
-
-def _dedupe(dedupe: Dedupe, read: list[Read], bind: Bind, against: Mapping[str, Sequence[Any]], section: str) -> list[Read]:
+def _dedupe(
+    dedupe: Dedupe, read: list[Read], bind: Bind, against: Mapping[str, Sequence[Any]], section: str, standing: Sequence[Read]
+) -> list[Read]:
     met = {make_dedupe_key(dedupe, bind(Read(-1, -1, value)), section) for name in dedupe.against for value in against[name]}
+    met.update(make_dedupe_key(dedupe, bind(one), section) for one in standing)
+    stands = {one.place for one in standing}
     remaining: list[Read] = []
     for one in reversed(read) if dedupe.keep == "last" else read:
+        if one.place in stands:
+            remaining.append(one)
+            continue
         text = make_dedupe_key(dedupe, bind(one), section)
         if text not in met:
             met.add(text)

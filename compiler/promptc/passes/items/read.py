@@ -13,7 +13,7 @@ from promptc.diag.findings import fail, show_value
 from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any
 from promptc.model.media import MEDIA_KINDS
-from promptc.model.section import PART_KINDS, Items, Matches, MessageForm, Window, read_part_kind
+from promptc.model.section import PART_KINDS, Freeze, Items, Matches, MessageForm, Window, read_part_kind, spell_key
 from promptc.model.stages import Gathered
 from promptc.passes.bind import evaluate_count, evaluate_key, find_whole, type_key
 from promptc.template.compile import Expression
@@ -27,6 +27,8 @@ _BLANK = "blank text"
 
 HIDDEN = "hidden"
 """The stage of what the pack's `visible` does not show, as reports count it."""
+
+_SHOWN = "give the `id` of each item that the report of the turn before has in this section, in order; an empty list before the first turn"
 
 Shows = Callable[[Any], bool]
 
@@ -78,7 +80,9 @@ _ENCODED = compile_later(
 
 @frozen(eq=False)
 class Read:
-    """One element that was read: its place in `from`, its number, the marks of the pipeline, and its element of `each`."""
+    """One element that was read: its place in `from`, its number, the marks of the pipeline, its element of `each`, and the stage that
+    would leave it out, where it stands because it stood before (`held`).
+    """
 
     place: int
     number: int
@@ -87,6 +91,7 @@ class Read:
     kept: bool = False
     windowed: bool = True
     element: Any = None
+    held: str = ""
 
 
 @frozen(eq=False)
@@ -125,12 +130,13 @@ class ItemReader:
         self._source = self._evaluate_source(items.source) if isinstance(items.source, Expression) else _list_values(gathered)
         self._elements = gathered.elements if gathered is not None else ()
         self._shows = shows if gathered is None else None
+        self._size = len(self._source) - (gathered.held if gathered is not None else 0)
         self._refused: dict[int, str] = {}
 
     @property
     def size(self) -> int:
-        """How many elements the source has."""
-        return len(self._source)
+        """How many elements the source has, without those that it gave only because they were shown before."""
+        return self._size
 
     @property
     def source(self) -> Sequence[Any]:
@@ -155,6 +161,29 @@ class ItemReader:
         self._check_numbers(read.items)
         return read
 
+    def list_shown(self) -> list[Read]:
+        """Every element that the pack shows, oldest first, whatever the stages make of it: what may stand where it stood."""
+        shown: list[Read] = []
+        for place, value in enumerate(self._source):
+            self._run.pay(_LOOK, self._items.span, self._reading)
+            if self._shows is None or self._shows(value):
+                shown.append(self._make(place, value))
+        return shown
+
+    def hold(self, reading: Reading, standing: Sequence[Read]) -> tuple[tuple[Read, ...], dict[str, int]]:
+        """What stands where it stood, each as it was read, or held where it was not; and what `reading` then leaves out."""
+        read = {one.place: one for one in reading.items}
+        left_out = dict(reading.left_out)
+        held: list[Read] = []
+        for one in standing:
+            if one.place in read:
+                held.append(read[one.place])
+                continue
+            stage = "source" if one.place >= self._size else self._refused.get(one.place, "window")
+            left_out[stage] = left_out.get(stage, 1) - 1
+            held.append(replace(one, windowed=False, held=stage))
+        return tuple(held), {stage: count for stage, count in left_out.items() if count}
+
     def _evaluate_source(self, expression: Expression) -> list[Any]:
         source = expression.evaluate(self._names)
         if source is None:
@@ -170,7 +199,7 @@ class ItemReader:
 
     def _iter_newest(self) -> Iterator[Read]:
         """The elements that are shown and pass `where`, newest first."""
-        for place in range(len(self._source) - 1, -1, -1):
+        for place in range(self._size - 1, -1, -1):
             value = self._source[place]
             self._run.pay(_LOOK, self._items.span, self._reading)
             by = self._find_refusing(place, value)
@@ -225,8 +254,8 @@ class ItemReader:
         """Kept elements by place: the newest `last` matches among the last `within` places."""
         kept: dict[int, Read] = {}
         for matches in self._items.keep:
-            first = max(0, len(self._source) - matches.within)
-            places = range(len(self._source) - 1, first - 1, -1)
+            first = max(0, self._size - matches.within)
+            places = range(self._size - 1, first - 1, -1)
             for place in self._iter_matches(matches, places):
                 value = self._source[place]
                 kept[place] = replace(self._make(place, value), kept=True, windowed=self._items.window is None)
@@ -263,7 +292,7 @@ class ItemReader:
         outside = {place: replace(self._make(place, self._source[place]), anchor=True, windowed=False) for place in anchors}
         older = {place: replace(one, anchor=place in outside, windowed=False) for place, one in kept.items() if place not in held}
         items = {**outside, **older, **held}
-        before = len(self._source) if window.whole == "group" else edge
+        before = self._size if window.whole == "group" else edge
         beyond = before - sum(1 for place in (*items, *self._refused) if place < before)
         if beyond:
             left_out["window"] = beyond
@@ -291,7 +320,7 @@ class ItemReader:
         if start is None:
             return newest, edge
         inside = [read for read in newest if read.number >= start]
-        return inside, inside[0].place if inside else len(self._source)
+        return inside, inside[0].place if inside else self._size
 
     def _read_groups(self, window: Window, last: int) -> tuple[list[Read], int]:
         """Read the newest groups, each whole, as `_read_newest` reads elements; groups count by the place of their first."""
@@ -307,7 +336,7 @@ class ItemReader:
         first = -(-excess // window.step) * window.step
         inside = [read for members in list(groups.values())[first:] for read in members]
         inside.sort(key=lambda read: read.place)
-        return inside, inside[0].place if inside else len(self._source)
+        return inside, inside[0].place if inside else self._size
 
     def _list_anchors(self, edge: int) -> list[int]:
         anchors = self._items.anchors
@@ -326,6 +355,21 @@ class ItemReader:
         )
         span = self._items.number.span if self._items.number is not None else self._items.span
         raise fail("PC0512", message, span, help="sort the list in `from` with the oldest first, or leave `number` out")
+
+
+def read_shown(freeze: Freeze, names: Mapping[str, Any], section: str) -> tuple[str, ...]:
+    """The ids of what the turn before showed, in order, each once. An item of a report stands for its id. Raises PC0538 for anything else."""
+    given = freeze.shown.evaluate(names)
+    if given is not None and not isinstance(given, list | tuple):
+        raise fail("PC0538", f"`freeze.shown` of `{section}` must be a list of ids, not {show_value(given)}", freeze.shown.span, help=_SHOWN)
+    shown: dict[str, None] = {}
+    for place, one in enumerate(given or ()):
+        id = one.get("id") if isinstance(one, Mapping) else one
+        if not isinstance(id, str | int | float | bool):
+            what = f"element {place} of `freeze.shown` of `{section}` is {show_value(one)}, and names no item"
+            raise fail("PC0538", what, freeze.shown.span, help=_SHOWN)
+        shown[spell_key(id)] = None
+    return tuple(shown)
 
 
 def _list_values(gathered: Gathered | None) -> list[Any]:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from promptc.diag.findings import Diagnostic, PromptcError, Span, fail
+from promptc.diag.findings import Diagnostic, PromptcError, Span, fail, join_some
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any
 from promptc.model.section import PART_KINDS, Evict, Items, Section, Step
 from promptc.model.stages import Gathered, GroupHeader, Item, Selected
 from promptc.passes.bind import evaluate_key, pay_text, type_key
 from promptc.passes.items.arrange import arrange_items, join_units, make_id, name_items
-from promptc.passes.items.read import ItemReader, Read, Reading, Shows
+from promptc.passes.items.read import ItemReader, Read, Reading, Shows, read_shown
 from promptc.passes.items.render import CountMedia, ItemRenderer, strip_lines
 from promptc.text.counters.counter import Meter
 from promptc.text.guard import Finding, Guard
@@ -19,6 +19,7 @@ from promptc.text.guard import Finding, Guard
 _RENAME = (
     "rename one where your program writes the state, such as `github_search`; or let the first stay: `dedupe: {by: item.name, exact: true}`"
 )
+_NAMED = 3
 _Named = tuple[Read, str]
 _Rendered = tuple[Read, str, Item | None]
 
@@ -50,7 +51,7 @@ def select_items(
         if reach is not None:
             selected = _select_reached(section, items, reading, renderer, reach, reader)
         else:
-            selected = _select_whole(section, items, reading, renderer, against, names, guard)
+            selected = _select_whole(section, items, reading, reader, renderer, against, names, guard)
         return _with_gathered(selected, gathered) if gathered is not None else selected
     except PromptcError as error:
         raise PromptcError(
@@ -74,13 +75,20 @@ def _select_whole(
     section: Section,
     items: Items,
     reading: Reading,
+    reader: ItemReader,
     renderer: ItemRenderer,
     against: Mapping[str, tuple[Any, ...]],
     names: Mapping[str, Any],
     guard: Guard,
 ) -> Selected:
-    ids, warnings = _name(section, items, [(read, make_id(items, read, renderer.bind, section.id)) for read in reading.items])
-    arranged = arrange_items(items, reading.items, lambda read: renderer.bind(read, ids.get(read.place, "")), against, section.id)
+    named = reading.items if items.freeze is None else reader.list_shown()
+    ids, warnings = _name(section, items, [(read, make_id(items, read, renderer.bind, section.id)) for read in named])
+    standing, gone = list_standing(items, named, ids, names, section.id)
+    held, left_out = reader.hold(reading, standing)
+    if gone:
+        warnings.append(_warn_gone(section, items, gone))
+    bind = lambda read: renderer.bind(read, ids.get(read.place, ""))  # noqa: E731
+    arranged = arrange_items(items, reading.items, bind, against, section.id, held)
     rendered = [renderer.render(read, ids[read.place], key) for read, key in zip(arranged.items, arranged.keys, strict=True)]
     full = [item for item in rendered if item is not None]
     if items.tool is not None:
@@ -88,10 +96,11 @@ def _select_whole(
     parts, told = _describe_parts(
         section, items, renderer, [(ids[read.place], read.place, item) for read, item in zip(arranged.items, rendered, strict=True)]
     )
-    is_whole = not reading.left_out and not renderer.left_out
-    kept = tuple(join_units(full, lambda: _iter_rendered(reading, ids, renderer), is_whole=is_whole))
+    is_whole = not left_out and not renderer.left_out
+    looked_at = sorted({one.place: one for one in (*reading.items, *held)}.values(), key=lambda read: read.place)
+    kept = tuple(join_units(full, lambda: _iter_rendered(looked_at, ids, renderer), is_whole=is_whole))
     headers, found = _make_headers(items, kept, names, guard)
-    left_out = {**reading.left_out, **arranged.left_out, **parts}
+    left_out |= {**arranged.left_out, **parts}
     left_out |= {stage: count for stage, count in (("empty", len(rendered) - len(full)), ("unit", len(full) - len(kept))) if count}
     return Selected(
         section=section,
@@ -102,11 +111,32 @@ def _select_whole(
         left_out=left_out,
         tally=_tally(items, kept, renderer, section),
         warnings=(*warnings, *told),
+        standing=tuple(ids[read.place] for read in standing),
+        gone=gone,
     )
 
 
-def _iter_rendered(reading: Reading, ids: Mapping[int, str], renderer: ItemRenderer) -> Iterator[Item]:
-    for read in reading.items:
+def list_standing(
+    items: Items, named: Sequence[Read], ids: Mapping[int, str], names: Mapping[str, Any], section: str
+) -> tuple[list[Read], tuple[str, ...]]:
+    """What the turn before showed and can be shown again, in that order, and the ids of what is gone. `named` are all that have an id."""
+    if items.freeze is None:
+        return [], ()
+    known = {ids[read.place]: read for read in named}
+    shown = read_shown(items.freeze, names, section)
+    return [known[id] for id in shown if id in known], tuple(id for id in shown if id not in known)
+
+
+def _warn_gone(section: Section, items: Items, gone: Sequence[str]) -> Diagnostic:
+    assert items.freeze is not None
+    is_one = len(gone) == 1
+    message = f"`{section.id}` cannot show {join_some([f'`{id}`' for id in gone], _NAMED)} again: {'it is' if is_one else 'they are'} not in its source"
+    help = "the prompt begins as before up to there. Leave in the list what stands in the prompt, until a budget takes it out"
+    return Diagnostic("PC0537", message, items.freeze.shown.span, help, "warn")
+
+
+def _iter_rendered(looked_at: Sequence[Read], ids: Mapping[int, str], renderer: ItemRenderer) -> Iterator[Item]:
+    for read in looked_at:
         item = renderer.render(read, ids[read.place], None)
         if item is not None:
             yield item

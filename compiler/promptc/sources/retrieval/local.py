@@ -129,6 +129,10 @@ class ChunkStore(Protocol):
         """The chunks of these rows, in this order."""
         ...
 
+    def list_rows(self, ids: Sequence[str], version: str | None) -> Sequence[int]:
+        """The rows of the chunks with these ids, the first row of each id, in order; those of the version alone, where one is given."""
+        ...
+
     def read_impacts(self, words: Sequence[str], rows: Sequence[int]) -> Sequence[Mapping[str, int]]:
         """For each of these rows what each of the words adds there; words it does not have are left out."""
         ...
@@ -268,6 +272,15 @@ class LocalStore:
 
     def read_chunks(self, rows: Sequence[int]) -> Sequence[Chunk]:
         return [self._chunks[row] for row in rows]
+
+    def list_rows(self, ids: Sequence[str], version: str | None) -> Sequence[int]:
+        first, stop = self._range_of(version)
+        wanted, rows = set(ids), list[int]()
+        for row in range(first, stop):
+            if self._chunks[row].id in wanted:
+                wanted.discard(self._chunks[row].id)
+                rows.append(row)
+        return rows
 
     def read_impacts(self, words: Sequence[str], rows: Sequence[int]) -> Sequence[Mapping[str, int]]:
         found: list[dict[str, int]] = [{} for _ in rows]

@@ -42,6 +42,8 @@ _BY_VECTOR = """SELECT place FROM promptc_vectors JOIN promptc_chunks USING (fin
     GROUP BY place ORDER BY min(near <#> CAST(:vector AS vector)), place LIMIT :page OFFSET :passed"""
 
 _CHUNKS = "SELECT place, told FROM promptc_chunks WHERE fingerprint = :fingerprint AND place = ANY(:rows)"
+_SHOWN = """SELECT min(place) FROM promptc_chunks WHERE fingerprint = :fingerprint AND CAST(told AS json) ->> 'id' = ANY(:ids)
+    AND (CAST(:version AS TEXT) IS NULL OR version = :version) GROUP BY CAST(told AS json) ->> 'id' ORDER BY min(place)"""
 _PRODUCTS = """SELECT place, near <#> CAST(:vector AS vector) FROM promptc_vectors
     WHERE fingerprint = :fingerprint AND place = ANY(:rows) ORDER BY place, ordinal"""
 _IMPACTS = """SELECT place, word, impact FROM promptc_postings
@@ -74,6 +76,9 @@ class DatabaseStore:
     def read_chunks(self, rows: Sequence[int]) -> Sequence[Chunk]:
         found = dict(self._select(_CHUNKS, rows=list(rows)))
         return [read_chunk(json.loads(found[row])) for row in rows]
+
+    def list_rows(self, ids: Sequence[str], version: str | None) -> Sequence[int]:
+        return [row for (row,) in self._select(_SHOWN, ids=list(ids), version=version)]
 
     def read_impacts(self, words: Sequence[str], rows: Sequence[int]) -> Sequence[Mapping[str, int]]:
         found: dict[int, dict[str, int]] = {row: {} for row in rows}

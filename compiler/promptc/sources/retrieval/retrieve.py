@@ -97,7 +97,8 @@ class Boost:
 class ChunkQuery:
     """Queries with their filters and numbers (contract.md §4, Retrieval). `floor` is in millionths, None: each index has its own. `version`
     None takes every version. `shows` is asked before `where`, and what it refuses is counted apart: nothing else is told of it. `lead` is
-    in millionths, None: each index has its own; `NO_LEAD` asks whatever is idle.
+    in millionths, None: each index has its own; `NO_LEAD` asks whatever is idle. `shown` are ids of chunks that are wanted whatever they
+    score, if the version and the filters let them pass.
     """
 
     queries: tuple[str, ...]
@@ -111,6 +112,7 @@ class ChunkQuery:
     sparse_below: int = 1
     shows: ChunkFilter | None = None
     lead: int | None = None
+    shown: tuple[str, ...] = ()
 
 
 @frozen
@@ -149,7 +151,8 @@ class Retrieved:
     normal form, each once and none without a word, `fingerprints` those of the indexes asked, `notes` tell why vectors were not used where
     they were asked for.
     `refused` are the best `MOST_REFUSED` of those that were scored and not chosen, best first, `unwanted` counts what `where` refused,
-    `hidden` what `shows` did. `idle` tells where the first query was idle: each such index, with the idle line that was nearest.
+    `hidden` what `shows` did. `idle` tells where the first query was idle: each such index, with the idle line that was nearest. `held` are
+    those of `shown` that are not among the found, with a score of 0.
     """
 
     found: tuple[FoundChunk, ...] = ()
@@ -164,6 +167,7 @@ class Retrieved:
     beyond: int = 0
     queries: tuple[str, ...] = ()
     idle: tuple[tuple[str, str], ...] = ()
+    held: tuple[FoundChunk, ...] = ()
 
 
 def describe_chunk(chunk: Chunk) -> dict[str, Any]:
@@ -305,7 +309,9 @@ def retrieve(indexes: Sequence[LoadedIndex], queries: Sequence[Query], request: 
     refused: list[tuple[FoundChunk, Why]] = []
     idle: list[tuple[str, str]] = []
     considered = beyond = under = unwanted = hidden = 0
+    held: dict[str, FoundChunk] = {}
     for index in indexes:
+        held = {**{one.chunk.id: one for one in _find_shown(index, request)}, **held}
         scored, without, unseen, line = _score(index, queries, request)
         idle += [(index.name, line)] if line is not None else []
         ranked = sorted(scored, key=_rank)
@@ -332,7 +338,15 @@ def retrieve(indexes: Sequence[LoadedIndex], queries: Sequence[Query], request: 
         hidden=hidden,
         queries=asked,
         idle=tuple(idle),
+        held=tuple(held[id] for id in request.shown if id in held and all(one.chunk.id != id for one in chosen)),
     )
+
+
+def _find_shown(index: LoadedIndex, request: ChunkQuery) -> list[FoundChunk]:
+    """The chunks of `shown` that the index has and the filters accept."""
+    rows = index.store.list_rows(request.shown, request.version if index.has_versions else None) if request.shown else ()
+    chunks = [one for one in index.store.read_chunks(rows) if _judge_item(describe_chunk(one), request) == "accepted"]
+    return [FoundChunk(one, index.name, Score(0, 0, 0, 0)) for one in chunks]
 
 
 def _boost(found: FoundChunk, request: ChunkQuery) -> FoundChunk:
