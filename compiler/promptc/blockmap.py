@@ -508,6 +508,8 @@ def _iter_items(items: Items) -> Iterator[Phrase]:
     if items.anchors is not None:
         yield _describe_matches("anchors", items.anchors)
     yield from (_describe_matches("keeps", one) for one in items.keep)
+    if items.freeze is not None:
+        yield say("what {} tells stays", items.freeze.shown.text)
     if items.limit_per is not None:
         shown = ", ".join(f"{name} {cap}" for name, cap in items.limit_per.caps)
         yield say(f"for each {{}}: {shown}", items.limit_per.by.text)

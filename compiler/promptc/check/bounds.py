@@ -208,6 +208,8 @@ def _count_items(items: Items, texts: SectionTexts) -> tuple[int | None, str]:
     """At most so many items a pinned section has, and where that has no bound."""
     source = texts.kind(items.source)
     counts = [find_count(source), items.limit.count if items.limit is not None else None]
+    if items.freeze is not None:  # what stands goes past all stages
+        return (find_count(source) if isinstance(items.source, Expression) else None), _place_open_list(source)
     if isinstance(items.source, Retrieve):
         counts.append(items.source.top)
     if items.window is not None:

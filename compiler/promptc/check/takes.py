@@ -194,6 +194,7 @@ ANYTHING = Takes("anything", lambda member: True)
 
 LIST = Takes("a list or none", _accept(ListType, NoneType), "list", "a list: `state.log`, or `[]` for one without elements")
 EACH = Takes("a list", _accept(ListType), "list", "a list: `state.log`; a single value goes by `to`")
+SHOWN = Takes("a list or none", _accept(ListType, NoneType), "list", "the ids of the turn before: `state.shown.lore`")
 COUNT = Takes("a whole number from 0", _accept_whole(0), "whole", "a whole number such as `4`, or `state.depth`")
 CAP = Takes(
     "a whole number or none", _any_of(_accept_whole(None), _accept(NoneType)), "whole", "a whole number of the state: `state.npc_budget`"

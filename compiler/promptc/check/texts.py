@@ -53,7 +53,7 @@ _SECTION = frozenset({"id", "title", "role"})
 _STRAIN = frozenset({"tier", "index", "percent"})
 _READ = frozenset({"number", "anchor", "kept"})
 _ITEM = _READ | {"id"}
-_STEP = _ITEM | {"tokens", "chars", "form"}
+_STEP = _ITEM | {"tokens", "chars", "form", "held"}
 _OF_SECTIONS = ("strain", "selected", "section")
 _ROLE = "one of them for each item: `'assistant' if item.from == 'agent' else 'user'`"
 _SOURCE_TAKES = {"items.from": keys.LIST, "retrieve.query": keys.QUERY, "retrieve.version": keys.TEXT_OR_NONE}
@@ -292,6 +292,7 @@ def _iter_items(items: Items, section: Section, names: Names, stores: Sequence[S
     last = window.last if window is not None and not isinstance(window.last, int) else None
     yield from _iter_source(items.source, section, names, stores)
     yield from _iter_keys(section, names, ("window.last", last), takes=keys.COUNT)
+    yield from _iter_keys(section, names, ("freeze.shown", items.freeze.shown if items.freeze else None), takes=keys.SHOWN)
     if has_each(items.source):
         names = {**names, "each": None}
     yield from _iter_reading(items, section, names)

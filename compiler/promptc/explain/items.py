@@ -14,8 +14,9 @@ from promptc.model.section import Dedupe, Items, MessageForm, read_micro, show_s
 from promptc.model.stages import Gathered, Item, Selected, Selection
 from promptc.passes.bind import list_names
 from promptc.passes.items.arrange import arrange_items, make_cap_name, make_dedupe_key, make_id, name_items
-from promptc.passes.items.read import HIDDEN, ItemReader, Read, is_gone, list_kinds
+from promptc.passes.items.read import HIDDEN, ItemReader, Read, Reading, is_gone, list_kinds
 from promptc.passes.items.render import ItemRenderer
+from promptc.passes.items.select import list_standing
 from promptc.template.compile import Expression
 from promptc.template.runtime.program import Program
 
@@ -99,8 +100,13 @@ class _Tracing:
         self._renderer = ItemRenderer(selected.section, items, self._names, selection.guard, bound.meter, bound.total)
         self._source = self._reader.source
         self._beyond: Places = ()
-        self._reads = self._read()
-        self._ids, _ = name_items((read, self._evaluate_id(read)) for read in self._reads)
+        self._own = self._read()
+        named = self._own if items.freeze is None else self._reader.list_shown()
+        self._ids, _ = name_items((read, self._evaluate_id(read)) for read in named)
+        standing, _ = list_standing(items, named, self._ids, self._names, self._section)
+        self._standing, _ = self._reader.hold(Reading(tuple(self._own), {}), standing)
+        self._stands = frozenset(read.place for read in self._standing)
+        self._reads = sorted({read.place: read for read in (*self._standing, *self._own)}.values(), key=lambda read: read.place)
 
     def run(self) -> Trace:
         """The whole trace."""
@@ -151,7 +157,7 @@ class _Tracing:
         gathered = self._selected.gathered
         told = describe_source(gathered) if gathered is not None else ""
         yield Stage("from", size, (), str(items.source.span), _say(""), told)
-        hidden, refused = self._reader.list_refused(HIDDEN), self._reader.list_refused("where")
+        hidden, refused = (self._list_others(self._reader.list_refused(stage)) for stage in (HIDDEN, "where"))
         seen = size - len(hidden)
         visible = self._selection.bound.pack.visible
         if visible is not None and gathered is None:
@@ -162,12 +168,16 @@ class _Tracing:
             yield Stage("where", seen - len(refused), refused, str(items.where.span), _say(text))
         if items.window is not None:
             met = {*hidden, *refused, *self._beyond, *(read.place for read in self._reads)}
-            older = [place for place in range(size) if place not in met]
+            older = [place for place in range(self._reader.size) if place not in met]
             yield Stage("window", seen - len(refused) - len(older), older, str(items.window.span), _say(self._describe_edge("the window")))
         if self._beyond:
             text = self._describe_edge("what the budget can hold")
             yield Stage("reach", len(self._reads), self._beyond, str(items.span), _say(text))
         yield from self._iter_arranged()
+
+    def _list_others(self, places: Places) -> list[int]:
+        """Those at which nothing stands where it stood: no stage leaves that out."""
+        return [place for place in places if place not in self._stands]
 
     def _describe_edge(self, what: str) -> str:
         first = next((self._ids[read.place] for read in self._reads if read.windowed), None)
@@ -175,8 +185,11 @@ class _Tracing:
 
     def _iter_arranged(self) -> Iterator[Stage]:
         items, before = self._items, self._reads
-        bare = replace(items, dedupe=None, sort=(), limit_per=None, limit=None, group=None)
+        bare = replace(items, freeze=None, dedupe=None, sort=(), limit_per=None, limit=None, group=None)
         stages: list[tuple[str, Items, Span, Callable[[int], str]]] = []
+        if items.freeze is not None:
+            bare = replace(bare, freeze=items.freeze)
+            stages.append(("freeze", bare, items.freeze.span, self._explain_late))
         if items.dedupe is not None:
             bare = replace(bare, dedupe=items.dedupe)
             stages.append(("dedupe", bare, items.dedupe.by.span, partial(self._explain_double, items.dedupe)))
@@ -194,9 +207,10 @@ class _Tracing:
             stages.append(("group", bare, items.group.by.span, _say("")))
         against = self._list_against()
         for name, declared, span, explain in stages:
-            after = arrange_items(declared, self._reads, self._renderer.bind, against, self._section).items
+            after = arrange_items(declared, self._own, self._renderer.bind, against, self._section, self._standing).items
             places = {read.place for read in after}
-            yield Stage(name, len(after), [read.place for read in before if read.place not in places], str(span), explain)
+            note = self._describe_held() if name == "freeze" else ""
+            yield Stage(name, len(after), [read.place for read in before if read.place not in places], str(span), explain, note)
             before = list(after)
         yield from self._iter_rendered(before)
 
@@ -235,7 +249,17 @@ class _Tracing:
         note = f"shortened: {', '.join(self._ids[place] for place in cut)}" if cut else ""
         return Stage("trim_each", len(rendered), (), str(span), _say(""), note)
 
+    def _describe_held(self) -> str:
+        held = [f"{item.id} ({item.held})" for item in self._selected.items if item.held]
+        gone = self._selected.gone
+        told = [f"held: {join_some(held, _NAMED)}"] if held else []
+        told += [f"not in the source any more: {join_some(gone, _NAMED)}"] if gone else []
+        return "; ".join(told)
+
     # --- why ---
+
+    def _explain_late(self, _: int) -> str:
+        return f"it comes late: `{self._ids[max(self._stands)]}` is behind it in the list, and stands already"
 
     def _list_against(self) -> dict[str, tuple[Any, ...]]:
         names = self._items.dedupe.against if self._items.dedupe is not None else ()

@@ -50,12 +50,12 @@ from promptc.model.pack import (
     Strain,
     Tier,
 )
-from promptc.model.section import TOOLS, Evict, Fence, Pool, Recap, Redaction, Replace, Section, Step, Trim, Use
+from promptc.model.section import TOOLS, Evict, Fence, Pool, Recap, Redaction, Replace, Section, Step, Trim, Use, has_each
 from promptc.model.sources import TABLE, Store
 from promptc.model.state import Node
 from promptc.sources.address import names_server
 from promptc.template.allow import LIMITS, Limits
-from promptc.template.compile import constant_expression
+from promptc.template.compile import Expression, constant_expression
 from promptc.template.define import DEFINED, describe_clash, load_definitions
 from promptc.template.place import Definition
 
@@ -400,6 +400,7 @@ class PlanLoader:
         truncate, pools = self._load_truncate(manifest, sections), self._load_pools(manifest, sections)
         if are_items(tools):
             _check_tool_steps([*sections[0].overflow, *(step for pool in pools for step in pool.overflow), *truncate], self._compiler)
+        self._check_frozen(choice, sections, [step for pool in pools for step in pool.overflow] + list(truncate))
         return Plan(
             sections=sections,
             truncate=truncate,
@@ -420,6 +421,22 @@ class PlanLoader:
             found += self._manifest.value["strain"].value["tiers"].value[: choice.tiers]
         found += [self.patches[name] for name in choice.uses]
         return found
+
+    def _check_frozen(self, choice: Choice, sections: Sequence[Section], shared: Sequence[Step]) -> None:
+        """Nothing may stand before what stands already, or in its place."""
+        frozen = {section.id: section for section in sections if section.items is not None and section.items.freeze is not None}
+        if not frozen:
+            return
+        for section in frozen.values():
+            _check_freeze(section, self._compiler)
+        made = [step for section in frozen.values() for step in section.overflow] + list(shared)
+        found = [(step.rule, step.section, step.span) for step in made if isinstance(step, Recap | Replace)]
+        tiers = self._manifest.value["strain"].value["tiers"].value[: choice.tiers] if choice.tiers else ()
+        found += [(rule, one.text("section"), one.span) for tier in tiers for step in tier.list("do") for rule, one in step.items()]
+        for rule, name, span in found:
+            if rule in ("recap", "replace") and name in frozen:
+                message = f"`{rule}` cannot work on `{name}`, which has `freeze`: what it makes is no item that could be shown again"
+                self._compiler.note("PC0292", message, span, "shorten its items with `trim` or `shorten`, or take them out with `evict`")
 
     def _load_fence(self, manifest: Node) -> Fence | None:
         output = manifest.get("output")
@@ -480,6 +497,26 @@ def _check_tool_steps(steps: Sequence[Step], compiler: TextCompiler) -> None:
             if key:
                 message = f"`{key}` of `{step.label}` cannot work on tools: a tool goes whole, or takes a shorter form"
                 compiler.note("PC0290", message, step.span, "write `shorten: {}`, `evict: {}`, or `drop: {}`")
+
+
+def _check_freeze(section: Section, compiler: TextCompiler) -> None:
+    """What cannot stand beside `freeze`."""
+    items, name = section.items, section.id
+    assert items is not None
+    if items.freeze is None:
+        return
+    why = help = ""
+    if items.group is not None:
+        why = "`group` puts what is new beside its like, in front of what stands"
+        help = "take `group` out, and write the key into the text of each item"
+    elif has_each(items.source):
+        why = "a segment that nothing asks for any more belongs to no element of `each`"
+        help = "ask with `ref` alone, such as `ref: state.npcs | map(attribute='id')`"
+    elif not isinstance(items.source, Expression) and items.id is not None and items.id.text.strip() != "item.id":
+        why = "what is not asked for any more is found by the id that its source gives it"
+        help = "take `id` out"
+    if why:
+        compiler.note("PC0292", f"`freeze` of `{name}` does not go with the rest of `items`: {why}", items.freeze.span, help)
 
 
 def _check_pools(pools: tuple[Pool, ...], node: Node, sections: tuple[Section, ...], compiler: TextCompiler) -> None:

@@ -204,7 +204,17 @@ def _describe_section(fitted: Fitted, selected: Selected, content: Mapping[str, 
         **_describe_cap(fitted, selected.section),
         **describe_source(selected),
         **content,
+        **_describe_frozen(selected, content.get("items", ())),
     }
+
+
+def _describe_frozen(selected: Selected, items: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Of a list with `freeze`, what stands where it stood, what of that nothing but `freeze` holds, and what that costs."""
+    if selected.section.items is None or selected.section.items.freeze is None:
+        return {}
+    standing, held = set(selected.standing), [one for one in items if "held" in one]
+    stands = sum(1 for one in items if one["id"] in standing)
+    return {"frozen": {"stands": stands, "held": len(held), "tokens": sum(one["tokens"] for one in held), "gone": list(selected.gone)}}
 
 
 def _describe_pools(fitted: Fitted) -> dict[str, Any]:
@@ -295,6 +305,7 @@ def _describe_item(fitted: Fitted, origins: Origins, name: str, entry: FittedIte
         "pointer": origins.find_pointer(section, entry),
     }
     media = [_describe_media(one) for one in entry.item.media]
+    described |= {"held": entry.item.held} if entry.item.held else {}
     return described | ({"form": entry.form} if entry.form else {}) | ({"media": media} if media else {})
 
 

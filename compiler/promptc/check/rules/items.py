@@ -368,7 +368,7 @@ def _sorts_by_nothing(section: Section, pack: PackModel, configuration: Configur
 
 def _explain(section: Section, items: Items) -> str:
     """Why the newest end alone does not do."""
-    stages = [f"`{key}`" for key in ("sort", "dedupe", "limit_per", "group", "message") if getattr(items, key)]
+    stages = [f"`{key}`" for key in ("sort", "dedupe", "limit_per", "group", "message", "freeze") if getattr(items, key)]
     if section.pinned:
         return "it is pinned"
     if stages:

@@ -357,7 +357,7 @@ def _describe_part(name: str, part: str, text: UsedText, order: Sequence[str], s
     if name == "variant":
         known = suggest(part, parts) if parts else "no axis is chosen before it"
         return Diagnostic("PC0632", f"{text.what} reads `variant.{part}`, and there is no such axis", span, known)
-    if name == "this" and part in ("id", "tokens", "chars", "form"):
+    if name == "this" and part in ("id", "tokens", "chars", "form", "held"):
         help = "ids are given after the list is read" if part == "id" else "use it in steps"
         return Diagnostic("PC0632", f"{text.what} reads `this.{part}`, which does not exist here yet", span, help)
     return Diagnostic("PC0632", f"{text.what} reads `{name}.{part}`; `{name}` has no `{part}`", span, suggest(part, parts))

@@ -206,7 +206,7 @@ def check_changes(pack: PackModel, configuration: Configuration) -> Iterator[Dia
         return
     read: dict[str, list[tuple[str, ...]]] = {}
     for text in configuration.iter_texts():
-        if text.section is not None:
+        if text.section is not None and not _tells_shown(text.section, text.code):
             read.setdefault(text.section.id, []).extend(text.code.reads)
     first: tuple[Section, str] | None = None
     for section in _order_sent(configuration.plan):
@@ -228,6 +228,11 @@ def check_changes(pack: PackModel, configuration: Configuration) -> Iterator[Dia
         if section.cache and first is not None and _is_in_vain(configuration.plan, section, first[0]):
             message = f"the breakpoint of `{section.id}` is in vain: `{first[0].id}` in front of it changes in each turn"
             yield Diagnostic("PC0662", message, section.span, f"put `{first[0].id}` behind it, or take `cache: true` out", "warn")
+
+
+def _tells_shown(section: Section, code: Expression | Template) -> bool:
+    """Whether it tells what the turn before showed: what changes there is no change of the prompt."""
+    return section.items is not None and section.items.freeze is not None and section.items.freeze.shown is code
 
 
 def _tell_late(first: tuple[Section, str], stable: Section) -> Diagnostic:

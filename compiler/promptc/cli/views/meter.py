@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
 from itertools import groupby
@@ -234,15 +235,20 @@ def _iter_marks(section: Mapping[str, Any], held: int, wanted: int) -> Iterator[
 
 
 def _iter_makings(outcome: Outcome, section: Mapping[str, Any]) -> Iterator[str]:
-    """How many of its items are of the window, older (anchors, and what is kept), and made by steps; the case of a variant of its name."""
+    """How many of its items are of the window, older (anchors, and what is kept), held by `freeze`, and made by steps; the case of a variant
+    of its name.
+    """
     name = section["id"]
     fit = outcome.fitted.sections.get(name) if section["state"] == "present" else None
     if fit is None:
         return
     made = sum(one.is_made for one in fit.alive)
-    older = sum(not one.item.windowed for one in fit.alive) - made
-    if older:
-        yield f"{len(fit.alive) - older - made:,} + {older:,} older" + (f" + {made:,} made" if made else "")
+    held = sum(bool(one.item.held) for one in fit.alive)
+    older = sum(not one.item.windowed for one in fit.alive) - made - held
+    if older or held:
+        kinds = {"older": older, "held": held, "made": made}
+        more = "".join(f" + {count:,} {kind}" for kind, count in kinds.items() if count)
+        yield f"{len(fit.alive) - older - made - held:,}{more}"
     case = outcome.report["variants"].get(name)
     if case is not None:
         yield escape_controls(case)
@@ -303,10 +309,22 @@ def _iter_notes(outcome: Outcome) -> Iterator[str]:
         if one["left_out"]:
             stages = ", ".join(f"{show_left_out(count, stage)} by {stage}" for stage, count in one["left_out"].items())
             yield f"{one['id']}: not selected, before any counting: {stages}"
+        if "frozen" in one and one["items"]:
+            yield _describe_frozen(one)
     for one in report["guarded"]:
         where = f"{one['section']}/{one['item']}" if one["item"] is not None else f"{one['section']}, header"
         what = f"{one['kind'].replace('_', ' ')} {escape_controls(one['text'])}"
         yield f"{escape_controls(where)}, line {one['line']}: {what} {GUARDED[one['policy']]}"
+
+
+def _describe_frozen(section: Mapping[str, Any]) -> str:
+    """What stands where it stood, and what it costs that some of that stands for no other reason."""
+    frozen, stages = section["frozen"], Counter(one["held"] for one in section["items"] if "held" in one)
+    told = f"{section['id']}: {show_plural(frozen['stands'], 'item')} where the turn before showed them"
+    if not stages:
+        return told
+    by = ", ".join(f"{show_count(count)} by {stage}" for stage, count in sorted(stages.items()))
+    return f"{told}; `freeze` alone holds {show_plural(frozen['held'], 'item')}, {show_plural(frozen['tokens'], 'token')}: left out {by}"
 
 
 def render_cuts(outcome: Outcome, width: int, paint: Paint, slack: Sequence[Slack] = ()) -> str:

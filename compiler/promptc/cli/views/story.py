@@ -219,6 +219,9 @@ def _iter_origin(outcome: Outcome, trace: Trace | None, fit: FittedSection, entr
         *(["an anchor from before the window"] if item.anchor else []),
         *(["kept: no limit and no step touches it"] if item.kept else []),
     ]
+    if item.id in fit.selected.standing:
+        marks.append(f"stands where it stood, {fit.selected.standing.index(item.id) + 1} of {len(fit.selected.standing)}")
+    marks += [f"held by `freeze`: `{item.held}` would leave it out"] if item.held else []
     marks += ["pinned: no step touches it"] if fit.section.pinned else []
     original = next(one for one in fit.selected.items if one.id == item.id)
     units = meter.count(original.text) + original.beyond

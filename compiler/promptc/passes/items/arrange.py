@@ -67,7 +67,7 @@ def arrange_items(
         return after
 
     if items.freeze is not None and items.freeze.late == "out" and stands:
-        kept = pass_on("late", [one for one in kept if one.place > max(stands) or one.place in stands])
+        kept = pass_on("freeze", [one for one in kept if one.place > max(stands) or one.place in stands])
     if items.dedupe is not None:
         kept = pass_on("dedupe", _dedupe(items.dedupe, kept, bind, against, section, standing))
     if items.sort:
