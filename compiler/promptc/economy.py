@@ -2,11 +2,12 @@
 
 `read_request` gives the request of a prompt as a provider reads it: tools first, then the text that stands apart, then the messages.
 `account_turns` compares the requests of a session in turn, and tells what the provider had kept. `find_break` tells what ended the common
-beginning of two of them: the section, the item, the key of the state, the step.
+beginning of two of them: the section, the item, the key of the state, the step. `iter_carried` tells what a turn hands on to the next one.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
 
@@ -16,7 +17,7 @@ from promptc.explain.items import trace_items
 from promptc.explain.output import PartTracer
 from promptc.model.media import MEDIA_KINDS
 from promptc.model.messages import CHAT, Caching
-from promptc.model.section import TOOLS
+from promptc.model.section import TOOLS, Section
 from promptc.model.stages import Selected
 from promptc.model.state import Node
 from promptc.passes.fit.result import Part
@@ -133,6 +134,26 @@ def read_request(outcome: Outcome) -> ReadRequest:
     if runs:  # what a provider adds to any prompt stands before all of it
         runs[0] = replace(runs[0], lead=runs[0].lead + layout.costs.prompt * meter.counter.unit)
     return ReadRequest(tuple(runs), meter, outcome, caching, least)
+
+
+def iter_carried(outcome: Outcome, pointers: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """What a turn hands on to the next one at each of these pointers. Where the `freeze` of a list reads, these are the ids of what that
+    list shows, in order, and nothing where it is off; elsewhere it is the tier. All as JSON.
+    """
+    for pointer in pointers:
+        way = ("state", *split_pointer(pointer))
+        lists = [one for one in outcome.fitted.strained.selection.sections if _reads_shown(one.section, way)]
+        if not lists:
+            yield pointer, json.dumps(outcome.facts["strain"])
+        for one in lists:
+            if one.state != "off":
+                fit = outcome.fitted.sections.get(one.section.id)
+                yield pointer, json.dumps([entry.item.id for entry in (fit.alive if fit is not None else ()) if not entry.is_made])
+
+
+def _reads_shown(section: Section, way: tuple[str, ...]) -> bool:
+    freeze = section.items.freeze if section.items is not None else None
+    return freeze is not None and way in freeze.shown.reads
 
 
 def _iter_offered(outcome: Outcome) -> Iterator[RequestRun]:

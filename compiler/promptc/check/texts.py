@@ -297,6 +297,7 @@ def _iter_items(items: Items, section: Section, names: Names, stores: Sequence[S
         names = {**names, "each": None}
     yield from _iter_reading(items, section, names)
     arranged = {**names, "item": None, "this": _ITEM}
+    yield from _iter_keys(section, arranged, ("freeze.late", items.freeze.late if items.freeze else None))
     is_name = items.tool is not None and items.id is not None and items.id.text == "item.name"
     yield from _iter_keys(section, arranged, ("the name of a tool" if is_name else "items.id", items.id), takes=keys.KEY)
     yield from _iter_keys(section, arranged, *(("sort", key.by) for key in items.sort), takes=keys.SORTED)

@@ -194,6 +194,7 @@ def _iter_items(items: Items) -> Iterator[Expression | Template]:
     optional = (
         items.id, items.number, items.where, items.tally,
         items.freeze.shown if items.freeze else None,
+        items.freeze.late if items.freeze else None,
         items.window.last if items.window and not isinstance(items.window.last, int) else None,
         items.dedupe.by if items.dedupe else None,
         items.limit_per.by if items.limit_per else None,
@@ -334,8 +335,9 @@ def _load_matches(node: Node, compiler: TextCompiler) -> Matches:
 
 
 def _load_freeze(node: Node | None, compiler: TextCompiler) -> Freeze | None:
-    late = node.text("late", "end") if node is not None else ""
-    return Freeze(node.span, compiler.expression(node.value["shown"]), "out" if late == "out" else "end") if node is not None else None
+    if node is None:
+        return None
+    return Freeze(node.span, compiler.expression(node.value["shown"]), compiler.find_expression(node.get("late")))
 
 
 def _load_dedupe(node: Node | None, compiler: TextCompiler) -> Dedupe | None:

@@ -85,12 +85,13 @@ class Matches:
 @frozen
 class Freeze:
     """What was shown once stays where it stood. `shown` gives the ids of what the turn before showed, in order. All that is new stands
-    behind that; what comes `late` (its place in the source is before one that stands) does so, too, or stays `out`.
+    behind that. `late` says of what comes late (its place in the source is before one that stands) whether it does so, too, or stays out;
+    with it, the list has an order in time.
     """
 
     span: Span
     shown: Expression
-    late: Literal["end", "out"] = "end"
+    late: Expression | None = None
 
 
 @frozen
@@ -332,13 +333,13 @@ class Section:
 
     @property
     def is_frozen(self) -> bool:
-        """Whether its items stand in the order in which they came, whatever their places in the source."""
-        return self.items is not None and self.items.freeze is not None and self.items.freeze.late == "end"
+        """Whether what was shown once stays where it stood."""
+        return self.items is not None and self.items.freeze is not None
 
     @property
     def is_ageless(self) -> bool:
         """Whether none of its items is older than another: of equal ones the last goes first, so that the beginning stays."""
-        return self.is_tools or self.is_frozen
+        return self.is_tools or (self.items is not None and self.items.freeze is not None and self.items.freeze.late is None)
 
 
 def show_score(micro: int, places: int = 3) -> str:

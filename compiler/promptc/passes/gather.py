@@ -208,7 +208,7 @@ def gather_segments(
 def _hold_segments(
     gathered: Gathered, source: Segments, store: Store, whole: SegmentQuery, shown: Sequence[str], read: Read, shows: Shows | None
 ) -> Gathered:
-    """With the rows of the scope that were shown before and that nothing asks for now; `segments.where` and `visible` hold for them, too."""
+    """With the rows of the scope that were shown before and that nothing asks for now. `segments.where` and `visible` hold for them."""
     asked = {value["id"] for value in gathered.values}
     missing = frozenset(shown) - asked
     if not missing:
@@ -431,7 +431,14 @@ def _list(value: Any) -> Sequence[Any]:
 
 
 def gather_chunks(
-    section: str, source: Retrieve, names: Mapping[str, Any], stamp: str, *, open: Open, ask: Ask, shows: ChunkFilter | None,
+    section: str,
+    source: Retrieve,
+    names: Mapping[str, Any],
+    stamp: str,
+    *,
+    open: Open,
+    ask: Ask,
+    shows: ChunkFilter | None,
     shown: Sequence[str] = (),
 ) -> Gathered:
     """The best chunks of those the pack shows, best first, and behind them those of `shown`, by id, that were not found. `open` gives the
@@ -458,7 +465,10 @@ def gather_chunks(
         is_sparse=found.is_sparse,
         unwanted=found.unwanted,
         refused=tuple({**_describe_chunk(one, found.queries), "why": why} for one, why in found.refused),
-        warnings=(*(_warn_chunks(section, source, note) for note in found.notes), *_warn_few(section, source, queries, found, indexes if is_asked else ())),
+        warnings=(
+            *(_warn_chunks(section, source, note) for note in found.notes),
+            *_warn_few(section, source, queries, found, indexes if is_asked else ()),
+        ),
     )
 
 

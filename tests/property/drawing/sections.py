@@ -95,7 +95,9 @@ class SectionDrawer:
         if section["id"] == TOOLS:
             kind = "tools" if isinstance(items["from"], str) else "files"
         forms, percents = len(items.get("forms", ())), not self._taste.inside
-        return StepDrawer(self._rng, kind, guarded=guarded, grouped="group" in items, forms=forms, percents=percents)
+        return StepDrawer(
+            self._rng, kind, guarded=guarded, grouped="group" in items, forms=forms, percents=percents, frozen="freeze" in items
+        )
 
     def draw_tools(self, source: Any) -> dict[str, Any]:
         """The section that tools are where they are items: of files, or of what a state holds."""
@@ -209,6 +211,7 @@ class SectionDrawer:
             items["keep"] = [{"where": "item.hinge" if kind == "items" else "this.number == 1", "last": 1, "within": rng.choice((3, 1000))}]
             guarded = True
         if kind == "turns":
+            self._draw_freeze(items)
             return guarded
         if rng.random() < 0.3:
             items["id"] = "item.id"
@@ -217,6 +220,7 @@ class SectionDrawer:
         if rng.random() < 0.2:
             items["where"] = "item.ok"
         self._draw_arranging(items)
+        self._draw_freeze(items)
         if "group" in items and "window" in items and rng.random() < 0.5:
             items["window"]["whole"] = "group"
         if rng.random() < 0.12:
@@ -228,6 +232,13 @@ class SectionDrawer:
         if rng.random() < 0.12:
             items["fence"] = {"open": "<item {{ this.number }}>", "close": "</item>"}
         return guarded
+
+    def _draw_freeze(self, items: dict[str, Any]) -> None:
+        rng = self._rng
+        if "group" not in items and rng.random() < 0.25:
+            items["freeze"] = {"shown": rng.choice(("state.shown", "state.shown", "none"))}
+            if rng.random() < 0.5:
+                items["freeze"]["late"] = rng.choice((False, False, True, "this.number % 2 == 0"))
 
     def _draw_window(self, items: dict[str, Any]) -> bool:
         rng = self._rng

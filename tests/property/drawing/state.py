@@ -22,8 +22,17 @@ def draw_state(rng: Random, *, most_items: int = 8, most_words: int = 12, large:
         "texts": {name: draw_text(rng, 2 * most_words, odd=odd) for name in ("a", "b", "c")},
         "turns": draw_turns(rng, rng.randint(0, most_items), odd, large=large),
         "tier": rng.choice((None, None, "calm", "tense", "dire")),
+        "shown": draw_shown(rng, lists, most_items),
         **lists,
     }
+
+
+def draw_shown(rng: Random, lists: dict[str, list[dict[str, Any]]], most_items: int) -> list[Any]:
+    """What a turn before may have shown: ids, numbers and items of a report, some of which are in no list."""
+    known: list[Any] = [one["id"] for elements in lists.values() for one in elements]
+    known += [*range(most_items), "same#2", "gone"]
+    shown = rng.sample(known, rng.randint(0, min(len(known), most_items)))
+    return [{"id": one} if rng.random() < 0.2 else one for one in shown]
 
 
 def draw_elements(rng: Random, count: int, most_words: int, odd: float) -> list[dict[str, Any]]:

@@ -11,6 +11,7 @@ _ORDER = (
     "item.type == 'NARRATIVE'", "item.type == 'CHOICE'", "item.score < 2", "this.tokens > 8", "this.chars < 30", "this.anchor",
     "item.hinge", "this.number % 2 == 0", "true", "item.name | length > 4",
 )  # fmt: skip
+_FROZEN_ORDER = ("this.held", "not this.held")
 _TURN_ORDER = ("item.role == 'user'", "this.tokens > 8", "this.number % 2 == 0", "true")
 _BY = ("item.score", "this.tokens", "this.number", "this.chars", "-this.number", "item.level")
 _TURN_BY = ("this.tokens", "this.number", "-this.number")
@@ -52,16 +53,19 @@ def draw_joint_eviction(rng: Random, sections: list[dict[str, Any]]) -> dict[str
 
 class StepDrawer:
     """Draws steps for one section. `kind` is text, items, turns, tools (of a state) or files (that tools are in); `guarded` sections have a
-    `min` or `keep`, which forbid some steps.
+    `min` or `keep`, which forbid some steps. So do `frozen` ones.
     """
 
-    def __init__(self, rng: Random, kind: str, *, guarded: bool, grouped: bool, forms: int, percents: bool = False) -> None:
+    def __init__(
+        self, rng: Random, kind: str, *, guarded: bool, grouped: bool, forms: int, percents: bool = False, frozen: bool = False
+    ) -> None:
         self._rng = rng
         self._kind = kind
         self._guarded = guarded
         self._grouped = grouped
         self._forms = forms
         self._percents = percents
+        self._frozen = frozen
 
     def draw_ladder(self) -> list[dict[str, Any]]:
         """A ladder of one to four steps, most of which can reach nothing at all."""
@@ -82,11 +86,11 @@ class StepDrawer:
         """One step that the section allows."""
         if self._kind in ("tools", "files"):
             return self._draw_tool_step()
-        names = ["trim"] if self._kind == "text" else ["evict", "evict", "evict", "trim", "recap"]
+        names = ["trim"] if self._kind == "text" else ["evict", "evict", "evict", "trim"] + ["recap"] * (not self._frozen)
         if self._kind == "items":
             names += ["lower", "trim"] + ["shorten", "shorten"] * (self._forms > 1)
         if not self._guarded:
-            names += ["replace"]
+            names += ["replace"] * (not self._frozen)
             names += ["drop"] * (self._rng.random() < 0.2)
         name = self._rng.choice(names)
         return {name: getattr(self, f"_draw_{name}")()}
@@ -99,7 +103,8 @@ class StepDrawer:
     def draw_do(self) -> dict[str, Any]:
         """A step that says its own end."""
         rng = self._rng
-        names = ["trim"] + ["recap"] * (self._kind != "text") + ["replace", "drop"] * (not self._guarded)
+        names = ["trim"] + ["recap"] * (self._kind != "text" and not self._frozen)
+        names += (["replace"] * (not self._frozen) + ["drop"]) * (not self._guarded)
         name = rng.choice(names)
         body = getattr(self, f"_draw_{name}")()
         if name == "trim":
@@ -139,6 +144,8 @@ class StepDrawer:
         if self._kind == "text" or rng.random() > share:
             return {}
         order, by = _RANKINGS[self._kind]
+        if self._frozen:
+            order += _FROZEN_ORDER
         if rng.random() < 0.5:
             return {"by": rng.choice(by)}
         return {"order": rng.sample(order, rng.randint(1, 3))}

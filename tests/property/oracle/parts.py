@@ -32,6 +32,7 @@ class It:
     windowed: bool = True
     beyond: int = 0
     made: bool = False
+    held: bool = False
     gone: bool = False
 
     @property
@@ -75,6 +76,16 @@ class Sec:
     def is_tools(self) -> bool:
         """True for tools that are items."""
         return "tool" in self.spec.get("items", {})
+
+    @property
+    def is_frozen(self) -> bool:
+        """True for a list in which what was shown once stays where it stood."""
+        return "freeze" in self.spec.get("items", {})
+
+    @property
+    def is_ageless(self) -> bool:
+        """True where none of the items is older than another."""
+        return self.is_tools or (self.is_frozen and "late" not in self.spec["items"]["freeze"])
 
     def group_of(self, item: It) -> Any:
         """What the items of a group have in common: the key and its kind."""

@@ -119,9 +119,10 @@ class Selecting:
     # contract 4.1
     def _fill(self, section: Sec) -> None:
         spec = section.spec["items"]
-        read = self._read(spec, section)
-        seen = [item for item in map(self.render, [section] * len(read), read) if item is not None]
-        arranged = self._arrange(spec, read, section)
+        read, standing = self._read(spec, section)
+        looked = sorted([*read, *(item for item in standing if not _has(read, item))], key=lambda item: item.place)
+        seen = [item for item in map(self.render, [section] * len(looked), looked) if item is not None]
+        arranged = self._arrange(spec, read, section, standing)
         section.items = _pair([item for item in arranged if any(item is one for one in seen)], seen)
         header = spec.get("group", {}).get("header")
         if "group" in spec:
@@ -136,11 +137,12 @@ class Selecting:
         return {**section.names, "item": item.value, "this": this}
 
     # contract 4.10, 4.12 and 4.15
-    def _read(self, spec: dict[str, Any], section: Sec) -> list[It]:
+    def _read(self, spec: dict[str, Any], section: Sec) -> tuple[list[It], list[It]]:
+        """What the section looks at, and what stands where it stood."""
         source = spec["from"] if isinstance(spec["from"], list) else evaluate(spec["from"], section.names) or []
         every = [It(place, place, "", value, unit=place) for place, value in enumerate(source)]
         passing = [item for item in every if "where" not in spec or evaluate(spec["where"], self.bind(section, item))]
-        for item in passing:
+        for item in every if "freeze" in spec else passing:
             if "number" in spec:
                 item.number = evaluate(spec["number"], self.bind(section, item))
         kept = self._match_all(spec.get("keep", []), passing, len(source), section)
@@ -153,8 +155,14 @@ class Selecting:
             if item in inside or item in anchors or item in kept:
                 item.kept, item.anchor, item.windowed = item in kept, item in anchors, item in inside
                 read.append(item)
-        self._name(spec, read, section)
-        return read
+        self._name(spec, every if "freeze" in spec else read, section)
+        return read, self._stand(spec, every, section) if "freeze" in spec else []
+
+    # contract 4.47 and 4.48
+    def _stand(self, spec: dict[str, Any], every: list[It], section: Sec) -> list[It]:
+        shown = evaluate(spec["freeze"]["shown"], section.names) or []
+        ids = [str(one["id"] if isinstance(one, dict) else one) for one in shown]
+        return [item for id in dict.fromkeys(ids) for item in every if item.id == id]
 
     # contract 4.10, 4.11 and 4.13
     def _see(self, window: dict[str, Any], passing: list[It], section: Sec) -> list[It]:
@@ -207,9 +215,13 @@ class Selecting:
     # --- arranging ---
 
     # contract 4.1, 4.15, 4.20 and 4.21
-    def _arrange(self, spec: dict[str, Any], read: list[It], section: Sec) -> list[It]:
+    def _arrange(self, spec: dict[str, Any], read: list[It], section: Sec, standing: list[It]) -> list[It]:
+        looked = read
+        if "late" in spec.get("freeze", {}) and standing:
+            edge, late = max(item.place for item in standing), spec["freeze"]["late"]
+            read = [item for item in read if item.place > edge or _has(standing, item) or evaluate(late, self.bind(section, item))]
         if "dedupe" in spec:
-            read = self._dedupe(spec["dedupe"], read, section)
+            read = self._dedupe(spec["dedupe"], read, section, standing)
         if "sort" in spec:
             read = self._sort(spec["sort"], read, section)
         if "limit_per" in spec:
@@ -219,6 +231,10 @@ class Selecting:
             limit = spec["limit"]
             chosen = ordinary[-limit["last"] :] if isinstance(limit, dict) else ordinary[:limit]
             read = [item for item in read if item.kept or item in chosen]
+        for item in standing:
+            item.held = not _has(read, item)
+            item.windowed = item.windowed and _has(looked, item)
+        read = [*standing, *(item for item in read if not _has(standing, item))]
         if "group" in spec:
             for item in read:
                 item.key = evaluate(spec["group"]["by"], self.bind(section, item))
@@ -227,14 +243,15 @@ class Selecting:
         return read
 
     # contract 4.17
-    def _dedupe(self, rule: dict[str, Any], read: list[It], section: Sec) -> list[It]:
+    def _dedupe(self, rule: dict[str, Any], read: list[It], section: Sec, standing: list[It]) -> list[It]:
         texts = {id(item): self._compare(rule, section, item.value) for item in read}
         met = {self._compare(rule, section, item.value) for name in rule.get("against", ()) for item in self.sections[name].items}
+        met |= {self._compare(rule, section, item.value) for item in standing}
         found: dict[str, It] = {}
         for item in reversed(read) if rule.get("keep") == "last" else read:
             if texts[id(item)] not in met:
                 found.setdefault(texts[id(item)], item)
-        return [item for item in read if any(item is one for one in found.values())]
+        return [item for item in read if _has(standing, item) or any(item is one for one in found.values())]
 
     def _compare(self, rule: dict[str, Any], section: Sec, value: Any) -> str:
         text = str(evaluate(rule["by"], {**section.names, "item": value}))
@@ -333,6 +350,10 @@ class Selecting:
 def show_part(part: dict[str, Any]) -> str:
     """What stands for a part that goes out where texts are read."""
     return str(part["text"]) if part["type"] == "text" else show_media(part) if part["type"] in MEDIA else write_json(part)
+
+
+def _has(items: list[It], item: It) -> bool:
+    return any(item is one for one in items)
 
 
 def _ids(items: list[It], kind: str, key: str) -> set[str]:

@@ -67,7 +67,7 @@ class Stepping:
     # contract 3.19
     def _see(self, section: Sec, item: It, expression: Any) -> Any:
         tokens = self.selecting.layout.tokens(self.selecting.layout.units(item.text) + item.beyond)
-        this = {"tokens": tokens, "chars": len(item.text), "form": item.form}
+        this = {"tokens": tokens, "chars": len(item.text), "form": item.form, "held": item.held}
         names = self.selecting.bind(section, item)
         return evaluate(expression, {**names, "group": item.key, "this": {**names["this"], **this}})
 
@@ -83,7 +83,8 @@ class Stepping:
             ranks = [self._see(section, block[0], body["by"]) for block in blocks]
             return [(value, [block for block, rank in zip(blocks, ranks, strict=True) if rank == value]) for value in sorted(set(ranks))]
         if "order" not in body:
-            return [(0, blocks)]
+            held = [block for block in blocks if block[0].held and section.is_ageless]
+            return [(0, held), (1, [block for block in blocks if not any(block is one for one in held)])]
         classes, left = [], blocks
         for place, predicate in enumerate(body["order"]):
             matches = [bool(self._see(section, block[0], predicate)) for block in left]
@@ -121,10 +122,12 @@ class Stepping:
         blocks = _gather([item for item in section.alive if not item.made], key)
         blocks = _sort_by_age([block for block in blocks if not any(item.kept for item in block)], section)
         numbers = {id(block): place if by_group else block[0].number for place, block in enumerate(blocks)}
-        return [
-            (rank, _gather(ranked, lambda block: numbers[id(block)] // step) if step > 1 else [[block] for block in ranked])
-            for rank, ranked in self._rank(body, section, blocks)
-        ]
+        bundles = []
+        for rank, ranked in self._rank(body, section, blocks):
+            if section.is_frozen:
+                numbers = {id(block): place for place, block in enumerate(ranked)}
+            bundles.append((rank, _gather(ranked, lambda block: numbers[id(block)] // step) if step > 1 else [[block] for block in ranked]))  # noqa: B023
+        return bundles
 
     # contract 5.18
     def _evict_blocks(
@@ -273,8 +276,12 @@ class Stepping:
 
 # contract 8.40
 def _sort_by_age(blocks: list[list[It]], section: Sec) -> list[list[It]]:
-    """By the place of the first item in the source; what a recap made stands for the oldest. Of tools the last goes first."""
-    if section.is_tools:
+    """By the place of the first item in the source; what a recap made stands for the oldest. What stands where it stood is as old as it
+    stands there. Of tools, and of a list without an order in time, the last goes first.
+    """
+    if section.is_frozen and not section.is_ageless:
+        return sorted(blocks, key=lambda block: section.items.index(block[0]))
+    if section.is_ageless:
         return sorted(blocks, key=lambda block: -section.items.index(block[0]))
     return sorted(blocks, key=lambda block: -1 if block[0].made else block[0].unit)
 

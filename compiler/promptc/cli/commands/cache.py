@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -30,6 +29,7 @@ from promptc.economy import (
     Turn,
     account_turns,
     find_break,
+    iter_carried,
     list_flaps,
     list_trials,
     measure_cost,
@@ -175,7 +175,12 @@ class SessionView:
 @PACK
 @click.argument("turns", nargs=-1, type=click.Path(allow_dash=True))
 @click.option("--session", metavar="FILE", type=click.Path(), help="Read the states of the session from this file: a JSON object a line.")
-@click.option("--carry", metavar="POINTER", help="Put the strain tier of each turn into the next state, for example at /strain.")
+@click.option(
+    "--carry",
+    metavar="POINTER",
+    multiple=True,
+    help="Put into the next state what a turn hands on: at /strain its tier, or what a list shows, where `freeze` reads that.",
+)
 @click.option("--gap", callback=read_count, metavar="MINUTES", help="The time from one turn to the next. [1]")
 @click.option("--min-reuse", callback=read_count, metavar="N", help="Fail if less than N % of the tokens begin as the turn before.")
 @click.option("--max-flaps", metavar="N", type=click.IntRange(0), help="Fail if tiers and items come back more often than this.")
@@ -192,7 +197,7 @@ def cache_command(
     turns: tuple[str, ...],
     request: RenderRequest,
     session: str | None,
-    carry: str | None,
+    carry: tuple[str, ...],
     gap: int | None,
     min_reuse: int | None,
     max_flaps: int | None,
@@ -260,20 +265,19 @@ def _load_states(pack: Pack, turns: Sequence[str], session: str | None, changes:
 
 @frozen(eq=False)
 class _Session:
-    """The turns, and how each is rendered. `carry` is the pointer in the state at which a turn finds the tier of the one before."""
+    """The turns, and how each is rendered. `carry` are the pointers in the state at which a turn finds what the one before hands on."""
 
     turns: Sequence[_TurnState]
     request: RenderRequest
-    carry: str | None
+    carry: tuple[str, ...]
 
     def iter_outcomes(self, pack: Pack, patches: Sequence[str] = ()) -> Iterator[tuple[_TurnState, Outcome]]:
         """Renders each turn, with more patches. Raises `PromptcError` for what is invalid."""
         asked = replace(self.request, patches=(*self.request.patches, *patches))
-        carried: tuple[Change, ...] = ()
+        carried: dict[str, str] = {}
         for turn in self.turns:
-            outcome = compile_request(pack, turn.load(pack, asked.changes, carried), asked)
-            if self.carry is not None:
-                carried = ((self.carry, json.dumps(outcome.facts["strain"])),)
+            outcome = compile_request(pack, turn.load(pack, asked.changes, tuple(carried.items())), asked)
+            carried.update(iter_carried(outcome, self.carry))
             yield turn, outcome
 
 

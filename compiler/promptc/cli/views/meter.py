@@ -235,8 +235,8 @@ def _iter_marks(section: Mapping[str, Any], held: int, wanted: int) -> Iterator[
 
 
 def _iter_makings(outcome: Outcome, section: Mapping[str, Any]) -> Iterator[str]:
-    """How many of its items are of the window, older (anchors, and what is kept), held by `freeze`, and made by steps; the case of a variant
-    of its name.
+    """How many of its items are of the window, older (anchors, and what is kept), held by `freeze`, and made by steps; and the case of a
+    variant of its name.
     """
     name = section["id"]
     fit = outcome.fitted.sections.get(name) if section["state"] == "present" else None

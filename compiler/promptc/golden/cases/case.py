@@ -77,7 +77,7 @@ class Case:
     golden: tuple[str, ...]
     node: Node = field(repr=False)
     states: tuple[GivenState, ...] = ()
-    carry: str | None = None
+    carry: tuple[str, ...] = ()
     requires: tuple[str, ...] = ()
     flags: Mapping[str, Any] = field(default_factory=dict)
     given: Mapping[str, Any] = field(default_factory=dict)

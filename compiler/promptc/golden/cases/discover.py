@@ -254,7 +254,7 @@ def load_case(folder: str, top: str = "") -> Case:
         golden=tuple(plain.get("golden", ())),
         node=node,
         states=_read_states(kind, plain, node),
-        carry=plain.get("carry"),
+        carry=_read_carry(plain.get("carry", ())),
         requires=_read_requires(plain, node),
         flags=plain.get("with", {}),
         given=plain.get("given", {}),
@@ -264,6 +264,10 @@ def load_case(folder: str, top: str = "") -> Case:
     )
     confine_case(case)
     return case
+
+
+def _read_carry(given: Any) -> tuple[str, ...]:
+    return (given,) if isinstance(given, str) else tuple(given)
 
 
 def _read_states(kind: CaseKind, plain: Mapping[str, Any], node: Node) -> tuple[GivenState, ...]:

@@ -16,7 +16,7 @@ from promptc.api import Pack
 from promptc.diag.findings import Diagnostic, PromptcError, Span, UsageError, sort_diagnostics, suggest
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any, Protocol
-from promptc.economy import account_turns, list_flaps, measure_cost, read_request
+from promptc.economy import account_turns, iter_carried, list_flaps, measure_cost, read_request
 from promptc.files.reading import decode_text
 from promptc.frontend.json import JsonDocument
 from promptc.frontend.state import set_values
@@ -178,9 +178,9 @@ def _place(found: Diagnostic, case: Case, turn: int) -> Diagnostic:
 
 
 def _find_change(case: Case, turn: int, pointer: str) -> Span | None:
-    if turn and pointer == case.carry:
+    if turn and pointer in case.carry:
         carried: Node = case.node.value["carry"]
-        return carried.span
+        return carried.value[case.carry.index(pointer)].span if isinstance(carried.value, tuple) else carried.span
     return next((node.value[pointer].span for node in _iter_changes(case, turn) if pointer in node.value), None)
 
 
@@ -249,15 +249,13 @@ def _read_answers(case: Case) -> Mapping[str, str]:
 
 
 def _carry(case: Case, document: JsonDocument, outcomes: list[CaseOutcome]) -> JsonDocument:
-    """The state of a turn with the tier of the turn before it, where the case carries it."""
-    if case.carry is None or not outcomes:
+    """The state of a turn with what the turns before it hand on, where the case carries that."""
+    if not case.carry or not outcomes:
         return document
-    import json
-
     from promptc.frontend.state import set_values
 
-    facts = outcomes[-1].read_facts() or {}
-    return set_values(document, [(case.carry, json.dumps(facts.get("strain")))])
+    made = [one.compiled for one in outcomes if one.compiled is not None]
+    return set_values(document, list(dict(change for one in made for change in iter_carried(one, case.carry)).items()))
 
 
 def _render_turn(case: Case, environment: CaseEnvironment, document: JsonDocument) -> CaseOutcome:

@@ -96,7 +96,7 @@ def _list_rounds(step: Evict, sites: Sequence[Site], is_group: bool) -> list[_Ro
             if step.step == 1:
                 wholes.append((rank, (site, why, ranked, False)))
                 continue
-            if fit.section.is_frozen:  # numbers say nothing of its order, and what went is not shown again: blocks begin at what is left
+            if fit.section.is_frozen:  # what went is not asked for again, so blocks begin at what is left
                 ordinal = {id(block[0]): place for place, block in enumerate(ranked)}
             bundles = _bundle(ranked, step.step, ordinal)
             wholes.append((rank, (site, why, [list(chain(*bundle)) for bundle in bundles], True)))
@@ -300,14 +300,15 @@ def list_units(fit: SectionLayout) -> list[list[Entry]]:
 
 
 def sort_by_age(blocks: Sequence[list[Entry]], fit: SectionLayout) -> list[list[Entry]]:
-    """Blocks by the place of their first entry in the source, which is another order than the section's where that sorts or groups.
+    """Blocks by the place of their first entry in the source, which is another order than the section's where that sorts or groups. What
+    stands where it stood is as old as it stands there.
 
-    Tools have no age, nor has what stands where it stood. The last goes first, whatever their order in the source.
+    Tools have no age, nor has a list that has no order in time. The last of these goes first.
     """
     items = fit.section.items
     if fit.section.is_ageless:
         return list(reversed(blocks))
-    if items is None or not (items.sort or items.group or items.freeze):
+    if items is None or items.freeze is not None or not (items.sort or items.group):
         return list(blocks)
     return sorted(blocks, key=lambda block: block[0].item.unit)
 
@@ -332,10 +333,10 @@ def rank_classes(step: Ranked, blocks: Sequence[Block], scope: StepScope) -> Ite
     elif step.by is not None:
         yield from _iter_smallest(step.by, blocks, scope)
     else:
-        held = [block for block in blocks if block[0].item.held and scope.is_frozen]
+        held = [block for block in blocks if block[0].item.held and scope.is_ageless]
         if held:
             yield 0, f"held by `freeze`, {scope.first}", held
-        rest = [block for block in blocks if not (block[0].item.held and scope.is_frozen)]
+        rest = [block for block in blocks if not (block[0].item.held and scope.is_ageless)]
         if rest or not held:
             yield 1, scope.first, rest
 
@@ -383,7 +384,7 @@ class StepScope:
         """`pay` is told the steps of counting an entry."""
         self.names = names
         self.first = "last first" if section.is_ageless else "oldest first"
-        self.is_frozen = section.is_frozen
+        self.is_ageless = section.is_ageless
         self._meter = meter
         self._pay = pay
         self._bound = dict(names)

@@ -66,8 +66,9 @@ def arrange_items(
             left_out.update({stage: count} if count else {})
         return after
 
-    if items.freeze is not None and items.freeze.late == "out" and stands:
-        kept = pass_on("freeze", [one for one in kept if one.place > max(stands) or one.place in stands])
+    late = items.freeze.late if items.freeze is not None else None
+    if late is not None and stands:
+        kept = pass_on("freeze", [one for one in kept if one.place > max(stands) or one.place in stands or late.evaluate(bind(one))])
     if items.dedupe is not None:
         kept = pass_on("dedupe", _dedupe(items.dedupe, kept, bind, against, section, standing))
     if items.sort:

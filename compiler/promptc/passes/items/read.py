@@ -358,10 +358,12 @@ class ItemReader:
 
 
 def read_shown(freeze: Freeze, names: Mapping[str, Any], section: str) -> tuple[str, ...]:
-    """The ids of what the turn before showed, in order, each once. An item of a report stands for its id. Raises PC0538 for anything else."""
+    """The ids of what the turn before showed, in order, each once. An item of a report stands for its id. Raises PC0538 for all else."""
     given = freeze.shown.evaluate(names)
     if given is not None and not isinstance(given, list | tuple):
-        raise fail("PC0538", f"`freeze.shown` of `{section}` must be a list of ids, not {show_value(given)}", freeze.shown.span, help=_SHOWN)
+        raise fail(
+            "PC0538", f"`freeze.shown` of `{section}` must be a list of ids, not {show_value(given)}", freeze.shown.span, help=_SHOWN
+        )
     shown: dict[str, None] = {}
     for place, one in enumerate(given or ()):
         id = one.get("id") if isinstance(one, Mapping) else one

@@ -128,7 +128,9 @@ class ItemRenderer:
         opened, closed, met = self._enclose(self._items.fence) if self._items.fence is not None else ("", "", ())
         marks = (read.anchor, read.kept, read.windowed)
         found = (*found, *met)
-        return Item(id, read.number, read.value, raw, text, *marks, key, read.place, role, None, opened, closed, found, read.element, held=read.held)
+        return Item(
+            id, read.number, read.value, raw, text, *marks, key, read.place, role, None, opened, closed, found, read.element, held=read.held
+        )
 
     def _render_tool(self, read: Read, id: str, key: Any, forms: ToolForms, form: int) -> Item:
         """The item as a tool. Its text is what is counted: canonical JSON."""
@@ -140,7 +142,9 @@ class ItemRenderer:
         shaped = shape_tool(replace(tool, description=description, input_schema=schema), forms.names[form], forms.shown)
         text = shaped.counted
         marks = (read.anchor, read.kept, read.windowed)
-        return Item(id, read.number, read.value, text, text, *marks, key, read.place, found=found, element=read.element, tool=shaped, held=read.held)
+        return Item(
+            id, read.number, read.value, text, text, *marks, key, read.place, found=found, element=read.element, tool=shaped, held=read.held
+        )
 
     def _enclose(self, fence: Fence) -> tuple[str, str, tuple[Finding, ...]]:
         open, found = guard_fence(fence.open, render_fence(fence.open.render(self._names), fence, self._section), self._guard)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from promptc.diag.findings import Diagnostic, PromptcError, Span, fail, join_some
+from promptc.diag.findings import Diagnostic, PromptcError, Span, fail, join_some, shorten
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any
 from promptc.model.section import PART_KINDS, Evict, Items, Section, Step
@@ -129,8 +129,8 @@ def list_standing(
 
 def _warn_gone(section: Section, items: Items, gone: Sequence[str]) -> Diagnostic:
     assert items.freeze is not None
-    is_one = len(gone) == 1
-    message = f"`{section.id}` cannot show {join_some([f'`{id}`' for id in gone], _NAMED)} again: {'it is' if is_one else 'they are'} not in its source"
+    named, are = join_some([f"`{shorten(id)}`" for id in gone], _NAMED), "it is" if len(gone) == 1 else "they are"
+    message = f"`{section.id}` cannot show {named} again: {are} not in its source"
     help = "the prompt begins as before up to there. Leave in the list what stands in the prompt, until a budget takes it out"
     return Diagnostic("PC0537", message, items.freeze.shown.span, help, "warn")
 
