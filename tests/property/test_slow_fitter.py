@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from tests.property.drawing.draws import KINDS, RICH, draw_any
+from tests.property.drawing.draws import KINDS, RICH, draw_any, draw_frozen
 from tests.property.load_drawn import Loaded
 from tests.property.oracle.fitting import Expected, expect
 from tests.property.proof import Proof, Tally, count_packs
@@ -19,6 +19,10 @@ def test_same_as_the_slow_fitter(proof: Proof) -> None:
 def test_so_it_is_for_every_kind_of_counter(proof: Proof, encodings: Mapping[str, str], counter: str) -> None:
     """Over packs with pools, tools that are items, and media."""
     proof.hold(f"same as the slow fitter ({counter})", judge_fitting, RICH[counter], count_packs(proof, 6))
+
+
+def test_so_it_is_where_lists_freeze(proof: Proof) -> None:
+    proof.hold("same as the slow fitter (frozen)", judge_fitting, draw_frozen, 1000)
 
 
 def judge_fitting(loaded: Loaded, tally: Tally) -> str | None:

@@ -62,6 +62,16 @@ RICH = {counter: _draw_counted(counter) for counter in KINDS}
 """By counter: draws the packs that every guarantee is held against."""
 
 
+def draw_frozen(rng: Random) -> Drawn:
+    """A small pack inside the conditions of monotony, in which most lists have `freeze`."""
+    taste = Taste(rng.choice(COUNTERS), inside=True, most_items=rng.choice((4, 8)), most_words=6, large=False, frozen=0.9)
+    drawn = draw_pack(rng, taste)
+    for section in drawn.manifest["sections"]:
+        if "dedupe" in section.get("items", {}) or rng.random() < 0.5:
+            section.pop("pinned", None)
+    return drawn
+
+
 def draw_outside(rng: Random) -> Drawn:
     """A small pack with shares that breaks one condition of monotony."""
     drawn = draw_pack(rng, Taste(rng.choice(COUNTERS), shares=True, inside=True, most_items=rng.choice((3, 5)), most_words=6, large=False))

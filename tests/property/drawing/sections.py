@@ -29,7 +29,7 @@ _SEPARATORS = ("\n", "\n\n", ", ", "", " ", "\n---\n", "|", "\n\n\n")
 class Taste:
     """What kind of pack is drawn. `shares`: percentages and `grow` occur. `inside`: only what the conditions of monotony allow.
     `large`: some pictures take as much as a whole pack of texts. `rich`: most packs have pools, tools that are items and media,
-    and most are rendered as messages.
+    and most are rendered as messages. `frozen`: such a share of the lists without groups has `freeze`.
     """
 
     tokenizer: str = "cl100k_base"
@@ -39,6 +39,7 @@ class Taste:
     most_words: int = 12
     large: bool = True
     rich: bool = False
+    frozen: float = 0.15
 
     @property
     def must_meet_safely(self) -> bool:
@@ -235,7 +236,7 @@ class SectionDrawer:
 
     def _draw_freeze(self, items: dict[str, Any]) -> None:
         rng = self._rng
-        if "group" not in items and rng.random() < 0.25:
+        if "group" not in items and rng.random() < self._taste.frozen:
             items["freeze"] = {"shown": rng.choice(("state.shown", "state.shown", "none"))}
             if rng.random() < 0.5:
                 items["freeze"]["late"] = rng.choice((False, False, True, "this.number % 2 == 0"))
