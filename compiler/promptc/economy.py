@@ -137,15 +137,16 @@ def read_request(outcome: Outcome) -> ReadRequest:
 
 
 def iter_carried(outcome: Outcome, pointers: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """What a turn hands on to the next one at each of these pointers. Where the `freeze` of a list reads, these are the ids of what that
-    list shows, in order, and nothing where it is off; elsewhere it is the tier. All as JSON.
+    """What a turn hands on to the next one at each of these pointers, as JSON. Where the `freeze` of a list reads, these are the ids of
+    what that list shows, in order, and nothing where it is off; where `strain.previous` reads, it is the tier.
     """
+    selection = outcome.fitted.strained.selection
+    strain = selection.bound.pack.strain
     for pointer in pointers:
         way = ("state", *split_pointer(pointer))
-        lists = [one for one in outcome.fitted.strained.selection.sections if _reads_shown(one.section, way)]
-        if not lists:
+        if strain is not None and (strain.previous is None or any(path[: len(way)] == way for path in strain.previous.reads)):
             yield pointer, json.dumps(outcome.facts["strain"])
-        for one in lists:
+        for one in (one for one in selection.sections if _reads_shown(one.section, way)):
             if one.state != "off":
                 fit = outcome.fitted.sections.get(one.section.id)
                 yield pointer, json.dumps([entry.item.id for entry in (fit.alive if fit is not None else ()) if not entry.is_made])
