@@ -195,7 +195,7 @@ class _Drawer:
         earlier, steps = list_steps(tiers[:at])[0], list_steps(tiers[: at + 1])[0]
         done = [(step, "at once: ") for step in steps if step not in earlier]
         undone = [(step, "no more: ") for step in earlier if step not in steps]
-        return tuple(BlockChange(step.section, ((*say(word), *_describe_step(step, self._pack)),)) for step, word in (*done, *undone))
+        return tuple(BlockChange(step.section, ((*say(word), *_describe_step(step, self._pack, ())),)) for step, word in (*done, *undone))
 
     def _draw(self, section: Section, plan: Plan) -> Block:
         dedupe = section.items.dedupe if section.items is not None else None
@@ -358,15 +358,15 @@ def _list(what: str, names: Sequence[str]) -> Phrase:
     return (*say(what), *join_phrases([say("{}", name) for name in names], ", "))
 
 
-def _describe_step(step: Step, pack: PackModel) -> Phrase:
-    """One step, such as `evict 2, oldest first`."""
+def _describe_step(step: Step, pack: PackModel, sections: Sequence[Section]) -> Phrase:
+    """One step on these sections, such as `evict 2, oldest first`."""
     if isinstance(step, Trim):
         finest = f" (finest: {step.finest})" if step.finest is not None else ""
         size = f" to {show_size(step.to)}" if step.to is not None else ""
         size += f" down to {show_size(step.floor)}" if step.floor is not None and step.floor.amount else ""
         return (*say(f"trim at {', '.join(step.at)}{finest}{size}"), *_describe_rank(step, ""))
     if isinstance(step, Evict):
-        return _describe_evict(step)
+        return _describe_evict(step, [one for one in sections if one.id == step.section])
     if isinstance(step, Shorten):
         return (*say("shorten to the next form"), *_describe_rank(step, ""))
     if isinstance(step, Lower):
@@ -389,13 +389,15 @@ def _describe_rank(step: Ranked, otherwise: str) -> Phrase:
     return say(otherwise)
 
 
-def _describe_evict(step: Evict) -> Phrase:
+def _describe_evict(step: Evict, sections: Sequence[Section]) -> Phrase:
     noun = {"item": "items", "group": "groups", "call": "items, tool call by tool call"}[step.whole]
     steps = f", {step.step} at a time" if step.step > 1 else ""
     floor = f", {step.floor} stay{'s' if step.floor == 1 else ''}" if step.floor else ""
     named = join_phrases([say("{}", name) for name in step.sections], ", ") if len(step.sections) > 1 else ()
     of = (*say(" of "), *named) if named else ()
-    return (*say(f"evict {noun}"), *of, *_describe_rank(step, ", oldest first"), *say(f"{steps}{floor}"))
+    held = "held ones first, then " if any(one.is_ageless and one.is_frozen for one in sections) else ""
+    first = f", {held}last first" if any(one.is_ageless for one in sections) else ", oldest first"
+    return (*say(f"evict {noun}"), *of, *_describe_rank(step, first), *say(f"{steps}{floor}"))
 
 
 def _show_percent(step: Recap) -> str:
@@ -509,7 +511,8 @@ def _iter_items(items: Items) -> Iterator[Phrase]:
         yield _describe_matches("anchors", items.anchors)
     yield from (_describe_matches("keeps", one) for one in items.keep)
     if items.freeze is not None:
-        yield say("what {} tells stays", items.freeze.shown.text)
+        late = say("; late comes what is {}", items.freeze.late.text) if items.freeze.late is not None else ()
+        yield (*say("what {} names stays where it stood", items.freeze.shown.text), *late)
     if items.limit_per is not None:
         shown = ", ".join(f"{name} {cap}" for name, cap in items.limit_per.caps)
         yield say(f"for each {{}}: {shown}", items.limit_per.by.text)
@@ -606,16 +609,16 @@ def _iter_ladders(section: Section, plan: Plan, pack: PackModel) -> Iterator[Phr
     turns = [(at, step) for at, step in enumerate(plan.truncate, 1) if section.id in step.sections]
     continues = any(isinstance(step, Continue) for _, step in (*pooled, *turns))
     if section.overflow and not section.pinned and (section.budget is not None or continues):
-        yield (*say("over its budget: " if section.budget is not None else "its ladder: "), *_describe_ladder(section.overflow, pack))
+        yield (*say("over its budget: " if section.budget is not None else "its ladder: "), *_describe_ladder(section, pack))
     for over, steps in ((say("over the pool {}: ", pool.name if pool is not None else ""), pooled), (say("over the total: "), turns)):
         if steps:
-            shown = [(*say(f"step {at}, "), *_describe_step(step, pack)) for at, step in steps]
+            shown = [(*say(f"step {at}, "), *_describe_step(step, pack, [section])) for at, step in steps]
             yield (*over, *join_phrases(shown, "; "))
 
 
-def _describe_ladder(steps: tuple[Step, ...], pack: PackModel) -> Phrase:
-    """All of them, in order."""
-    return join_phrases([_describe_step(step, pack) for step in steps], ", then ")
+def _describe_ladder(section: Section, pack: PackModel) -> Phrase:
+    """All of its steps, in order."""
+    return join_phrases([_describe_step(step, pack, [section]) for step in section.overflow], ", then ")
 
 
 def _describe_choice(choice: Choice) -> tuple[Phrase, ...]:

@@ -33,7 +33,7 @@ _PARTS: dict[str, Type] = {
     **dict.fromkeys(("title", "id", "role", "tier"), TEXT_TYPE),
     **dict.fromkeys(("number", "index"), WHOLE),
     **dict.fromkeys(("tokens", "chars", "form", "percent"), _COUNT),
-    **dict.fromkeys(("anchor", "kept"), BOOL_TYPE),
+    **dict.fromkeys(("anchor", "kept", "held"), BOOL_TYPE),
 }
 
 PARTED = ("variant", "strain", "selected", "section", "this")

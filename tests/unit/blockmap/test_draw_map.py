@@ -132,6 +132,19 @@ def test_caps_in_the_order_of_the_stages(tmp_path):
     assert _plain(_block(drawn, "rules").caps) == ["pinned"]
 
 
+def test_what_stays_where_it_stood(tmp_path):
+    body = """
+        sections:
+          - {id: lore, budget: 90, items: {from: state.lore, freeze: {shown: state.shown}, text: "{{ item.text }}"}}
+          - {id: log, budget: 90, items: {from: state.log, freeze: {shown: state.told, late: false}, text: "{{ item.text }}"}}
+    """
+    drawn = _draw(tmp_path, body)
+    assert _plain(_block(drawn, "lore").caps) == ["what `state.shown` names stays where it stood", "budget 90 tokens"]
+    assert "over its budget: evict items, held ones first, then last first" in _plain(_block(drawn, "lore").notes)
+    assert _plain(_block(drawn, "log").caps)[0] == "what `state.told` names stays where it stood; late comes what is `false`"
+    assert "over its budget: evict items, oldest first" in _plain(_block(drawn, "log").notes)
+
+
 def test_dedupe(tmp_path):
     body = """
         sections:

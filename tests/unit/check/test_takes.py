@@ -139,6 +139,8 @@ PLACES: dict[str, dict[str, Any]] = {
     "anchors.last": _items({"window": {"last": 2}, "anchors": {"where": "true", "last": HOLE}}),
     "kept.where": _items({"keep": [{"where": HOLE, "last": 1}]}),
     "kept.last": _items({"keep": [{"where": "true", "last": HOLE}]}),
+    "freeze.shown": _items({"freeze": {"shown": HOLE}}),
+    "freeze.late": _items({"freeze": {"shown": "['a']", "late": HOLE}}),
     "dedupe.by": _items({"dedupe": {"by": HOLE}}),
     "sort": _items({"sort": HOLE}),
     "sort_key.by": _items({"sort": {"by": HOLE, "desc": True}}),

@@ -92,6 +92,7 @@ sections:
       window: {last: 12, min: 4, max: 20, step: 4, whole: group}
       anchors: {where: "'hinge' in item.tags", last: 3, within: 200}
       keep: [{where: item.type == 'CHOICE', last: 1, within: 1000}, {where: item.pinned}]
+      freeze: {shown: state.shown.recent, late: item.ok}
       dedupe: {by: item.content, against: [rules, world], keep: last, exact: true}
       sort: [{by: item.score, desc: true}, item.id]
       limit_per: {by: item.type, caps: {PROFILE: 2, "Odd kind": 0}}

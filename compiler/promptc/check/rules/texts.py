@@ -11,8 +11,9 @@ from functools import lru_cache
 from promptc.check.configurations import Configuration, Configurations, for_each, merge_configurations
 from promptc.diag.findings import Diagnostic, Span
 from promptc.diag.typed import Any
+from promptc.model.messages import Keep, Remove
 from promptc.model.pack import PackModel, Plan
-from promptc.model.section import Fail, Section, Shorten, Tool, ToolForms
+from promptc.model.section import Evict, Fail, Items, Retrieve, Section, Shorten, Tool, ToolForms
 from promptc.template.compile import Expression, Template
 from promptc.text.characters import is_blank
 from promptc.text.json import read_at, split_pointer
@@ -35,6 +36,7 @@ _BRACED = re.compile(r"(?<![\w{\\])\$?\{[ ]?([A-Za-z_]\w*(?:\.\w+)*)[ ]?\}(?!\})
 _FILE_NAME = re.compile(r"\s*[\w-][\w./-]{0,200}\.(?:j2|jinja2?|md|txt)\s*")
 _BARE = re.compile(r"\s*([A-Za-z_]\w*(?:\.\w+)+)\s*")
 
+_PLAIN = re.compile(r"state(?:\.\w+)+")
 _LONGEST_NAME = 200
 
 CHANGES = "x-changes"
@@ -230,6 +232,84 @@ def check_changes(pack: PackModel, configuration: Configuration) -> Iterator[Dia
             yield Diagnostic("PC0662", message, section.span, f"put `{first[0].id}` behind it, or take `cache: true` out", "warn")
 
 
+@for_each
+def check_order(pack: PackModel, configuration: Configuration) -> Iterator[Diagnostic]:
+    """Lists that begin elsewhere in the next turn, or stand in another order, though nothing of their content asks for it. Of the order
+    only where a cache is to keep them: in front of a breakpoint, or, without one, of anything, if the schema says what changes.
+    """
+    changes = _Changes(pack)
+    sent = [section for section in _order_sent(configuration.plan) if not configuration.facts.settled.is_off(section)]
+    marked = [at for at, section in enumerate(sent) if section.cache]
+    kept = {section.id for section in sent[: marked[-1] + 1 if marked else len(sent) - 1 if changes.is_told else 0]}
+    for section in configuration.plan.sections:
+        items = section.items
+        if items is None or section.is_tools or configuration.facts.settled.is_off(section):
+            continue
+        yield from _iter_pruned(pack, configuration.plan, section, items)
+        if items.freeze is not None:
+            if items.freeze.late is None and _is_in_time(items):
+                message = f"`{section.id}` is a list in time and freezes without `late`: what a cut took comes back behind all others"
+                help = "write `late: false` beside `shown`: then it stays out, and the oldest go first"
+                yield Diagnostic("PC0685", message, items.freeze.span, help, "warn")
+        elif section.id in kept and not items.sort:
+            yield from _tell_unsorted(section, items, changes)
+
+
+def _is_in_time(items: Items) -> bool:
+    """Whether a list is a history: it is looked at from its newest end, or its elements say who speaks."""
+    return items.window is not None or (items.message is not None and any(path[0] == "item" for path in items.message.role.reads))
+
+
+def _tell_unsorted(section: Section, items: Items, changes: _Changes) -> Iterator[Diagnostic]:
+    """What an index finds stands best first; a list of the state stands as it comes, unless it is a history or the schema speaks of it."""
+    help = "sort it by a key that differs for each: `sort: item.id`"
+    if isinstance(items.source, Retrieve) and items.source.top > 1:
+        message = f"`{section.id}` has no `sort`: what its index finds stands best first, so another query may only change the order"
+        yield Diagnostic("PC0686", message, items.source.span, f"{help}; or keep what was shown in its place with `freeze`", "note")
+    elif isinstance(items.source, Expression) and _PLAIN.fullmatch(items.source.text.strip()):
+        is_history = _is_in_time(items) or items.number or items.keep or (items.limit is not None and items.limit.side == "last")
+        if not is_history and not changes.is_told_of(tuple(items.source.text.strip().split(".")[1:])):
+            message = f"`{section.id}` has no `sort`: its items stand as the state has them, and another order of these is another prompt"
+            more = "if your program only appends to it, say so in the schema with `x-changes`"
+            yield Diagnostic("PC0686", message, items.source.span, f"{help}; {more}", "note")
+
+
+def _iter_pruned(pack: PackModel, plan: Plan, section: Section, items: Items) -> Iterator[Diagnostic]:
+    """A list without numbers of its own, which an operation prunes, and something that counts by them."""
+    if items.number is not None or not isinstance(items.source, Expression):
+        return
+    pruned = [
+        (operation.name, edit.pointer)
+        for operation in pack.operations
+        for edit in operation.edits
+        if isinstance(edit, Keep) or (isinstance(edit, Remove) and edit.pointer.rpartition("/")[2].isdecimal())
+    ]
+    for name, pointer in pruned:
+        way = split_pointer(pointer)
+        read = ("state", *(way[:-1] if way and way[-1].isdecimal() else way))
+        what = _name_counting(section, plan, items) if read in items.source.reads else ""
+        if what:
+            message = f"the operation `{name}` prunes the list of `{section.id}`, which has no `number`: {what}, and all places shift"
+            help = "give each element a number that it keeps, and write `number: item.seq`"
+            yield Diagnostic("PC0687", message, items.source.span, help, "warn" if items.freeze is not None else "note")
+            return
+
+
+def _name_counting(section: Section, plan: Plan, items: Items) -> str:
+    """What counts by the places of the items; empty where nothing does."""
+    texts = (*items.forms, *((items.fence.open, items.fence.close) if items.fence is not None else ()))
+    evictions = (step for step in (*section.overflow, *plan.list_shared_steps()) if isinstance(step, Evict) and section.id in step.sections)
+    if items.window is not None and items.window.step > 1 and items.window.whole == "item":
+        return f"`window.step: {items.window.step}` counts by places"
+    if items.freeze is not None and items.id is None:
+        return "`freeze` knows items by their places"
+    if items.freeze is None and any(step.step > 1 and step.whole != "group" for step in evictions):
+        return "`step` of its `evict` counts by places"
+    if any(("this", "number") in text.reads for text in texts):
+        return "its texts show places as `this.number`"
+    return ""
+
+
 def _tells_shown(section: Section, code: Expression | Template) -> bool:
     """Whether it tells what the turn before showed: what changes there is no change of the prompt."""
     return section.items is not None and section.items.freeze is not None and section.items.freeze.shown is code
@@ -265,6 +345,10 @@ class _Changes:
         self._schema = pack.schema or {}
         self._lets = {let.name: _list_reads(let.value) for let in pack.lets}
         self.is_told = _says_changes(self._schema)
+
+    def is_told_of(self, path: tuple[str, ...]) -> bool:
+        """Whether anything is said of a part, or of one around it."""
+        return bool(self._read(path))
 
     def find_changing(self, reads: Collection[tuple[str, ...]]) -> str | None:
         """The first part that changes in each turn, as an expression names it; None where none is said to."""

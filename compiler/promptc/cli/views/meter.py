@@ -320,11 +320,13 @@ def _iter_notes(outcome: Outcome) -> Iterator[str]:
 def _describe_frozen(section: Mapping[str, Any]) -> str:
     """What stands where it stood, and what it costs that some of that stands for no other reason."""
     frozen, stages = section["frozen"], Counter(one["held"] for one in section["items"] if "held" in one)
-    told = f"{section['id']}: {show_plural(frozen['stands'], 'item')} where the turn before showed them"
+    stand = "stands where it stood" if frozen["stands"] == 1 else "stand where they stood"
+    told = f"{section['id']}: {show_plural(frozen['stands'], 'item')} {stand}"
     if not stages:
         return told
     by = ", ".join(f"{show_count(count)} by {stage}" for stage, count in sorted(stages.items()))
-    return f"{told}; `freeze` alone holds {show_plural(frozen['held'], 'item')}, {show_plural(frozen['tokens'], 'token')}: left out {by}"
+    tokens = show_plural(frozen["tokens"], "token")
+    return f"{told}; {show_count(frozen['held'])} of them, {tokens}, by `freeze` alone: left out were {by}"
 
 
 def render_cuts(outcome: Outcome, width: int, paint: Paint, slack: Sequence[Slack] = ()) -> str:

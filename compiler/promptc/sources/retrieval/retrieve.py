@@ -311,7 +311,7 @@ def retrieve(indexes: Sequence[LoadedIndex], queries: Sequence[Query], request: 
     considered = beyond = under = unwanted = hidden = 0
     held: dict[str, FoundChunk] = {}
     for index in indexes:
-        held = {**{one.chunk.id: one for one in _find_shown(index, request)}, **held}
+        held = {**{one.chunk.id: one for one in _list_shown(index, request)}, **held}
         scored, without, unseen, line = _score(index, queries, request)
         idle += [(index.name, line)] if line is not None else []
         ranked = sorted(scored, key=_rank)
@@ -342,7 +342,7 @@ def retrieve(indexes: Sequence[LoadedIndex], queries: Sequence[Query], request: 
     )
 
 
-def _find_shown(index: LoadedIndex, request: ChunkQuery) -> list[FoundChunk]:
+def _list_shown(index: LoadedIndex, request: ChunkQuery) -> list[FoundChunk]:
     """The chunks of `shown` that the index has and the filters accept."""
     rows = index.store.list_rows(request.shown, request.version if index.has_versions else None) if request.shown else ()
     chunks = [one for one in index.store.read_chunks(rows) if _judge_item(describe_chunk(one), request) == "accepted"]
