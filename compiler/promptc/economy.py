@@ -144,9 +144,11 @@ def iter_carried(outcome: Outcome, pointers: Sequence[str]) -> Iterator[tuple[st
     strain = selection.bound.pack.strain
     for pointer in pointers:
         way = ("state", *split_pointer(pointer))
-        if strain is not None and (strain.previous is None or any(path[: len(way)] == way for path in strain.previous.reads)):
+        lists = [one for one in selection.sections if _reads_shown(one.section, way)]
+        reads = strain.previous.reads if strain is not None and strain.previous is not None else ()
+        if strain is not None and (any(path[: len(way)] == way for path in reads) or not (reads or lists)):
             yield pointer, json.dumps(outcome.facts["strain"])
-        for one in (one for one in selection.sections if _reads_shown(one.section, way)):
+        for one in lists:
             if one.state != "off":
                 fit = outcome.fitted.sections.get(one.section.id)
                 yield pointer, json.dumps([entry.item.id for entry in (fit.alive if fit is not None else ()) if not entry.is_made])

@@ -20,7 +20,10 @@ SCHEMA = {
     "additionalProperties": False,
     "required": ["shown", "words", "told", "talk", "now"],
     "properties": {
-        "shown": WORDS, "words": WORDS, "told": {**WORDS, "x-changes": "each_turn"}, "talk": TURNS,
+        "shown": WORDS,
+        "words": WORDS,
+        "told": {**WORDS, "x-changes": "each_turn"},
+        "talk": TURNS,
         "now": {"type": "string", "x-changes": "each_turn"},
     },
 }
