@@ -328,6 +328,9 @@ def describe_value(gathered: Gathered, place: int) -> str:
     if gathered.account["kind"] == "segments":
         told = [f"{name} {value[name]}" for name in ("ref_id", "locale", "version") if value[name] is not None]
         return ", ".join([f"segment `{value['id']}` of the store `{gathered.account['store']}`, scope `{value['scope']}`", *told])
+    if place >= len(gathered.account["chunks"]):
+        file = f", {value['file']}" if value["file"] else ""
+        return f"chunk `{value['id']}` of the index `{value['index']}`{file}\nread by its id: the query does not find it"
     chunk = gathered.account["chunks"][place]
     score, words, vectors = (show_score(read_micro(chunk[key]), 6) for key in ("score", "words", "vectors"))
     parts = [f"words {words}", f"vectors {vectors}", f"boosts {_show_boost(chunk, 6)}"]

@@ -4,7 +4,7 @@ import pytest
 
 from promptc.diag.findings import PromptcError
 from promptc.economy import iter_carried
-from promptc.explain.items import trace_items
+from promptc.explain.items import describe_value, trace_items
 from promptc.model.sources import Segment
 from tests.unit.passes.small_sources import SmallSources, compile_small, load_small
 
@@ -184,6 +184,9 @@ def test_a_chunk_that_is_not_found_any_more_is_read_by_its_id(load):
     assert [line.split()[0] for line in later.emitted.text.splitlines()] == ["bell", "tide"]
     assert later.emitted.text.startswith("bell 0.0\n") and _held(later, "found") == {"bell": "source"}
     assert later.report["sections"][0]["frozen"]["gone"] == ["shut"]
+    gathered = later.fitted.strained.selection.sections[0].gathered
+    found, held = (describe_value(gathered, place).split("\n")[1] for place in (0, 1))
+    assert found.startswith("score 0.") and held == "read by its id: the query does not find it"
     silent = ask("", ["tide"])
     assert silent.emitted.text == "tide 0.0\n" and _held(silent, "found") == {"tide": "source"}
     assert ask("", []).emitted.text == ""

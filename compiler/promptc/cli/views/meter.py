@@ -326,7 +326,7 @@ def _describe_frozen(section: Mapping[str, Any]) -> str:
         return told
     by = ", ".join(f"{show_count(count)} by {stage}" for stage, count in sorted(stages.items()))
     tokens = show_plural(frozen["tokens"], "token")
-    return f"{told}; {show_count(frozen['held'])} of them, {tokens}, by `freeze` alone: left out were {by}"
+    return f"{told}; `freeze` alone holds {show_count(frozen['held'])} ({tokens}): left out {by}"
 
 
 def render_cuts(outcome: Outcome, width: int, paint: Paint, slack: Sequence[Slack] = ()) -> str:

@@ -221,7 +221,8 @@ def _iter_origin(outcome: Outcome, trace: Trace | None, fit: FittedSection, entr
     ]
     if item.id in fit.selected.standing:
         marks.append(f"stands where it stood, {fit.selected.standing.index(item.id) + 1} of {len(fit.selected.standing)}")
-    marks += [f"held by `freeze`: `{item.held}` would leave it out"] if item.held else []
+    if item.held:
+        marks.append(f"held by `freeze`: {'its source does not give it' if item.held == 'source' else f'`{item.held}` would leave it out'}")
     marks += ["pinned: no step touches it"] if fit.section.pinned else []
     original = next(one for one in fit.selected.items if one.id == item.id)
     units = meter.count(original.text) + original.beyond

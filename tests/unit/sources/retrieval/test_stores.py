@@ -93,6 +93,19 @@ def test_what_is_read_is_what_was_written(store):
     assert store.read_chunks([]) == [] and store.read_products(vector, []) == [] and store.read_impacts(["goblin"], []) == []
 
 
+# contract 4.51
+@pytest.mark.parametrize("version", [None, "", "1", "9"])
+def test_rows_by_their_ids(store, version):
+    wanted = [CHUNKS[row].id for row in (200, 3, 77)]
+    expected: dict[str, int] = {}
+    for row, chunk in enumerate(CHUNKS):
+        if chunk.id in wanted and version in (None, chunk.version):
+            expected.setdefault(chunk.id, row)
+    assert list(store.list_rows([*wanted, "'; nothing", wanted[0]], version)) == sorted(expected.values())
+    assert list(store.list_rows([], version)) == []
+    assert len(expected) == 3 or version is not None
+
+
 def _list_products(chunk, vector):
     texts = (chunk.text, *chunk.asked)
     return [sum(a * b for a, b in zip(ENCODER.encode(text), vector, strict=True)) for text in texts]
