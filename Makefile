@@ -57,7 +57,7 @@ wheel: $(VENV)/dev.stamp  ## build the wheel and try it from / in a fresh enviro
 	$(PY) tools/try_wheel.py
 
 parts: $(VENV)/bench.stamp  ## each part of make bench, at its smallest size
-	$(PY) tools/try_benchmarks.py
+	$(PY) -m tools.try_benchmarks
 
 site: $(VENV)/docs.stamp  ## build the documents as a site in build/site, without the network, and check every link
 	NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --strict
