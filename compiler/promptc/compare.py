@@ -1,6 +1,7 @@
-"""What differs between two prompts: facts, sections, items, words.
+"""What differs between two prompts: facts, sections, items, words; and what the prompts of many cases come to, with one pack and another.
 
-`read_side` reads a prompt with the report that describes it, `compare_sides` tells what differs. `read_report` and `read_json` read what
+`read_side` reads a prompt with the report that describes it, `compare_sides` tells what differs. A `Matrix` has the figures of cases.
+`read_report` and `read_json` read what
 anybody may have written, by shapes that are put together of `has`, `is_list` and their like.
 """
 
@@ -10,7 +11,7 @@ import json
 from bisect import bisect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from promptc.diag.frozen import field, frozen
+from promptc.diag.frozen import field, frozen, replace
 from promptc.diag.typed import Any, Literal
 from promptc.model.media import list_media
 from promptc.passes.items.render import render_part
@@ -485,3 +486,99 @@ is_report: Shape = has(
     warnings=is_list(has({"code": is_text})),
     flags=is_mapping(_is_any),
 )
+
+
+# --- many cases ---
+
+
+@frozen
+class Held:
+    """What a section holds, in tokens, and how many of its items steps took or shortened."""
+
+    tokens: int
+    cut: int
+
+
+@frozen
+class CaseFigures:
+    """What one render came to: the whole in tokens, the strain tier, and its sections by id. `refused` is the code of what it was refused
+    for; then there is nothing else."""
+
+    tokens: int = 0
+    strain: str | None = None
+    sections: Mapping[str, Held] = field(default_factory=dict)
+    refused: str = ""
+
+    @property
+    def cut(self) -> int:
+        """Of all sections."""
+        return sum(one.cut for one in self.sections.values())
+
+    def read(self, section: str) -> Held:
+        """What a section holds: nothing where it is not there."""
+        return self.sections.get(section, _NOTHING)
+
+
+_NOTHING = Held(0, 0)
+
+
+@frozen
+class MatrixRow:
+    """A case, or a turn of a session (from 1; 0 for a case that is none), and its figures on the two sides. `old` is None where nothing is
+    compared, and either where a session ended before that turn."""
+
+    case: str
+    turn: int
+    new: CaseFigures | None
+    old: CaseFigures | None
+
+    @property
+    def name(self) -> str:
+        """As it is shown."""
+        return f"{self.case} #{self.turn}" if self.turn else self.case
+
+
+@frozen
+class Matrix:
+    """The rows by name and turn. `against` says what is compared with; empty where nothing is. `left_out` counts cases that render nothing,
+    or lack an extra."""
+
+    pack: str
+    tried: tuple[str, ...]
+    against: str
+    sections: tuple[str, ...]
+    rows: tuple[MatrixRow, ...]
+    left_out: int
+
+    @property
+    def has_tiers(self) -> bool:
+        """Whether a render has a strain tier."""
+        return any(one is not None and one.strain is not None for row in self.rows for one in (row.new, row.old))
+
+    @property
+    def total(self) -> MatrixRow:
+        """The sums of the rows that fit on each side that there is."""
+        fit = [row for row in self.rows if _fits(row.new) and (_fits(row.old) or not self.against)]
+        old = _add([row.old for row in fit if row.old is not None]) if self.against else None
+        return MatrixRow("total", 0, _add([row.new for row in fit if row.new is not None]), old)
+
+    @property
+    def differing(self) -> Matrix:
+        """The same with no more than the rows and the sections that differ."""
+        rows = tuple(row for row in self.rows if row.new != row.old)
+        names = tuple(name for name in self.sections if any(_read(row.new, name) != _read(row.old, name) for row in rows))
+        return replace(self, rows=rows, sections=names)
+
+
+def _fits(figures: CaseFigures | None) -> bool:
+    return figures is not None and not figures.refused
+
+
+def _add(figures: Sequence[CaseFigures]) -> CaseFigures:
+    names = dict.fromkeys(name for one in figures for name in one.sections)
+    held = {name: Held(sum(one.read(name).tokens for one in figures), sum(one.read(name).cut for one in figures)) for name in names}
+    return CaseFigures(sum(one.tokens for one in figures), None, held)
+
+
+def _read(figures: CaseFigures | None, section: str) -> Held | None:
+    return figures.read(section) if figures is not None else None

@@ -22,6 +22,7 @@ VIEWS = {
     "why": ["explain", PACK, STATE, "--budget", "150", "--why", "lore/hall"],
     "sweep": ["explain", PACK, STATE, "--sweep"],
     "values": ["explain", PACK, STATE, "--sweep", "sections.lore.budget"],
+    "matrix": ["matrix", "fixtures/keeper", "--try", "pools.memory.max=60"],
     "diff": ["diff", PACK, PACK, "--state", STATE, "--budget", "150"],
     "check": ["check", PACK],
     "map": ["map", PACK],

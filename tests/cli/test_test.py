@@ -436,6 +436,13 @@ def test_cases_that_call_a_command_are_left_out_of_a_try(there, run):
     assert run("test", "--try", "budget=400").out == "2 passed, 1 left out as unchanged\n"
 
 
+def test_what_is_tried_holds_for_cases_in_circumstances_of_their_own(there, run):
+    make_case(there, "bare", "given: {missing: [tiktoken]}\n", golden=GOLDEN)
+    make_case(there, "elsewhere", "given: {large: {x.bin: 9}}\n", golden=GOLDEN)
+    done = run("test", "--try", "sections.seen.budget=8", "--format", "concise")
+    assert done.code == 1 and "FAILED tavern/bare" in done.out and "FAILED tavern/elsewhere" in done.out
+
+
 def test_of_several_packs_each_must_have_what_is_tried(there, run):
     (there / "packs/inn").mkdir()
     (there / "packs/inn/pack.yaml").write_text(PACK.replace("name: tavern", "name: inn").replace("id: seen", "id: met"), encoding="utf-8")

@@ -33,6 +33,7 @@ GROUPS: dict[str, dict[str, str]] = {
         "explain": "Show what each section holds, what was cut and why.",
         "check": "Find mistakes in a pack, for every possible state.",
         "diff": "Compare two prompts.",
+        "matrix": "Compare what every case comes to, section by section.",
         "map": "Print a table of the sections of a pack.",
         "eval": "Evaluate an expression over a state.",
         "models": "List the models that a budget can follow.",
@@ -65,6 +66,7 @@ GROUPS: dict[str, dict[str, str]] = {
 COMMANDS: dict[str, str] = {name: what for commands in GROUPS.values() for name, what in commands.items()}
 _HOMES = {
     **dict.fromkeys(("explain", "eval"), "render"),
+    "matrix": "diff",
     **dict.fromkeys(("accept", "reject", "prune", "review"), "pending"),
     **dict.fromkeys(("init", "map", "rule", "schema", "completion", "help", "models"), "pack_info"),
 }

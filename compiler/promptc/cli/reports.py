@@ -1,6 +1,7 @@
 """Verdicts and findings for other programs: JSON, JUnit for build servers, SARIF and GitHub's own commands, Markdown for a pull request.
 
 `render_report` gives the report of a kind, `render_summary` the Markdown of a step; `render_sarif` and `render_github` take findings alone.
+`render_matrix_as` gives the figures of many cases, as Markdown, HTML, CSV or JSON.
 """
 
 from __future__ import annotations
@@ -12,8 +13,9 @@ from urllib.parse import quote
 from xml.sax.saxutils import escape, quoteattr
 
 from promptc.cli.findings import describe_diagnostic, hide_secrets, render_diagnostics
-from promptc.cli.terminal import PLAIN, hide_passwords, show_json
-from promptc.cli.views.drawing import show_plural
+from promptc.cli.terminal import PLAIN, escape_controls, hide_passwords, show_json
+from promptc.cli.views.difference import show_held, show_step
+from promptc.cli.views.drawing import render_csv, show_plural
 from promptc.cli.views.verdict import (
     Told,
     count_lacking,
@@ -26,6 +28,7 @@ from promptc.cli.views.verdict import (
     show_lacking,
     show_reason,
 )
+from promptc.compare import CaseFigures, Held, Matrix, MatrixRow
 from promptc.diag.findings import Diagnostic, Level, Span, find_code
 from promptc.diag.frozen import as_plain
 from promptc.diag.typed import Any
@@ -415,3 +418,147 @@ def _escape_markdown(text: str) -> str:
 def _escape_code(text: str) -> str:
     """Inside single backticks, in a table."""
     return " ".join(text.split()).replace("`", "'").replace("|", "\\|")
+
+
+# --- many cases ---
+
+_PAGE = """\
+<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<style>
+:root {{ color-scheme: light dark; --page: #ffffff; --text: #1f2328; --dim: #59636e; --line: #d1d9e0; --head: #f6f8fa }}
+:root {{ --up: #9a6700; --down: #1a7f37; --bad: #d1242f }}
+@media (prefers-color-scheme: dark) {{
+:root {{ --page: #0d1117; --text: #f0f6fc; --dim: #9198a1; --line: #3d444d; --head: #151b23 }}
+:root {{ --up: #d29922; --down: #3fb950; --bad: #f85149 }}
+}}
+body {{ margin: 1.5rem; background: var(--page); color: var(--text); font: 14px/1.4 system-ui, sans-serif }}
+h1 {{ font-size: 1.2rem }} p {{ color: var(--dim) }}
+div {{ overflow-x: auto }}
+table {{ border-collapse: collapse; font-variant-numeric: tabular-nums }}
+th, td {{ border: 1px solid var(--line); padding: .25rem .6rem; text-align: right; white-space: nowrap; vertical-align: top }}
+th {{ background: var(--head); font-weight: 600 }}
+th:first-child, td.t {{ text-align: left }}
+tbody th {{ position: sticky; left: 0 }}
+small {{ display: block; color: var(--dim) }} .up {{ color: var(--up) }} .down {{ color: var(--down) }} .bad {{ color: var(--bad) }}
+</style>
+</head>
+<body>
+<h1>{title}</h1>
+{notes}
+<div role="region" aria-label="figures" tabindex="0"><table>
+<thead><tr>{heads}</tr></thead>
+<tbody>
+{rows}
+</tbody>
+<tfoot>
+{foot}
+</tfoot>
+</table></div>
+</body>
+</html>
+"""
+
+
+def render_matrix_as(kind: str, found: Matrix) -> str:
+    """A matrix as `markdown`, `html`, `csv` or `json`. Names of cases and what was tried are text in all of them, and nothing else."""
+    if kind == "json":
+        return show_json(as_plain(found))
+    if kind == "csv":
+        return _render_matrix_csv(found)
+    return _render_matrix_markdown(found) if kind == "markdown" else _render_matrix_html(found)
+
+
+def _title_matrix(found: Matrix) -> str:
+    return f"{found.pack}, {show_plural(len(found.rows), 'row')}" + (f", against {found.against}" if found.against else "")
+
+
+def _render_matrix_markdown(found: Matrix) -> str:
+    """A table; in a cell that differs, by how much."""
+    lines = [f"**{_escape_markdown(_title_matrix(found))}**", ""]
+    lines += [f"- tried: `{_escape_code(one)}`" for one in found.tried] + ([""] if found.tried else [])
+    heads = _list_heads(found)
+    sides = ["---" if one in ("case", "tier") else "---:" for one in heads]
+    lines += [f"| {' | '.join(map(_escape_markdown, heads))} |", f"| {' | '.join(sides)} |"]
+    for row in (*found.rows, total := found.total):
+        name = f"`{_escape_code(row.name)}`" if row is not total else "**total**"
+        cells = [f"{shown} ({step})" if step else shown for shown, step, _ in _list_cells(row, found)]
+        lines.append(f"| {' | '.join([name, *map(_escape_markdown, cells)])} |")
+    return "\n".join([*lines, "", "Tokens, and behind a / how many items were cut.", ""])
+
+
+def _list_heads(found: Matrix) -> list[str]:
+    return ["case", *(["tier"] if found.has_tiers else []), "total", *found.sections]
+
+
+def _list_cells(row: MatrixRow, found: Matrix) -> list[tuple[str, str, str]]:
+    """As many as there are heads behind the name."""
+    return _list_all_cells(row, found)[0 if found.has_tiers else 1 :]
+
+
+def _list_all_cells(row: MatrixRow, found: Matrix) -> list[tuple[str, str, str]]:
+    """Tier, total and sections, each as it is shown, with by how much it differs and whether that is more (`up`) or less (`down`)."""
+    new, old = row.new, row.old
+    blank = ("", "", "")
+    if new is None or new.refused:
+        was = f"was {show_held(Held(old.tokens, old.cut))}" if old is not None and not old.refused else ""
+        return [blank, (new.refused if new is not None else "-", was, "bad"), *(blank for _ in found.sections)]
+    pairs = [(Held(new.tokens, new.cut), Held(old.tokens, old.cut) if old is not None else None)]
+    pairs += [(new.read(name), old.read(name) if old is not None else None) for name in found.sections]
+    if old is not None and old.refused:
+        tier: tuple[str, str, str] = (new.strain or "", "", "")
+        return [tier, (show_held(pairs[0][0]), f"was {old.refused}", ""), *((show_held(held), "", "") for held, _ in pairs[1:])]
+    is_other = old is not None and old.strain != new.strain
+    return [(new.strain or "", f"was {old.strain}" if old is not None and is_other else "", ""), *(_show_pair(*pair) for pair in pairs)]
+
+
+def _show_pair(new: Held, old: Held | None) -> tuple[str, str, str]:
+    if old is None:
+        return show_held(new), "", ""
+    return show_held(new), show_step(old, new), "up" if new.tokens > old.tokens else "down" if new.tokens < old.tokens else ""
+
+
+def _render_matrix_html(found: Matrix) -> str:
+    """One page, without a script and without anything from elsewhere."""
+    rows = [_render_matrix_row(row, found) for row in (*found.rows, found.total)]
+    notes = [f"<p>tried: <code>{_spell(one)}</code></p>" for one in found.tried]
+    notes.append("<p>Tokens, and behind a / how many items were cut.</p>")
+    heads = "".join(f'<th scope="col">{_spell(name)}</th>' for name in _list_heads(found))
+    return _PAGE.format(title=_spell(_title_matrix(found)), notes="\n".join(notes), heads=heads, rows="\n".join(rows[:-1]), foot=rows[-1])
+
+
+def _render_matrix_row(row: MatrixRow, found: Matrix) -> str:
+    cells = []
+    for at, (shown, step, style) in enumerate(_list_cells(row, found)):
+        told = f'<small class="{style}">{_spell(step)}</small>' if step else ""
+        cells.append(f"<td{' class=t' if not at else ''}>{_spell(shown)}{told}</td>")
+    return f'<tr><th scope="row">{_spell(row.name)}</th>{"".join(cells)}</tr>'
+
+
+def _spell(text: str) -> str:
+    """As HTML, on one line, without what moves a cursor or turns the writing direction."""
+    return escape(escape_controls(text), {'"': "&quot;", "'": "&#39;"})
+
+
+def _render_matrix_csv(found: Matrix) -> str:
+    """A line for each section of each row, and one for the whole of it, whose section is empty; the totals last."""
+    heads = ["case", "turn", "section", "tier", "tokens", "cut", "refused"]
+    heads += [f"old_{name}" for name in heads[3:]] if found.against else []
+    rows: list[list[str | int | None]] = []
+    for row in (*found.rows, found.total):
+        for name in ("", *found.sections):
+            figures = [_list_figures(one, name) for one in (row.new, *([row.old] if found.against else []))]
+            rows.append([row.case, row.turn or None, name, *(cell for one in figures for cell in one)])
+    return render_csv(heads, rows)
+
+
+def _list_figures(figures: CaseFigures | None, section: str) -> list[str | int | None]:
+    if figures is None or figures.refused:
+        return [None, None, None, figures.refused if figures is not None else None]
+    held = figures.read(section) if section else Held(figures.tokens, figures.cut)
+    return [figures.strain, held.tokens, held.cut, None]

@@ -58,6 +58,10 @@ _ALLOWED: Mapping[str, Mapping[str, Holds]] = {
     "explain": {**_RENDER, **_plain("why", "stages", "source", "sweep", "without", "as_json", "as_csv", "width")},
     "eval": {**_RENDER, **_plain("expression", "section", "item")},
     "diff": {**_RENDER, "old": "compared", "new": "compared", "states": "file", **_plain("stat", "style", "as_json", "width")},
+    "matrix": {
+        **dict.fromkeys(("pack", "cases", "against"), "file"),
+        **_plain("try", "expression", "changed", "format", "width", "no_cache"),
+    },
     "check": {"packs": "file", "models": "file", "store": "store", **_plain("model", "format", "sources", "strict")},
     "map": {"pack": "file", **_plain("format", "variant", "mood", "patch")},
     "schema": {"pack": "file", **_plain("kind")},

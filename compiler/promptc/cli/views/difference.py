@@ -1,5 +1,5 @@
 """Renders beside each other: two prompts (`render_difference`), one without some sections (`render_comparison`), one at many budgets
-(`render_sweep`), and one with many values of a key of the manifest (`render_values`).
+(`render_sweep`), one with many values of a key of the manifest (`render_values`), and those of many cases (`render_matrix`).
 """
 
 from __future__ import annotations
@@ -8,10 +8,10 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
 
-from promptc.cli.terminal import PLAIN, Paint, escape_controls
+from promptc.cli.terminal import PLAIN, Paint, Style, clip_cells, count_cells, escape_controls
 from promptc.cli.views.drawing import Cell, Row, render_bar, render_csv, render_table, show_count, show_percent, show_plural, wrap
 from promptc.cli.views.meter import count_tokens_held, draw_rows, list_items
-from promptc.compare import WHOLE, Difference, ItemChange, SectionChange
+from promptc.compare import WHOLE, CaseFigures, Difference, Held, ItemChange, Matrix, MatrixRow, SectionChange
 from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any, Literal
 from promptc.operations.results import StateDiff
@@ -40,6 +40,7 @@ _FAR = 3
 _LEAST_BAR = 8
 _UNFIT = "no fit"
 _WIDEST = 56
+_WIDEST_NAME = 26
 
 
 def render_difference(found: Difference, width: int, paint: Paint = PLAIN, style: DifferenceStyle = "words") -> str:
@@ -629,3 +630,105 @@ def _describe_side(outcome: Outcome) -> SweepSide:
 def _show_pair(before: int | None, after: int | None) -> list[str]:
     shown = [show_count(one) if one is not None else "no fit" for one in (before, after)]
     return [*shown, f"{after - before:+,}" if before is not None and after is not None and after != before else ""]
+
+
+# --- many cases ---
+
+
+def render_matrix(found: Matrix, width: int, paint: Paint = PLAIN) -> str:
+    """A row a case, a column a section; as many tables as the width needs. Below a case that differs stands by how much."""
+    against = f", against {escape_controls(found.against)}" if found.against else ""
+    head = [f"{found.pack}: {show_plural(len(found.rows), 'row')}{against}", *(f"tried: {escape_controls(one)}" for one in found.tried)]
+    lines = [paint.apply(line, "bold" if not at else "dim") for at, one in enumerate(head) for line in wrap(one, width)]
+    if found.rows:
+        lines += ["", *_iter_matrix_tables(found, width, paint)]
+    return "".join(f"{line}\n" for line in [*lines, "", *(part for one in _iter_matrix_notes(found) for part in wrap(one, width))])
+
+
+def _iter_matrix_tables(found: Matrix, width: int, paint: Paint) -> Iterator[str]:
+    rows = [*found.rows, found.total]
+    lead = ["case", *(["tier"] if found.has_tiers else []), "total"]
+    names = [name for name in found.sections if any(_is_held(one, name) for row in rows for one in (row.new, row.old))]
+    before = _cut_common([row.name for row in found.rows])
+    columns = [_list_matrix_lines(row, lead, names, before if row is not rows[-1] else 0, has_old=bool(found.against)) for row in rows]
+    heads = [*lead, *names]
+    sizes = [
+        max(len(heads[at]), *(min(_WIDEST_NAME if not at else _WIDEST, count_cells(line[at])) for lines in columns for line in lines))
+        for at in range(len(heads))
+    ]
+    start = len(lead)
+    while start == len(lead) or start < len(heads):
+        room, end = width - sum(size + 2 for size in sizes[: len(lead)]) + 2, start
+        while end < len(heads) and (end == start or room >= sizes[end] + 2):
+            room -= sizes[end] + 2
+            end += 1
+        picked = [*range(len(lead)), *range(start, end)]
+        table: list[Row] = [[Cell(heads[at], "dim") for at in picked]]
+        for row, lines in zip(rows, columns, strict=True):
+            styles: tuple[Style | None, ...] = ("bold" if row is rows[-1] else None, "yellow")
+            for line, style in zip(lines, styles, strict=False):
+                table.append([Cell(line[at], style) for at in picked])
+        most = max(_WIDEST_NAME, *(sizes[at] for at in picked))
+        right = frozenset(at for at, column in enumerate(picked) if column >= len(lead) - 1)
+        yield from render_table(table, right=right, most=most, paint=paint).splitlines()
+        if end >= len(heads):
+            return
+        yield ""
+        start = end
+
+
+def _list_matrix_lines(row: MatrixRow, lead: Sequence[str], names: Sequence[str], before: int, *, has_old: bool) -> list[list[str]]:
+    """The figures of a row, and by how much they differ from the old ones, where they do."""
+    name = clip_cells(escape_controls(row.name[before:]), _WIDEST_NAME)
+    has_tiers = "tier" in lead
+    if row.new is None or row.new.refused:
+        told = row.new.refused if row.new is not None else "-"
+        first = [name, *([""] if has_tiers else []), told, *("" for _ in names)]
+    else:
+        cells = [show_held(row.new.read(one)) for one in names]
+        first = [name, *([row.new.strain or ""] if has_tiers else []), show_held(Held(row.new.tokens, row.new.cut)), *cells]
+    if not has_old or row.new == row.old:
+        return [first]
+    if row.new is None or row.old is None or row.new.refused or row.old.refused:
+        told = "-" if row.old is None else row.old.refused or show_held(Held(row.old.tokens, row.old.cut))
+        tier = f"was {row.old.strain}" if row.old is not None and row.old.strain else ""
+        return [first, ["", *([tier] if has_tiers else []), f"was {told}", *("" for _ in names)]]
+    tier = f"was {row.old.strain}" if row.new.strain != row.old.strain else ""
+    cells = [show_step(row.old.read(one), row.new.read(one)) for one in names]
+    total = show_step(Held(row.old.tokens, row.old.cut), Held(row.new.tokens, row.new.cut))
+    return [first, ["", *([tier] if has_tiers else []), total, *cells]]
+
+
+def show_held(held: Held) -> str:
+    """Tokens, and behind a `/` how many items were cut, where any were."""
+    return f"{show_count(held.tokens)}/{show_count(held.cut)}" if held.cut else show_count(held.tokens) if held.tokens else "-"
+
+
+def show_step(old: Held, new: Held) -> str:
+    """By how much the tokens changed, and behind a `/` the cuts; empty where neither did."""
+    tokens, cut = new.tokens - old.tokens, new.cut - old.cut
+    first = f"{tokens:+,}" if tokens else "0"
+    return f"{first}/{cut:+,}" if cut else first if tokens else ""
+
+
+def _is_held(figures: CaseFigures | None, name: str) -> bool:
+    return figures is not None and figures.read(name) != Held(0, 0)
+
+
+def _cut_common(names: Sequence[str]) -> int:
+    """How much of the names is the folder that all of them lie in."""
+    first = names[0].rpartition("/")[0] if names else ""
+    return len(first) + 1 if first and all(name.startswith(f"{first}/") for name in names) else 0
+
+
+def _iter_matrix_notes(found: Matrix) -> Iterator[str]:
+    if not found.rows:
+        yield "no case differs" if found.against else "no case renders anything"
+    else:
+        behind = "; below it, by how much that differs" if found.against else ""
+        yield f"tokens, and behind a / how many items were cut{behind}"
+    unfit = sum(any(one is not None and one.refused for one in (row.new, row.old)) for row in found.rows)
+    if unfit:
+        yield f"{show_plural(unfit, 'row')} of a case that is refused {'is' if unfit == 1 else 'are'} not in the total"
+    if found.left_out:
+        yield f"{show_plural(found.left_out, 'case')} left out: without a prompt, or for want of an extra"

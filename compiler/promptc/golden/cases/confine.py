@@ -75,6 +75,11 @@ def _is_repository(folder: str) -> bool:
     return os.path.exists(os.path.join(folder, _REPOSITORY_MARK))
 
 
+def locate_pack(pack: str, root: str = "") -> str:
+    """Where a pack really lies, from a root, else from the working folder: its folder, or its file where that is no `pack.yaml`."""
+    return os.path.realpath(os.path.join(root, pack)).removesuffix(f"{os.sep}{MANIFEST}")
+
+
 def choose_pack(folder: str, root: str) -> str:
     """The pack of the case in `folder`, where its file names none, as a path from `root`.
 

@@ -71,7 +71,7 @@ class SuiteResources:
     def __init__(self, cache: Cache | None = None, tries: Sequence[tuple[str, str]] = ()) -> None:
         """With a cache, packs are taken from it and kept there, as `promptc render` does. `tries` are what is tried of each."""
         self._cache = cache
-        self._tries = tries
+        self.tries = tries
         self._packs: dict[tuple[str, str], Pack | PromptcError] = {}
         self._states: dict[str, tuple[JsonDocument, bytes]] = {}
         self._parts = InternedJson()
@@ -217,7 +217,7 @@ class SuiteResources:
 
     def _load(self, path: str) -> Pack | PromptcError:
         try:
-            return self._stack.enter_context(Pack.load(path, self._cache, keeps_counts=False, tries=self._tries))
+            return self._stack.enter_context(Pack.load(path, self._cache, keeps_counts=False, tries=self.tries))
         except PromptcError as error:
             return error
 

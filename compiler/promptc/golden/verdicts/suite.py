@@ -5,7 +5,6 @@ asks for their verdicts, too.
 from __future__ import annotations
 
 import contextlib
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -16,7 +15,7 @@ from promptc.diag.findings import Diagnostic, PromptcError
 from promptc.diag.frozen import field, frozen, replace
 from promptc.frontend.manifest import load_manifest, try_values
 from promptc.golden.cases.case import Case, is_pending
-from promptc.golden.cases.confine import choose_pack, choose_root
+from promptc.golden.cases.confine import choose_pack, choose_root, locate_pack
 from promptc.golden.cases.discover import CaseFolder, load_case
 from promptc.golden.inputs import InputWatch, Pass, Passes, Touched, is_touched, note_pass
 from promptc.golden.running.resources import SuiteResources
@@ -33,7 +32,6 @@ from promptc.golden.verdicts.judge import (
     refuse_skipped,
 )
 from promptc.golden.verdicts.verdict import Verdict
-from promptc.model.pack import MANIFEST
 from promptc.workers import run_workers
 
 _CHUNK = 25
@@ -113,7 +111,7 @@ def check_tries(places: Sequence[CaseFolder], tries: Sequence[tuple[str, str]]) 
             case = load_case(place.folder, place.top) if place.is_case else None
         except PromptcError:
             continue
-        path = os.path.realpath(os.path.join(case.root, case.pack)).removesuffix(f"{os.sep}{MANIFEST}") if case is not None else ""
+        path = locate_pack(case.pack, case.root) if case is not None else ""
         if case is None or path in seen or case.kind == "run" or (place.packs and not place.is_any and path not in place.packs):
             continue
         seen.add(path)
@@ -213,7 +211,7 @@ class _Run:
     def _is_meant(self, place: CaseFolder, root: str, pack: str) -> bool:
         if not place.packs:
             return True
-        found = os.path.realpath(os.path.join(root, pack)).removesuffix(f"{os.sep}{MANIFEST}")
+        found = locate_pack(pack, root)
         self._met.add(found)
         return place.is_any or found in place.packs
 
