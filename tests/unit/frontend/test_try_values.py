@@ -57,6 +57,7 @@ def _seen(pack: Path, *tries: tuple[str, str], **asked: Any) -> list[str]:
     return [line[2:] for line in text.splitlines() if line.startswith("- ")]
 
 
+# contract 12.9
 def test_a_value_takes_the_place_of_the_files(pack: Path) -> None:
     assert _seen(pack) == ["gulls", "a ladder", "fog"]
     assert _seen(pack, ("sections.seen.budget", "5")) == ["a ladder", "fog"]
