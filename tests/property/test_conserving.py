@@ -6,7 +6,7 @@ from random import Random
 from typing import Any
 
 from promptc.pipeline import Outcome
-from tests.property.drawing.draws import draw_any
+from tests.property.drawing.draws import draw_any, draw_frozen
 from tests.property.load_drawn import Loaded
 from tests.property.oracle.jinja_text import evaluate
 from tests.property.oracle.offering import fold_tools
@@ -17,6 +17,10 @@ from tests.property.test_exact import iter_totals
 # contract 1.7, 11.10, 13.2 and 13.5
 def test_the_sums_of_the_report(proof: Proof) -> None:
     proof.hold("conserving", judge_conserving, draw_any, 2000)
+
+
+def test_the_sums_where_lists_freeze(proof: Proof) -> None:
+    proof.hold("conserving (frozen)", judge_conserving, draw_frozen, 1000)
 
 
 def judge_conserving(loaded: Loaded, tally: Tally) -> str | None:

@@ -12,7 +12,7 @@ import promptc
 from promptc.diag.findings import PromptcError
 from promptc.model.messages import PROVIDERS
 from promptc.pipeline import Outcome, Prompt
-from tests.property.drawing.draws import draw_any, draw_hostile
+from tests.property.drawing.draws import draw_any, draw_frozen, draw_hostile
 from tests.property.drawing.packs import Drawn
 from tests.property.load_drawn import Loaded
 from tests.property.oracle.counting import count, count_messages
@@ -25,7 +25,7 @@ _FACTS = Path(promptc.__file__).parent / "frontend" / "providers.json"
 
 
 # contract 11.1 and 11.2
-@pytest.mark.parametrize("draw", [draw_any, draw_hostile])
+@pytest.mark.parametrize("draw", [draw_any, draw_hostile, draw_frozen])
 def test_exact_and_bounded(proof: Proof, draw: Callable[[Random], Drawn]) -> None:
     proof.hold(f"exact and bounded ({draw.__name__})", judge_exact, draw, 1000)
 

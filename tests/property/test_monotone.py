@@ -7,7 +7,7 @@ import pytest
 
 from promptc.check.registry import MONOTONY
 from promptc.pipeline import Outcome
-from tests.property.drawing.draws import draw_hostile_monotone, draw_monotone, draw_outside
+from tests.property.drawing.draws import draw_frozen, draw_hostile_monotone, draw_monotone, draw_outside
 from tests.property.holding import find_holding
 from tests.property.load_drawn import Loaded
 from tests.property.proof import Proof, Tally
@@ -25,6 +25,12 @@ def test_a_larger_total_keeps_what_a_smaller_one_holds(proof: Proof) -> None:
 @pytest.mark.dear
 def test_so_does_one_of_texts_that_look_like_structure(proof: Proof) -> None:
     tally = proof.hold("monotone with hostile texts", judge_monotone, draw_hostile_monotone, 1000)
+    assert tally["pairs"] > tally["packs"]
+
+
+@pytest.mark.dear
+def test_so_does_one_with_lists_that_freeze(proof: Proof) -> None:
+    tally = proof.hold("monotone with lists that freeze", judge_monotone, draw_frozen, 1000)
     assert tally["pairs"] > tally["packs"]
 
 

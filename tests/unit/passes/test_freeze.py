@@ -149,6 +149,14 @@ def test_a_budget_takes_what_is_held_first_and_of_equals_the_last(load, step, la
     assert lists == expected
 
 
+# contract 4.11 and 4.48
+def test_what_is_held_is_none_of_the_window(load):
+    """`window.min` keeps what the window shows, though another item stands."""
+    order = "overflow: [{evict: {order: [not this.held, true]}}], separator: '.......................', budget: 4, "
+    outcome = _compile(load(_list("window: {last: 1, min: 1}, ", order)), ["a"])
+    assert _show(outcome) == "c" and [one["items"] for one in outcome.report["cuts"]] == [["a"]]
+
+
 # contract 4.51
 def test_a_segment_that_nothing_asks_for_any_more_is_read_by_its_id(load):
     rows = [Segment(f"{ref}-{at}", "npc", ref, f"{ref}{at}", {"at": at}) for ref in ("ada", "bo") for at in (0, 1)]
