@@ -151,7 +151,7 @@ def iter_carried(outcome: Outcome, pointers: Sequence[str]) -> Iterator[tuple[st
         for one in lists:
             if one.state != "off":
                 fit = outcome.fitted.sections.get(one.section.id)
-                yield pointer, json.dumps([entry.item.id for entry in (fit.alive if fit is not None else ()) if not entry.is_made])
+                yield pointer, json.dumps([entry.item.id for entry in (fit.alive if fit is not None else ())])
 
 
 def _reads_shown(section: Section, way: tuple[str, ...]) -> bool:
