@@ -134,8 +134,8 @@ def _iter_fitting(offers: Iterable[Offer], incomplete: str) -> Iterator[Offer]:
 
 
 def _read_pack(ctx: click.Context) -> Node:
-    """The manifest of the pack that the command line names, else of the folder it is called in."""
-    return load_manifest(Path(ctx.params.get("pack") or "."))
+    """The manifest of the pack that the command line names, be it for its cases, else of the folder it is called in."""
+    return load_manifest(Path(ctx.params.get("pack") or next(iter(ctx.params.get("cases") or ()), ".")))
 
 
 def _iter_keys(ctx: click.Context, key: str, what: str) -> Iterator[Offer]:
@@ -294,6 +294,7 @@ _OFFERS: Mapping[str, Callable[[click.Context], Iterable[Offer]]] = {
     "patch": lambda ctx: _iter_keys(ctx, "patches", "patch"),
     **dict.fromkeys(("only", "why", "stages", "without", "section", "item"), _iter_sections),
     "set": _iter_pointers,
+    "sweep": lambda ctx: ((path, node.raw) for path, node in iter_numbers(_read_pack(ctx))),
     "try": lambda ctx: ((f"{path}=", node.raw) for path, node in iter_numbers(_read_pack(ctx))),
     "store": _iter_stores,
     "index": _iter_indexes,
