@@ -22,6 +22,7 @@ _HOMES = {
     "Prompt": "promptc.pipeline",
     "PromptcError": "promptc.diag.findings",
     "Request": "promptc.operations.results",
+    "Session": "promptc.session",
     "State": "promptc.model.state",
     "UsageError": "promptc.diag.findings",
     "load": "promptc.api",

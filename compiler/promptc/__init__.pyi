@@ -11,5 +11,6 @@ from promptc.operations.results import Listed as Listed
 from promptc.operations.results import OperationResult as OperationResult
 from promptc.operations.results import Request as Request
 from promptc.pipeline import Prompt as Prompt
+from promptc.session import Session as Session
 
 __version__: str

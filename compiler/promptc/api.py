@@ -1,4 +1,4 @@
-"""What the library offers: `load` gives a `Pack`, which loads states, renders them, checks itself and does operations."""
+"""What the library offers: `load` gives a `Pack`, which loads states, renders them, checks itself, does operations and begins sessions."""
 
 from __future__ import annotations
 
@@ -196,6 +196,14 @@ class Pack:
             raise FitError(outcome.errors, outcome.report)
         return Prompt(outcome)
 
+    def session(self, name: str = "state.json") -> Any:
+        """Gives a `Session`: one conversation, whose states follow each other. What it does for a turn is what changed, and no more. `name`
+        is what findings call the state.
+        """
+        from promptc.session import Session
+
+        return Session(self.compile, self._kept.loaded.schema, name)
+
     def compile(
         self,
         state: State | bytes | Mapping[str, Any],
@@ -236,9 +244,10 @@ class Pack:
             return self._compile_loaded(pack, state, options, urls, work, listen)
 
         outcome = self._kept.use(compile_loaded)
-        outcome.retry = lambda change: self._compile(state, options, urls, work, listen, change)
+        later = work.choose_later() if work is not None else None
+        outcome.retry = lambda change: self._compile(state, options, urls, later, listen, change)
         outcome.refit = lambda provider, model: self._compile(
-            state, replace(options, format="messages", provider=provider, model=model or options.model), urls, work
+            state, replace(options, format="messages", provider=provider, model=model or options.model), urls, later
         )
         return outcome
 

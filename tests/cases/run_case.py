@@ -5,6 +5,7 @@ import json
 from collections.abc import Callable, Collection
 from datetime import date
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import promptc
@@ -63,11 +64,25 @@ def _read(outcome: CaseOutcome) -> CaseOutcome:
     return replace(outcome, read_report=lambda: report, read_facts=lambda: facts)
 
 
+def _change(pack: promptc.Pack, case: Case) -> str:
+    """The state rendered after the changes in `patch.json`, which follow a render of it unless they say otherwise."""
+    told = json.loads(Path(case.folder, "patch.json").read_text(encoding="utf-8"))
+    session = pack.session("state")
+    if told["renders_first"]:
+        session.render(read_raw(case))
+    session.update(told["changes"])
+    return session.render().text
+
+
 def _call(case: Case) -> CaseOutcome:
-    """How the library can be called, and no command line: with a state that is not JSON, or asked for the output of the other format."""
+    """How the library can be called, and no command line: with a state that is not JSON, asked for the output of the other format, in a
+    session.
+    """
     with work_in(case.root):
         try:
             pack = promptc.load(case.pack)
+            if case.given["call"] == "session":
+                return CaseOutcome(0, text=_change(pack, case))
             is_python = case.given["call"] == "python_state"
             prompt = pack.render(pack.load_state({"when": date(2025, 3, 6)} if is_python else read_raw(case), name="state"))
             return CaseOutcome(0, text=str(prompt.messages) if prompt.format == "text" else prompt.text)

@@ -9,7 +9,7 @@ RANKS = (
     ("golden", "blockmap"),
     ("batch", "compare", "economy", "recall"),
     ("api",),
-    ("operations",),
+    ("operations", "session"),
     ("pipeline",),
     ("explain",),
     ("frontend", "check", "passes"),

@@ -73,6 +73,24 @@ def test_a_longer_list_is_rendered_no_further(name, rendered):
 
 
 @each_pack
+def test_a_turn_of_a_session_renders_what_it_adds(name, monkeypatch):
+    """Whatever the length of the list. A block that was there in the last turn is rendered again only where its marks have changed."""
+    made = []
+    finish = ItemRenderer._finish
+    monkeypatch.setattr(ItemRenderer, "_finish", lambda self, read, *rest: made.append(read.place) or finish(self, read, *rest))
+    for size in (300, 3_000):
+        raw = _MAKE[name](size + 3, _WORDS, 7)
+        pack, blocks = promptc.load(_ROOT / name), raw["transcript"]
+        session = pack.session()
+        session.render({**raw, "transcript": blocks[:size]})
+        for place in range(size, size + 3):
+            made.clear()
+            session.append("/transcript", blocks[place])
+            session.render()
+            assert place in made and len(made) <= _FEW
+
+
+@each_pack
 def test_a_block_that_changed_costs_a_few_counts(name):
     pack, meter = _load(name)
     state = _MAKE[name](1_000, _WORDS, 7)

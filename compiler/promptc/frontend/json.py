@@ -180,14 +180,32 @@ def copy_plain(given: Mapping[str, Any]) -> PlainData | None:
     copying = _Copying()
     try:
         value = copying.build(given, 1) if given.__class__ is dict else None
-        if value is None or (copying.most > MAX_STATE_BYTES and _count_bytes(given) > MAX_STATE_BYTES):
+        if value is None or (copying.most > MAX_STATE_BYTES and count_bytes(given) > MAX_STATE_BYTES):
             return None
     except (TypeError, ValueError, RecursionError):
         return None
     return PlainData(value, copying.size)
 
 
-def _count_bytes(given: Mapping[str, Any]) -> int:
+class PlainPart(NamedTuple):
+    """A part of plain data as `copy_plain` copies the whole; a JSON text of it has `size` characters or more, and at most `most` bytes."""
+
+    value: Any
+    size: int
+    most: int
+
+
+def copy_part(given: Any, depth: int) -> PlainPart | None:
+    """What `load_json` gives for a value inside `depth` containers; None as `copy_plain`."""
+    copying = _Copying()
+    try:
+        value = copying.build_value(given, depth)
+    except (TypeError, ValueError, RecursionError):
+        return None
+    return PlainPart(value, copying.size, copying.most)
+
+
+def count_bytes(given: Mapping[str, Any]) -> int:
     """The bytes of its JSON text, as it is written with no more than ASCII."""
     encode = make_encoder({}, _refuse, encode_basestring_ascii, None, ": ", ", ", False, False, False)
     return sum(map(len, encode(given, 0)))
@@ -211,7 +229,7 @@ class _Copying:
         """A copy of a mapping or list. Most of what stands in one are texts, which need no call each."""
         if depth > MAX_DEPTH:
             raise ValueError
-        size, build = 2, self._build_value
+        size, build = 2, self.build_value
         made: Any
         if given.__class__ is dict:
             made = {}
@@ -253,7 +271,8 @@ class _Copying:
             text.encode()  # raises ValueError for half a surrogate pair
             self._wide += len(text)
 
-    def _build_value(self, value: Any, depth: int) -> Any:
+    def build_value(self, value: Any, depth: int) -> Any:
+        """A copy of any value that stands inside `depth` containers."""
         kind = value.__class__
         if kind is str:
             self._check_text(value)

@@ -31,23 +31,37 @@ _QUOTES = "the value is JSON: a text stands in double quotes, such as '\"calm\"'
 
 def load_state(given: bytes | Source | Mapping[str, Any], schema: StateSchema | None, name: str, changes: Sequence[Change] = ()) -> State:
     """The state with `changes` made, ready to render. Raises `PromptcError` with every finding of the reading, or of the validation."""
+    value, _ = read_state(given, schema, name, changes)
+    return _fill(value, schema, name)
+
+
+def read_state(
+    given: bytes | Source | Mapping[str, Any], schema: StateSchema | None, name: str, changes: Sequence[Change] = ()
+) -> tuple[dict[str, Any], int]:
+    """The state as it was given, valid, and how many characters its text has. Raises what `load_state` raises."""
     plain = copy_plain(given) if isinstance(given, Mapping) and not changes else None
     if plain is not None and (schema is None or schema.is_valid(*plain)):
-        return _fill(plain.value, schema, name)
-    document = load_source(given if isinstance(given, Source) else decode_json(given if isinstance(given, bytes) else _dump(given), name))
+        return plain
+    text = given if isinstance(given, Source) else decode_json(given if isinstance(given, bytes) else dump_state(given), name)
+    document = load_source(text)
     if changes:
         document = set_values(document, changes)
-    return load_document(document, schema)
+    return _check(document, schema), len(document.source.text)
 
 
 def load_document(document: JsonDocument, schema: StateSchema | None) -> State:
     """The state of a JSON text that was read. Raises `PromptcError` with every finding of the validation."""
-    if not isinstance(document.value, dict):
+    return _fill(_check(document, schema), schema, document.source.name)
+
+
+def _check(document: JsonDocument, schema: StateSchema | None) -> dict[str, Any]:
+    value = document.value
+    if not isinstance(value, dict):
         raise fail("PC0390", "a state must be a JSON object", document.span(""), help='put the value under a key: `{"items": …}`')
     found = schema.check(document) if schema is not None else []
     if found:
         raise PromptcError(found)
-    return _fill(document.value, schema, document.source.name)
+    return value
 
 
 def _fill(value: dict[str, Any], schema: StateSchema | None, name: str) -> State:
@@ -57,7 +71,8 @@ def _fill(value: dict[str, Any], schema: StateSchema | None, name: str) -> State
     return State(schema.fill(value), late, name, shared=schema.list_shared())
 
 
-def _dump(given: Mapping[str, Any]) -> bytes:
+def dump_state(given: Mapping[str, Any]) -> bytes:
+    """The JSON text of plain data. Raises `PromptcError` (PC0391) for what is none."""
     import json
 
     try:
@@ -124,7 +139,7 @@ class StateSchema:
         """Whether a state whose text has so many characters is surely valid: of a rare few it takes too many steps to tell."""
         try:
             valid, _, _ = self._load_functions()
-            return valid(value, [_count_fuel(size)])
+            return valid(value, [count_fuel(size)])
         except (FuelError, RecursionError):
             return False
 
@@ -135,7 +150,7 @@ class StateSchema:
             return []
         from promptc.frontend.shape import describe_state
 
-        return describe_state(self.schema, document, _count_fuel(size))
+        return describe_state(self.schema, document, count_fuel(size))
 
     def fill(self, value: Any) -> Any:
         """The value with everything that its schema declares and it leaves out: the default, else none.
@@ -172,8 +187,10 @@ class StateSchema:
         return StateSchema, (self.schema, self.warnings, self.code)
 
 
-def _count_fuel(size: int) -> int:
-    """As many references as there are characters, for a value takes at least one: schemas that need more ask again and again."""
+def count_fuel(size: int) -> int:
+    """The references that may be followed to check a value whose text has so many characters.
+
+    As many references as there are characters, for a value takes at least one: schemas that need more ask again and again."""
     return min(_SPARE_FUEL + size, _MAX_FUEL)
 
 

@@ -3,5 +3,5 @@ needs), `fit`, `assemble`; `report` describes what came of them, and `redact` pu
 
 Rooms: `items` (one section of items), `layout` (pieces and their counts), `fit` (budgets), `payload` (request bodies).
 
-Public: `assemble`, `bind`, `fit`, `gather`, `items`, `layout`, `payload`, `redact`, `report`, `select`, `strain`.
+Public: `assemble`, `bind`, `fit`, `gather`, `items`, `memory`, `payload`, `redact`, `report`, `select`, `strain`.
 """

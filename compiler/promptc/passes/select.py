@@ -16,6 +16,7 @@ from promptc.model.pack import Choice, Guarding, Plan, has_reach, list_reads
 from promptc.model.section import Fence, Items, Section
 from promptc.model.stages import Bound, Gathered, Gathering, Item, Selected, Selection
 from promptc.passes.bind import REDACTIONS, pay_text, section_names
+from promptc.passes.items.read import ItemMemo
 from promptc.passes.items.render import CountMedia, guard_fence, render_fence, split_literals, strip_lines
 from promptc.passes.items.select import Reach, select_items
 from promptc.passes.layout.layout import Layout
@@ -116,6 +117,10 @@ class _Reuse:
 class CostlyWork:
     """The costly work of the passes, each a function of what it is given. A caller that has met it before may hand in its own."""
 
+    def choose_later(self) -> CostlyWork:
+        """What does it where the same state is rendered once more when its render is over, perhaps in another thread."""
+        return self
+
     def render_fences(self, bound: Bound, plan: Plan, strain: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
         """The fences of all sections, by section; data in them is guarded."""
         fences = {section.id: _render_fences(section, bound.names, strain) for section in plan.sections}
@@ -162,10 +167,10 @@ class SectionSelector:
         self._chosen = chosen
         self._gathering = gathering
 
-    def select(self, section: Section, fences: tuple[str, str]) -> Selected:
-        """The section with its fences and header; an absent or empty one that is required is an error."""
+    def select(self, section: Section, fences: tuple[str, str], memo: ItemMemo | None = None) -> Selected:
+        """The section with its fences and header; an absent or empty one that is required is an error. `memo` knows its earlier items."""
         names = section_names(self.bound.names, section, self.strain, dict(self.counts))
-        selected = self._select(section, names)
+        selected = self._select(section, names, memo)
         if section.required and selected.state != "present" and not self._has_no_place(section):
             why = "its `when` is false" if selected.state == "off" else "it has no content"
             help = ("make it true" if selected.state == "off" else "give it content") + ", or take `required` out"
@@ -211,7 +216,7 @@ class SectionSelector:
         provider = self.bound.provider.name if self.bound.provider is not None else None
         return MediaReader(message.media, self.find_media_model(section), provider, self.bound.format == "text").count
 
-    def _select(self, section: Section, names: Mapping[str, Any]) -> Selected:
+    def _select(self, section: Section, names: Mapping[str, Any], memo: ItemMemo | None) -> Selected:
         if section.id in self.bound.without or self._has_no_place(section):
             return Selected(section, "off")
         if section.when is not None and not section.when.evaluate(names):
@@ -230,6 +235,7 @@ class SectionSelector:
                 shows=self.bound.find_shows(),
                 gathered=self._find_gathered(section, section.items, names),
                 count_media=self._find_media_counter(section),
+                memo=memo,
             )
         return self._select_text(section, names)
 

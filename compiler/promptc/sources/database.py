@@ -1,6 +1,6 @@
 """Databases: one transaction for reading, another for writing, and what goes wrong with a file as findings.
 
-A `Session` is what a transaction offers, and takes plain SQL that both kinds of database read: a file's is made here, by Python's own
+A `Transaction` takes plain SQL that both kinds of database read: a file's is made here, by Python's own
 `sqlite3`, a server's in `server`, by SQLAlchemy.
 """
 
@@ -62,7 +62,7 @@ _PAGE = 16
 """Rows that are asked for at once: each may have four million bytes."""
 
 
-class Session(Protocol):
+class Transaction(Protocol):
     """A transaction. What is given stands in a statement as `:name`."""
 
     @property
@@ -82,8 +82,8 @@ class Session(Protocol):
 class _Server(Protocol):
     """The connections to a server: `server.Server`."""
 
-    def read(self) -> AbstractContextManager[Session]: ...
-    def write(self) -> AbstractContextManager[Session]: ...
+    def read(self) -> AbstractContextManager[Transaction]: ...
+    def write(self) -> AbstractContextManager[Transaction]: ...
     def explain(self) -> AbstractContextManager[None]: ...
     def close(self) -> None: ...
 
@@ -98,7 +98,7 @@ class Database:
         self._server: _Server | None = None
 
     @contextmanager
-    def read(self) -> Iterator[Session]:
+    def read(self) -> Iterator[Transaction]:
         """A transaction that sees one moment of the database and cannot change it, nor what lies beside it.
 
         `DiskError`, raised at once, from within, or at the end where another program changed what was read: PC0160 to PC0168.
@@ -113,7 +113,7 @@ class Database:
             yield _FileSession(opened)
 
     @contextmanager
-    def write(self) -> Iterator[Session]:
+    def write(self) -> Iterator[Transaction]:
         """A transaction that is alone in changing the database: all of it is done, or, where anything is raised, nothing.
 
         A SQLite file that is not there is made; where the transaction then fails it stays, empty: another program may have it open, and

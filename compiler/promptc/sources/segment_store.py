@@ -11,7 +11,7 @@ from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any, TypeVar
 from promptc.model.sources import TABLE, Segment
 from promptc.sources.address import Address
-from promptc.sources.database import Database, Session
+from promptc.sources.database import Database, Transaction
 from promptc.sources.segments import Changes, Malformed, Rows, Stored, choose, is_name, judge_row, rank_equals
 from promptc.text.json import render_canonical_json
 
@@ -85,14 +85,16 @@ class SegmentStore:
         with self._database.read() as session:
             yield HeldStore(self, session, read_table(session, self._name, self.address.shown, self._span))
 
-    def read_held(self, session: Session, found: FoundTable, wanted: Sequence[Wish], locales: Sequence[str], version: str | None) -> Rows:
+    def read_held(
+        self, session: Transaction, found: FoundTable, wanted: Sequence[Wish], locales: Sequence[str], version: str | None
+    ) -> Rows:
         """`read` in a transaction that is held."""
         with self._database.explain():
             raw = {scope: self._read_scope(session, found, scope, refs) for scope, refs in _gather_refs(wanted).items()}
         scopes = {scope: _sort_out(rows, scope) for scope, rows in raw.items()}
         return _answer(wanted, scopes, locales, version)
 
-    def list_refs(self, session: Session, scope: str) -> tuple[str, ...] | None:
+    def list_refs(self, session: Transaction, scope: str) -> tuple[str, ...] | None:
         """What the rows of a scope are about, active or not, by code point; None where that is too much to look through."""
         refs: list[str] = []
         size = 0
@@ -136,7 +138,7 @@ class SegmentStore:
         """Gives its connections back; another read opens them again."""
         self._database.close()
 
-    def _read_scope(self, session: Session, found: FoundTable, scope: str, refs: Sequence[str] | None) -> list[tuple[Any, ...]]:
+    def _read_scope(self, session: Transaction, found: FoundTable, scope: str, refs: Sequence[str] | None) -> list[tuple[Any, ...]]:
         asked = f"{self._select(found)} WHERE scope = :scope"
         if refs is None:
             return self._fetch(session, asked, {"scope": scope}, MAX_ROWS, _MAX_BYTES)
@@ -150,7 +152,7 @@ class SegmentStore:
     def _select(self, found: FoundTable) -> str:
         return f'SELECT {_SHOWN}, {"priority" if found.has_priority else "0"} FROM "{self._name}"'
 
-    def _fetch(self, session: Session, asked: str, given: Mapping[str, Any], most: int, most_bytes: int) -> list[tuple[Any, ...]]:
+    def _fetch(self, session: Transaction, asked: str, given: Mapping[str, Any], most: int, most_bytes: int) -> list[tuple[Any, ...]]:
         """The rows, at most `most` and `most_bytes` of texts: a view may make any number of them."""
         rows: list[tuple[Any, ...]] = []
         size = 0
@@ -171,7 +173,7 @@ class SegmentStore:
 class HeldStore:
     """A store at one moment: whatever it is asked, and however often, nothing changes meanwhile."""
 
-    def __init__(self, store: SegmentStore, session: Session, found: FoundTable) -> None:
+    def __init__(self, store: SegmentStore, session: Transaction, found: FoundTable) -> None:
         self._store = store
         self._session = session
         self._found = found
@@ -262,7 +264,7 @@ def _rank(segment: Segment) -> tuple[Any, ...]:
     return segment.scope, segment.ref_id or "", segment.id, *rank_equals(segment)
 
 
-def write_segments(session: Session, name: str, segments: Sequence[Segment], *, prune: bool) -> Changes:
+def write_segments(session: Transaction, name: str, segments: Sequence[Segment], *, prune: bool) -> Changes:
     """Adds the segments to the table or changes those of their id; with `prune` every other row goes. The ids differ.
 
     The caller's transaction makes it one act.
@@ -291,13 +293,13 @@ def _render_row(segment: Segment) -> dict[str, Any]:
     return {**row, "metadata": render_canonical_json(segment.metadata)}
 
 
-def _read_rows(session: Session, name: str, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
+def _read_rows(session: Transaction, name: str, ids: Sequence[str]) -> dict[str, dict[str, Any]]:
     names, given = _name_values(ids)
     found = session.iter_rows(f'SELECT {", ".join(COLUMNS)} FROM "{name}" WHERE id IN ({names})', given)
     return {row[0]: dict(zip(COLUMNS, row, strict=True)) for row in found}
 
 
-def _prune(session: Session, name: str, kept: set[str]) -> int:
+def _prune(session: Transaction, name: str, kept: set[str]) -> int:
     gone = [one for (one,) in session.iter_rows(f'SELECT id FROM "{name}"') if one not in kept]
     for batch in _iter_batches(gone, _BATCH):
         names, given = _name_values(batch)
@@ -337,7 +339,7 @@ def check_table_name(name: str, span: Span | None = None) -> None:
         )
 
 
-def read_table(session: Session, name: str, shown: str, span: Span | None = None) -> FoundTable:
+def read_table(session: Transaction, name: str, shown: str, span: Span | None = None) -> FoundTable:
     """The table `name`, of this schema or an older one, or any table or view with its columns.
 
     `DiskError`: PC0164 when it is not there or lacks columns, PC0165 when its schema is newer than what is known.
@@ -362,13 +364,13 @@ def read_table(session: Session, name: str, shown: str, span: Span | None = None
     return FoundTable(version, "priority" in columns, session.kind == "sqlite" and _is_plain(session, name))
 
 
-def _is_plain(session: Session, name: str) -> bool:
+def _is_plain(session: Transaction, name: str) -> bool:
     """A virtual table has no page of its own."""
     asked = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND rootpage > 0 AND lower(name) = lower(:name)"
     return bool(list(session.iter_rows(asked, {"name": name})))
 
 
-def migrate(session: Session, name: str, shown: str, span: Span | None = None) -> None:
+def migrate(session: Transaction, name: str, shown: str, span: Span | None = None) -> None:
     """Brings the table to the latest version of its schema, or makes it. To be called in a transaction that writes.
 
     A table that promptc did not make is taken on as it is, and gets what it lacks. Errors as for `find_table`.
@@ -390,20 +392,20 @@ def migrate(session: Session, name: str, shown: str, span: Span | None = None) -
     _note_version(session, name)
 
 
-def _note_version(session: Session, name: str) -> None:
+def _note_version(session: Transaction, name: str) -> None:
     session.run(f"CREATE TABLE IF NOT EXISTS {SCHEMAS} (name TEXT NOT NULL PRIMARY KEY, version INTEGER NOT NULL)")
     session.run(f"DELETE FROM {SCHEMAS} WHERE name = :name", [{"name": name}])
     session.run(f"INSERT INTO {SCHEMAS} (name, version) VALUES (:name, :version)", [{"name": name, "version": LATEST}])
 
 
-def _read_version(session: Session, name: str) -> int:
+def _read_version(session: Transaction, name: str) -> int:
     if not {"name", "version"} <= set(_list_columns(session, SCHEMAS)):
         return 0
     found = list(session.iter_rows(f"SELECT version FROM {SCHEMAS} WHERE name = :name", {"name": name}))
     return found[0][0] if found and isinstance(found[0][0], int) else 0
 
 
-def _list_columns(session: Session, name: str) -> Sequence[str]:
+def _list_columns(session: Transaction, name: str) -> Sequence[str]:
     """The columns of a table or view; none when there is no such table."""
     if session.kind == "sqlite":
         asked = "SELECT name FROM pragma_table_info(:name)"

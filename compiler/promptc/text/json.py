@@ -52,7 +52,7 @@ def read_at(value: Any, way: Sequence[str]) -> Any:
         if isinstance(value, dict):
             value = value.get(part, MISSING)
         elif isinstance(value, list):
-            at = _find_place(value, part)
+            at = find_place(value, part)
             value = value[at] if at is not None else MISSING
         else:
             return MISSING
@@ -179,13 +179,13 @@ def _put(value: Any, way: Sequence[str], depth: int, new: Any) -> Any:
         return {**value, part: _put(value.get(part, MISSING), way, depth + 1, new)}
     if not isinstance(value, list):
         raise PointerError(way[:depth], "is neither a list nor a mapping")
-    at = _find_place(value, part)
+    at = find_place(value, part)
     if at is None:
         raise PointerError(way[:depth], f"is a list of {len(value)} and has no element `{part}`")
     return [*value[:at], _put(value[at], way, depth + 1, new), *value[at + 1 :]]
 
 
-def _find_place(value: list[Any], part: str) -> int | None:
+def find_place(value: list[Any], part: str) -> int | None:
     """A place in a list, as RFC 6901 writes it: no sign, no leading zero."""
     if not part.isascii() or not part.isdigit() or (part[0] == "0" and len(part) > 1):
         return None

@@ -84,7 +84,7 @@ def make_functions(verdicts: Verdicts) -> Functions:
     writer = FillWriter(verdicts.root, verdicts.references)
     space: dict[str, Any] = dict(vars(runtime))
     for name in writer.names:
-        _compile_lazily(space, name, partial(writer.write, name))
+        compile_lazily(space, name, partial(writer.write, name))
     exec(writer.write_end(), space)
     return verdicts.make_check(verdicts.root), space["fill"], space["shared"]
 
@@ -124,10 +124,10 @@ class Verdicts:
         return check
 
     def _prepare(self, name: str, schema: Schema, part: str) -> None:
-        _compile_lazily(self._space, name, lambda: f"{self._writer.write(name, schema, part)}\n{self._writer.take_constants()}")
+        compile_lazily(self._space, name, lambda: f"{self._writer.write(name, schema, part)}\n{self._writer.take_constants()}")
 
 
-def _compile_lazily(space: dict[str, Any], name: str, write: Callable[[], str]) -> None:
+def compile_lazily(space: dict[str, Any], name: str, write: Callable[[], str]) -> None:
     """Puts a function of a value and fuel into `space`, where its text, once it is called, puts another of the same name."""
 
     def first(value: Any, fuel: Any) -> Any:
@@ -489,7 +489,8 @@ class FillWriter:
 
     def __init__(self, root: Schema, references: References) -> None:
         plan = _Plan(references)
-        self._first = plan.make_filler((root,))
+        self.first = plan.make_filler((root,))
+        """What is filled into the root."""
         self._fillers = {f"d{filler.number}": filler for filler in plan.fillers.values() if not filler.is_idle()}
         self._inner_defaults = [filler for filler in plan.fillers.values() if filler.has_parts()]
         self.names = tuple(self._fillers)
@@ -501,14 +502,14 @@ class FillWriter:
 
     def write_end(self) -> str:
         """What comes after the functions. To run it raises an EndlessDefaultError where a default never ends."""
-        places = _count_places(self._first)
+        places = _count_places(self.first)
         defaults = [f"{each.number}: ({each.default!r}, {_call(each)})" for each in self._inner_defaults]
         shared = [f"{each.number}, " for each in self._inner_defaults if places.get(each.number, 0) > 1]
         made = f"D = Defaults({{{', '.join(defaults)}}})\nD.make_all()\nshared = [D[number] for number in ({''.join(shared)})]"
-        return f"{made}\nfill = {_call(self._first)}"
+        return f"{made}\nfill = {_call(self.first)}"
 
 
-class _Filler:
+class Filler:
     """What is filled into the values of one set of schemas."""
 
     __slots__ = ("_idle", "default", "inner", "number", "places", "rest")
@@ -516,9 +517,9 @@ class _Filler:
     def __init__(self, number: int) -> None:
         self.number = number
         self.default: Any = None
-        self.inner: dict[str, _Filler] = {}
-        self.places: list[_Filler] = []
-        self.rest: _Filler | None = None
+        self.inner: dict[str, Filler] = {}
+        self.places: list[Filler] = []
+        self.rest: Filler | None = None
         self._idle: bool | None = None
 
     def is_idle(self) -> bool:
@@ -534,11 +535,11 @@ class _Filler:
         return isinstance(self.default, (dict, list))
 
 
-def _count_places(first: _Filler) -> dict[int, int]:
+def _count_places(first: Filler) -> dict[int, int]:
     """By the number of a filler, at how many places of a state it fills in: 1, or 2 for more."""
     counts: dict[int, int] = {}
 
-    def add(filler: _Filler, places: int) -> None:
+    def add(filler: Filler, places: int) -> None:
         before = counts.get(filler.number, 0)
         counts[filler.number] = min(2, before + places)
         added = counts[filler.number] - before
@@ -557,14 +558,14 @@ class _Plan:
 
     def __init__(self, references: References) -> None:
         self._references = references
-        self.fillers: dict[tuple[int, ...], _Filler] = {}
+        self.fillers: dict[tuple[int, ...], Filler] = {}
 
-    def make_filler(self, schemas: tuple[Schema, ...]) -> _Filler:
+    def make_filler(self, schemas: tuple[Schema, ...]) -> Filler:
         """What is filled into a value for which all of these schemas hold."""
         together = tuple(self._gather(schemas))
         key = tuple(id(schema) for schema in together)
         if key not in self.fillers:
-            self.fillers[key] = filler = _Filler(len(self.fillers))
+            self.fillers[key] = filler = Filler(len(self.fillers))
             self._complete(filler, together)
         return self.fillers[key]
 
@@ -579,7 +580,7 @@ class _Plan:
                 yield schema
                 waiting[:0] = [*self._references.iter_targets(schema), *schema.get("allOf", ())]
 
-    def _complete(self, filler: _Filler, together: tuple[Mapping[str, Any], ...]) -> None:
+    def _complete(self, filler: Filler, together: tuple[Mapping[str, Any], ...]) -> None:
         declared: dict[str, list[Schema]] = {}
         for schema in together:
             for name, inner in schema.get("properties", {}).items():
@@ -602,7 +603,7 @@ def _iter_at(together: tuple[Mapping[str, Any], ...], place: int) -> Iterator[Sc
             yield schema["items"]
 
 
-def _write_filler(filler: _Filler) -> Lines:
+def _write_filler(filler: Filler) -> Lines:
     lines: Lines = []
     if filler.inner:
         keys = "".join(f"{key!r}, " for key in filler.inner)
@@ -613,7 +614,7 @@ def _write_filler(filler: _Filler) -> Lines:
     return lines
 
 
-def _write_member(key: str, inner: _Filler) -> Lines:
+def _write_member(key: str, inner: Filler) -> Lines:
     instead = f"D[{inner.number}]" if inner.has_parts() else repr(inner.default)
     lines = [f"if {key!r} not in v: c[{key!r}] = {instead}"]
     if not inner.is_idle():
@@ -621,12 +622,12 @@ def _write_member(key: str, inner: _Filler) -> Lines:
     return lines
 
 
-def _write_elements(filler: _Filler) -> Lines:
+def _write_elements(filler: Filler) -> Lines:
     first = f"[d(e, f) for d, e in zip(({''.join(f'{_call(each)}, ' for each in filler.places)}), v)]" if filler.places else "[]"
     after = "v[len(w):]" if filler.places else "v"
     rest = f"[d{filler.rest.number}(e, f) for e in {after}]" if filler.rest and not filler.rest.is_idle() else after
     return [f"w = {first}", f"w += {rest}", "for n, o in zip(w, v):", "  if n is not o: return w"]
 
 
-def _call(filler: _Filler) -> str:
+def _call(filler: Filler) -> str:
     return "keep" if filler.is_idle() else f"d{filler.number}"

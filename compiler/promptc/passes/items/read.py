@@ -6,7 +6,7 @@ of parts.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from promptc.diag.findings import fail, show_value
@@ -17,7 +17,7 @@ from promptc.model.section import PART_KINDS, Freeze, Items, Matches, MessageFor
 from promptc.model.stages import Gathered
 from promptc.passes.bind import evaluate_count, evaluate_key, find_whole, type_key
 from promptc.template.compile import Expression
-from promptc.template.runtime.run import read_run
+from promptc.template.runtime.run import Run, read_run
 from promptc.text.characters import compile_later, is_blank
 
 _LOOK = 10
@@ -114,12 +114,68 @@ class PassedParts:
     left_out: tuple[str, ...]
 
 
+class ItemMemo:
+    """What came of the elements of one list, kept from one render to the next: what their expressions gave, and the items they became.
+
+    A memo is for one section, one guard, and one value of every name that is read of each element, but for the element's own. An element is
+    known as an object. What was not asked for in a turn is let go of at the end of the next.
+    """
+
+    __slots__ = ("_before", "_now", "_places", "turn")
+
+    def __init__(self) -> None:
+        self.turn = 0
+        self._now: dict[Hashable, tuple[object, Any, int, int]] = {}
+        self._before: dict[Hashable, tuple[object, Any, int, int]] = {}
+        self._places: dict[int, bool] = {}
+
+    def begin(self, turn: int) -> None:
+        """A render of that turn follows."""
+        if self.turn != turn:
+            self.turn = turn
+            self._before, self._now = self._now, {}
+
+    def recall(self, key: Hashable, held: object, run: Run, make: Callable[..., Any], *given: Any) -> Any:
+        """What `make` gives. If it was made before, the run is charged as it was then. `held` are the objects whose `id` is in the key."""
+        entry = self._now.get(key)
+        if entry is None:
+            entry = self._before.get(key)
+            if entry is None:
+                left, memory = run.left, run.memory
+                made = make(*given)
+                self._now[key] = held, made, left - run.left, memory - run.memory
+                return made
+            self._now[key] = entry
+        run.pay(entry[2], None, "an item that was rendered before", entry[3])
+        return entry[1]
+
+    def forget(self, key: Hashable) -> None:
+        """Forgets what was made just now: it had an effect beside."""
+        self._now.pop(key, None)
+
+    def sees_place(self, expression: Expression) -> bool:
+        """Whether an expression reads more of an element than the element."""
+        found = self._places.get(id(expression))
+        if found is None:
+            found = self._places[id(expression)] = any(path[0] == "this" for path in expression.reads)
+        return found
+
+
 class ItemReader:
     """Evaluates a section's item expressions over its source."""
 
-    def __init__(self, items: Items, names: Mapping[str, Any], section: str, shows: Shows | None, gathered: Gathered | None = None) -> None:
+    def __init__(
+        self,
+        items: Items,
+        names: Mapping[str, Any],
+        section: str,
+        shows: Shows | None,
+        gathered: Gathered | None = None,
+        memo: ItemMemo | None = None,
+    ) -> None:
         """`gathered` is what the source gave, where that is not the state. `shows` tells which elements of the state the pack shows (None:
-        all): nothing else is asked of one that is hidden, not its number either. A source hides its own.
+        all): nothing else is asked of one that is hidden, not its number either. A source hides its own. `memo` knows what expressions gave
+        in earlier renders.
         """
         self._items = items
         self._section = section
@@ -131,6 +187,7 @@ class ItemReader:
         self._elements = gathered.elements if gathered is not None else ()
         self._shows = shows if gathered is None else None
         self._size = len(self._source) - (gathered.held if gathered is not None else 0)
+        self._memo = memo
         self._refused: dict[int, str] = {}
 
     @property
@@ -219,16 +276,28 @@ class ItemReader:
     def _find_refusing(self, place: int, value: Any) -> str | None:
         """The stage that refuses an element; None where it passes."""
         self.number = place
-        if self._shows is not None and not self._shows(value):
+        if self._shows is not None and not self._is_shown(self._shows, value):
             return HIDDEN
         where = self._items.where
-        return None if where is None or where.evaluate(self._bind(place, value)) else "where"
+        return None if where is None or self._evaluate(where, place, value) else "where"
+
+    def _is_shown(self, shows: Shows, value: Any) -> bool:
+        return shows(value) if self._memo is None else self._memo.recall((HIDDEN, id(value)), value, self._run, shows, value)
+
+    def _evaluate(self, expression: Expression, place: int, value: Any) -> Any:
+        """What an expression gives for an element."""
+        memo = self._memo
+        if memo is None:
+            return expression.evaluate(self._bind(place, value))
+        element = self._elements[place] if self._elements else None
+        key = (id(expression), id(value), place if memo.sees_place(expression) else -1, id(element))
+        return memo.recall(key, (value, element), self._run, lambda: expression.evaluate(self._bind(place, value)))
 
     def _number(self, place: int, value: Any) -> int:
         number = self._items.number
         if number is None:
             return place
-        given = number.evaluate(self._bind(place, value))
+        given = self._evaluate(number, place, value)
         found = find_whole(given)
         if found is None:
             raise fail(
@@ -268,7 +337,7 @@ class ItemReader:
                 return
             value = self._source[place]
             self._run.pay(_LOOK, self._items.span, self._reading)
-            if self._find_refusing(place, value) is None and matches.where.evaluate(self._bind(place, value)):
+            if self._find_refusing(place, value) is None and self._evaluate(matches.where, place, value):
                 limit -= 1
                 yield place
 

@@ -12,8 +12,8 @@ from promptc.diag.typed import Any, Literal
 from promptc.model.media import MEDIA_KINDS, CountedMedia, describe_media, is_media, list_media
 from promptc.model.section import SYSTEM_ROLES, Fence, Items, MessageForm, Section, Size, ToolForms, TrimEach, has_each
 from promptc.model.stages import Item
-from promptc.passes.bind import pay_text
-from promptc.passes.items.read import Read
+from promptc.passes.bind import pay_text, type_key
+from promptc.passes.items.read import ItemMemo, Read
 from promptc.template.compile import Expression, Template
 from promptc.template.runtime.run import price_count, read_run
 from promptc.text.characters import WHITE, compile_later, is_blank
@@ -32,6 +32,9 @@ _GLANCE = 4
 """As many glances at a text take as long as counting it."""
 
 _SPEAKER = compile_later(r"[A-Za-z0-9_-]{1,64}")
+
+_identify = id
+"""Where `id` is the name of an item."""
 
 Pay = Callable[[int], None]
 CountMedia = Callable[[Mapping[str, Any], Mapping[str, Any], Mapping[str, Any], str], CountedMedia]
@@ -70,8 +73,11 @@ class ItemRenderer:
         meter: Meter,
         total: int,
         count_media: CountMedia | None = None,
+        memo: ItemMemo | None = None,
     ) -> None:
-        """Without `count_media` no part of a message is counted but by the line that stands for it, as in text."""
+        """Without `count_media` no part of a message is counted but by the line that stands for it, as in text. `memo` knows the items of
+        earlier renders.
+        """
         self._section = section
         self._items = items
         self._names = dict(names)
@@ -79,6 +85,7 @@ class ItemRenderer:
         self._meter = meter
         self._total = total
         self._count_media = count_media
+        self._memo = memo
         self._what = f"an item of `{section.id}`"
         self._has_each = has_each(items.source)
         self.number: int | None = None
@@ -96,6 +103,17 @@ class ItemRenderer:
 
     def render(self, read: Read, id: str, key: Any) -> Item | None:
         """The item, or None where it renders to white space only."""
+        memo = self._memo
+        if memo is None:
+            return self._render(read, id, key)
+        marks = (read.anchor, read.kept, read.windowed)
+        known = (_identify(read.value), _identify(read.element), read.place, read.number, *marks, id, type_key(key))
+        item: Item | None = memo.recall(known, (read.value, read.element), read_run(self._names), self._render, read, id, key)
+        if read.place in self.left_out:
+            memo.forget(known)
+        return item
+
+    def _render(self, read: Read, id: str, key: Any) -> Item | None:
         names = self.bind(read, id)
         self._names["group"] = key
         message = self._items.message

@@ -11,7 +11,7 @@ from promptc.model.section import PART_KINDS, Evict, Items, Section, Step
 from promptc.model.stages import Gathered, GroupHeader, Item, Selected
 from promptc.passes.bind import evaluate_key, pay_text, type_key
 from promptc.passes.items.arrange import arrange_items, join_units, make_id, name_items
-from promptc.passes.items.read import ItemReader, Read, Reading, Shows, read_shown
+from promptc.passes.items.read import ItemMemo, ItemReader, Read, Reading, Shows, read_shown
 from promptc.passes.items.render import CountMedia, ItemRenderer, strip_lines
 from promptc.text.counters.counter import Meter
 from promptc.text.guard import Finding, Guard
@@ -37,15 +37,16 @@ def select_items(
     shows: Shows | None,
     gathered: Gathered | None = None,
     count_media: CountMedia | None = None,
+    memo: ItemMemo | None = None,
 ) -> Selected:
     """The section's items before any budget, of the state's list or of what was `gathered`. With `reach` (units) the list is read from its
     newest end until it holds more than that.
 
     `against` holds the author's data that earlier sections selected, for `dedupe`. `shows` is the pack's `visible`. `count_media` counts
-    parts of messages that are no text.
+    parts of messages that are no text. `memo` knows what came of the elements in earlier renders.
     """
-    reader = ItemReader(items, names, section.id, shows, gathered)
-    renderer = ItemRenderer(section, items, names, guard, meter, total, count_media)
+    reader = ItemReader(items, names, section.id, shows, gathered, memo)
+    renderer = ItemRenderer(section, items, names, guard, meter, total, count_media, memo)
     try:
         reading = reader.read(lazily=reach is not None)
         if reach is not None:

@@ -14,7 +14,7 @@ from itertools import pairwise
 
 from promptc.diag.typed import Any
 from promptc.model.sources import Chunk
-from promptc.sources.database import Database, Session
+from promptc.sources.database import Database, Transaction
 from promptc.sources.retrieval.encoder import Vector
 from promptc.sources.retrieval.index import read_chunk, tell_chunk
 from promptc.sources.retrieval.local import BuiltIndex, list_starts
@@ -123,7 +123,7 @@ def write_chunks(database: Database, built: BuiltIndex, name: str) -> None:
         _insert(session, "INSERT INTO promptc_postings VALUES (:fingerprint, :word, :place, :impact)", _iter_postings(built))
 
 
-def _insert(session: Session, statement: str, rows: Iterator[dict[str, Any]]) -> None:
+def _insert(session: Transaction, statement: str, rows: Iterator[dict[str, Any]]) -> None:
     batch: list[dict[str, Any]] = []
     for row in rows:
         batch.append(row)

@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 import promptc
 from promptc.frontend.json import load_json
 from promptc.frontend.state import set_values
-from promptc.golden.running.resources import MOST_NOTED, Memory, SuiteResources
+from promptc.golden.running.resources import SuiteResources
 from promptc.passes.fit.ladder import Expander
 from promptc.passes.fit.result import Fitted
 from promptc.passes.layout.ledger import Piece, TokenLedger
 from promptc.passes.layout.section import Entry, SectionLayout
+from promptc.passes.memory import MOST_NOTED, Memory
 
 ROOT = Path(__file__).resolve().parents[4]
 PACK = promptc.load(ROOT / "packs/sentinel")

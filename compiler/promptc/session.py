@@ -1,0 +1,470 @@
+"""One conversation, turn after turn: `Session` renders a state that changes, and does what the change asks for and no more.
+
+Everything it gives is what a render of the whole state gives: bytes, tokens, reports, findings. `LiveState` makes a JSON Patch (RFC 6902)
+in a state, and checks and fills in what that touched. Whatever is not surely valid is loaded whole, so that findings are the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from threading import RLock
+
+from promptc.diag.findings import Diagnostic, FitError, PromptcError, UsageError, count_noun, show_value, suggest
+from promptc.diag.typed import Any
+from promptc.frontend.json import MAX_STATE_BYTES, copy_part, count_bytes, load_json
+from promptc.frontend.schema.check import Filler
+from promptc.frontend.schema.local import LocalSchema, SchemaPlace, find_filler
+from promptc.frontend.schema.runtime import FuelError, spell
+from promptc.frontend.state import MAX_FILLED, StateSchema, count_fuel, dump_state, read_state
+from promptc.model.state import LazyDigest, State
+from promptc.passes.memory import TurnMemory
+from promptc.pipeline import Outcome, Prompt
+from promptc.text.json import MISSING, find_place, join_pointer, read_at, render_canonical_json, split_pointer
+
+Compile = Callable[..., Outcome]
+"""Renders a state of a pack, as `Pack.compile` does."""
+
+_BESIDE: Mapping[str, str] = {"add": "value", "remove": "", "replace": "value", "move": "from", "copy": "from", "test": "value"}
+"""The operations of a JSON Patch, and what each has beside its `path`."""
+
+_EXAMPLE = 'write `{"op": "add", "path": "/transcript/-", "value": {"text": "Hello."}}`'
+
+
+class Session:
+    """One conversation. Several threads may use it; it does one thing at a time.
+
+    It holds one state, and what the last two renders made of it. It does not grow with the number of turns.
+    """
+
+    def __init__(self, compile: Compile, schema: StateSchema | None, name: str) -> None:
+        """Use `pack.session()`."""
+        self._compile = compile
+        self._live = LiveState(schema, name)
+        self._memory = TurnMemory()
+        self._lock = RLock()
+
+    @property
+    def state(self) -> State | None:
+        """The state as templates see it; None before there is one. It never changes: an update makes another."""
+        return self._live.state
+
+    def update(self, changes: Sequence[Mapping[str, Any]]) -> None:
+        """Changes the state, all of it or nothing. Only what changed is checked against the schema and filled in.
+
+        `changes` is a JSON Patch (RFC 6902) of the state as it was given, without the defaults of its schema: a list of mappings, such as
+        `{"op": "add", "path": "/transcript/-", "value": block}` and `{"op": "replace", "path": "/input", "value": "I wait."}`.
+
+        Raises `UsageError` for what is no JSON Patch, leads nowhere, or fails its `test`, and `PromptcError` where the state would not be
+        valid.
+        """
+        with self._lock:
+            self._live.change(changes)
+
+    def append(self, pointer: str, *elements: Any) -> None:
+        """Appends elements to the list at a JSON pointer, as `update` would. Raises what that raises."""
+        self.update([{"op": "add", "path": f"{pointer}/-", "value": one} for one in elements])
+
+    def render(
+        self,
+        state: bytes | Mapping[str, Any] | None = None,
+        *,
+        budget: int | None = None,
+        model: str | None = None,
+        variants: Mapping[str, str] | None = None,
+        patches: Sequence[str] = (),
+        format: str | None = None,
+        stores: Mapping[str, str] | None = None,
+    ) -> Prompt:
+        """Renders the state to a prompt.
+
+        - `state`: another whole state, JSON bytes or a dict, that takes the place of the one before. What both have in common is not
+          rendered again.
+
+        All else is as `pack.render` takes it. Raises what that raises, and `UsageError` where there is no state.
+        """
+        asked = {"budget": budget, "model": model, "variants": variants, "patches": patches, "format": format, "stores": stores}
+        with self._lock:
+            if state is not None:
+                self._live.load(state)
+            current = self._live.state
+            if current is None:
+                help = "begin with `session.render(state)`"
+                raise UsageError([Diagnostic("PC0749", "the session has no state", help=help)])
+            self._memory.begin_turn()
+            try:
+                outcome = self._compile(current, **asked, memory=self._memory)
+            except PromptcError:
+                outcome = self._compile(current, **asked)  # what it finds wrong is told by a render that remembers nothing
+        if outcome.emitted is None:
+            raise FitError(outcome.errors, outcome.report)
+        return Prompt(outcome)
+
+
+class LiveState:
+    """A state, and what it may become. Not for several threads. No state that it gave ever changes: they share what they have in common."""
+
+    def __init__(self, schema: StateSchema | None, name: str) -> None:
+        """`name` is what findings call the state."""
+        self._schema = schema
+        self._local: LocalSchema | None = None
+        self._name = name
+        self._raw: Any = None
+        self._cost = _Cost()
+        self.state: State | None = None
+
+    def load(self, given: bytes | Mapping[str, Any]) -> State:
+        """Takes another state. Raises what `load_state` raises; the state is then what it was.
+
+        What is the same as in the state before, at the same place, is the same object, too.
+        """
+        raw, size = read_state(given, self._schema, self._name)
+        value: Any = raw
+        if self._schema is not None:
+            self._local = self._local or LocalSchema(self._schema.schema)
+            value = self._fill_whole(self._schema, self._local, raw)
+        if self.state is not None:
+            value = share_parts(self.state.value, value)
+        return self._settle(raw, value, _Cost(size, 6 * size))
+
+    def change(self, patch: Sequence[Mapping[str, Any]]) -> State:
+        """Makes all changes of a JSON Patch, in order, or none.
+
+        Raises `UsageError` for what is no JSON Patch, for a change that leads nowhere, and for a `test` that does not hold. Raises
+        `PromptcError` where the state would not be valid. The state is then what it was.
+        """
+        if self.state is None:
+            raise UsageError([Diagnostic("PC0749", "there is no state yet that could change", help="render a whole state first")])
+        change = _Change(self._raw, self.state.value, self._cost)
+        for number, one in enumerate(patch, 1):
+            change.make(one, number)
+        value = self._complete(change)
+        return self.load(change.raw) if value is None else self._settle(change.raw, value, change.cost)
+
+    def _settle(self, raw: Any, value: Any, cost: _Cost) -> State:
+        shared = self._local.list_shared() if self._local is not None else ()
+        self._raw, self._cost = raw, cost
+        self.state = State(value, LazyDigest(value=raw), self._name, shared=shared)
+        return self.state
+
+    def _fill_whole(self, schema: StateSchema, local: LocalSchema, raw: Any) -> Any:
+        """With the very defaults that changes are filled in with. Raises what `StateSchema.fill` raises."""
+        try:
+            return local.fill(local.filler, raw, [MAX_FILLED])
+        except FuelError:
+            return schema.fill(raw)
+
+    def _complete(self, change: _Change) -> Any:
+        """The changed state, filled in; None where it is not surely valid, and where nothing but loading the whole can tell."""
+        cost = change.cost
+        if not change.is_plain or change.raw.__class__ is not dict or not cost.is_small(change.raw):
+            return None
+        local = self._local
+        if local is None:
+            return change.raw
+        filling = _Filling(local, cost)
+        try:
+            value = filling.fill(change.touched, local.root, local.filler, change.raw, change.filled)
+        except (_UnsureError, FuelError, RecursionError):
+            return None
+        return value if cost.is_covered() else None
+
+
+class _UnsureError(Exception):
+    """A part is not surely valid."""
+
+
+class _Cost:
+    """What a state has cost, so that one that grows meets the limits of one that is loaded whole."""
+
+    def __init__(self, size: int = 0, most: int = 0, steps: int = 0, filled: int = 0) -> None:
+        self.size = size
+        """Characters that its JSON text has at least."""
+        self.most = most
+        """Bytes that the text has at most."""
+        self.steps = steps
+        """References that were followed to check what changed."""
+        self.filled = filled
+        """Keys that were filled into what changed."""
+
+    def go_on(self) -> _Cost:
+        """One that begins with this."""
+        return _Cost(self.size, self.most, self.steps, self.filled)
+
+    def is_small(self, raw: Any) -> bool:
+        """Whether the text is surely short enough. It is measured only when it may not be."""
+        if self.most > MAX_STATE_BYTES:
+            self.most = count_bytes(raw)
+        return self.most <= MAX_STATE_BYTES
+
+    def is_covered(self) -> bool:
+        """Whether a check of the whole would surely not run out of steps, and its defaults not of keys."""
+        return self.steps <= count_fuel(self.size) // 2 and self.filled <= MAX_FILLED // 2
+
+
+class _Touched:
+    """Which parts of a container changed: by key or place, those that are new, and those in which something is."""
+
+    __slots__ = ("inner", "is_new", "is_resized")
+
+    def __init__(self, *, is_new: bool = False) -> None:
+        self.inner: dict[Any, _Touched] = {}
+        self.is_new = is_new
+        self.is_resized = False
+
+    def enter(self, key: str | int) -> _Touched:
+        """What is touched of a member."""
+        return self.inner.setdefault(key, _Touched())
+
+    def shift(self, place: int, by: int) -> None:
+        """The elements of a list from `place` on have moved."""
+        if any(key >= place for key in self.inner):
+            self.inner = {key + by if key >= place else key: one for key, one in self.inner.items()}
+
+
+class _Change:
+    """A JSON Patch that is being made, in a state as it was given and as it is filled in. What is on the way to a change is copied once."""
+
+    def __init__(self, raw: Any, filled: Any, cost: _Cost) -> None:
+        self.raw = raw
+        self.filled = filled
+        self.cost = cost.go_on()
+        self.touched = _Touched()
+        self.is_plain = True
+        """Whether all that was put in could be copied as it is."""
+        self._own: dict[int, Any] = {}
+        self._name = ""
+
+    def make(self, given: Mapping[str, Any], number: int) -> None:
+        """Makes one change, the `number`th. Raises `UsageError`."""
+        op, way, beside = _read_change(given, number)
+        self._name = f"change {number}, `{op} {join_pointer(way)}`"
+        if op == "test":
+            self._test(way, beside)
+        elif op == "remove":
+            self._remove(way)
+        elif op == "move" or op == "copy":
+            self._bring(way, split_pointer(beside), moves=op == "move")
+        else:
+            if op == "replace":
+                self._check_there(way)
+            self._put(way, self._copy(beside, len(way)), inserts=op == "add")
+
+    def _copy(self, given: Any, depth: int) -> Any:
+        copied = copy_part(given, depth)
+        if copied is None:
+            self.is_plain = False
+            return given
+        self.cost.size += copied.size
+        self.cost.most += copied.most
+        return copied.value
+
+    def _put(self, way: Sequence[str], value: Any, *, inserts: bool) -> None:
+        """`value` there. In a list it takes the place of an element, or stands in front of it."""
+        if not way:
+            self.raw = self.filled = value
+            self.touched = _Touched(is_new=True)
+            return
+        raw, filled, touched = self._enter(way[:-1])
+        key: Any = way[-1]
+        if raw.__class__ is list and inserts:
+            key = len(raw) if key in ("-", str(len(raw))) else self._read_place(raw, way)
+            touched.shift(key, 1)
+            raw.insert(key, value)
+            if filled is not raw:
+                filled.insert(key, value)
+            touched.is_resized = True
+        else:
+            key = self._read_place(raw, way) if raw.__class__ is list else key
+            is_there = raw.__class__ is list or key in raw
+            if is_there:
+                self._forget_size(raw[key])
+            raw[key] = filled[key] = value
+            if not is_there:
+                touched.is_resized = True
+                _sort(raw)
+                _sort(filled)
+        touched.inner[key] = _Touched(is_new=True)
+
+    def _remove(self, way: Sequence[str]) -> None:
+        self._check_there(way)
+        if not way:
+            raise self._refuse("leads nowhere: the state itself cannot be taken out", "take out what stands in it")
+        raw, filled, touched = self._enter(way[:-1])
+        key: Any = self._read_place(raw, way) if raw.__class__ is list else way[-1]
+        self._forget_size(raw[key])
+        del raw[key]
+        if filled is not raw:
+            del filled[key]
+        touched.inner.pop(key, None)
+        if raw.__class__ is list:
+            touched.shift(key, -1)
+        touched.is_resized = True
+
+    def _bring(self, way: Sequence[str], source: Sequence[str], *, moves: bool) -> None:
+        self._check_there(source)
+        value = read_at(self.raw, source)
+        if moves:
+            if list(way[: len(source)]) == list(source) and len(way) > len(source):
+                raise self._refuse("leads nowhere: a value cannot move into itself", "name a `path` outside")
+            self._remove(source)
+        self._put(way, self._copy(value, len(way)), inserts=True)
+
+    def _test(self, way: Sequence[str], expected: Any) -> None:
+        self._check_there(way)
+        found, wanted = read_at(self.raw, way), load_json(dump_state({"value": expected}), self._name).value["value"]
+        if spell(found) != spell(wanted):
+            message = f"does not hold: there stands {show_value(found)}, not {show_value(wanted)}"
+            raise self._refuse(message, "nothing was changed: look at the state anew, and make the changes that fit it", "PC0753")
+
+    def _enter(self, way: Sequence[str]) -> tuple[Any, Any, _Touched]:
+        """The container there, in both states, to be changed, and what is touched of it."""
+        self.raw, self.filled = self._take(self.raw, self.filled)
+        raw, filled, touched = self.raw, self.filled, self.touched
+        for depth, key in enumerate(way):
+            at: Any = key
+            if raw.__class__ is list:
+                at = self._read_place(raw, way[: depth + 1])
+            elif key not in raw:
+                raise self._refuse_key(raw, way[: depth + 1])
+            if raw[at].__class__ is not dict and raw[at].__class__ is not list:
+                message = f"leads nowhere: `{join_pointer(way[: depth + 1])}` is {show_value(raw[at])}, neither a list nor a mapping"
+                raise self._refuse(message, "replace the whole value instead")
+            raw[at], filled[at] = self._take(raw[at], filled[at])
+            raw, filled, touched = raw[at], filled[at], touched.enter(at)
+        return raw, filled, touched
+
+    def _take(self, raw: Any, filled: Any) -> tuple[Any, Any]:
+        """The containers, which are one where nothing is filled in; copies of those that others may hold."""
+        own = raw if id(raw) in self._own else _copy(raw)
+        own_filled = own if filled is raw else filled if id(filled) in self._own else _copy(filled)
+        self._own[id(own)], self._own[id(own_filled)] = own, own_filled
+        return own, own_filled
+
+    def _check_there(self, way: Sequence[str]) -> None:
+        """Raises `UsageError` where nothing stands there."""
+        if read_at(self.raw, way) is not MISSING:
+            return
+        if way and isinstance(above := read_at(self.raw, way[:-1]), dict):
+            raise self._refuse_key(above, way)
+        raise self._refuse("leads nowhere: nothing stands there", "name a value that the state was given; `add` puts a new one there")
+
+    def _read_place(self, elements: list[Any], way: Sequence[str]) -> int:
+        place = find_place(elements, way[-1])
+        if place is None:
+            last = f"; its elements are 0 to {len(elements) - 1}" if len(elements) > 1 else ""
+            message = f"leads nowhere: the list `{join_pointer(way[:-1])}` has {count_noun(len(elements), 'element')}{last}"
+            raise self._refuse(message, f"`add` with the path `{join_pointer([*way[:-1], '-'])}` appends")
+        return place
+
+    def _refuse_key(self, members: Mapping[str, Any], way: Sequence[str]) -> UsageError:
+        inside = f"`{join_pointer(way[:-1])}`" if len(way) > 1 else "the state"
+        message = f"leads nowhere: {inside} was given no key {show_value(way[-1])}"
+        return self._refuse(message, suggest(way[-1], list(members)) or "put it there with `add`")
+
+    def _refuse(self, message: str, help: str, code: str = "PC0748") -> UsageError:
+        return UsageError([Diagnostic(code, f"{self._name}, {message}", help=help)])
+
+    def _forget_size(self, value: Any) -> None:
+        self.cost.size = max(0, self.cost.size - len(render_canonical_json(value)))
+
+
+def _read_change(given: Mapping[str, Any], number: int) -> tuple[str, tuple[str, ...], Any]:
+    """The operation, the steps of its path, and what it has beside. Raises `UsageError`."""
+    what = f"change {number} is no operation of a JSON Patch"
+    if not isinstance(given, Mapping):
+        raise UsageError([Diagnostic("PC0747", f"{what}: it is {show_value(given)}, not a mapping", help=_EXAMPLE)])
+    op, path = given.get("op"), given.get("path")
+    if not isinstance(op, str) or op not in _BESIDE:
+        wrong = f"its `op` is {show_value(op)}" if "op" in given else "it has no `op`"
+        raise UsageError([Diagnostic("PC0747", f"{what}: {wrong}", help=suggest(str(op), list(_BESIDE)))])
+    for name in ("path", *([_BESIDE[op]] if _BESIDE[op] else [])):
+        if name not in given:
+            raise UsageError([Diagnostic("PC0747", f"{what}: `{op}` needs a `{name}`", help=_EXAMPLE)])
+    pointers = [path, *([given["from"]] if _BESIDE[op] == "from" else [])]
+    for pointer in pointers:
+        if not isinstance(pointer, str) or (pointer and not pointer.startswith("/")):
+            wrong = f"{show_value(pointer)} is no JSON pointer, which begins with `/`"
+            raise UsageError([Diagnostic("PC0747", f"{what}: {wrong}", help=_EXAMPLE)])
+    return op, split_pointer(str(path)), given.get(_BESIDE[op])
+
+
+def _copy(container: Any) -> Any:
+    """The container anew, with the same members."""
+    return container[:] if container.__class__ is list else {**container}
+
+
+def _sort(members: dict[str, Any]) -> None:
+    """Puts a mapping into code-point order of its keys."""
+    ordered = sorted(members.items())
+    members.clear()
+    members.update(ordered)
+
+
+class _Filling:
+    """The check of what changed, and the defaults in it."""
+
+    def __init__(self, local: LocalSchema, cost: _Cost) -> None:
+        self._local = local
+        self._cost = cost
+
+    def fill(self, touched: _Touched, place: SchemaPlace | None, filler: Filler | None, raw: Any, filled: Any) -> Any:
+        """A value as it is filled in: `filled`, in which only what is touched is not, and which no other state holds yet.
+
+        Nothing is asked of a place that is None: it was checked with what is around it. Raises `_UnsureError` for what is not surely valid.
+        """
+        if touched.is_new:
+            self._check(place, raw)
+            return self._fill_whole(filler, raw)
+        if place is not None and not place.is_open:
+            self._check(place, raw)
+            place = None
+        if touched.is_resized:
+            if place is not None and not self._local.is_sized(place, raw, [count_fuel(0)]):
+                raise _UnsureError
+            if filler is not None and filler.places and raw.__class__ is list:
+                return self._fill_whole(filler, raw)
+        for key, inner in touched.inner.items():
+            inside = self._local.enter(place, key) if place is not None else None
+            whole = self.fill(inner, inside, find_filler(filler, key), raw[key], filled[key])
+            if whole is not filled[key]:
+                filled = filled if filled is not raw else _copy(raw)
+                filled[key] = whole
+        if touched.is_resized and filler is not None and raw.__class__ is dict:
+            absent = [name for name in filler.inner if name not in filled]
+            filled = filled if filled is not raw or not absent else _copy(raw)
+            for name in absent:
+                filled[name] = self._local.make_default(filler.inner[name])
+            self._cost.filled += len(absent)
+            if absent:
+                _sort(filled)
+        return filled
+
+    def _check(self, place: SchemaPlace | None, value: Any) -> None:
+        if place is None:
+            return
+        fuel = [allowed := count_fuel(self._cost.size)]
+        if not self._local.is_valid(place, value, fuel):
+            raise _UnsureError
+        self._cost.steps += allowed - fuel[0]
+
+    def _fill_whole(self, filler: Filler | None, value: Any) -> Any:
+        fuel = [MAX_FILLED]
+        whole = self._local.fill(filler, value, fuel)
+        self._cost.filled += MAX_FILLED - fuel[0]
+        return whole
+
+
+def share_parts(old: Any, new: Any) -> Any:
+    """`new`, with the very objects of `old` where they are alike at the same place, or at one moved along a list."""
+    if old.__class__ is not new.__class__:
+        return new
+    if new.__class__ is dict:
+        members = {key: share_parts(old[key], one) if key in old else one for key, one in new.items()}
+        return old if len(members) == len(old) and all(old.get(key, MISSING) is one for key, one in members.items()) else members
+    if new.__class__ is list:
+        start = next((place for place, one in enumerate(old) if one == new[0]), 0) if new else 0
+        elements = [share_parts(before, one) for before, one in zip(old[start:], new, strict=False)]
+        elements += new[len(elements) :]
+        is_same = len(elements) == len(old) and all(before is one for before, one in zip(old, elements, strict=True))
+        return old if is_same else elements
+    return old if old == new else new

@@ -1,0 +1,177 @@
+"""A session changes one state, renders it as a whole state is rendered, and does not grow."""
+
+import copy
+import gc
+import json
+import threading
+import tracemalloc
+from pathlib import Path
+
+import pytest
+
+import promptc
+from benchmarks.blocks import make_sentinel_state
+from promptc import session as live
+from promptc.frontend.state import StateSchema
+from promptc.session import share_parts
+from tests.size import read_size
+
+ROOT = Path(__file__).parents[2]
+SENTINEL = promptc.load(ROOT / "packs/sentinel")
+BLOCK = {"id": 9_000, "type": "INTEL", "speaker": "ASH", "text": "The bridge is out.", "tags": []}
+
+
+def open_session(blocks=30):
+    state = make_sentinel_state(blocks, 20)
+    session = SENTINEL.session()
+    session.render(state)
+    return session, copy.deepcopy(state)
+
+
+def test_nothing_is_rendered_before_there_is_a_state():
+    session = SENTINEL.session()
+    assert session.state is None
+    for act in (session.render, lambda: session.append("/transcript", BLOCK)):
+        with pytest.raises(promptc.UsageError, match="PC0749"):
+            act()
+
+
+def test_what_is_appended_is_rendered():
+    session, state = open_session()
+    session.append("/transcript", BLOCK, {**BLOCK, "id": 9_001})
+    state["transcript"] += [BLOCK, {**BLOCK, "id": 9_001}]
+    assert session.render().report == SENTINEL.render(state).report
+    assert session.state.digest == SENTINEL.load_state(state).digest
+
+
+def test_what_was_given_stays_as_it_was():
+    session, _ = open_session()
+    block = copy.deepcopy(BLOCK)
+    session.append("/transcript", block)
+    block["text"] = "Changed behind its back."
+    session.update([{"op": "add", "path": "/transcript/30/text", "value": "The bridge holds."}])
+    assert block["text"] == "Changed behind its back." and "The bridge holds." in session.render().text
+
+
+def test_a_prompt_stays_as_it_was():
+    session, state = open_session()
+    before = session.render()
+    session.append("/transcript", BLOCK)
+    session.render()
+    assert before.report == SENTINEL.render(state).report
+
+
+def test_a_refused_change_changes_nothing():
+    session, state = open_session()
+    for changes in (
+        [{"op": "add", "path": "/input", "value": "I run."}, {"op": "remove", "path": "/nothing"}],
+        [{"op": "add", "path": "/input", "value": "I run."}, {"op": "add", "path": "/transcript/-", "value": {"text": 1}}],
+        [{"op": "replace", "path": "", "value": []}],
+        [{"op": "remove", "path": ""}],
+    ):
+        with pytest.raises(promptc.PromptcError):
+            session.update(changes)
+        assert session.render().report == SENTINEL.render(state).report
+
+
+def test_findings_are_those_of_the_whole_state():
+    session, state = open_session()
+    state["transcript"].append({**BLOCK, "type": "SONG"})
+    with pytest.raises(promptc.PromptcError) as wanted:
+        SENTINEL.load_state({key: state[key] for key in sorted(state)})
+    with pytest.raises(promptc.PromptcError) as found:
+        session.append("/transcript", {**BLOCK, "type": "SONG"})
+    assert [one.message for one in found.value.diagnostics] == [one.message for one in wanted.value.diagnostics]
+
+
+@pytest.mark.parametrize(
+    ("changes", "told"),
+    [
+        ("add", "it is `add`, not a mapping"),
+        ({"path": "/input"}, "it has no `op`"),
+        ({"op": "merge", "path": "/input"}, "its `op` is `merge`"),
+        ({"op": "add", "value": 1}, "`add` needs a `path`"),
+        ({"op": "add", "path": "/input"}, "`add` needs a `value`"),
+        ({"op": "move", "path": "/input"}, "`move` needs a `from`"),
+        ({"op": "add", "path": "input", "value": 1}, "`input` is no JSON pointer"),
+        ({"op": "copy", "path": "/input", "from": 3}, "3 is no JSON pointer"),
+        ({"op": "remove", "path": "/transcript/07"}, "nothing stands there"),
+        ({"op": "add", "path": "/transcript/99", "value": 1}, "the list `/transcript` has 30 elements; its elements are 0 to 29"),
+        ({"op": "add", "path": "/input/a", "value": 1}, "`/input` is `We go down.`, neither a list nor a mapping"),
+        ({"op": "add", "path": "/npc/name", "value": 1}, "the state was given no key `npc`"),
+        ({"op": "move", "from": "/transcript", "path": "/transcript/0"}, "a value cannot move into itself"),
+        ({"op": "test", "path": "/input", "value": 3}, "does not hold: there stands `We go down.`, not 3"),
+    ],
+)
+def test_a_change_that_cannot_be_made_is_told(changes, told):
+    session, _ = open_session()
+    with pytest.raises(promptc.UsageError) as found:
+        session.update([changes])
+    assert told in found.value.diagnostics[0].message and "change 1" in found.value.diagnostics[0].message
+
+
+def test_only_what_changed_is_checked(monkeypatch):
+    """The whole is looked at only where a part is not surely valid."""
+    session, _ = open_session()
+    monkeypatch.setattr(live, "read_state", None)
+    monkeypatch.setattr(StateSchema, "is_valid", None)
+    session.append("/transcript", BLOCK)
+    session.update([{"op": "remove", "path": "/transcript/0"}, {"op": "add", "path": "/window", "value": 6}])
+    session.update([{"op": "remove", "path": "/window"}])
+    assert session.state.value["window"] == 12
+    monkeypatch.undo()
+    with pytest.raises(promptc.PromptcError):
+        session.append("/transcript", {})
+
+
+def test_a_whole_state_shares_what_it_has_in_common():
+    session, state = open_session()
+    first = session.state.value
+    state["transcript"] = [*state["transcript"][1:], BLOCK]
+    session.render(state)
+    second = session.state.value
+    assert second["digest"] is first["digest"]
+    assert all(one is other for one, other in zip(second["transcript"][:-1], first["transcript"][1:], strict=True))
+
+
+@pytest.mark.parametrize(("old", "new"), [([1], [True]), ([1], [1.5]), ({"a": 0}, {"a": False}), ([], [[]]), ("1", 1), ([1, 2], [2, 1])])
+def test_unlike_values_are_not_shared(old, new):
+    assert json.dumps(share_parts(old, new)) == json.dumps(new)
+
+
+def test_several_threads_take_turns():
+    session, _ = open_session()
+    failed = []
+
+    def play(number):
+        try:
+            for turn in range(10):
+                session.append("/transcript", {**BLOCK, "id": 10_000 + 100 * number + turn})
+                assert session.render(budget=4_000).report["tokens"]
+        except Exception as error:  # noqa: BLE001
+            failed.append(error)
+
+    threads = [threading.Thread(target=play, args=(number,)) for number in range(6)]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+    assert not failed and len(session.state.value["transcript"]) == 30 + 60
+    assert session.render().report == SENTINEL.render(json.loads(json.dumps(session._live._raw))).report
+
+
+def test_it_does_not_grow():
+    """Over 10 000 turns (a commit plays fewer) that keep the newest 40 blocks, as a long game does."""
+    session, _ = open_session(40)
+    turns = 10_000 if read_size() != "commit" else 600
+    tracemalloc.start()
+    held = []
+    for turn in range(turns):
+        block = {**BLOCK, "id": 10_000 + turn, "text": f"The bridge is out, says {turn % 7}."}
+        session.update([{"op": "remove", "path": "/transcript/0"}, {"op": "add", "path": "/transcript/-", "value": block}])
+        session.render()
+        if turn in (turns // 4, turns - 1):
+            gc.collect()
+            held.append(tracemalloc.get_traced_memory()[0])
+    tracemalloc.stop()
+    assert held[1] < held[0] + 50_000
