@@ -9,7 +9,7 @@ import contextlib
 import os
 import tempfile
 from _blake2 import blake2b
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 from promptc.api import Pack
