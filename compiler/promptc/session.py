@@ -307,6 +307,7 @@ class _Change:
             if list(way[: len(source)]) == list(source) and len(way) > len(source):
                 raise self._refuse("leads nowhere: a value cannot move into itself", "name a `path` outside")
             self._remove(source)
+        self._own.clear()  # what could not be copied stands at two places, and may be changed at one of them
         self._put(way, self._copy(value, len(way)), inserts=True)
 
     def _test(self, way: Sequence[str], expected: Any) -> None:

@@ -6,6 +6,7 @@ from random import Random
 from typing import Any
 
 import pytest
+from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
@@ -25,7 +26,7 @@ _FORMATS = (None, None, None, "text", "messages", "anthropic", "openai")
 
 @pytest.mark.parametrize("draw", [draw_any, draw_hostile])
 def test_a_session_is_as_fresh_renders_are(proof: Proof, draw: Any) -> None:
-    tally = proof.hold(f"sessions ({draw.__name__})", judge_session, draw, 1000)
+    tally = proof.hold(f"sessions ({draw.__name__})", judge_session, draw, 500)
     assert tally["prompts"] and tally["refused"]
 
 
@@ -246,6 +247,8 @@ class ChangingPlainState(ChangingState):
 
 TestChangingState = ChangingState.TestCase
 TestChangingPlainState = ChangingPlainState.TestCase
+for case in (TestChangingState, TestChangingPlainState):
+    case.settings = settings(stateful_step_count=20)
 
 
 def attempt(make: Any) -> tuple[Any, list[tuple[str, str]]]:

@@ -106,7 +106,7 @@ class ItemRenderer:
         memo = self._memo
         if memo is None:
             return self._render(read, id, key)
-        marks = (read.anchor, read.kept, read.windowed)
+        marks = (read.anchor, read.kept, read.windowed, read.held)
         known = (_identify(read.value), _identify(read.element), read.place, read.number, *marks, id, type_key(key))
         item: Item | None = memo.recall(known, (read.value, read.element), read_run(self._names), self._render, read, id, key)
         if read.place in self.left_out:
