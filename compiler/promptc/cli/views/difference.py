@@ -573,10 +573,13 @@ def draw_values(sweep: ValueSweep) -> str:
     scale = _choose_scale(sweep.points)
     rows = []
     for one in sweep.points:
-        cells = _list_cells(one, sweep, has_tiers=False)
-        told = [show_plural(one.items, "item"), *([f"{show_count(one.cut)} cut"] if one.cut else []), f"total {cells[4]}"]
-        note = f"{cells[1]}: {', '.join([*told, *([one.strain] if one.strain else [])])}{' · knee' if one.value == sweep.knee else ''}"
-        rows.append((cells[0], one.tokens, max(one.tokens, min(one.wanted, scale)), note))
+        name, tokens = _list_cells(one, sweep, has_tiers=False)[:2]
+        told = [tokens, show_plural(one.items, "item"), *([f"{show_count(one.cut)} cut"] if one.cut else []), one.strain or ""]
+        told += ["knee"] if one.value == sweep.knee else []
+        if one.total is None:
+            rows.append((name, 0, 0, _UNFIT))
+        else:
+            rows.append((name, one.tokens, max(one.tokens, min(one.wanted, scale)), " · ".join(filter(None, told))))
     return draw_rows([_title_values(sweep), *iter_remarks(sweep)], ("in the prompt", "cut"), rows)
 
 
