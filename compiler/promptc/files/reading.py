@@ -10,11 +10,13 @@ import os
 import re
 import stat
 import sys
+from _blake2 import blake2b
 from collections.abc import Callable
+from functools import wraps
 from os import PathLike
 
 from promptc.diag.findings import Span, fail
-from promptc.diag.typed import IO
+from promptc.diag.typed import IO, Any, TypeVar
 
 AnyPath = str | PathLike[str]
 _GIVEN = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
@@ -34,6 +36,13 @@ _LONGEST = 400
 _LONGEST_NAME = 255
 
 
+Look = tuple[str, tuple[Any, ...], Any]
+"""Which function of this module looked, with what, and what it saw: a digest of content, the name of an error, else the value."""
+
+_LOOKS: list[dict[Look, None]] = []
+_Looking = TypeVar("_Looking")
+
+
 class IrregularError(OSError):
     """Something else is in place of a file: a folder, a pipe, a device, a socket."""
 
@@ -46,6 +55,68 @@ class TooLongError(OSError):
     """A file has more bytes than may be read of it."""
 
 
+def note_looks(work: Callable[[], _Looking]) -> tuple[_Looking, tuple[Look, ...]]:
+    """What `work` gives, and every look at a stranger's file or folder that was taken meanwhile: all that it can know of the disk."""
+    looks: dict[Look, None] = {}
+    _LOOKS.append(looks)
+    try:
+        return work(), tuple(looks)
+    finally:
+        _LOOKS.remove(looks)
+
+
+def note_beyond() -> None:
+    """Notes that something is asked of which no look tells, so that nobody believes later that all is as it was."""
+    _note(("", (), None))
+
+
+def is_still(look: Look) -> bool:
+    """Whether it sees the same now."""
+    name, given, seen = look
+    if not name:
+        return False
+    try:
+        found = _describe(globals()[name](*given))
+    except OSError as wrong:
+        found = type(wrong).__name__
+    return bool(found == seen)
+
+
+def _noted(look: Callable[..., _Looking]) -> Callable[..., _Looking]:
+    """A function whose looks are noted, wherever it is called."""
+
+    @wraps(look)
+    def looking(*given: Any, **named: Any) -> _Looking:
+        if not _LOOKS or named:
+            return look(*given, **named)
+        paths = tuple(one if isinstance(one, int) else os.fspath(one) for one in given)
+        try:
+            found = look(*given)
+        except OSError as wrong:
+            _note((look.__name__, paths, type(wrong).__name__))
+            raise
+        _note((look.__name__, paths, _describe(found)))
+        return found
+
+    return looking
+
+
+def _note(look: Look) -> None:
+    for looks in _LOOKS:
+        looks[look] = None
+
+
+def _describe(found: Any) -> Any:
+    return blake2b(found, digest_size=32).digest() if isinstance(found, bytes) else found
+
+
+@_noted
+def list_folder(folder: AnyPath) -> tuple[str, ...]:
+    """The names in a folder, sorted. Raises `OSError`."""
+    return tuple(sorted(os.listdir(folder)))
+
+
+@_noted
 def read_file(path: AnyPath, limit: int, *, admit: Callable[[os.stat_result], bool] | None = None) -> bytes:
     """Reads the regular file at `path`, which is no link; the folders above it are whose they are.
 
@@ -59,6 +130,7 @@ def read_file(path: AnyPath, limit: int, *, admit: Callable[[os.stat_result], bo
     return _read(opened, path, limit, admit)
 
 
+@_noted
 def read_inside(folder: AnyPath, relative: str, limit: int) -> bytes:
     """Reads the regular file `relative` (names joined by `/`) inside `folder`, where no part of `relative` is a link.
 
@@ -71,6 +143,7 @@ def read_inside(folder: AnyPath, relative: str, limit: int) -> bytes:
     return _read(opened, relative, limit, None)
 
 
+@_noted
 def read_given(path: AnyPath, limit: int) -> bytes:
     """Reads a file whose path the user passed: a link is followed, and a pipe is read to its end. Raises `TooLongError` for more
     than `limit` bytes, of which no more are read.
@@ -161,6 +234,7 @@ def find_link(folder: AnyPath, relative: str) -> str | None:
     return next((part for part in parts if stat.S_ISLNK(read_mode(folder, part))), None)
 
 
+@_noted
 def read_mode(folder: AnyPath, relative: str = "") -> int:
     """Reads what kind of file stands there, links not followed: the mode of `lstat`, 0 when that cannot be told."""
     try:

@@ -20,7 +20,7 @@ from promptc.cache import Cache, KeptCounts, KeptWords
 from promptc.diag.findings import Diagnostic, PromptcError
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any, NoReturn, TypeVar
-from promptc.files.reading import read_file, read_inside
+from promptc.files.reading import is_still, note_looks, read_file, read_inside
 from promptc.frontend.state import StateSchema
 from promptc.model.budget import ModelTable
 from promptc.model.pack import MANIFEST, Choice, Counting, PackModel, Plan, choose_tiers
@@ -130,6 +130,35 @@ class KeptPack:
             self._counts.keep()
         if self._words is not None:
             self._words.keep()
+
+
+class KeptFindings:
+    """What `check` found of the pack at a path, from the cache as long as every look at the disk that it took sees the same."""
+
+    def __init__(self, cache: Cache, path: str, asked: str) -> None:
+        """`asked` tells all that the findings depend on beside the disk: how they were asked for, and what is installed."""
+        self._cache = cache
+        self._name = f"findings {_working_folder()}\0{path}\0{asked}"
+
+    def find(self) -> tuple[Diagnostic, ...] | None:
+        """What was found; None where nothing is known."""
+        content = self._cache.load(self._name)
+        if content is None:
+            return None
+        from _pickle import loads
+
+        found: tuple[Diagnostic, ...]
+        looks, found = loads(content)
+        return found if all(map(is_still, looks)) else None
+
+    def keep(self, check: Callable[[], Sequence[Diagnostic]]) -> tuple[Diagnostic, ...]:
+        """What a check finds that asks neither stores nor indexes. It is kept for as long as it can be known to hold."""
+        found, looks = note_looks(lambda: tuple(check()))
+        if all(map(is_still, looks)):
+            from _pickle import dumps
+
+            self._cache.keep(self._name, dumps((looks, found), 5))
+        return found
 
 
 class NotKeptError(Exception):

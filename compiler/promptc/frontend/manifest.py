@@ -7,7 +7,6 @@ same Node, so that compiled sections can be kept by identity. `iter_keys` walks 
 
 from __future__ import annotations
 
-import os
 import re
 import stat
 from collections.abc import Iterator, Mapping, Sequence
@@ -126,7 +125,7 @@ def _extend(node: Node, extends: Node, files: PackFiles, below: tuple[Path, ...]
         raise fail(
             "PC0259", f"packs extend each other in a circle: `{name}` is extended already", extends.span, help="take one `extends` out"
         )
-    if not os.path.lexists(parent):
+    if not read_mode(parent):
         raise fail("PC0258", f"`extends: {name}` names no pack", extends.span, help=_NAME)
     merged = apply_extension(_merge(_parse_base(parent, extends, files), parent, files, below), node, findings)
     findings.extend(check_effective_shape(merged) if not findings else ())
@@ -174,7 +173,7 @@ def _resolve(folder: Path, name: str, span: Span, files: PackFiles) -> Path:
 def _find_repository(folder: Path) -> Path | None:
     """The nearest folder at or above it that git keeps."""
     inner = folder.resolve()
-    return next((one for one in (inner, *inner.parents) if os.path.lexists(one / ".git")), None)
+    return next((one for one in (inner, *inner.parents) if read_mode(one / ".git")), None)
 
 
 def apply_variation(manifest: Node, variation: Node, patches: Mapping[str, Node], findings: list[Diagnostic]) -> Node:

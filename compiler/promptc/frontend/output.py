@@ -18,7 +18,7 @@ from promptc.diag.findings import Diagnostic, DiskError, PromptcError, Span, Usa
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any, TypeVar
 from promptc.files.paths import show_path
-from promptc.files.reading import read_inside
+from promptc.files.reading import list_folder, read_inside
 from promptc.frontend.json import JsonDocument, load_json
 from promptc.frontend.manifest import iter_keys
 from promptc.frontend.schema.faults import STATE_WORDS
@@ -187,7 +187,7 @@ def _iter_loose(nodes: Sequence[Node], folder: str, named: set[str]) -> Iterator
 
 def _list_files(folder: Path) -> list[str]:
     try:
-        return sorted(file.name for file in folder.iterdir() if file.name.endswith(_ENDING))[:_MOST_FILES]
+        return [name for name in list_folder(folder) if name.endswith(_ENDING)][:_MOST_FILES]
     except OSError:
         return []
 

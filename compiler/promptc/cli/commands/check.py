@@ -7,14 +7,16 @@ from pathlib import Path
 
 import click
 
-from promptc.api import Pack
+from promptc.cache import describe_maker, open_cache
 from promptc.cli.findings import Reporter, describe_diagnostic
 from promptc.cli.group import PACKS_OR_HERE, Command, take
-from promptc.cli.options import MODELS, STORE, OptionSpec, read_stores
+from promptc.cli.options import MODELS, NO_CACHE, STORE, OptionSpec, read_stores
 from promptc.cli.terminal import show_json, show_text, write_stdout
 from promptc.cli.views.drawing import show_plural
 from promptc.diag.findings import Diagnostic, PromptcError
 from promptc.diag.frozen import replace
+from promptc.diag.typed import Any
+from promptc.frontend.kept_pack import KeptFindings
 from promptc.model.pack import MANIFEST
 
 _FINDINGS = 1
@@ -44,7 +46,7 @@ _NOUNS = (("error", "error", "errors"), ("warn", "warning", "warnings"), ("note"
 @PACKS_OR_HERE
 @click.option("--format", type=click.Choice(("text", "json", "sarif", "github")), default="text", help="How to print findings. [text]")
 @click.option("--sources", is_flag=True, help="Open stores and indexes, too: do they exist, and do their chunks fit?")
-@take(STORE, _MODEL, MODELS)
+@take(STORE, _MODEL, MODELS, NO_CACHE)
 @click.option("--strict", is_flag=True, help="Exit with 1 for notes, too.")
 @click.option("--verbose", is_flag=True, help="Also tell what was proved, and which parts of the state nothing reads.")
 @click.pass_obj
@@ -56,6 +58,7 @@ def check_command(
     store: tuple[str, ...],
     model: tuple[str, ...],
     models: str | None,
+    no_cache: bool,
     strict: bool,
     verbose: bool,
 ) -> int:
@@ -71,7 +74,7 @@ def check_command(
     failed: list[PromptcError] = []
     for pack in list_packs(packs):
         try:
-            found += _check(Pack.load(pack, models=models), stores, model, is_alone=len(packs) == 1)
+            found += _find(pack, stores, model, models, is_cached=not no_cache, is_alone=len(packs) == 1)
         except PromptcError as error:
             failed.append(error)
     left_out = [] if verbose else [one for one in found if one.code in _VERBOSE]
@@ -86,12 +89,33 @@ def check_command(
     return _FINDINGS if any(strict or one.level != "note" for one in found) else 0
 
 
-def _check(loaded: Pack, stores: Mapping[str, str] | None, models: Sequence[str], *, is_alone: bool) -> Sequence[Diagnostic]:
+def _find(
+    path: str, stores: Mapping[str, str] | None, model: Sequence[str], models: str | None, *, is_cached: bool, is_alone: bool
+) -> Sequence[Diagnostic]:
+    """What is wrong with the pack at a path: what was found before, where nothing was looked at that is another now. Stores and indexes are
+    asked each time.
+    """
+
+    def check() -> Sequence[Diagnostic]:
+        from promptc.api import Pack  # late: what was found before needs nothing of what checks a pack
+
+        return _check(Pack.load(path, models=models), stores, model, is_alone=is_alone)
+
+    cache = open_cache() if is_cached and stores is None else None
+    if cache is None:
+        return check()
+    kept = KeptFindings(cache, path, "\0".join((describe_maker().hex(), models or "", *model)))
+    found = kept.find()
+    return found if found is not None else kept.keep(check)
+
+
+def _check(loaded: Any, stores: Mapping[str, str] | None, models: Sequence[str], *, is_alone: bool) -> Sequence[Diagnostic]:
     """Of several packs each is given the stores that it has."""
-    if stores is None or is_alone:
-        return loaded.check(stores, models=models)
-    names = {one.name for one in loaded.model.stores}
-    return loaded.check({name: url for name, url in stores.items() if name in names}, models=models)
+    if stores is not None and not is_alone:
+        names = {one.name for one in loaded.model.stores}
+        stores = {name: url for name, url in stores.items() if name in names}
+    found: Sequence[Diagnostic] = loaded.check(stores, models=models)
+    return found
 
 
 def _rank(found: Diagnostic) -> int:

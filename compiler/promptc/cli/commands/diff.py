@@ -80,6 +80,7 @@ _LINK = "120000"
 @click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @click.option("--width", callback=read_count, metavar="N", help="The width in columns. [the terminal, else 80]")
 @take_request
+@take(NO_CACHE)
 @click.pass_obj
 def diff_command(
     reporter: Reporter,
@@ -92,6 +93,7 @@ def diff_command(
     style: DifferenceStyle,
     as_json: bool,
     width: int | None,
+    no_cache: bool,
 ) -> int:
     """Compare two prompts: by section, by item and by word.
 
@@ -120,10 +122,8 @@ def diff_command(
         piped = read_stdin() if STDIN in others and piped is None else piped
         are_packs = all(side.kind == "pack" for side in sides)
         asked = (replace(request, tries=()) if are_packs else request, request)
-        found = {
-            other: compare_sides(*(read_compared(reporter, side, other, one, piped) for side, one in zip(sides, asked, strict=True)))
-            for other in others
-        }
+        read = partial(read_compared, reporter, is_cached=not no_cache)
+        found = {other: compare_sides(*(read(side, other, one, piped) for side, one in zip(sides, asked, strict=True))) for other in others}
     for other, difference in found.items():
         if len(found) > 1 and not as_json:
             page.show(names.get(other, other), lambda name, _, paint: paint.apply(f"== {name} ==\n", "bold"))
@@ -174,16 +174,18 @@ def make_compared(name: str, stack: ExitStack) -> Compared:
     return Compared(name, _choose_kind(name, root / path), path, root)
 
 
-def read_compared(reporter: Reporter, one: Compared, other: str, request: RenderRequest, piped: bytes | None = None) -> Side:
+def read_compared(
+    reporter: Reporter, one: Compared, other: str, request: RenderRequest, piped: bytes | None = None, *, is_cached: bool = False
+) -> Side:
     """Its prompt. `other` is the state of a pack (`piped`: what standard input held, where it is that), or the pack of a state; a state is
-    never looked for in a revision that it was not named with, nor is a pack.
+    never looked for in a revision that it was not named with, nor is a pack. What is read of a revision is not kept in the cache.
     """
     if one.kind == "prompt":
         return _read_text(one.content) if one.content is not None else _read_prompt(Path(one.root or "", one.path))
     given = str(Path(other).absolute()) if one.root is not None and Path(other).exists() else other
     with chdir(one.root or "."):
         pack, state = (one.path, given) if one.kind == "pack" else (given, one.path)
-        with open_pack(reporter, pack, request) as loaded:
+        with open_pack(reporter, pack, request, is_cached=is_cached and one.root is None) as loaded:
             outcome = compile_request(
                 loaded, _load_state(loaded, state, request, one.content if one.content is not None else piped), request
             )

@@ -14,7 +14,7 @@ from itertools import accumulate, pairwise
 
 from promptc.diag.findings import PromptcError, Span, fail
 from promptc.diag.typed import NamedTuple
-from promptc.files.reading import IrregularError, LinkError, TooLongError, read_inside
+from promptc.files.reading import IrregularError, LinkError, TooLongError, note_beyond, read_inside
 from promptc.text.characters import compile_later
 from promptc.text.counters.bpe import VOCABULARIES, check_vocabulary, vocabulary_path
 from promptc.text.counters.counter import ENCODING, LARGEST, CharacterCounter, Counter, TokenRun, list_runs, list_token_ends
@@ -113,6 +113,7 @@ def load_tokenizer_file(name: str, folder: str | os.PathLike[str], span: Span | 
 def _load_encoding(name: str, ranks: Sequence[NamedFile], span: Span | None) -> Counter:
     """The counter `tiktoken:<encoding>`. Raises PromptcError with PC0180 to PC0183."""
     contents = {one.path: _read_own(one, one.path, "a path such as `ranks/o200k_base.tiktoken`") for one in ranks}
+    note_beyond()  # tiktoken's plug-ins are any code, and its folder is what the environment says
     try:
         from promptc.text.counters.tiktoken import load_encoding_counter
     except ImportError as error:
