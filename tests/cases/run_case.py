@@ -71,7 +71,7 @@ def _change(pack: promptc.Pack, case: Case) -> str:
     if told["renders_first"]:
         session.render(read_raw(case))
     session.update(told["changes"])
-    return session.render().text
+    return str(session.render().text)
 
 
 def _call(case: Case) -> CaseOutcome:
