@@ -114,6 +114,10 @@ class PassedParts:
     left_out: tuple[str, ...]
 
 
+_Entry = tuple[object, Any, int, int]
+"""What was made, behind the objects whose `id` is in its key; then the steps and the bytes that it took."""
+
+
 class ItemMemo:
     """What came of the elements of one list, kept from one render to the next: what their expressions gave, and the items they became.
 
@@ -121,37 +125,26 @@ class ItemMemo:
     known as an object. What was not asked for in a turn is let go of at the end of the next.
     """
 
-    __slots__ = ("_before", "_now", "_places", "turn")
+    __slots__ = ("_places", "_tables", "turn")
 
     def __init__(self) -> None:
         self.turn = 0
-        self._now: dict[Hashable, tuple[object, Any, int, int]] = {}
-        self._before: dict[Hashable, tuple[object, Any, int, int]] = {}
+        self._tables: dict[Hashable, _MemoTable] = {}
         self._places: dict[int, bool] = {}
 
     def begin(self, turn: int) -> None:
         """A render of that turn follows."""
         if self.turn != turn:
             self.turn = turn
-            self._before, self._now = self._now, {}
+            for table in self._tables.values():
+                table.before, table.now = table.now, {}
 
-    def recall(self, key: Hashable, held: object, run: Run, make: Callable[..., Any], *given: Any) -> Any:
-        """What `make` gives. If it was made before, the run is charged as it was then. `held` are the objects whose `id` is in the key."""
-        entry = self._now.get(key)
-        if entry is None:
-            entry = self._before.get(key)
-            if entry is None:
-                left, memory = run.left, run.memory
-                made = make(*given)
-                self._now[key] = held, made, left - run.left, memory - run.memory
-                return made
-            self._now[key] = entry
-        run.pay(entry[2], None, "an item that was rendered before", entry[3])
-        return entry[1]
-
-    def forget(self, key: Hashable) -> None:
-        """Forgets what was made just now: it had an effect beside."""
-        self._now.pop(key, None)
+    def open(self, name: Hashable) -> _MemoTable:
+        """What was made in one way: an expression, by its `id`, or a stage."""
+        table = self._tables.get(name)
+        if table is None:
+            table = self._tables[name] = _MemoTable()
+        return table
 
     def sees_place(self, expression: Expression) -> bool:
         """Whether an expression reads more of an element than the element."""
@@ -159,6 +152,40 @@ class ItemMemo:
         if found is None:
             found = self._places[id(expression)] = any(path[0] == "this" for path in expression.reads)
         return found
+
+
+class _MemoTable:
+    """What was made in one way in this turn, and in the one before."""
+
+    __slots__ = ("before", "now")
+
+    def __init__(self) -> None:
+        self.now: dict[Hashable, _Entry] = {}
+        self.before: dict[Hashable, _Entry] = {}
+
+    def find(self, key: Hashable) -> _Entry | None:
+        """What was made under a key; None where nothing was."""
+        entry = self.now.get(key)
+        if entry is None:
+            entry = self.before.get(key)
+            if entry is not None:
+                self.now[key] = entry
+        return entry
+
+    def recall(self, key: Hashable, held: object, run: Run, make: Callable[..., Any], *given: Any) -> Any:
+        """What `make` gives. If it was made before, the run is charged as it was then. `held` are the objects whose `id` is in the key."""
+        entry = self.find(key)
+        if entry is not None:
+            run.pay(entry[2], None, "an item that was rendered before", entry[3])
+            return entry[1]
+        left, memory = run.left, run.memory
+        made = make(*given)
+        self.now[key] = held, made, left - run.left, memory - run.memory
+        return made
+
+    def forget(self, key: Hashable) -> None:
+        """Forgets what was made just now: it had an effect beside."""
+        self.now.pop(key, None)
 
 
 class ItemReader:
@@ -282,7 +309,7 @@ class ItemReader:
         return None if where is None or self._evaluate(where, place, value) else "where"
 
     def _is_shown(self, shows: Shows, value: Any) -> bool:
-        return shows(value) if self._memo is None else self._memo.recall((HIDDEN, id(value)), value, self._run, shows, value)
+        return shows(value) if self._memo is None else self._memo.open(HIDDEN).recall(id(value), value, self._run, shows, value)
 
     def _evaluate(self, expression: Expression, place: int, value: Any) -> Any:
         """What an expression gives for an element."""
@@ -290,8 +317,13 @@ class ItemReader:
         if memo is None:
             return expression.evaluate(self._bind(place, value))
         element = self._elements[place] if self._elements else None
-        key = (id(expression), id(value), place if memo.sees_place(expression) else -1, id(element))
-        return memo.recall(key, (value, element), self._run, lambda: expression.evaluate(self._bind(place, value)))
+        key = (id(value), place, id(element)) if self._elements or memo.sees_place(expression) else id(value)
+        return memo.open(id(expression)).recall(key, (value, element), self._run, lambda: expression.evaluate(self._bind(place, value)))
+
+    def _open_known(self, expression: Expression) -> _MemoTable | None:
+        """What an expression gave for elements, each by its `id`, where it is all that is asked of them; None where more is."""
+        is_all = self._memo is not None and self._shows is None and self._items.where is None and not self._elements
+        return self._memo.open(id(expression)) if self._memo and is_all and not self._memo.sees_place(expression) else None
 
     def _number(self, place: int, value: Any) -> int:
         number = self._items.number
@@ -332,10 +364,18 @@ class ItemReader:
 
     def _iter_matches(self, matches: Matches, places: range) -> Iterator[int]:
         limit = evaluate_count(matches.last, self._names, f"`last` in `{self._section}`") if matches.last is not None else len(places)
+        known = self._open_known(matches.where)
         for place in places:
             if limit == 0:
                 return
             value = self._source[place]
+            entry = known.find(id(value)) if known is not None else None
+            if entry is not None:
+                self._run.pay(_LOOK + entry[2], self._items.span, self._reading, entry[3])
+                if entry[1]:
+                    limit -= 1
+                    yield place
+                continue
             self._run.pay(_LOOK, self._items.span, self._reading)
             if self._find_refusing(place, value) is None and self._evaluate(matches.where, place, value):
                 limit -= 1

@@ -33,6 +33,9 @@ _GLANCE = 4
 
 _SPEAKER = compile_later(r"[A-Za-z0-9_-]{1,64}")
 
+_ITEMS = "items"
+"""What a memo calls the items that elements became."""
+
 _identify = id
 """Where `id` is the name of an item."""
 
@@ -108,9 +111,10 @@ class ItemRenderer:
             return self._render(read, id, key)
         marks = (read.anchor, read.kept, read.windowed, read.held)
         known = (_identify(read.value), _identify(read.element), read.place, read.number, *marks, id, type_key(key))
-        item: Item | None = memo.recall(known, (read.value, read.element), read_run(self._names), self._render, read, id, key)
+        table = memo.open(_ITEMS)
+        item: Item | None = table.recall(known, (read.value, read.element), read_run(self._names), self._render, read, id, key)
         if read.place in self.left_out:
-            memo.forget(known)
+            table.forget(known)
         return item
 
     def _render(self, read: Read, id: str, key: Any) -> Item | None:
