@@ -26,6 +26,7 @@ from benchmarks.record import PATH as RECORD
 from benchmarks.record import Part, Record, describe_here, read_record, write_record
 from benchmarks.retrieval import bench_retrieval
 from benchmarks.segments import bench_segments
+from benchmarks.service import bench_service
 from benchmarks.sessions import bench_sessions
 from benchmarks.state import bench_state
 from benchmarks.templates import bench_templates
@@ -48,6 +49,7 @@ PARTS = {
     "segments": bench_segments,
     "sessions": bench_sessions,
     "batch": bench_batch,
+    "service": bench_service,
     "cases": bench_cases,
     "crashes": bench_crashes,
     "differences": bench_differences,

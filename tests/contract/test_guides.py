@@ -4,9 +4,11 @@ run, in order, by a shell.
 A block with a `title` is a file, or as `diff` an edit of one. A block of `console` holds commands, each with what it prints.
 """
 
+import contextlib
 import hashlib
 import os
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -32,6 +34,8 @@ SHOWN = frozenset(
 """Pages whose blocks are examples, held by tests of their own or by none."""
 WRITTEN = tuple(name for name in PAGES if name.removeprefix("docs/").removesuffix(".md") not in SHOWN)
 GUIDES = tuple(name for name in WRITTEN if "\n```" in (ROOT / name).read_text(encoding="utf-8"))
+NEEDED = {"docs/guides/service.md": ("fastapi", "uvicorn")}
+"""Guides with packages that only the benchmarks have besides."""
 _RANKS = "https://openaipublic.blob.core.windows.net/encodings/o200k_base.tiktoken"
 _START = "import sys; from promptc.cli.main import main; sys.argv[0] = 'promptc'; sys.exit(main())"
 
@@ -72,14 +76,25 @@ class Shell:
         self.where = Path((self._home / "where").read_text(encoding="utf-8").strip())
         return "".join(f"{one.rstrip()}\n" for one in done.stdout.splitlines())
 
+    def stop(self) -> None:
+        """Ends what a line started in the background and a later one did not end."""
+        for kept in self.where.glob("*.pid"):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(int(kept.read_text(encoding="utf-8")), signal.SIGKILL)
+
 
 @pytest.mark.sampled(9)
 @pytest.mark.parametrize("name", GUIDES)
 def test_what_is_shown_is_what_happens(name, tmp_path, accepting):
+    for package in NEEDED.get(name, ()):
+        pytest.importorskip(package, reason=f"{name} needs {package}: `make .venv/bench.stamp` installs it")
     shell = Shell(tmp_path)
     document = ROOT / name
     text = document.read_text(encoding="utf-8")
-    made = BLOCK.sub(lambda block: _do(block, shell), text)
+    try:
+        made = BLOCK.sub(lambda block: _do(block, shell), text)
+    finally:
+        shell.stop()
     if accepting:
         document.write_text(made, encoding="utf-8", newline="\n")
     assert made == document.read_text(encoding="utf-8"), "run `make accept` and read the difference"

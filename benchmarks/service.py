@@ -1,0 +1,284 @@
+"""The service of docs/guides/service.md under load: its requests at four fifths of what it can do, while its pack is reloaded."""
+
+import asyncio
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from itertools import count
+from pathlib import Path
+from random import Random
+from statistics import quantiles
+
+from benchmarks.blocks import make_transcript
+from benchmarks.measure import Scale, begin, show
+from tools.make_pictures import BLOCK
+
+GUIDE = Path(__file__).resolve().parents[1] / "docs" / "guides" / "service.md"
+_HOST = "localhost"
+_SECONDS, _PROBE, _TALKS, _KEPT = (60.0, 1.0), (6.0, 0.5), (200, 8), (1000, 20)
+_TURNS, _WORDS, _CONNECTIONS, _LOAD = 40, 30, 8, 0.8
+"""Turns of a talk, words of a message, requests under way when the capacity is looked for, and the share of it that is asked then."""
+
+_PATIENCE = 60
+"""Seconds after which a service that does not answer is given up."""
+_RULES, _OTHER = "Be brief.", "Be brief and kind."
+
+
+class Server:
+    """The service of the guide in a process of its own, in a folder of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.pack = folder / "desk" / "pack.yaml"
+        for language, title, text in BLOCK.findall(GUIDE.read_text(encoding="utf-8")):
+            if title.startswith(("desk/", "service.py")) and language != "diff":
+                (folder / title).parent.mkdir(exist_ok=True)
+                (folder / title).write_text(text, encoding="utf-8")
+        with socket.socket() as free:
+            free.bind((_HOST, 0))
+            self.port = free.getsockname()[1]
+        listening = ["--host", _HOST, "--port", str(self.port), "--timeout-keep-alive", "600", "--no-access-log"]
+        command = [sys.executable, "-m", "uvicorn", "service:app", *listening]
+        self._log = folder / "service.log"
+        with self._log.open("wb") as log:
+            self._process = subprocess.Popen(command, cwd=folder, stdout=log, stderr=subprocess.STDOUT)
+
+    async def read_metrics(self, reloads: int = 0) -> dict[str, float]:
+        """What it has counted, once it answers and has been told of so many packs."""
+        until = time.monotonic() + _PATIENCE
+        while True:
+            connection = Connection(self.port)
+            status, body = await connection.ask("GET", "/metrics")
+            connection.close()
+            lines = [line.rsplit(" ", 1) for line in body.decode().splitlines() if not line.startswith("#")]
+            metrics = {name: float(value) for name, value in lines}
+            if status == 200 and sum(value for name, value in metrics.items() if "_reloads_" in name) >= reloads:
+                return metrics
+            if self._process.poll() is not None or time.monotonic() > until:
+                sys.exit(f"the service ended, or was not told of {reloads} packs: {self._log.read_text(encoding='utf-8')}")
+            await asyncio.sleep(0.05)
+
+    def change_pack(self, old: str, new: str) -> None:
+        """Writes the pack anew and has it reloaded."""
+        self.pack.write_text(self.pack.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
+        self._process.send_signal(signal.SIGHUP)
+
+    def measure_memory(self) -> float:
+        """MiB that it holds now (Linux)."""
+        pages = int(Path(f"/proc/{self._process.pid}/statm").read_text(encoding="ascii").split()[1])
+        return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
+
+    def stop(self) -> None:
+        """Ends it, as who runs it would."""
+        self._process.terminate()
+        self._process.wait(10)
+
+
+@contextmanager
+def run_server() -> Iterator[Server]:
+    """The service, for as long as the block lasts."""
+    with tempfile.TemporaryDirectory() as folder:
+        server = Server(Path(folder))
+        try:
+            yield server
+        finally:
+            server.stop()
+
+
+class Connection:
+    """One connection that is kept open: what it costs is little beside what the service does."""
+
+    def __init__(self, port: int) -> None:
+        self._port = port
+        self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
+
+    async def ask(self, method: str, path: str, value: object = None) -> tuple[int, bytes]:
+        """The status and the body of the answer; 0 where there is none."""
+        try:
+            if self._streams is None:
+                self._streams = await asyncio.open_connection(_HOST, self._port)
+            reader, writer = self._streams
+            body = json.dumps(value).encode()
+            head = f"{method} {path} HTTP/1.1\r\nHost: {_HOST}\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+            writer.write(head.encode() + body)
+            told = (await reader.readuntil(b"\r\n\r\n")).decode().lower()
+            size = int(told.split("content-length: ")[1].split("\r\n")[0])
+            return int(told.split()[1]), await reader.readexactly(size)
+        except (OSError, asyncio.IncompleteReadError):
+            self.close()
+            return 0, b""
+
+    def close(self) -> None:
+        """Ends it; the next request opens another."""
+        if self._streams is not None:
+            self._streams[1].close()
+            self._streams = None
+
+
+class Talk:
+    """A conversation that goes on: each turn adds a question and its answer. After its last turn another one begins in its place."""
+
+    _numbers = count()
+
+    def __init__(self, texts: list[str], turn: int) -> None:
+        self._texts, self._turn, self._name = texts, turn, next(Talk._numbers)
+
+    def make_request(self) -> tuple[str, str, object]:
+        """The next turn, for `Connection.ask`."""
+        if self._turn % _TURNS == 0:
+            self._name = next(Talk._numbers)
+            self._turn = 1
+            return self.begin(4)
+        self._turn += 1
+        said = [{"role": role, "content": self._pick(place)} for place, role in enumerate(("user", "assistant"))]
+        changes = [{"op": "add", "path": "/history/-", "value": message} for message in said]
+        return "PATCH", f"/talks/{self._name}", [*changes, {"op": "replace", "path": "/question", "value": self._pick(2)}]
+
+    def begin(self, messages: int) -> tuple[str, str, object]:
+        """The request that sends the whole state, with so many messages."""
+        history = [{"role": ("user", "assistant")[place % 2], "content": self._pick(place)} for place in range(messages)]
+        return "PUT", f"/talks/{self._name}", {"question": self._pick(messages), "history": history}
+
+    def _pick(self, place: int) -> str:
+        return self._texts[(self._name * 31 + self._turn * 3 + place) % len(self._texts)]
+
+
+@dataclass(slots=True)
+class Load:
+    """What came of the requests: how long each took, from when it was due, its status, and what the rules said in its prompt."""
+
+    seconds: list[float] = field(default_factory=list)
+    statuses: Counter[int] = field(default_factory=Counter)
+    kinds: list[bool] = field(default_factory=list)
+
+    def add(self, due: float, status: int, body: bytes) -> None:
+        """One answer."""
+        self.seconds.append(time.perf_counter() - due)
+        self.statuses[status] += 1
+        self.kinds.append(_OTHER.encode() in body)
+
+    def share(self, hundredth: int) -> float:
+        """The seconds within which so many of a hundred were answered."""
+        return quantiles(self.seconds, n=100)[hundredth - 1]
+
+
+class Crowd:
+    """So many talks, and the connections that are free."""
+
+    def __init__(self, port: int, talks: int) -> None:
+        self._port = port
+        texts = [block["text"] for block in make_transcript(600, _WORDS)]
+        self._talks = deque(Talk(texts, at % _TURNS) for at in range(talks))
+        self._free = [Connection(port) for _ in range(_CONNECTIONS)]
+        self._texts = texts
+
+    async def fill(self, kept: int) -> None:
+        """Has the service keep as many talks as it ever will, each as long as one gets; then those that go on."""
+        connection = self._free[-1]
+        others = (Talk(self._texts, 0) for _ in range(kept))
+        for talk in [*others, *self._talks]:
+            status, body = await connection.ask(*talk.begin(2 * _TURNS))
+            assert status == 200, (status, body)
+
+    async def find_capacity(self, seconds: float) -> float:
+        """Turns a second when the next one is asked as soon as one is answered."""
+        load, begun = Load(), time.perf_counter()
+
+        async def go_on() -> None:
+            while time.perf_counter() < begun + seconds:
+                await self._turn(time.perf_counter(), load)
+
+        await asyncio.gather(*(go_on() for _ in range(_CONNECTIONS)))
+        return len(load.seconds) / (time.perf_counter() - begun)
+
+    async def drive(self, gaps: Iterator[float], seconds: float, acts: Sequence[tuple[float, Callable[[], object]]] = ()) -> Load:
+        """Asks a turn whenever one is due, whatever became of those before; and does each act when its time has come."""
+        load, waiting, left = Load(), set[asyncio.Task[None]](), [*acts]
+        begun = due = time.perf_counter()
+        while due < begun + seconds:
+            await asyncio.sleep(max(0.0, due - time.perf_counter()))
+            while left and due - begun >= left[0][0]:
+                left.pop(0)[1]()
+            task = asyncio.create_task(self._turn(due, load))
+            waiting.add(task)
+            task.add_done_callback(waiting.discard)
+            due += next(gaps)
+        await asyncio.gather(*waiting)
+        return load
+
+    async def _turn(self, due: float, load: Load) -> None:
+        """The next turn of the talk that has waited longest, over a connection that is free, or a new one."""
+        talk = self._talks.popleft() if self._talks else Talk(self._texts, 0)
+        connection = self._free.pop() if self._free else Connection(self._port)
+        load.add(due, *await connection.ask(*talk.make_request()))
+        self._free.append(connection)
+        self._talks.append(talk)
+
+    def close(self) -> None:
+        """Ends its connections."""
+        for connection in self._free:
+            connection.close()
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """What one run of the service showed."""
+
+    capacity: float
+    even: Load
+    drawn: Load
+    memory: tuple[float, float]
+    metrics: dict[str, float]
+
+
+def measure_service(seconds: float, probe: float, talks: int, kept: int) -> Service:
+    """Finds the capacity, asks four fifths of it for so long, reloads the pack in the middle, and then a broken one. All in one process."""
+    with run_server() as server:
+        return asyncio.run(_measure(server, seconds, probe, talks, kept))
+
+
+async def _measure(server: Server, seconds: float, probe: float, talks: int, kept: int) -> Service:
+    await server.read_metrics()
+    crowd = Crowd(server.port, talks)
+    await crowd.fill(kept)
+    await crowd.find_capacity(probe / 3)  # what is done first is done slowly
+    capacity = await crowd.find_capacity(probe)
+    begun = server.measure_memory()
+    changes = [(_RULES, _OTHER), ("evict:", "evcit:")]
+    acts = [(seconds * part, partial(server.change_pack, *change)) for part, change in zip((0.5, 0.75), changes, strict=True)]
+    rate = _LOAD * capacity
+    even = await crowd.drive(iter(lambda: 1 / rate, None), seconds, acts)
+    ended = server.measure_memory()
+    await server.read_metrics(reloads=len(changes))
+    drawn = await crowd.drive(iter(partial(Random(7).expovariate, rate), None), seconds / 3)
+    crowd.close()
+    return Service(capacity, even, drawn, (begun, ended), await server.read_metrics())
+
+
+def bench_service(scale: Scale) -> None:
+    """Prints what the service can do, how long its answers take at four fifths of that, what it holds, and what a reload costs."""
+    seconds = scale.choose(*_SECONDS)
+    begin(f"Service: the example with FastAPI on loopback, {scale.choose(*_TALKS)} talks, {seconds:g} s at four fifths of its capacity")
+    found = measure_service(seconds, scale.choose(*_PROBE), scale.choose(*_TALKS), scale.choose(*_KEPT))
+    show("capacity, turns a second", found.capacity, ",.0f")
+    for name, load in (("turns at even distances", found.even), ("turns at random, as people come", found.drawn)):
+        show(name, len(load.seconds), ",")
+        show("  not answered by a prompt", len(load.seconds) - load.statuses[200], "", at_most=0)
+        show("  p50", load.share(50), ".1f ms")
+        show("  p99", load.share(99), ".1f ms")
+        show("  p99 / p50", load.share(99) / load.share(50), ".1f x", at_most=3 if load is found.even else None)
+    show("with the pack that was reloaded", sum(found.even.kinds) / len(found.even.kinds) * 100, ".0f %")
+    show("reloads done", found.metrics['promptc_reloads_total{result="done"}'], ".0f")
+    show("reloads refused", found.metrics['promptc_reloads_total{result="refused"}'], ".0f")
+    show("memory before it", found.memory[0], ".0f MiB")
+    show("memory after it", found.memory[1], ".0f MiB")
+    show("  of the memory before", found.memory[1] / found.memory[0], ".2f x", at_most=1.1)
