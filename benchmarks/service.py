@@ -138,6 +138,10 @@ class Talk:
             self._name = next(Talk._numbers)
             self._turn = 1
             return self.begin(4)
+        return self.go_on()
+
+    def go_on(self) -> tuple[str, str, object]:
+        """The request that sends what one turn more changes."""
         self._turn += 1
         said = [{"role": role, "content": self._pick(place)} for place, role in enumerate(("user", "assistant"))]
         changes = [{"op": "add", "path": "/history/-", "value": message} for message in said]
@@ -182,12 +186,13 @@ class Crowd:
         self._texts = texts
 
     async def fill(self, kept: int) -> None:
-        """Has the service keep as many talks as it ever will, each as long as one gets; then those that go on."""
+        """Has the service keep as many talks as it ever will, each as long as one gets and two turns old; then those that go on."""
         connection = self._free[-1]
         others = (Talk(self._texts, 0) for _ in range(kept))
         for talk in [*others, *self._talks]:
-            status, body = await connection.ask(*talk.begin(2 * _TURNS))
-            assert status == 200, (status, body)
+            for request in (talk.begin(2 * _TURNS), *(talk.go_on() for _ in range(2))):
+                status, body = await connection.ask(*request)
+                assert status == 200, (status, body)
 
     async def find_capacity(self, seconds: float) -> float:
         """Turns a second when the next one is asked as soon as one is answered."""
