@@ -31,6 +31,7 @@ from benchmarks.sessions import bench_sessions
 from benchmarks.state import bench_state
 from benchmarks.templates import bench_templates
 from benchmarks.trimming import bench_trimming
+from benchmarks.turns import bench_turns
 
 PARTS = {
     "cold": bench_cold,
@@ -43,6 +44,7 @@ PARTS = {
     "trimming": bench_trimming,
     "memory": bench_memory,
     "large": bench_large,
+    "turns": bench_turns,
     "templates": bench_templates,
     "attacks": bench_attacks,
     "state": bench_state,

@@ -41,6 +41,7 @@ A bar ends at the worst figure of promptc against that peer, and each dot is a f
 _CURVES = {
     "growth": "Milliseconds of a render and of loading its state, over the blocks of the state",
     "others": "Milliseconds for blocks never seen before, over the blocks of the state",
+    "turns": "Milliseconds of a turn of a session, over the blocks of the state",
 }
 """The parts with lines over N, and what is drawn."""
 
