@@ -33,8 +33,8 @@ def bench_turns(scale: Scale) -> None:
             session.render(raw)
             works: dict[str, Callable[[], object]] = {
                 "turn": take_each([partial(_play, session, block) for block in new]),
-                "bytes": partial(lambda given: pack.render(given).text, text),
-                "dict": partial(lambda given: pack.render(given).text, raw),
+                "bytes": partial(_render, pack, text),
+                "dict": partial(_render, pack, raw),
             }
             turns[size] = time_turns(works, rounds)
             show(f"N = {size:,}: a turn", turns[size]["turn"], ".2f ms", point=(f"{name}, a turn", size))
@@ -43,6 +43,10 @@ def bench_turns(scale: Scale) -> None:
             show("  / load a dict and render", turns[size].ratio("turn", "dict"), ".4f x")
         growth = turns[sizes[-1]]["turn"].middle / turns[sizes[0]]["turn"].middle
         show(f"growth from N = {sizes[0]:,} to N = {sizes[-1]:,}", growth, ".2f x", at_most=1.5)
+
+
+def _render(pack: promptc.Pack, given: bytes | dict[str, Any]) -> str:
+    return pack.render(given).text
 
 
 def _play(session: promptc.Session, block: dict[str, Any]) -> str:
