@@ -202,12 +202,17 @@ def test_every_number_can_be_named(pack: Path) -> None:
 
 
 def _list_edits() -> list[tuple[str, str]]:
-    return [
-        (pack.name, path)
-        for pack in sorted((ROOT / "packs").iterdir())
-        for path, _ in iter_numbers(load_manifest(pack))
-        if not path.startswith(("promptc", "tokenizer"))
-    ]
+    """The numbers that stand at one path: in the file an alias changes with its anchor, and what is tried changes one path."""
+    edits = []
+    for pack in sorted((ROOT / "packs").iterdir()):
+        numbers = list(iter_numbers(load_manifest(pack)))
+        places = [str(node.span) for _, node in numbers]
+        edits += [
+            (pack.name, path)
+            for path, node in numbers
+            if not path.startswith(("promptc", "tokenizer")) and places.count(str(node.span)) == 1
+        ]
+    return edits
 
 
 def _edit(text: str, node: Node, number: str) -> str:

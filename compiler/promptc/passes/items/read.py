@@ -139,7 +139,7 @@ class ItemMemo:
             for table in self._tables.values():
                 table.before, table.now = table.now, {}
 
-    def open(self, name: Hashable) -> _MemoTable:
+    def load(self, name: Hashable) -> _MemoTable:
         """What was made in one way: an expression, by its `id`, or a stage."""
         table = self._tables.get(name)
         if table is None:
@@ -309,7 +309,7 @@ class ItemReader:
         return None if where is None or self._evaluate(where, place, value) else "where"
 
     def _is_shown(self, shows: Shows, value: Any) -> bool:
-        return shows(value) if self._memo is None else self._memo.open(HIDDEN).recall(id(value), value, self._run, shows, value)
+        return shows(value) if self._memo is None else self._memo.load(HIDDEN).recall(id(value), value, self._run, shows, value)
 
     def _evaluate(self, expression: Expression, place: int, value: Any) -> Any:
         """What an expression gives for an element."""
@@ -318,12 +318,12 @@ class ItemReader:
             return expression.evaluate(self._bind(place, value))
         element = self._elements[place] if self._elements else None
         key = (id(value), place, id(element)) if self._elements or memo.sees_place(expression) else id(value)
-        return memo.open(id(expression)).recall(key, (value, element), self._run, lambda: expression.evaluate(self._bind(place, value)))
+        return memo.load(id(expression)).recall(key, (value, element), self._run, lambda: expression.evaluate(self._bind(place, value)))
 
     def _open_known(self, expression: Expression) -> _MemoTable | None:
         """What an expression gave for elements, each by its `id`, where it is all that is asked of them; None where more is."""
         is_all = self._memo is not None and self._shows is None and self._items.where is None and not self._elements
-        return self._memo.open(id(expression)) if self._memo and is_all and not self._memo.sees_place(expression) else None
+        return self._memo.load(id(expression)) if self._memo and is_all and not self._memo.sees_place(expression) else None
 
     def _number(self, place: int, value: Any) -> int:
         number = self._items.number

@@ -111,7 +111,7 @@ class ItemRenderer:
             return self._render(read, id, key)
         marks = (read.anchor, read.kept, read.windowed, read.held)
         known = (_identify(read.value), _identify(read.element), read.place, read.number, *marks, id, type_key(key))
-        table = memo.open(_ITEMS)
+        table = memo.load(_ITEMS)
         item: Item | None = table.recall(known, (read.value, read.element), read_run(self._names), self._render, read, id, key)
         if read.place in self.left_out:
             table.forget(known)
