@@ -42,7 +42,7 @@ def bench_batch(scale: Scale) -> None:
             "bare": partial(loop.run, is_checked=False),
         }
         # another file each time: what was seen once is counted already
-        taken = time_turns({name: take_each(partial(work, file) for file in files) for name, work in works.items()}, rounds)
+        taken = time_turns({name: take_each([partial(work, file) for file in files]) for name, work in works.items()}, rounds)
         show("promptc batch, a state", Sample(tuple(seconds / count for seconds in taken["batch"].values)), ".2f ms")
         for name, limit in (("validating", _VALIDATING), ("bare", _BARE)):
             peer = "json, jsonschema, Jinja2, tiktoken" if name == "validating" else "json, Jinja2, tiktoken"

@@ -166,5 +166,5 @@ def take_shown() -> list[Block]:
 
 def take_each(works: Iterable[Callable[[], object]]) -> Callable[[], object]:
     """A work that does the next of `works` at each call, so that none is done twice."""
-    left = iter(works)
+    left = iter([*works])  # now: a generator would look for what it is made of when it is asked
     return lambda: next(left)()
