@@ -165,10 +165,11 @@ def _build_at_rest(build: Callable[[], Any], size: int) -> Any:
 
 
 class PlainData(NamedTuple):
-    """Plain data as a JSON text of it would be read; such a text has at least `size` characters."""
+    """Plain data as a JSON text of it would be read; such a text has at least `size` characters, and at most `most` bytes."""
 
-    value: dict[str, Any]
+    value: Any
     size: int
+    most: int
 
 
 def copy_plain(given: Mapping[str, Any]) -> PlainData | None:
@@ -184,25 +185,17 @@ def copy_plain(given: Mapping[str, Any]) -> PlainData | None:
             return None
     except (TypeError, ValueError, RecursionError):
         return None
-    return PlainData(value, copying.size)
+    return PlainData(value, copying.size, copying.most)
 
 
-class PlainPart(NamedTuple):
-    """A part of plain data as `copy_plain` copies the whole; a JSON text of it has `size` characters or more, and at most `most` bytes."""
-
-    value: Any
-    size: int
-    most: int
-
-
-def copy_part(given: Any, depth: int) -> PlainPart | None:
+def copy_part(given: Any, depth: int) -> PlainData | None:
     """What `load_json` gives for a value inside `depth` containers; None as `copy_plain`."""
     copying = _Copying()
     try:
         value = copying.build_value(given, depth)
     except (TypeError, ValueError, RecursionError):
         return None
-    return PlainPart(value, copying.size, copying.most)
+    return PlainData(value, copying.size, copying.most)
 
 
 def count_bytes(given: Mapping[str, Any]) -> int:

@@ -40,8 +40,8 @@ def read_state(
 ) -> tuple[dict[str, Any], int]:
     """The state as it was given, valid, and how many characters its text has. Raises what `load_state` raises."""
     plain = copy_plain(given) if isinstance(given, Mapping) and not changes else None
-    if plain is not None and (schema is None or schema.is_valid(*plain)):
-        return plain
+    if plain is not None and (schema is None or schema.is_valid(plain.value, plain.size)):
+        return plain.value, plain.size
     text = given if isinstance(given, Source) else decode_json(given if isinstance(given, bytes) else dump_state(given), name)
     document = load_source(text)
     if changes:
