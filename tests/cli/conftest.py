@@ -17,6 +17,24 @@ ROOT = Path(__file__).resolve().parents[2]
 KEEP = Path(__file__).parent / "keep"
 START = "import sys; from promptc.cli.main import main; sys.argv[0] = 'promptc'; sys.exit(main())"
 
+PACK = """\
+promptc: 1
+name: tavern
+version: 1.0.0
+tokenizer: cl100k_base
+budget: 400
+sections:
+  - {id: place, text: "You stand in {{ state.place }}.", pinned: true}
+  - id: seen
+    header: "You see:"
+    budget: 40
+    items: {from: state.seen, id: item, text: "- {{ item }}"}
+    overflow: [evict: {}]
+"""
+"""The pack of tests that make a repository with a few cases."""
+
+STATE = {"place": "the harbour", "seen": ["gulls", "a ladder", "fog"]}
+
 
 @dataclass(frozen=True, slots=True)
 class Done:

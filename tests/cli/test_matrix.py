@@ -9,23 +9,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from tests.cli.conftest import ROOT
-
-PACK = """\
-promptc: 1
-name: tavern
-version: 1.0.0
-tokenizer: cl100k_base
-budget: 400
-sections:
-  - {id: place, text: "You stand in {{ state.place }}.", pinned: true}
-  - id: seen
-    header: "You see:"
-    budget: 40
-    items: {from: state.seen, id: item, text: "- {{ item }}"}
-    overflow: [evict: {}]
-"""
-STATE = {"place": "the harbour", "seen": ["gulls", "a ladder", "fog"]}
+from tests.cli.conftest import PACK, ROOT, STATE
 
 
 @pytest.fixture(autouse=True)

@@ -14,23 +14,8 @@ from pathlib import Path
 import pytest
 
 from promptc.golden.verdicts.pending import list_pending, read_pending
-from tests.cli.conftest import command, environment
+from tests.cli.conftest import PACK, STATE, command, environment
 
-PACK = """\
-promptc: 1
-name: tavern
-version: 1.0.0
-tokenizer: cl100k_base
-budget: 400
-sections:
-  - {id: place, text: "You stand in {{ state.place }}.", pinned: true}
-  - id: seen
-    header: "You see:"
-    budget: 40
-    items: {from: state.seen, id: item, text: "- {{ item }}"}
-    overflow: [evict: {}]
-"""
-STATE = {"place": "the harbour", "seen": ["gulls", "a ladder", "fog"]}
 GOLDEN = "You stand in the harbour.\n\nYou see:\n- gulls\n- a ladder\n- fog\n"
 
 
