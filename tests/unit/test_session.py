@@ -175,3 +175,66 @@ def test_it_does_not_grow():
             held.append(tracemalloc.get_traced_memory()[0])
     tracemalloc.stop()
     assert held[1] < held[0] + 50_000
+
+
+HEAD = "promptc: 1\nname: p\nversion: 1.0.0\ntokenizer: cl100k_base\nbudget: 4000\n"
+ITEMS = "items: {{from: state.list, id: item.id, {more}}}"
+LIST = [{"id": name, "text": f"the {name}", "mail": f"{name}@example.com"} for name in ("gate", "tower", "gate", "well", "tower")]
+FENCED = 'output: {fence: {open: "[{{ state.mood }}]", close: "(end)"}}\n'
+
+
+def put(path, value):
+    return {"op": "add", "path": path, "value": value}
+
+
+@pytest.mark.parametrize(
+    ("head", "more", "changes"),
+    [
+        ("", "text: '{{ item.text }} {{ state.mood }}'", [[put("/mood", "grim")], [put("/mood", "glad")]]),
+        ("let: {mood: state.mood}\n", "text: '{{ item.text }} {{ mood }}'", [[put("/mood", "grim")], [put("/mood", "glad")]]),
+        (FENCED, "text: '[{{ item.id }}]'", [[put("/mood", "gate")], [put("/mood", "well")]]),
+        ("", "text: '{{ this.number }} {{ item.text }}'", [[{"op": "remove", "path": "/list/0"}]]),
+        ("", "text: '{{ item.text }} {{ this.kept }}', keep: [{where: true, last: 1}]", [[put("/list/-", LIST[1])]]),
+        ("", "text: '{{ this.id }}'", [[put("/list/0/id", "moat")], [put("/list/0/id", "gate")]]),
+        ("", "where: this.number > 1, text: '{{ item.text }}'", [[{"op": "remove", "path": "/list/0"}]]),
+        ("", "text: '{{ item.text }}', keep: [{where: this.number < 2}], window: {last: 1}", [[{"op": "remove", "path": "/list/0"}]]),
+        ("redact: [email]\n", "text: '{{ item.mail }}'", [[put("/first", "a@example.com")], [put("/list/-", LIST[0])]]),
+        ("visible: item.id != state.mood\n", "text: '{{ item.text }}'", [[put("/mood", "gate")], [put("/mood", "well")]]),
+        ("", "where: item.id != state.mood, text: '{{ item.text }}'", [[put("/mood", "gate")], [put("/mood", "well")]]),
+    ],
+    ids=["state", "let", "fence", "number", "kept", "id", "where number", "keep number", "redact", "visible", "where"],
+)
+def test_what_an_element_depends_on_is_seen(tmp_path, head, more, changes):
+    """The elements stay the very objects, and something else that their items depend on changes."""
+    body = f"sections:\n  - id: log\n    {ITEMS.format(more=more)}\n"
+    (tmp_path / "pack.yaml").write_text(HEAD + head + body, encoding="utf-8")
+    pack, state = promptc.load(tmp_path), {"first": "b@example.com", "list": copy.deepcopy(LIST), "mood": "dull"}
+    session = pack.session()
+    assert session.render(state).report == pack.render(state).report
+    for patch in changes:
+        session.update(patch)
+        fresh = pack.render(json.loads(json.dumps(session._live._raw)))
+        assert session.render().text == fresh.text
+        assert session.render().report == fresh.report
+
+
+def test_a_limit_is_met_in_the_turn_in_which_a_fresh_render_meets_it(tmp_path):
+    """What is remembered is paid for, too."""
+    body = "limits: {steps: 20000}\nsections:\n  - {id: log, items: {from: state.list, text: '{{ item.text }}'}}\n"
+    (tmp_path / "pack.yaml").write_text(HEAD + body, encoding="utf-8")
+    pack = promptc.load(tmp_path)
+    session, state = pack.session(), {"list": []}
+    session.render(state)
+    for turn in range(2_000):
+        block = {"text": f"turn {turn}"}
+        state["list"].append(block)
+        session.append("/list", block)
+        try:
+            wanted = pack.render(state)
+        except promptc.PromptcError as error:
+            with pytest.raises(promptc.PromptcError) as found:
+                session.render()
+            assert found.value.diagnostics == error.diagnostics  # noqa: PT017
+            return
+        assert session.render().text == wanted.text
+    pytest.fail("no limit was met")
