@@ -19,7 +19,7 @@ from benchmarks.differences import bench_differences
 from benchmarks.fitting import bench_fitting
 from benchmarks.hot import bench_growth, bench_others
 from benchmarks.large import bench_large
-from benchmarks.measure import Scale, take_shown
+from benchmarks.measure import LeftOut, Scale, take_shown
 from benchmarks.memory import bench_memory
 from benchmarks.page import write_page
 from benchmarks.record import PATH as RECORD
@@ -27,6 +27,7 @@ from benchmarks.record import Part, Record, describe_here, read_record, write_re
 from benchmarks.retrieval import bench_retrieval
 from benchmarks.segments import bench_segments
 from benchmarks.service import bench_service
+from benchmarks.serving import bench_serving
 from benchmarks.sessions import bench_sessions
 from benchmarks.state import bench_state
 from benchmarks.templates import bench_templates
@@ -52,6 +53,7 @@ PARTS = {
     "sessions": bench_sessions,
     "batch": bench_batch,
     "service": bench_service,
+    "serving": bench_serving,
     "cases": bench_cases,
     "crashes": bench_crashes,
     "differences": bench_differences,
@@ -88,7 +90,7 @@ def main() -> None:
 
 def _iter_measured(names: Sequence[str], scale: Scale) -> Iterator[Record]:
     """What is measured so far, after each part: a run that is stopped has kept what it did."""
-    print("Medians of interleaved runs, in processor time (cold, segments, cases, retrieval: by the clock).")
+    print("Medians of interleaved runs, in processor time (cold, segments, serving, cases, retrieval: by the clock).")
     print("± is half of what lies between the quartiles of so many turns, in per cent of the median.")
     print(scale.choose("Ratios hold from machine to machine; milliseconds do not.", "Smallest sizes: the figures mean nothing."))
     measured = describe_here()
@@ -96,7 +98,11 @@ def _iter_measured(names: Sequence[str], scale: Scale) -> Iterator[Record]:
     for name in names:
         print()
         load, begun, day = f"{os.getloadavg()[0]:.1f}", time.perf_counter(), datetime.now(UTC).date().isoformat()
-        PARTS[name](scale)
+        try:
+            PARTS[name](scale)
+        except LeftOut as reason:
+            print(f"{name.capitalize()} is left out: {reason}")
+            continue
         part = Part(day, round(time.perf_counter() - begun), load, take_shown())
         print(f"  {day}, {part.seconds} s; {load} processes wanted a processor before it")
         measured = measured.add({name: part})

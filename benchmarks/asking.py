@@ -29,10 +29,10 @@ _VESPER = _ROOT / "fixtures/worldarchitect/base/vesper.json"
 _NIGHT = _ROOT / "fixtures/whispercross/base/night.json"
 _ROUNDS = 11
 _FEW = 4
-"""Pages that a small run has."""
+"""Pages that a small run has, and lines that no page answers."""
 
 _WARM = 3
-"""Renders before anything is measured: the first compiles, the second keeps its modules."""
+"""Renders before anything is measured: the first compiles, the second keeps its modules. A small run measures the first."""
 
 _BY_VECTORS = ("weights", "vectors", "asked", "lead")
 """What an index by words alone does not have."""
@@ -105,11 +105,12 @@ def _drop_keys(manifest: Path, keys: tuple[str, ...]) -> None:
 
 
 def _keep_lines(archive: Path) -> None:
-    """Takes the lines of pages that are gone out of what is asked."""
+    """Takes the lines of pages that are gone out of what is asked, and most of those that no page answers."""
     file = archive / "asked.tsv"
     pages = {path.relative_to(archive).as_posix() for path in archive.rglob("*.md")}
-    lines = file.read_text(encoding="utf-8").splitlines(keepends=True)
-    file.write_text("".join(line for line in lines if set(re.findall(r"[\w/-]+\.md(?=#)", line)) <= pages), encoding="utf-8")
+    lines = [(line, set(re.findall(r"[\w/-]+\.md(?=#)", line))) for line in file.read_text(encoding="utf-8").splitlines(keepends=True)]
+    idle = [line for line, answers in lines if not answers][:_FEW]
+    file.write_text("".join([*idle, *(line for line, answers in lines if answers and answers <= pages)]), encoding="utf-8")
 
 
 def _let_state_hold(path: Path) -> None:
@@ -123,10 +124,9 @@ def bench_asking(scale: Scale) -> None:
     begin("Asking: a new process, warm, against one that makes the same prompt of its state alone")
     with tempfile.TemporaryDirectory() as folder:
         bench = _Bench(Path(folder), is_small=scale.is_small)
-        rounds = scale.choose(_ROUNDS, 1)
-        _compare(bench, "worldarchitect by words", bench.words, _VESPER, _ask_player, rounds, _MOST_BY_WORDS)
-        _compare(bench, "worldarchitect with vectors", bench.vectors, _VESPER, _ask_player, rounds, _MOST_BY_VECTORS)
-        _compare(bench, "whispercross, a store in SQLite", bench.store, _NIGHT, _ask_locale, rounds, _MOST_BY_WORDS)
+        _compare(bench, scale, "worldarchitect by words", bench.words, _VESPER, _ask_player, _MOST_BY_WORDS)
+        _compare(bench, scale, "worldarchitect with vectors", bench.vectors, _VESPER, _ask_player, _MOST_BY_VECTORS)
+        _compare(bench, scale, "whispercross, a store in SQLite", bench.store, _NIGHT, _ask_locale, _MOST_BY_WORDS)
 
 
 def _ask_player() -> Iterator[str]:
@@ -140,7 +140,7 @@ def _ask_locale() -> Iterator[str]:
         yield f'/locale="en-{number:04}"'
 
 
-def _compare(bench: _Bench, label: str, pack: Path, state: Path, ask: Callable[[], Iterator[str]], rounds: int, limit: float) -> None:
+def _compare(bench: _Bench, scale: Scale, label: str, pack: Path, state: Path, ask: Callable[[], Iterator[str]], limit: float) -> None:
     alone, held = bench.make_twin(pack, state)
     if bench.render(alone, held) != bench.render(pack, state):
         sys.exit(f"{label}: the twin makes another prompt")
@@ -151,10 +151,10 @@ def _compare(bench: _Bench, label: str, pack: Path, state: Path, ask: Callable[[
         "alone, new": lambda: bench.render(alone, held, next(theirs)),
         "new": lambda: bench.render(pack, state, next(mine)),
     }
-    for _ in range(_WARM):
+    for _ in range(scale.choose(_WARM, 0)):
         for work in works.values():
             work()
-    taken = time_turns(works, rounds, clock=_clock_children)
+    taken = time_turns(works, scale.choose(_ROUNDS, 1), clock=_clock_children)
     show(f"{label}: alone", taken["alone"], ".0f ms")
     for name, base, said in (("again", "alone", "asked before / alone"), ("new", "alone, new", "a new question / alone")):
         show(f"  {said}", taken.ratio(name, base), ".2f x", at_most=limit)

@@ -14,6 +14,10 @@ Way = Literal["theirs / ours", "ours / theirs"]
 """Which time a ratio to a peer is of: above 1 the first says that promptc is the faster one, the second that it is the slower one."""
 
 
+class LeftOut(Exception):
+    """What a part needs, and this machine has not: it is left out, and that is said."""
+
+
 @dataclass(frozen=True, slots=True)
 class Scale:
     """How much is measured: all, or with `--small` as little as goes through every line. Figures of a small run mean nothing."""
@@ -65,17 +69,19 @@ class Turns:
 
 
 def time_turns(works: Mapping[str, Callable[[], object]], rounds: int, clock: Callable[[], float] = time.process_time) -> Turns:
-    """What each work takes over `rounds` turns (A B C A B C ...), after one turn that is not counted.
+    """What each work takes over `rounds` turns (A B C A B C ...), after one turn that is not counted; of a single turn, the figures mean
+    nothing, and it is counted at once.
 
     It is in seconds of this process on a processor: on a busy machine a long work is interrupted more often than a short one, and by the
     clock on the wall their ratio would be too large. Work done by other processes needs `time.perf_counter`.
     """
     taken: dict[str, list[float]] = {name: [] for name in works}
-    for turn in range(rounds + 1):
+    idle = 1 if rounds > 1 else 0
+    for turn in range(rounds + idle):
         for name, work in works.items():
             begun = clock()
             work()
-            if turn:
+            if turn >= idle:
                 taken[name].append(clock() - begun)
     return Turns(taken)
 

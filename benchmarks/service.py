@@ -26,8 +26,11 @@ from tools.make_pictures import BLOCK
 GUIDE = Path(__file__).resolve().parents[1] / "docs" / "guides" / "service.md"
 _HOST = "localhost"
 _SECONDS, _PROBE, _TALKS, _KEPT = (60.0, 1.0), (6.0, 0.5), (200, 8), (1000, 20)
-_TURNS, _WORDS, _CONNECTIONS, _LOAD = 40, 30, 8, 0.8
+_TURNS, _WORDS, CONNECTIONS, _LOAD = 40, 30, 8, 0.8
 """Turns of a talk, words of a message, requests under way when the capacity is looked for, and the share of it that is asked then."""
+
+_KEEPS = 'MOST, BUCKETS = "desk", 1000,'
+"""Where the guide says how many talks are kept."""
 
 _PATIENCE = 60
 """Seconds after which a service that does not answer is given up."""
@@ -35,14 +38,14 @@ _RULES, _OTHER = "Be brief.", "Be brief and kind."
 
 
 class Server:
-    """The service of the guide in a process of its own, in a folder of its own."""
+    """The service of the guide in a process of its own, in a folder of its own. It keeps so many talks, instead of 1000."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, kept: int) -> None:
         self.pack = folder / "desk" / "pack.yaml"
         for language, title, text in BLOCK.findall(GUIDE.read_text(encoding="utf-8")):
             if title.startswith(("desk/", "service.py")) and language != "diff":
                 (folder / title).parent.mkdir(exist_ok=True)
-                (folder / title).write_text(text, encoding="utf-8")
+                (folder / title).write_text(text.replace(_KEEPS, f'MOST, BUCKETS = "desk", {kept},'), encoding="utf-8")
         with socket.socket() as free:
             free.bind((_HOST, 0))
             self.port = free.getsockname()[1]
@@ -84,10 +87,10 @@ class Server:
 
 
 @contextmanager
-def run_server() -> Iterator[Server]:
+def run_server(kept: int) -> Iterator[Server]:
     """The service, for as long as the block lasts."""
     with tempfile.TemporaryDirectory() as folder:
-        server = Server(Path(folder))
+        server = Server(Path(folder), kept)
         try:
             yield server
         finally:
@@ -182,7 +185,7 @@ class Crowd:
         self._port = port
         texts = [block["text"] for block in make_transcript(600, _WORDS)]
         self._talks = deque(Talk(texts, at % _TURNS) for at in range(talks))
-        self._free = [Connection(port) for _ in range(_CONNECTIONS)]
+        self._free = [Connection(port) for _ in range(CONNECTIONS)]
         self._texts = texts
 
     async def fill(self, kept: int) -> None:
@@ -202,7 +205,7 @@ class Crowd:
             while time.perf_counter() < begun + seconds:
                 await self._turn(time.perf_counter(), load)
 
-        await asyncio.gather(*(go_on() for _ in range(_CONNECTIONS)))
+        await asyncio.gather(*(go_on() for _ in range(CONNECTIONS)))
         return len(load.seconds) / (time.perf_counter() - begun)
 
     async def drive(self, gaps: Iterator[float], seconds: float, acts: Sequence[tuple[float, Callable[[], object]]] = ()) -> Load:
@@ -247,7 +250,7 @@ class Service:
 
 def measure_service(seconds: float, probe: float, talks: int, kept: int) -> Service:
     """Finds the capacity, asks four fifths of it for so long, reloads the pack in the middle, and then a broken one. All in one process."""
-    with run_server() as server:
+    with run_server(kept) as server:
         return asyncio.run(_measure(server, seconds, probe, talks, kept))
 
 

@@ -20,29 +20,34 @@ _PACKS: dict[str, tuple[str, Callable[[int, int, int], dict[str, Any]]]] = {
 
 
 def bench_turns(scale: Scale) -> None:
-    """Prints for each pack and size the milliseconds of a turn, its share of a fresh render, and its growth from size to size."""
+    """Prints for each pack the milliseconds of a turn of sessions of three sizes that take turns, and their growth; then the share of a
+    turn in a fresh render that is made between two of them.
+    """
     for name, (folder, make) in _PACKS.items():
         begin(f"Turns: {name}, a session that appends a block never seen, from the change to the prompt")
         pack, rounds = promptc.load(_ROOT / folder), scale.choose(15, 1)
         sizes = scale.choose(_SIZES, (5, 6, 7))
-        turns = {}
+        states: dict[int, dict[str, Any]] = {}
+        turns: dict[int, Callable[[], object]] = {}
         for size in sizes:
-            raw = make(size + rounds + 1, _WORDS, size)
+            raw = make(size + 2 * (rounds + 1), _WORDS, size)
             new, raw["transcript"] = raw["transcript"][size:], raw["transcript"][:size]
-            session, text = pack.session(), json.dumps(raw).encode()
+            session = pack.session()
             session.render(raw)
-            works: dict[str, Callable[[], object]] = {
-                "turn": take_each([partial(_play, session, block) for block in new]),
-                "bytes": partial(_render, pack, text),
-                "dict": partial(_render, pack, raw),
-            }
-            turns[size] = time_turns(works, rounds)
-            show(f"N = {size:,}: a turn", turns[size]["turn"], ".2f ms", point=(f"{name}, a turn", size))
-            limit = 0.02 if size == 10_000 else None
-            show("  / load JSON bytes and render", turns[size].ratio("turn", "bytes"), ".4f x", at_most=limit)
-            show("  / load a dict and render", turns[size].ratio("turn", "dict"), ".4f x")
-        growth = turns[sizes[-1]]["turn"].middle / turns[sizes[0]]["turn"].middle
+            states[size], turns[size] = raw, take_each([partial(_play, session, block) for block in new])
+        beside = time_turns({str(size): turns[size] for size in sizes}, rounds)
+        for size in sizes:
+            show(f"N = {size:,}: a turn", beside[str(size)], ".2f ms", point=(f"{name}, a turn", size))
+        growth = beside[str(sizes[-1])].middle / beside[str(sizes[0])].middle
         show(f"growth from N = {sizes[0]:,} to N = {sizes[-1]:,}", growth, ".2f x", at_most=1.5)
+        for size in sizes:
+            text = json.dumps(states[size]).encode()
+            whole = {"bytes": partial(_render, pack, text), "dict": partial(_render, pack, states[size])}
+            taken = time_turns({"turn": turns[size], **whole}, rounds)
+            limit = 0.02 if size == 10_000 else None
+            show(f"N = {size:,}: a turn behind a fresh render", taken["turn"], ".2f ms")
+            show("  / load JSON bytes and render", taken.ratio("turn", "bytes"), ".4f x", at_most=limit)
+            show("  / load a dict and render", taken.ratio("turn", "dict"), ".4f x")
 
 
 def _render(pack: promptc.Pack, given: bytes | dict[str, Any]) -> str:

@@ -3,6 +3,7 @@
 import gc
 import os
 import shutil
+import signal
 import tempfile
 from collections.abc import Callable, Iterator
 from itertools import count, groupby
@@ -26,6 +27,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     os.environ["PROMPTC_CACHE"] = tempfile.mkdtemp(prefix="promptc-tests-")
     os.environ["XDG_STATE_HOME"] = tempfile.mkdtemp(prefix="promptc-tests-")
+    # Waiting for the disk is most of what writing a file takes, and no test looks at what a power cut leaves; some, that it is asked for.
+    os.fsync = _sync_nothing
+    # A shell ignores Ctrl-C for what it starts in the background, and so would every command that a test starts and interrupts.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     if config.getoption("--accept") and os.environ.get("CI"):
         raise pytest.UsageError("--accept: goldens are not written in CI")
     size.choose(is_proof=config.getoption("--prove"))
@@ -38,6 +44,11 @@ def pytest_configure(config: pytest.Config) -> None:
         suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
     )
     settings.load_profile("promptc")
+
+
+def _sync_nothing(opened: int) -> None:
+    """Fails where `os.fsync` would: on a file that is not open."""
+    os.fstat(opened)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

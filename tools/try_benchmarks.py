@@ -19,9 +19,10 @@ def main() -> int:
         if done.returncode:
             print(f"{done.stdout}{done.stderr}\npython -m benchmarks --small ended with {done.returncode}", file=sys.stderr)
             return 1
+        print("".join(line for line in done.stdout.splitlines(keepends=True) if " is left out: " in line), end="")
         shown = _list_labels(read_record(made))
     kept = _list_labels(read_record())
-    wrong = [(name, label) for name in kept for label in sorted(kept[name] ^ shown.get(name, set()))]
+    wrong = [(name, label) for name in kept if name in shown for label in sorted(kept[name] ^ shown[name])]
     for name, label in wrong:
         told = "has a line that is not shown any more" if label in kept[name] else "lacks the line"
         print(f"{PATH.relative_to(ROOT)} {told}: {label}; run `python -m benchmarks --write {name}`", file=sys.stderr)

@@ -38,11 +38,15 @@ def load(path: str | PathLike[str], *, models: str | PathLike[str] | None = None
 class Pack:
     """A loaded pack. Several threads may use it at once: rendering changes nothing in it."""
 
-    def __init__(self, kept: KeptPack, cache: Cache | None = None) -> None:
-        """Use `load`, which makes one of a path. With a cache, what is read of stores and indexes is kept there."""
+    def __init__(self, kept: KeptPack, cache: Cache | None = None, files: _PackSource | None = None) -> None:
+        """Use `load`, which makes one of a path. With a cache, what is read of stores and indexes is kept there. `files` are what `tried`
+        compiles anew.
+        """
         self._kept = kept
         self._cache = cache
+        self._files = files
         self._sources: Any = None
+        self._parts: Any = None
 
     @classmethod
     def load(
@@ -53,7 +57,6 @@ class Pack:
         keeps_counts: bool = True,
         models: str | PathLike[str] | None = None,
         tries: Sequence[tuple[str, str]] = (),
-        patches: Mapping[str, str] = MappingProxyType({}),
     ) -> Self:
         """Loads a pack as `promptc.load` does, and can keep it in a cache.
 
@@ -64,22 +67,46 @@ class Pack:
 
         `keeps_counts=False` keeps no counts of texts. Use it for renders by the thousand, whose counts would push out those of others.
 
-        `tries` and `patches` are for tools that try an edit. `tries` are pairs of a path in the manifest and a value as YAML, such as
-        `("sections.rules.budget", "600")`. The pack is loaded as if its file said so; variants, patches and tiers are laid over that.
-        `patches` are more of them: YAML as under `patches`, by name. Such a pack is not kept. A path that leads nowhere is a `UsageError`.
+        `tries` are for tools that try an edit: pairs of a path in the manifest and a value as YAML, such as
+        `("sections.rules.budget", "600")`. The pack is loaded as if its file said so; variants, patches and tiers are laid over that. Such
+        a pack is not kept. A path that leads nowhere is a `UsageError`. For more than one, see `tried`.
         """
-        file = fspath(path)
         table = _ModelFile(None if models is None else fspath(models))
+        files = _PackSource(fspath(path), table, {}, tuple(tries))
         kept = KeptPack(
-            file,
-            lambda: _load_files(file, table.load, patches, tries),
+            files.path,
+            files.load,
             cache,
             keeps_counts=keeps_counts,
             load_models=table.load,
             table=table.digest() if cache is not None else "",
-            is_edited=bool(tries or patches),
+            is_edited=bool(tries),
         )
-        return cls(kept, cache if keeps_counts else None)
+        return cls(kept, cache if keeps_counts else None, files)
+
+    def tried(self, tries: Sequence[tuple[str, str]], patches: Mapping[str, str] = MappingProxyType({})) -> Self:
+        """Gives the pack with other values in its manifest: as `load` does with the `tries` of this pack, these behind them. `patches` are
+        more of what stands under its `patches`: YAML, by name.
+
+        What they do not touch is not read, compiled or counted again, so it takes milliseconds. Its files are what they were when this pack
+        first read them. Raises what `load` raises.
+        """
+        return self._open(self._read_files().change(patches, tries))
+
+    def reload(self) -> Self:
+        """Gives the pack as its files are now, as `load` does, but in no cache. Of what is as it was nothing is compiled or counted again.
+
+        Raises what `load` raises; this pack stays as it is.
+        """
+        return self._open(self._read_files().read_again())
+
+    def _open(self, files: _PackSource) -> Self:
+        return type(self)(KeptPack(files.path, files.load, is_edited=True, meter=self._kept.meter), self._cache, files)
+
+    def _read_files(self) -> _PackSource:
+        if self._files is None:
+            raise ValueError("the pack of a question is loaded with the pack that asks it")
+        return self._files
 
     def __enter__(self) -> Self:
         return self
@@ -99,6 +126,16 @@ class Pack:
     def name(self) -> str:
         """The name of the pack."""
         return self._kept.loaded.pack.name
+
+    @property
+    def file(self) -> str:
+        """The path of its manifest, as findings have it."""
+        return self._kept.loaded.pack.file
+
+    @property
+    def digest(self) -> str:
+        """The digest of all its files, and of what is tried of it, as reports have it."""
+        return self._kept.loaded.pack.digest
 
     @property
     def counter(self) -> Counter:
@@ -200,9 +237,12 @@ class Pack:
         """Gives a `Session`: one conversation, whose states follow each other. What it does for a turn is what changed, and no more. `name`
         is what findings call the state.
         """
-        from promptc.session import Session
+        from promptc.session import LocalSchema, Session
 
-        return Session(self.compile, self._kept.loaded.schema, name)
+        schema = self._kept.loaded.schema
+        if schema is not None and self._parts is None:
+            self._parts = LocalSchema(schema)
+        return Session(self.compile, self._parts, name)
 
     def compile(
         self,
@@ -449,6 +489,10 @@ class _ModelFile:
             content = os.fsencode(self._file)
         return blake2b(content, digest_size=16).hexdigest()
 
+    def read_again(self) -> _ModelFile:
+        """The table as the file is now."""
+        return _ModelFile(self._file)
+
     def load(self) -> ModelTable:
         """The table. Raises what `load_models` raises."""
         if self._table is None:
@@ -458,14 +502,42 @@ class _ModelFile:
         return self._table
 
 
-def _load_files(
-    path: str, load_table: Callable[[], ModelTable], patches: Mapping[str, str], tries: Sequence[tuple[str, str]]
-) -> LoadedPack:
+class _PackSource:
+    """What a pack is compiled of: its files, read when that is first needed, and the edits of it that are tried."""
+
+    def __init__(
+        self, path: str, table: _ModelFile, patches: Mapping[str, str], tries: Sequence[tuple[str, str]], read: Any = None
+    ) -> None:
+        self.path = path
+        self._table, self._patches, self._tries = table, patches, tries
+        self._read = read
+
+    def load(self) -> LoadedPack:
+        """The pack with its edits. Raises what `ReadPack` raises."""
+        loaded: LoadedPack = self._open().compile(self._patches, self._tries)
+        return loaded
+
+    def change(self, patches: Mapping[str, str], tries: Sequence[tuple[str, str]]) -> _PackSource:
+        """With more edits, of the same files."""
+        return _PackSource(self.path, self._table, {**self._patches, **patches}, (*self._tries, *tries), self._open())
+
+    def read_again(self) -> _PackSource:
+        """With the same edits, of the files as they are now."""
+        table = self._table.read_again()
+        return _PackSource(self.path, table, self._patches, self._tries, _read_pack(self.path, table, self._open().made))
+
+    def _open(self) -> Any:
+        if self._read is None:
+            self._read = _read_pack(self.path, self._table)
+        return self._read
+
+
+def _read_pack(path: str, table: _ModelFile, made: Any = None) -> Any:
     from pathlib import Path
 
-    from promptc.frontend.pack import load_pack  # late: a pack from the cache needs nothing of what compiles one
+    from promptc.frontend.pack import ReadPack  # late: a pack from the cache needs nothing of what compiles one
 
-    return load_pack(Path(path), load_table, patches, tries)
+    return ReadPack(Path(path), table.load, made)
 
 
 def choose_format(name: str | None) -> tuple[Format | None, Provider | None]:

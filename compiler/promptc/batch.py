@@ -170,7 +170,7 @@ class RowRenderer:
         self._pack = pack
         self._options = options
         self._changes = changes
-        self._file = pack.model.file
+        self._file = pack.file
 
     def render(self, line: StateLine) -> Rendered:
         """Renders a line. Raises `UsageError` and `DiskError` for what no state can mend."""
@@ -300,10 +300,22 @@ def _check_output(batch: Batch) -> None:
         raise DiskError([Diagnostic("PC0714", message, help="name a file such as `out.jsonl`, and compress that")])
 
 
+def iter_documents(states: IO[bytes], name: str) -> Iterator[tuple[str, JsonDocument]]:
+    """The states of a file, as `run_batch` reads them, each with the name that findings call it, `NAME:LINE`. Raises `PromptcError` for a
+    line that has none, and what reading the file raises.
+    """
+    for lines in _Lines(states, name):
+        for one in lines:
+            if isinstance(one.raw, Diagnostic):
+                raise PromptcError(_place([one.raw], name))
+            called = f"{name}:{one.number}"
+            yield called, _unwrap(load_json(one.raw, called), one.id)[1]
+
+
 def _describe(batch: Batch) -> dict[str, Any]:
     """What the rows depend on besides the states, without anything that is secret. Checks the pack, and keeps it in the cache."""
     with batch.load_pack() as pack:
-        digest, counter = pack.model.digest, pack.counter.digest
+        digest, counter = pack.digest, pack.counter.digest
     models = render_digest(read_file(os.path.realpath(batch.models), MAX_STATE_BYTES)) if batch.models is not None else ""
     options = render_digest(render_canonical_json([dict(batch.options), [list(one) for one in batch.changes], models]).encode())
     return {"promptc": VERSION, "pack": digest, "counter": counter, "options": options, "on_error": batch.on_error}
@@ -456,7 +468,7 @@ def _start(batch: Batch, digest: str, _: Callable[[], bool]) -> Iterator[Callabl
 
     gc.set_threshold(20_000, 20, 100)  # what a render leaves goes by itself
     with batch.load_pack() as pack:
-        if pack.model.digest != digest:
+        if pack.digest != digest:
             raise DiskError([Diagnostic("PC0713", f"the pack `{batch.pack}` has changed since the run began", help=_GO_ON)])
         yield partial(_render_lines, RowRenderer(pack, batch.options, batch.changes), batch.on_error)
 
@@ -660,7 +672,7 @@ def map_arrow(pack: Pack | str | PathLike[str], *, models: str | None = None, **
     there. Each state has its row, in order, also one without a prompt: its `diagnostics` say why.
     """
     _load_pyarrow()
-    return ArrowRenderer(fspath(pack) if not isinstance(pack, Pack) else pack.model.file, models, options)
+    return ArrowRenderer(fspath(pack) if not isinstance(pack, Pack) else pack.file, models, options)
 
 
 class ArrowRenderer:

@@ -13,7 +13,7 @@ from posixpath import dirname
 from promptc.check.configurations import list_defaults
 from promptc.diag.findings import Diagnostic, Span, UsageError, count_noun, shorten, suggest
 from promptc.diag.frozen import frozen, replace
-from promptc.model.pack import Assign, Band, Choice, PackModel, Plan, choose_tiers, list_steps
+from promptc.model.pack import Choice, PackModel, Plan, choose_tiers, list_steps
 from promptc.model.section import (
     MICRO,
     Budget,
@@ -452,8 +452,7 @@ def _expand(reads: frozenset[Path], pack: PackModel) -> set[Path]:
 def _expand_lets(pack: PackModel) -> Mapping[str, frozenset[Path]]:
     found: dict[str, frozenset[Path]] = {}
     for let in pack.lets:
-        value = let.value.value if isinstance(let.value, Band | Assign) else let.value
-        inner = (path for read in value.reads for path in ((read,) if read[0] == "state" else found.get(read[0], ())))
+        inner = (path for read in let.expression.reads for path in ((read,) if read[0] == "state" else found.get(read[0], ())))
         found[let.name] = frozenset(inner)
     return found
 

@@ -81,7 +81,14 @@ class Outcome:
         """The report (contract.md §13)."""
         from promptc.passes.report import build_report  # a render that asks for no report does not pay for it
 
-        return build_report(self.fitted, self.emitted, self.tokens, self.warnings)
+        return build_report(self.fitted, self.account)
+
+    @cached_property
+    def account(self) -> dict[str, Any]:
+        """The report without its `digests`: what a view shows of a render. It costs what is shown, whatever the size of the state."""
+        from promptc.passes.report import build_account
+
+        return build_account(self.fitted, self.emitted, self.tokens, self.warnings)
 
     def build_row(self, more: Sequence[Diagnostic] = ()) -> dict[str, Any]:
         """Builds of the report what one row of many tells: `tokens`, those by section, the tier, how many items of each section are left

@@ -290,7 +290,7 @@ def _iter_paths(source: Retrieve, pack: PackModel) -> Iterator[tuple[str, ...]]:
 
 def _iter_reads(expressions: Sequence[Expression], pack: PackModel) -> Iterator[tuple[str, ...]]:
     """The paths of the state that they read, those of `let` by what it reads itself."""
-    lets = {let.name: let.value if isinstance(let.value, Expression) else let.value.value for let in pack.lets}
+    lets = {let.name: let.expression for let in pack.lets}
     for expression in expressions:
         for path in expression.reads:
             if path[0] == "state" and len(path) > 1:

@@ -54,7 +54,7 @@ class Session:
     It holds one state, and what the last two renders made of it. It does not grow with the number of turns.
     """
 
-    def __init__(self, compile: Compile, schema: StateSchema | None, name: str) -> None:
+    def __init__(self, compile: Compile, schema: LocalSchema | None, name: str) -> None:
         """Use `pack.session()`."""
         self._compile = compile
         self._live = LiveState(schema, name)
@@ -118,10 +118,9 @@ class Session:
 class LiveState:
     """A state, and what it may become. Not for several threads. No state that it gave ever changes: they share what they have in common."""
 
-    def __init__(self, schema: StateSchema | None, name: str) -> None:
+    def __init__(self, schema: LocalSchema | None, name: str) -> None:
         """`name` is what findings call the state."""
         self._schema = schema
-        self._local: LocalSchema | None = None
         self._name = name
         self._raw: Any = None
         self._cost = _Cost()
@@ -132,11 +131,9 @@ class LiveState:
 
         What is the same as in the state before, at the same place, is the same object, too.
         """
-        raw, size = read_state(given, self._schema, self._name)
-        value: Any = raw
-        if self._schema is not None:
-            self._local = self._local or LocalSchema(self._schema.schema)
-            value = self._fill_whole(self._schema, self._local, raw)
+        schema = self._schema
+        raw, size = read_state(given, schema.whole if schema is not None else None, self._name)
+        value = schema.fill_whole(raw) if schema is not None else raw
         if self.state is not None:
             value = share_parts(self.state.value, value)
         return self._settle(raw, value, _Cost(size, 6 * size))
@@ -160,29 +157,22 @@ class LiveState:
         return self.load(change.raw) if value is None else self._settle(change.raw, value, change.cost)
 
     def _settle(self, raw: Any, value: Any, cost: _Cost) -> State:
-        shared = self._local.list_shared() if self._local is not None else ()
+        shared = self._schema.list_shared() if self._schema is not None else ()
         self._raw, self._cost = raw, cost
         self.state = State(value, LazyDigest(value=raw), self._name, shared=shared)
         return self.state
-
-    def _fill_whole(self, schema: StateSchema, local: LocalSchema, raw: Any) -> Any:
-        """With the very defaults that changes are filled in with. Raises what `StateSchema.fill` raises."""
-        try:
-            return local.fill(local.filler, raw, [MAX_FILLED])
-        except FuelError:
-            return schema.fill(raw)
 
     def _complete(self, change: _Change) -> Any:
         """The changed state, filled in; None where it is not surely valid, and where nothing but loading the whole can tell."""
         cost = change.cost
         if not change.is_plain or change.raw.__class__ is not dict or not cost.is_small(change.raw):
             return None
-        local = self._local
-        if local is None:
+        schema = self._schema
+        if schema is None:
             return change.raw
-        filling = _Filling(local, cost)
+        filling = _Filling(schema, cost)
         try:
-            value = filling.fill(change.touched, local.root, local.filler, change.raw, change.filled)
+            value = filling.fill(change.touched, schema.root, schema.filler, change.raw, change.filled)
         except (_UnsureError, FuelError, RecursionError):
             return None
         return value if cost.is_covered() else None
@@ -436,9 +426,11 @@ class SchemaPlace:
 
 
 class LocalSchema:
-    """A schema without errors. Its functions are written when they are first called."""
+    """A schema without errors. Its functions are written when they are first called. Several threads may use one."""
 
-    def __init__(self, root: Schema) -> None:
+    def __init__(self, whole: StateSchema) -> None:
+        self.whole = whole
+        root: Schema = whole.schema
         self._verdicts = Verdicts(root)
         self._space: dict[str, Any] = dict(vars(runtime))
         writer = FillWriter(root, self._verdicts.references)
@@ -468,6 +460,13 @@ class LocalSchema:
         """Whether a container has the members that it must, and no more or others than it may, whatever these hold."""
         asked = ((schema, word) for schema in place.holding if isinstance(schema, dict) for word in _OF_SIZE if word in schema)
         return all(self._verdicts.make_check(schema, word)(value, fuel) for schema, word in asked)
+
+    def fill_whole(self, raw: Any) -> Any:
+        """A whole state with the very defaults that changes are filled in with. Raises what `StateSchema.fill` raises."""
+        try:
+            return self.fill(self.filler, raw, [MAX_FILLED])
+        except FuelError:
+            return self.whole.fill(raw)
 
     def fill(self, filler: Filler | None, value: Any, fuel: Fuel) -> Any:
         """A value with everything that is declared and left out in it."""
@@ -525,8 +524,8 @@ def _iter_inner(schemas: tuple[Schema, ...], key: str | int) -> Iterator[Schema]
 class _Filling:
     """The check of what changed, and the defaults in it."""
 
-    def __init__(self, local: LocalSchema, cost: _Cost) -> None:
-        self._local = local
+    def __init__(self, schema: LocalSchema, cost: _Cost) -> None:
+        self._schema = schema
         self._cost = cost
 
     def fill(self, touched: _Touched, place: SchemaPlace | None, filler: Filler | None, raw: Any, filled: Any) -> Any:
@@ -541,12 +540,12 @@ class _Filling:
             self._check(place, raw)
             place = None
         if touched.is_resized:
-            if place is not None and not self._local.is_sized(place, raw, [count_fuel(0)]):
+            if place is not None and not self._schema.is_sized(place, raw, [count_fuel(0)]):
                 raise _UnsureError
             if filler is not None and filler.places and raw.__class__ is list:
                 return self._fill_whole(filler, raw)
         for key, inner in touched.inner.items():
-            inside = self._local.enter(place, key) if place is not None else None
+            inside = self._schema.enter(place, key) if place is not None else None
             whole = self.fill(inner, inside, find_filler(filler, key), raw[key], filled[key])
             if whole is not filled[key]:
                 filled = filled if filled is not raw else _copy(raw)
@@ -555,7 +554,7 @@ class _Filling:
             absent = [name for name in filler.inner if name not in filled]
             filled = filled if filled is not raw or not absent else _copy(raw)
             for name in absent:
-                filled[name] = self._local.make_default(filler.inner[name])
+                filled[name] = self._schema.make_default(filler.inner[name])
             self._cost.filled += len(absent)
             if absent:
                 _sort(filled)
@@ -565,13 +564,13 @@ class _Filling:
         if place is None:
             return
         fuel = [allowed := count_fuel(self._cost.size)]
-        if not self._local.is_valid(place, value, fuel):
+        if not self._schema.is_valid(place, value, fuel):
             raise _UnsureError
         self._cost.steps += allowed - fuel[0]
 
     def _fill_whole(self, filler: Filler | None, value: Any) -> Any:
         fuel = [MAX_FILLED]
-        whole = self._local.fill(filler, value, fuel)
+        whole = self._schema.fill(filler, value, fuel)
         self._cost.filled += MAX_FILLED - fuel[0]
         return whole
 

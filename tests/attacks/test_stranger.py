@@ -34,6 +34,9 @@ COMMANDS = (
     ["matrix", "pack", "fixtures", "--try", "budget=900", "--format", "html"],
     ["explain", "pack", "pack/state.json", "--sweep", "budget"],
     ["test", "-j", "1", "--try", "budget=900"],
+    ["tune", "pack", "--check", "0"],
+    ["tune", "pack", "pack/state.json", "fixtures", "--write"],
+    *(["tune", pack, "--try", "budget=900", "--write"] for pack in ("pack", "pack_link", "pack_is_link", "pack_extends")),
     ["segments", "list", "--pack", "pack_server"],
     ["test", "-j", "1"],
     ["test", "-j", "2", "--no-cache"],
@@ -70,6 +73,56 @@ def test_it_causes_a_prompt_or_a_diagnostic(clone, command, tmp_path):
     assert not [path for path in _list_files(clone) if path.is_file() and not path.is_symlink() and SECRET.encode() in path.read_bytes()]
 
 
+def test_an_editor_reads_the_packs_that_are_open_and_writes_nothing(tmp_path):
+    """Also where what it asks about leads out of them."""
+    pytest.importorskip("pytest_lsp", reason="needs pytest-lsp")
+    from tests.cli.editing import Editor
+
+    clone, log, answers = make_stranger(tmp_path), tmp_path / "log", []
+    before = _read_files(tmp_path)
+    editor, traced = Editor(clone), [sys.executable, "-B", "-m", "tests.attacks.trace", str(log), "lsp"]
+    editor.start(traced)
+    for name in PACKS:
+        manifest = clone / name / "pack.yaml"
+        text = manifest.read_text(encoding="utf-8") if manifest.is_file() and not manifest.is_symlink() else "promptc: 1\n"
+        editor.open(manifest, text)
+        editor.await_found(manifest, lambda found: True)
+        for at, line in enumerate(text.split("\n")):
+            for column in range(0, len(line), 5):
+                answers += editor.ask_all(manifest, at, column)
+    editor.list_hints(clone / "pack" / "pack.yaml")
+    assert editor.stop() == 0
+    events = [json.loads(line) for line in log.read_text().splitlines()]
+    assert not [event for event in events if not _is_allowed(event, (str(clone),)) or _is_writing(event)]
+    assert _read_files(tmp_path) == before
+    assert SECRET not in repr(editor.client.diagnostics) + repr(answers)
+
+
+def _is_writing(event):
+    return event[0] == "open" and event[3] & (os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC) and event[1] != "/dev/null"
+
+
+def test_a_value_is_written_to_the_own_manifest_alone(tmp_path):
+    clone, changed = make_stranger(tmp_path), set()
+    for pack in ("pack", "pack_link", "pack_link_folder", "pack_is_link", "pack_extends", "pack_extends_file"):
+        before = _read_files(tmp_path)
+        _run_traced(clone, ["tune", pack, "--try", "budget=900", "--write"], tmp_path)
+        _run_traced(clone, ["tune", pack, "pack/state.json", "fixtures", "--total", "9000", "--write"], tmp_path)
+        now = _read_files(tmp_path)
+        found = {path for path in before if now[path] != before[path]}
+        assert found <= {clone / pack / "pack.yaml"}
+        changed |= found
+    assert clone / "pack" / "pack.yaml" in changed
+
+
+def _read_files(folder):
+    return {path: path.readlink() if path.is_symlink() else path.read_bytes() for path in _list_files(folder) if _is_plain(path)}
+
+
+def _is_plain(path):
+    return path.name != "log" and ".git" not in path.parts and (path.is_symlink() or path.is_file())
+
+
 def test_the_trace_sees_what_it_must(tmp_path):
     """What is watched for is seen: a file, a process, a connection."""
     log = tmp_path / "log"
@@ -103,7 +156,8 @@ def _is_allowed(event, folders):
     if name == "open":
         path, _, flags = values
         writes = flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC)
-        return isinstance(path, int) or str(Path(path).absolute()).startswith(folders if writes else (*folders, *_READ))
+        there = path if isinstance(path, int) else os.path.normpath(Path(*folders[:1], path).absolute())
+        return isinstance(there, int) or there.startswith(folders if writes else (*folders, *_READ))
     if name == "subprocess.Popen":
         return Path(str(values[0])).name == "git"
     if name == "sqlite3.connect":

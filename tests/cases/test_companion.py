@@ -18,11 +18,12 @@ from tests.cases.case import FIXTURES, ROOT
 from tests.cases.companion_rules import LOOP_CAPS, TYPE_CAPS, TYPES, fold, select, select_said
 from tests.cases.schema_drawing import from_schema
 from tests.cases.walk_budgets import check_growth
+from tests.packs import load_pack
 from tests.size import count_examples
 
 FOLDER = ROOT / "packs" / "companion"
-PACK = promptc.load(FOLDER)
-JUDGE = promptc.load(FOLDER / "judge.yaml")
+PACK = "packs/companion"
+JUDGE = "packs/companion/judge.yaml"
 CROWDED = json.loads((FIXTURES / "companion" / "base" / "crowded.json").read_text(encoding="utf-8"))
 BLOCKS = (
     "realtime session_state persona foundation relevant commitments threads frictions wins user_seed "
@@ -118,7 +119,7 @@ states = st.fixed_dictionaries(
 @settings(max_examples=count_examples(150), deadline=None)
 @given(state=states)
 def test_the_pack_selects_what_the_rules_select(state: dict[str, Any]) -> None:
-    prompt = PACK.render(state)
+    prompt = load_pack(PACK).render(state)
     wanted = select(state)
     assert {section: _ids(prompt, section) for section in wanted} == wanted
     assert not prompt.report["cuts"]
@@ -128,7 +129,7 @@ def test_the_pack_selects_what_the_rules_select(state: dict[str, Any]) -> None:
 @given(state=states)
 def test_what_is_promised_of_the_blocks(state: dict[str, Any]) -> None:
     """Read from the messages alone, without a second selection."""
-    prompt = PACK.render(state)
+    prompt = load_pack(PACK).render(state)
     foundation, relevant = ([fold(line) for line in _lines(prompt, f"[{name} MEMORIES]")] for name in ("FOUNDATION", "RELEVANT"))
     assert not set(foundation) & set(relevant)
     assert len(set(relevant)) == len(relevant)
@@ -148,13 +149,13 @@ def test_what_is_promised_of_the_blocks(state: dict[str, Any]) -> None:
 @settings(max_examples=count_examples(150), deadline=None)
 @given(state=states)
 def test_the_judge_reads_what_the_rules_say(state: dict[str, Any]) -> None:
-    assert _ids(JUDGE.render(state), "said") == select_said(state)
+    assert _ids(load_pack(JUDGE).render(state), "said") == select_said(state)
 
 
 @settings(max_examples=count_examples(60), deadline=None)
 @given(state=states)
 def test_types_are_counted(state: dict[str, Any]) -> None:
-    prompt = PACK.render(state)
+    prompt = load_pack(PACK).render(state)
     rows = {row["id"]: row for name in ("memories", "candidates", "todos", "messages") for row in state[name]}
     keys = {"foundation": "type", "relevant": "type", "recent": "role", "wins": "kind", **dict.fromkeys(LOOP_CAPS, "kind")}
     for section in prompt.report["sections"]:
@@ -183,7 +184,7 @@ ALONE: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("section", ALONE)
 def test_a_block_stands_in_its_place_by_itself(section: str) -> None:
-    prompt = PACK.render({"transcript": "hello", **ALONE[section]})
+    prompt = load_pack(PACK).render({"transcript": "hello", **ALONE[section]})
     wanted = sorted({"persona", "input", section}, key=BLOCKS.index)
     assert [one["id"] for one in prompt.report["sections"] if one["state"] == "present"] == wanted
     assert len(prompt.messages) == 3
@@ -191,7 +192,7 @@ def test_a_block_stands_in_its_place_by_itself(section: str) -> None:
 
 
 def test_all_blocks_are_messages_of_their_own() -> None:
-    prompt = PACK.render(CROWDED)
+    prompt = load_pack(PACK).render(CROWDED)
     assert [one["id"] for one in prompt.report["sections"]] == BLOCKS
     roles = [one["role"] for one in prompt.messages]
     assert roles[:13] == ["system"] * 13 and len(roles) == 13 + 6 + 1
@@ -213,7 +214,7 @@ CAPS = {
 def test_a_cap_holds_to_the_character(section: str, over: int) -> None:
     cap, put = CAPS[section]
     text = ("One more sentence of it. " * 80)[: cap + over - 1] + "."
-    message = str(PACK.render({"transcript": "hello", **put(text)}).messages[1]["content"]).split("\n", 1)[1]
+    message = str(load_pack(PACK).render({"transcript": "hello", **put(text)}).messages[1]["content"]).split("\n", 1)[1]
     assert len(message) <= cap
     assert (message == text) == (over <= 0)
     assert over <= 0 or (message.endswith(" […]") and text.startswith(message.removesuffix(" […]")))
@@ -223,14 +224,14 @@ def test_a_cap_holds_to_the_character(section: str, over: int) -> None:
 def test_a_message_has_eight_hundred_characters(length: int) -> None:
     text = ("all of it " * 600)[: length - 1] + "."
     row = {"id": "a", "role": "user", "content": text, "persona": "wren", "at": _tell(NOW)}
-    shown = str(PACK.render({"transcript": "hello", "messages": [row]}).messages[1]["content"])
+    shown = str(load_pack(PACK).render({"transcript": "hello", "messages": [row]}).messages[1]["content"])
     assert (shown == text) if length <= 800 else (790 < len(shown) <= 800 and shown.endswith(" […]"))
 
 
 def test_the_warning_begins_behind_twenty_thousand_characters() -> None:
-    bare = PACK.render({"transcript": "x"}).report["characters"] - 1
+    bare = load_pack(PACK).render({"transcript": "x"}).report["characters"] - 1
     for length, warned in ((20_000, []), (20_001, ["PC0542"])):
-        prompt = PACK.render({"transcript": ("word " * 5000)[: length - bare - 1] + "."})
+        prompt = load_pack(PACK).render({"transcript": ("word " * 5000)[: length - bare - 1] + "."})
         assert prompt.report["characters"] == length
         assert [one.code for one in prompt.warnings] == warned
 
@@ -239,11 +240,11 @@ def test_the_warning_begins_behind_twenty_thousand_characters() -> None:
 
 
 def test_a_larger_budget_keeps_what_a_smaller_one_kept() -> None:
-    check_growth(PACK, PACK.load_state(CROWDED), range(950, 2900, 31))
+    check_growth(load_pack(PACK), load_pack(PACK).load_state(CROWDED), range(950, 2900, 31))
 
 
 def test_a_turn_that_never_ends_is_cut_at_a_sentence() -> None:
-    prompt = PACK.render({**CROWDED, "transcript": "And then he went on about the boat. " * 1500})
+    prompt = load_pack(PACK).render({**CROWDED, "transcript": "And then he went on about the boat. " * 1500})
     said = str(prompt.messages[-1]["content"])
     assert prompt.tokens <= 7168 and said.endswith("the boat. […]")
     assert "PC0540" in [one.code for one in prompt.warnings]
@@ -255,7 +256,7 @@ def test_a_turn_that_never_ends_is_cut_at_a_sentence() -> None:
 @settings(max_examples=count_examples(200), deadline=None)
 @given(day=st.dates(min_value=datetime(1990, 1, 1).date(), max_value=datetime(2120, 12, 31).date()))
 def test_the_day_is_told_right(day: Any) -> None:
-    told = str(PACK.render({"transcript": "hello", "now": f"{day.isoformat()}T12:00:00Z"}).messages[0]["content"])
+    told = str(load_pack(PACK).render({"transcript": "hello", "now": f"{day.isoformat()}T12:00:00Z"}).messages[0]["content"])
     assert f"It is {day.strftime('%A')}, {day.day} {day.strftime('%B')} {day.year}, 12:00 (UTC)." in told
 
 
@@ -295,8 +296,8 @@ def test_each_turn_is_learned_once_whatever_the_clock(now: str | None) -> None:
     answer = {"found": (FIXTURES / "companion" / "answers" / "found.json").read_text(encoding="utf-8")}
     said = ["I'm home.", "Long one.", "And tell Juno I'll run on Tuesday."]
     for transcript in said:
-        first = run_operation(PACK, {**state, "transcript": transcript}, "learn", answers=answer)
-        second = run_operation(PACK, first.value, "learn", answers=answer)
+        first = run_operation(load_pack(PACK), {**state, "transcript": transcript}, "learn", answers=answer)
+        second = run_operation(load_pack(PACK), first.value, "learn", answers=answer)
         assert first.is_changed and first.said == "Memories: 1, loops: 2."
         assert not second.is_changed and second.said == "This turn was judged before."
         state = second.value
@@ -325,7 +326,7 @@ slow = [HealthCheck.too_slow]
 @given(state=drawn, budget=st.sampled_from([None, None, 1000, 1100]))
 def test_a_drawn_state_is_rendered_or_does_not_fit(state: dict[str, Any], budget: int | None) -> None:
     try:
-        prompt = PACK.render(state, budget=budget)
+        prompt = load_pack(PACK).render(state, budget=budget)
     except FitError:
         assert budget is not None, "what is drawn is small"
     else:
@@ -337,5 +338,5 @@ def test_a_drawn_state_is_rendered_or_does_not_fit(state: dict[str, Any], budget
 @given(state=drawn)
 def test_a_drawn_state_is_judged_without_a_model(state: dict[str, Any]) -> None:
     """Nothing is found then, and nothing changes."""
-    done = run_operation(PACK, state, "learn")
+    done = run_operation(load_pack(PACK), state, "learn")
     assert not done.is_changed and done.value == state

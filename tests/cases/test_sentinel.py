@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-import promptc
 from tests.cases.case import FIXTURES, ROOT, load_cases
 from tests.cases.run_case import find_report, run_case
 from tests.cases.walk_budgets import check_growth
+from tests.packs import load_pack
 
-PACK = promptc.load(ROOT / "packs" / "sentinel")
+PACK = "packs/sentinel"
 SHARED = FIXTURES / "sentinel" / "base"
 
 
@@ -36,7 +36,7 @@ def test_the_shared_states_are_what_their_maker_makes() -> None:
 
 @pytest.mark.parametrize("name", ["table.json", "loaded.json"])
 def test_a_larger_budget_keeps_what_a_smaller_one_kept(name: str) -> None:
-    check_growth(PACK, PACK.load_state(_read(name)), (*range(1700, 4000, 47), *range(4000, 13001, 750)))
+    check_growth(load_pack(PACK), load_pack(PACK).load_state(_read(name)), (*range(1700, 4000, 47), *range(4000, 13001, 750)))
 
 
 @pytest.mark.parametrize(("length", "warned"), [(30, []), (9, ["PC0517"])])
@@ -44,7 +44,7 @@ def test_pasted_logs_show_the_newest_blocks(length: int, warned: list[str]) -> N
     """Ids fall where one log ends and the next begins; one that is shown twice is told apart, with one warning."""
     one = _read("table.json")
     log = one["transcript"][:length] * (150 // length)
-    prompt = PACK.render(dict(one, transcript=log))
+    prompt = load_pack(PACK).render(dict(one, transcript=log))
     recent = next(section for section in prompt.report["sections"] if section["id"] == "recent")
     ids = [item["id"] for item in recent["items"]]
     assert [found.code for found in prompt.warnings] == warned

@@ -4,12 +4,12 @@ import json
 
 import pytest
 
-import promptc
 from promptc.diag.findings import PromptcError
 from tests.contract.sources import ROOT
+from tests.packs import load_pack
 
 FOLDER = ROOT / "fixtures" / "skills" / "base"
-PACK = promptc.load(FOLDER / "pack.yaml")
+PACK = "fixtures/skills/base"
 STATE = json.loads((FOLDER / "state.json").read_text(encoding="utf-8"))
 NAMES = [one["name"] for one in STATE["skills"]]
 
@@ -19,7 +19,7 @@ def test_no_skill_loses_more_than_one_form_before_another_loses_its_first():
     before: dict[str, int] = {}
     seen: set[tuple[int, ...]] = set()
     for budget in range(1500, 30_000, 250):
-        prompt = PACK.render(STATE, budget=budget)
+        prompt = load_pack(PACK).render(STATE, budget=budget)
         (told,) = [one for one in prompt.report["sections"] if one["id"] == "skills"]
         forms = {one["id"]: one.get("form", 0) for one in told["items"]}
         assert told["charge"] <= budget * 3 // 100
@@ -42,4 +42,4 @@ def test_no_skill_loses_more_than_one_form_before_another_loses_its_first():
 )
 def test_what_is_no_skill_is_refused(wrong):
     with pytest.raises(PromptcError):
-        PACK.load_state({**STATE, "skills": [{**STATE["skills"][0], **wrong}]})
+        load_pack(PACK).load_state({**STATE, "skills": [{**STATE["skills"][0], **wrong}]})

@@ -15,11 +15,12 @@ from promptc.diag.findings import FitError
 from promptc.operations.run import run_operation
 from tests.cases.case import FIXTURES, ROOT
 from tests.cases.schema_drawing import characters, from_schema
+from tests.packs import load_pack
 from tests.published import MODELS, check_published
 from tests.size import count_examples
 
 FOLDER = ROOT / "packs" / "tidepool"
-PACK = promptc.load(FOLDER)
+PACK = "packs/tidepool"
 BASE = FIXTURES / "tidepool" / "base"
 SCHEMA = json.loads((FOLDER / "state.schema.json").read_text(encoding="utf-8"))
 STRAIN = {"strength": (0, 0, 0), "room": (3, 2, 1), "walls": (4, 5, 1), "thread": (9, 9, 4)}
@@ -75,7 +76,7 @@ def _set(state: dict[str, Any], mood: str, variant: Mapping[str, str], band: str
 @pytest.mark.parametrize("band", STRAIN)
 @pytest.mark.parametrize(("mood", "variant"), VARIANTS, ids=lambda one: one if isinstance(one, str) else "-".join(one.values()))
 def test_every_mood_variant_and_band_of_a_crowded_table(mood: str, variant: Mapping[str, str], band: str) -> None:
-    prompt = PACK.render(_set(_read("crowd"), mood, variant, band))
+    prompt = load_pack(PACK).render(_set(_read("crowd"), mood, variant, band))
     system = _system(prompt)
     assert prompt.report["variants"] == {"mood": mood, "phase": mood, "precarity": band}
     assert re.findall("^# (Mood|Voice): (.*)$", system, re.MULTILINE) == [("Mood", mood), ("Voice", VOICES[band])]
@@ -96,7 +97,7 @@ def test_a_die_can_be_spent_only_while_nothing_is_locked(mood: str, is_asked: bo
     state["dice"]["locked"] = {"die": 4, "outcome": "costly"}
     if not is_asked:
         state["mood"]["name"] = mood
-    prompt = PACK.render(state, variants={"mood": mood} if is_asked else {})
+    prompt = load_pack(PACK).render(state, variants={"mood": mood} if is_asked else {})
     assert {tool["name"] for tool in prompt.tools} == _list_tools(state, mood)
     assert "spend_die" not in json.dumps([prompt.messages, prompt.tools])
     assert ("Locked: costly, by a 4" in _system(prompt)) == (mood == "action")
@@ -107,12 +108,12 @@ def test_guidance_of_all_moods_is_a_stable_prefix() -> None:
     for mood in TOOLS:
         heads = set()
         for name, band in product(("table", "crowd", "long"), STRAIN):
-            heads.add(_system(PACK.render(_set(_read(name), mood, {}, band))).partition("# Voice")[0])
+            heads.add(_system(load_pack(PACK).render(_set(_read(name), mood, {}, band))).partition("# Voice")[0])
         assert len(heads) == 1
 
 
 def test_downtime_has_no_way_to_engage() -> None:
-    prompt = PACK.render(_read("engaged"), format="anthropic", variants={"mood": "downtime"})
+    prompt = load_pack(PACK).render(_read("engaged"), format="anthropic", variants={"mood": "downtime"})
     body = prompt.to("anthropic")
     assert {tool["name"] for tool in body["tools"]} == {"think_as_dm", "speak_as_npc"}
     assert "You cannot engage from downtime" in _system(prompt) and "`engage`" not in _system(prompt)
@@ -120,7 +121,7 @@ def test_downtime_has_no_way_to_engage() -> None:
 
 @pytest.mark.dear
 def test_check_finds_nothing_to_mend() -> None:
-    assert [str(one) for one in PACK.check() if one.level != "note"] == []
+    assert [str(one) for one in load_pack(PACK).check() if one.level != "note"] == []
 
 
 # --- the action ---
@@ -136,7 +137,7 @@ BEGUN = re.compile(r"(?:<[^>\s]*|\[[^\]\s]*)\Z")
 @settings(max_examples=count_examples(60), deadline=None)
 def test_the_user_message_is_the_action_and_nothing_else(action: str, mood: str, name: str) -> None:
     """As typed, less empty lines around it, with special tokens, and what may begin one at the end, opened by a backslash."""
-    prompt = PACK.render({**_read(name), "action": action}, variants={"mood": mood})
+    prompt = load_pack(PACK).render({**_read(name), "action": action}, variants={"mood": mood})
     state = _read(name)
     place = -1 - len(state.get("turn", ()))
     said = re.sub(r"^(?:[^\S\r\n]*[\r\n])+", "", action).rstrip("\r\n")
@@ -181,7 +182,7 @@ def _words(message: Mapping[str, Any]) -> str:
 @given(history=_conversations(), budget=st.sampled_from([None, 3200, 3600, 4000, 5000]))
 @settings(max_examples=count_examples(60), deadline=None)
 def test_of_a_conversation_only_the_newest_whole_pairs_are_told(history: list[dict[str, Any]], budget: int | None) -> None:
-    prompt = PACK.render({**_read("table"), "history": history}, budget=budget)
+    prompt = load_pack(PACK).render({**_read("table"), "history": history}, budget=budget)
     told = [(message["role"], _words(message)) for message in prompt.messages[1:-1]]
     assert "NOISE" not in json.dumps(prompt.messages)
     turns = sorted({entry["turn"] for entry in history} - {99})[-12:]
@@ -227,7 +228,7 @@ def _tell(content: Any) -> str:
 @given(history=st.lists(_entries, max_size=40).map(lambda entries: sorted(entries, key=lambda entry: entry["turn"])))
 @settings(max_examples=count_examples(300), deadline=None)
 def test_whatever_a_conversation_holds_the_history_is_whole_pairs(history: list[dict[str, Any]]) -> None:
-    prompt = PACK.render({**_read("table"), "history": history})
+    prompt = load_pack(PACK).render({**_read("table"), "history": history})
     told = [(message["role"], _tell(message["content"])) for message in prompt.messages[1:-1]]
     assert [role for role, _ in told] == ["user", "assistant"] * (len(told) // 2)
     assert told == _pair(history)[-24:]
@@ -237,7 +238,7 @@ def test_whatever_a_conversation_holds_the_history_is_whole_pairs(history: list[
 @given(history=st.lists(_entries, max_size=30))
 @settings(max_examples=count_examples(100), deadline=None)
 def test_turns_out_of_order_are_whole_pairs_too(history: list[dict[str, Any]]) -> None:
-    prompt = PACK.render({**_read("table"), "history": history})
+    prompt = load_pack(PACK).render({**_read("table"), "history": history})
     told = [(message["role"], _tell(message["content"])) for message in prompt.messages[1:-1]]
     pairs = _pair(history)
     assert len(told) == min(24, len(pairs)) and len(told) % 2 == 0
@@ -291,7 +292,7 @@ def test_a_pair_that_the_look_back_cuts_apart_is_not_told_by_half(between: int, 
 
 def _list_told(history: list[dict[str, Any]]) -> list[int]:
     """The ids of the history's items."""
-    sections = PACK.render({**_read("table"), "history": history}).report["sections"]
+    sections = load_pack(PACK).render({**_read("table"), "history": history}).report["sections"]
     return [int(item["id"]) for section in sections if section["id"] == "history" for item in section["items"]]
 
 
@@ -320,7 +321,7 @@ def test_whatever_a_model_calls_a_tool_with_the_turn_is_rendered(calls: list[tup
     for place, (name, given_) in enumerate(calls):
         turn.append({"role": "assistant", "content": [{"type": "tool_use", "id": f"t{place}", "name": name, "input": given_}]})
         turn.append({"role": "user", "content": [{"type": "tool_result", "tool_use_id": f"t{place}", "content": "Noted."}]})
-    prompt = PACK.render({**_read("table"), "turn": turn}, variants={"mood": mood})
+    prompt = load_pack(PACK).render({**_read("table"), "turn": turn}, variants={"mood": mood})
     assert len(re.findall("^# (?:This|The outcome)", _system(prompt), re.MULTILINE)) == 1
     assert [part["type"] for message in prompt.messages[-2 * len(calls) :] for part in message["content"] if calls] == [
         "tool_use",
@@ -382,13 +383,13 @@ def _call(mood: str, name: str, said: dict[str, Any], costs: list[str]) -> str:
         {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t", "content": "Noted."}]},
     ]
     state = {**_read("table"), "turn": turn, "costs": [{"cost": cost} for cost in costs]}
-    return _system(PACK.render(state, variants={"mood": mood}))
+    return _system(load_pack(PACK).render(state, variants={"mood": mood}))
 
 
 @pytest.mark.parametrize(("name", "mood"), [("engaged", "action"), ("resolved", "aftermath"), ("accepted", "downtime")])
 def test_a_change_of_mood_keeps_all_that_is_no_mood(name: str, mood: str) -> None:
     """The same state in the new mood: world and conversation are the same, to the byte."""
-    before, after = PACK.render(_read(name)), PACK.render(_read(name), variants={"mood": mood})
+    before, after = load_pack(PACK).render(_read(name)), load_pack(PACK).render(_read(name), variants={"mood": mood})
     assert before.messages[1:] == after.messages[1:]
     for section in ("player", "location", "npcs", "clocks", "threads", "past", "beats", "history", "action", "turn"):
         assert before.read_sections(section) == after.read_sections(section)
@@ -402,10 +403,10 @@ def test_a_change_of_mood_keeps_all_that_is_no_mood(name: str, mood: str) -> Non
 @pytest.mark.parametrize("mood", TOOLS)
 @pytest.mark.parametrize("name", ["table", "engaged", "resolved", "long"])
 def test_every_mood_is_a_body_that_each_provider_takes(name: str, mood: str, provider: str) -> None:
-    body = PACK.render(_read(name), format=provider, variants={"mood": mood}).to(provider, MODELS[provider])
+    body = load_pack(PACK).render(_read(name), format=provider, variants={"mood": mood}).to(provider, MODELS[provider])
     check_published(provider, body)
     names = [part["name"] for part in _find_named(body["tools"])]
-    assert names == [tool["name"] for tool in PACK.render(_read(name), variants={"mood": mood}).tools]
+    assert names == [tool["name"] for tool in load_pack(PACK).render(_read(name), variants={"mood": mood}).tools]
     assert set(names) == _list_tools(_read(name), mood)
 
 
@@ -430,14 +431,17 @@ def test_twenty_beats_are_not_yet_due() -> None:
     state = _read("long")
     for count in (20, 21):
         state["scene"]["beats"] = [f"Beat {place}." for place in range(count)]
-        assert PACK.render(state).report["flags"].get("due", []) == ["compress_scene"] * (count > 20)
+        assert load_pack(PACK).render(state).report["flags"].get("due", []) == ["compress_scene"] * (count > 20)
 
 
 @pytest.mark.parametrize("delta", [2, 2.0, -2.0, 9, -9, 0.0, 10, -99999, 1e300, -1e300])
 def test_stress_and_coin_stay_integers(delta: float) -> None:
     answer = json.loads((FIXTURES / "tidepool" / "answers" / "scene.json").read_text(encoding="utf-8"))
     done = run_operation(
-        PACK, _read("long"), "compress_scene", answers={"scene": json.dumps({**answer, "stressDelta": delta, "coinDelta": delta})}
+        load_pack(PACK),
+        _read("long"),
+        "compress_scene",
+        answers={"scene": json.dumps({**answer, "stressDelta": delta, "coinDelta": delta})},
     )
     stress, coin = done.value["player"]["stress"], done.value["player"]["coin"]
     assert done.fallbacks == (("scene",) if abs(delta) > 9 else ()) and type(stress) is type(coin) is int
@@ -447,8 +451,8 @@ def test_stress_and_coin_stay_integers(delta: float) -> None:
 
 def test_a_second_compression_finds_nothing_to_do() -> None:
     answer = (FIXTURES / "tidepool" / "answers" / "scene.md").read_text(encoding="utf-8")
-    first = run_operation(PACK, _read("long"), "compress_scene", answers={"scene": answer})
-    second = run_operation(PACK, first.value, "compress_scene")
+    first = run_operation(load_pack(PACK), _read("long"), "compress_scene", answers={"scene": answer})
+    second = run_operation(load_pack(PACK), first.value, "compress_scene")
     assert first.is_changed and not first.fallbacks
     assert not second.is_changed and second.value == first.value
 
@@ -460,7 +464,7 @@ def test_a_second_compression_finds_nothing_to_do() -> None:
 @settings(max_examples=count_examples(120), deadline=None)
 def test_a_drawn_state_is_rendered_or_does_not_fit(state: dict[str, Any], mood: str | None, budget: int | None) -> None:
     try:
-        prompt = PACK.render(state, variants={"mood": mood} if mood else {}, budget=budget)
+        prompt = load_pack(PACK).render(state, variants={"mood": mood} if mood else {}, budget=budget)
     except FitError:
         assert budget is not None, "what is drawn is small"
     else:
@@ -471,6 +475,6 @@ def test_a_drawn_state_is_rendered_or_does_not_fit(state: dict[str, Any], mood: 
 @given(state=from_schema(SCHEMA))
 @settings(max_examples=count_examples(60), deadline=None)
 def test_a_drawn_state_is_compressed_without_a_model(state: dict[str, Any]) -> None:
-    done = run_operation(PACK, state, "compress_scene")
+    done = run_operation(load_pack(PACK), state, "compress_scene")
     assert done.value.get("scene", {}).get("beats", []) == []
-    assert PACK.render(done.value, budget=100_000).report["flags"].get("due") is None
+    assert load_pack(PACK).render(done.value, budget=100_000).report["flags"].get("due") is None

@@ -10,6 +10,7 @@ import pytest
 import promptc
 from promptc.diag.findings import FitError
 from tests.cases.case import FIXTURES, ROOT
+from tests.packs import load_pack
 
 FOLDER = ROOT / "packs" / "whispercross"
 LAYERS = ["core", "ruleset", "world", "entry", "entry_start", "npc", "game_state", "player", "rng", "input"]
@@ -29,7 +30,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 def _walk(store: str, state: str, patches: tuple[str, ...], step: int) -> Iterator[promptc.Prompt | None]:
     """A render at each budget, from too little to more than is needed; None where it does not fit."""
-    pack = promptc.load(FOLDER)
+    pack = load_pack("packs/whispercross")
     loaded = pack.load_state((FIXTURES / "whispercross" / "base" / f"{state}.json").read_bytes())
     for budget in range(780, 2700, step):
         try:

@@ -425,11 +425,11 @@ def test_an_endpoint_is_asked_one_by_one(here, run, monkeypatch):
 
 
 def test_a_long_wait_is_told(here, run, monkeypatch):
-    monkeypatch.setattr("promptc.cli.commands.apply_io._PATIENCE", 0.01)
+    monkeypatch.setattr("promptc.cli.commands.apply._PATIENCE", 0.01)
     with _Model(_write, delay=0.5) as model:
         done = run("apply", "logbook", "digest", "state.json", *model.flags)
         assert done.code == 0 and "waiting for small at http://localhost" in done.err
-    monkeypatch.setattr("promptc.cli.commands.apply_io._PATIENCE", 600)
+    monkeypatch.setattr("promptc.cli.commands.apply._PATIENCE", 600)
     with _Model(_write) as model:
         assert "waiting" not in run("apply", "logbook", "digest", "state.json", *model.flags).err
 

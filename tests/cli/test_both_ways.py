@@ -160,8 +160,8 @@ def test_a_second_render_is_warm(run, keep, monkeypatch):
 def test_a_state_under_another_tier_is_warm(run, monkeypatch):
     """All tiers of a choice are kept with it; another choice is found afresh, and kept with what was there."""
     loads = []
-    load = api._load_files
-    monkeypatch.setattr(api, "_load_files", lambda path: loads.append(path) or load(path))
+    load = api._PackSource.load
+    monkeypatch.setattr(api._PackSource, "load", lambda files: loads.append(files.path) or load(files))
     pack, calm = str(ROOT / "packs/sentinel"), str(ROOT / "fixtures/sentinel/base/table.json")
     full = str(ROOT / "fixtures/sentinel/base/overfull.json")
     run("render", pack, calm)

@@ -27,6 +27,7 @@ def test_the_picture_is_xml_with_a_row_a_turn(run, talk):
     assert texts.count("clock changed, state key /now") == 11
 
 
+@pytest.mark.dear
 def test_files_and_a_session_are_one_session(run, talk, tmp_path):
     for number, line in enumerate(talk[:3], 1):
         (tmp_path / f"{number}.json").write_text(line, encoding="utf-8")
@@ -127,6 +128,7 @@ def test_a_session_that_its_provider_does_not_take_is_refused_as_its_turns_are(r
     assert "PC0560" in run("test", ".").out
 
 
+@pytest.mark.dear
 def test_the_figures_of_a_try_stand_beside_those_of_the_file(run, talk):
     asked = ("cache", "base", "--session", "base/session.jsonl", "--json")
     plain, tried = json.loads(run(*asked).out), json.loads(run(*asked, "--try", "sections.notes.items.limit=1").out)

@@ -47,7 +47,7 @@ def test_help_of_a_command_is_its_help(command, run):
         ("help rendr", ("`rendr`", "did you mean `render`?")),
         ("help index biuld", ("`index biuld`", "did you mean `build`?")),
         ("help render more", ("`render more`", "`promptc help` lists the commands")),
-        ("help tune", ("this version has no command `tune` yet",)),
+        ("help doctor", ("this version has no command `doctor` yet",)),
         ("lint", ("did you mean `check`?",)),
         ("version", ("did you mean `promptc --version`?",)),
         ("pc0531", ("`promptc rule PC0531` explains",)),

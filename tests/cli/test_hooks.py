@@ -113,6 +113,7 @@ def _run_step(there: Path, name: str) -> tuple[subprocess.CompletedProcess[str],
     return done, outputs
 
 
+@pytest.mark.dear
 def test_the_steps_of_the_action_run(there: Path) -> None:
     done, outputs = _run_step(there, "check")
     assert done.returncode == 0, done.stderr
@@ -134,6 +135,7 @@ def test_a_step_that_finds_something_fails_and_leaves_its_files(there: Path) -> 
     assert "1 failed" in summary
 
 
+@pytest.mark.dear
 def test_a_check_that_fails_tells_why_and_fails_the_step(there: Path) -> None:
     manifest = there / "packs" / "starter" / "pack.yaml"
     manifest.write_text(manifest.read_text(encoding="utf-8").replace("sections:", "sectoins:"), encoding="utf-8")

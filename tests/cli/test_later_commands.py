@@ -21,8 +21,7 @@ def test_the_later_commands_are_those_the_language_names():
 @pytest.mark.parametrize(
     ("word", "says"),
     [
-        ("tune", "this version has no command `tune` yet"),
-        ("serve", "this version has no command `serve` yet"),
+        ("doctor", "this version has no command `doctor` yet"),
         ("rendr", "did you mean `render`?"),
         ("chck", "did you mean `check`?"),
         ("frobnicate", "`promptc help` lists the commands"),

@@ -192,6 +192,7 @@ def test_a_cell_that_is_a_formula_is_told_as_text():
     )
 
 
+@pytest.mark.dear
 def test_it_is_as_wide_as_asked(run, monkeypatch):
     monkeypatch.chdir(ROOT)
     for width in (50, 80, 200):

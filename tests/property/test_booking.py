@@ -17,9 +17,12 @@ from promptc.operations.results import StateDiff
 from promptc.operations.run import run_operation
 from promptc.operations.state_file import apply_to_file, rewrite_state
 from tests.contract.sources import ROOT
+from tests.packs import load_pack
 from tests.size import count_examples
 
-SENTINEL, TIDEPOOL, COMPANION = (promptc.load(ROOT / "packs" / name) for name in ("sentinel", "tidepool", "companion"))
+SENTINEL = "packs/sentinel"
+TIDEPOOL = "packs/tidepool"
+COMPANION = "packs/companion"
 CALM = json.loads((ROOT / "fixtures" / "sentinel" / "calm" / "state.json").read_text())
 LONG = json.loads((ROOT / "fixtures" / "tidepool" / "base" / "long.json").read_text())
 
@@ -75,8 +78,8 @@ def _count_hinges(state: Any) -> int:
 def test_the_hinges_never_become_fewer(answers: list[Any], operation: str) -> None:
     state = CALM
     for answer in answers:
-        done = run_operation(SENTINEL, state, operation, answers={"digest": json.dumps(answer)})
-        SENTINEL.load_state(done.value)
+        done = run_operation(load_pack(SENTINEL), state, operation, answers={"digest": json.dumps(answer)})
+        load_pack(SENTINEL).load_state(done.value)
         assert _count_hinges(done.value) >= _count_hinges(state) > 0 and done.value["digest"]["standing_reasons"]
         kept = [one for one in done.archives if one.name == "digest"]
         assert [one.elements[0] for one in kept] == ([state["digest"]] if done.value["digest"] != state["digest"] else [])
@@ -115,10 +118,10 @@ def test_a_scene_that_is_restored_and_folded_again_is_booked_as_if_for_the_first
     with TemporaryDirectory() as made:
         folder = _start(start, made)
         for answer in answers:
-            _restore(TIDEPOOL, folder)
+            _restore(load_pack(TIDEPOOL), folder)
             assert json.loads((folder / "s.json").read_bytes())["scene"] == start["scene"]
-            done = _do(TIDEPOOL, folder, "compress_scene", {"scene": answer})
-            assert done == run_operation(TIDEPOOL, start, "compress_scene", answers={"scene": json.dumps(answer)}).value
+            done = _do(load_pack(TIDEPOOL), folder, "compress_scene", {"scene": answer})
+            assert done == run_operation(load_pack(TIDEPOOL), start, "compress_scene", answers={"scene": json.dumps(answer)}).value
 
 
 @pytest.mark.dear
@@ -131,10 +134,12 @@ def test_an_operation_of_sentinel_that_is_restored_and_done_again_is_done_once(a
         folder = _start(start, made)
         for answer in answers:
             given_ = {"digest": answer} if operation != "clear" else {}
-            _restore(SENTINEL, folder)
+            _restore(load_pack(SENTINEL), folder)
             assert {**json.loads((folder / "s.json").read_bytes()), "history": []} == {**start, "history": []}
-            done = _do(SENTINEL, folder, operation, given_)
-            once = run_operation(SENTINEL, start, operation, answers={name: json.dumps(one) for name, one in given_.items()}).value
+            done = _do(load_pack(SENTINEL), folder, operation, given_)
+            once = run_operation(
+                load_pack(SENTINEL), start, operation, answers={name: json.dumps(one) for name, one in given_.items()}
+            ).value
             assert {**done, "history": []} == {**once, "history": []}
 
 
@@ -154,21 +159,23 @@ def test_of_beats_that_were_played_on_only_the_rest_is_booked(delta: int, more: 
     whole = {**answer, "summary": "It ended.", "consequenceSeeds": [], "stressDelta": more, "coinDelta": 10 * more}
     with TemporaryDirectory() as made:
         folder = _start(start, made)
-        once = _do(TIDEPOOL, folder, "compress_scene", {"scene": answer})
+        once = _do(load_pack(TIDEPOOL), folder, "compress_scene", {"scene": answer})
         player = {**once["player"], "stress": once["player"]["stress"] + played}
         _start({**once, "player": player, "scene": {**once["scene"], "beats": lines}}, made)
-        _restore(TIDEPOOL, folder)
-        twice = _do(TIDEPOOL, folder, "compress_scene", {"scene": whole})
+        _restore(load_pack(TIDEPOOL), folder)
+        twice = _do(load_pack(TIDEPOOL), folder, "compress_scene", {"scene": whole})
     assert (twice["player"]["stress"], twice["player"]["coin"]) == (5 + played + more, 500 + 10 * more)
     assert [one["summary"] for one in twice["scenes"]] == [LONG["scenes"][0]["summary"], "It ended."]
     assert twice["seeds"] == LONG["seeds"]
 
 
 def test_a_new_scene_that_begins_and_ends_as_an_old_one_is_a_scene_of_its_own() -> None:
-    first = run_operation(TIDEPOOL, LONG, "compress_scene", answers={"scene": json.dumps(SCENE)}).value
+    first = run_operation(load_pack(TIDEPOOL), LONG, "compress_scene", answers={"scene": json.dumps(SCENE)}).value
     beats = LONG["scene"]["beats"]
     other = {**first, "scene": {"beats": [beats[0], "Something else happened.", beats[-1]]}}
-    second = run_operation(TIDEPOOL, other, "compress_scene", answers={"scene": json.dumps({**SCENE, "consequenceSeeds": ["More."]})}).value
+    second = run_operation(
+        load_pack(TIDEPOOL), other, "compress_scene", answers={"scene": json.dumps({**SCENE, "consequenceSeeds": ["More."]})}
+    ).value
     assert len(second["scenes"]) == len(first["scenes"]) + 1 == len(LONG["scenes"]) + 2
     assert second["seeds"] == [*first["seeds"], "More."]
     assert second["player"]["stress"] == LONG["player"]["stress"] + 2
@@ -183,8 +190,8 @@ def test_a_new_scene_that_begins_and_ends_as_an_old_one_is_a_scene_of_its_own() 
 def test_what_a_judge_found_leaves_a_valid_state(found: Any, full: bool) -> None:
     old = {"at": "", "persona": "wren", "memories": [], "loops": []}
     state = {"transcript": "Hello.", "learned": [old] * (1000 if full else 1)}
-    done = run_operation(COMPANION, state, "learn", answers={"found": json.dumps(found)})
-    COMPANION.load_state(done.value)
+    done = run_operation(load_pack(COMPANION), state, "learn", answers={"found": json.dumps(found)})
+    load_pack(COMPANION).load_state(done.value)
     assert all(one["content"].strip("\ufeff \x85\x1c") for entry in done.value["learned"] for one in entry["memories"])
 
 
@@ -258,8 +265,8 @@ def test_a_session_that_was_closed_and_restored_is_closed_once(answer: str, writ
     with TemporaryDirectory() as made:
         folder = _start(talk, made)
         for _ in range(times):
-            done = _do(COMPANION, folder, "close", asked)
-            assert done == run_operation(COMPANION, talk, "close", answers={"summary": json.dumps(asked["summary"])}).value
+            done = _do(load_pack(COMPANION), folder, "close", asked)
+            assert done == run_operation(load_pack(COMPANION), talk, "close", answers={"summary": json.dumps(asked["summary"])}).value
             assert done["session_summary"]["about"] == answer and done["session_state"]["closed_to"] == "2026-03-14T19:31:02Z"
-            _restore(COMPANION, folder)
+            _restore(load_pack(COMPANION), folder)
             assert json.loads((folder / "s.json").read_bytes()) == talk

@@ -7,13 +7,18 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from promptc.passes.fit.grant import Claim, count_shares
+from promptc.model.section import Ratio
+from promptc.passes.fit.fit import Claim, count_shares
 from tests.property.drawing.packs import Drawn
 from tests.property.load_drawn import load_drawn
 from tests.property.oracle.granting import share_out
 
 _AMOUNTS = st.integers(0, 60)
-_WEIGHTS = st.sampled_from([Fraction(1), Fraction(2), Fraction(3), Fraction(1, 2), Fraction(333, 1000), Fraction(3, 20)])
+_WEIGHTS = st.sampled_from([Ratio(1), Ratio(2), Ratio(3), Ratio(1, 2), Ratio(333, 1000), Ratio(3, 20)])
+
+
+def _exact(ratio: Ratio) -> Fraction:
+    return Fraction(ratio.numerator, ratio.denominator)
 
 
 @st.composite
@@ -21,7 +26,7 @@ def claims(draw: st.DrawFn, letter: str) -> dict[str, Claim]:
     """Up to three claims, with ceilings that may lie under the floor, between tokens, or far up."""
     count = draw(st.integers(0, 3))
     return {
-        f"{letter}{place}": Claim(draw(_AMOUNTS), Fraction(draw(st.integers(0, 900)), draw(st.sampled_from([1, 3, 7, 10]))), draw(_WEIGHTS))
+        f"{letter}{place}": Claim(draw(_AMOUNTS), Ratio(draw(st.integers(0, 900)), draw(st.sampled_from([1, 3, 7, 10]))), draw(_WEIGHTS))
         for place in range(count)
     }
 
@@ -48,10 +53,10 @@ def test_no_share_falls_as_the_total_grows(parts: list[tuple[int, int, int]], gr
 
     def share(total: int) -> dict[str, int]:
         percents = {
-            f"p{place}": Claim(floor, min(Fraction(demand + 100), Fraction(part, 100) * total), Fraction(part, 100))
+            f"p{place}": Claim(floor, min(Ratio(demand + 100), Ratio(part, 100) * total), Ratio(part, 100))
             for place, (floor, part, demand) in enumerate(parts)
         }
-        capped = {name: Claim(one.floor, Fraction(parts[0][1], 100) * total, one.weight) for name, one in list(grows.items())[:2]}
+        capped = {name: Claim(one.floor, Ratio(parts[0][1], 100) * total, one.weight) for name, one in list(grows.items())[:2]}
         every = {**percents, **grows, **capped}
         return count_shares(percents, {**grows, **capped}, total - sum(one.floor for one in every.values()))
 
@@ -63,7 +68,9 @@ def test_no_share_falls_as_the_total_grows(parts: list[tuple[int, int, int]], gr
 @given(claims("p"), claims("g"), st.integers(-20, 300))
 def test_shares_are_those_of_the_definition(percents: dict[str, Claim], grows: dict[str, Claim], room: int) -> None:
     """Max-min fair filling, found by trying every way in which the claims can lie."""
-    plain = [{name: (Fraction(one.floor), one.ceiling, one.weight) for name, one in group.items()} for group in (percents, grows)]
+    plain = [
+        {name: (Fraction(one.floor), _exact(one.ceiling), _exact(one.weight)) for name, one in group.items()} for group in (percents, grows)
+    ]
     assert count_shares(percents, grows, room) == share_out(plain[0], plain[1], Fraction(room))
 
 
@@ -72,7 +79,7 @@ def test_what_is_left_over_is_less_than_a_token_each(grows: dict[str, Claim], ro
     """The spare stays unused: rounding down loses less than a token a section, unless all have what they can take."""
     shares = count_shares({}, grows, room)
     spent = sum(shares[name] - grows[name].floor for name in grows)
-    wanted = sum((max(Fraction(0), one.ceiling - one.floor) for one in grows.values()), Fraction(0))
+    wanted = sum((max(Ratio(0), one.ceiling - one.floor) for one in grows.values()), Ratio(0))
     assert spent > min(room, wanted) - len(grows) if grows else spent == 0
 
 
@@ -81,10 +88,10 @@ def test_what_is_left_over_is_less_than_a_token_each(grows: dict[str, Claim], ro
 def test_what_percentages_do_not_claim_goes_on_to_grow(parts: list[tuple[int, int, int]], floor: int, total: int) -> None:
     """All of it, and to no other percentage: each of those stays within its part of the total."""
     percents = {
-        f"p{place}": Claim(least, min(Fraction(least + demand), Fraction(part, 100) * total), Fraction(part, 100))
+        f"p{place}": Claim(least, min(Ratio(least + demand), Ratio(part, 100) * total), Ratio(part, 100))
         for place, (least, part, demand) in enumerate(parts)
     }
-    grows = {"rest": Claim(floor, Fraction(10_000), Fraction(1))}
+    grows = {"rest": Claim(floor, Ratio(10_000), Ratio(1))}
     room = max(0, total - floor - sum(one.floor for one in percents.values()))
     shares = count_shares(percents, grows, room)
     taken = sum(shares[name] - one.floor for name, one in percents.items())

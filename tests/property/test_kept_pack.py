@@ -1,8 +1,10 @@
-"""A pack from the cache is the pack of its files: whatever byte of whatever file changes, the same comes of it as without a cache."""
+"""A pack from the cache is the pack of its files: whatever byte of whatever file changes, the same comes of it as without a cache. So is
+one that is loaded again, from what an earlier load made."""
 
 import json
 import shutil
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,7 +13,7 @@ from hypothesis import strategies as st
 
 from promptc.api import Pack
 from promptc.cache import Cache
-from promptc.diag.findings import PromptcError
+from promptc.diag.findings import Diagnostic, PromptcError
 from promptc.frontend.kept_pack import find_kept
 
 STATE = {"name": "Ida", "turn": 3, "lines": ["one", "two", "three"]}
@@ -81,9 +83,13 @@ class _Trial:
             (folder / name).write_bytes(text.encode())
 
     def render(self, *, cached: bool) -> object:
+        """What comes of a render of the pack as it is."""
+        return self.show(lambda: Pack.load(self.pack, self.cache if cached else None))
+
+    def show(self, load: Callable[[], Pack]) -> object:
         """What comes of a render: messages, what is offered beside them, and warnings; or the findings."""
         try:
-            with Pack.load(self.pack, self.cache if cached else None) as pack:
+            with load() as pack:
                 prompt = pack.render(pack.load_state(json.dumps(STATE).encode()))
                 offered = json.dumps([prompt.tools, prompt.response])  # with the order of their keys
                 return prompt.messages, offered, prompt.tokens, prompt.warnings, prompt.report
@@ -134,6 +140,77 @@ def test_a_changed_file_misses(trial, name, change):
         path.rmdir() if path.is_dir() and not path.is_symlink() else path.unlink(missing_ok=True)
         path.write_bytes(whole)
     assert trial.render(cached=True) == before
+
+
+@given(st.sampled_from(PLACES), st.integers(1, 255), st.sampled_from([(), (("sections.input.pinned", "false"),)]))
+def test_a_pack_that_is_loaded_again_is_the_pack_of_its_files(trial, place, change, tries):
+    name, at = place
+    path = trial.folder / name
+    whole = FILES[name].encode()
+    path.write_bytes(whole)
+    before = Pack.load(trial.pack, tries=tries)
+    path.write_bytes(whole[:at] + bytes([whole[at] ^ change]) + whole[at + 1 :])
+    try:
+        assert trial.show(before.reload) == trial.show(lambda: Pack.load(trial.pack, tries=tries))
+    finally:
+        path.write_bytes(whole)
+    again = before.reload()
+    assert trial.show(lambda: again) == trial.show(lambda: before) == trial.show(lambda: Pack.load(trial.pack, tries=tries))
+    assert again.inputs == before.inputs
+
+
+_MOVING = {
+    "base": """\
+promptc: 1
+name: base
+version: 1.0.0
+tokenizer: chars/4
+budget: 400
+define:
+  share(n): |
+    n / state.guests
+sections: [{id: talk, text: Hello.}]
+""",
+    "own": """\
+promptc: 1
+extends: ../base
+name: own
+version: 1.0.0
+sections:
+  talk:
+    text: |
+      {{ share(3) }}
+""",
+    "alone": """\
+promptc: 1
+name: alone
+version: 1.0.0
+tokenizer: chars/4
+budget: 400
+sections:
+  - id: talk
+    text: |
+      {{ 3 / state.guests }}
+""",
+}
+
+
+@pytest.mark.parametrize(("pack", "moved", "text"), [("alone", "alone", "{{ 3"), ("own", "own", "{{ share"), ("own", "base", "n / state")])
+def test_a_text_that_moves_under_its_key_is_found_where_it_stands_now(tmp_path: Path, pack: str, moved: str, text: str) -> None:
+    """It begins at the same place, it is the same text, and yet what fails in it stands two columns on."""
+    for name, manifest in _MOVING.items():
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "pack.yaml").write_text(manifest, encoding="utf-8")
+    before = Pack.load(tmp_path / pack)
+    first = _fail(before)
+    (tmp_path / moved / "pack.yaml").write_text(_MOVING[moved].replace(text, f"  {text}"), encoding="utf-8")
+    assert _fail(before.reload()) == _fail(Pack.load(tmp_path / pack)) != first
+
+
+def _fail(pack: Pack) -> tuple[Diagnostic, ...]:
+    with pytest.raises(PromptcError) as wrong:
+        pack.render({"guests": 0})
+    return wrong.value.diagnostics
 
 
 def _change(path: Path, whole: bytes, change: str) -> None:

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import promptc
 from promptc.operations.results import Archive, OperationResult
 from promptc.operations.run import run_operation
 from promptc.template.runtime.run import Run
 from tests.contract.sources import ROOT
+from tests.packs import load_pack
 from tests.unit.operations.small import write_pack
 
-SENTINEL = promptc.load(ROOT / "packs" / "sentinel")
+SENTINEL = "packs/sentinel"
 CALM = json.loads((ROOT / "fixtures" / "sentinel" / "calm" / "state.json").read_text())
 LENGTH = 2000
 """Characters of a field of a digest; a longer one is cut."""
@@ -101,8 +101,8 @@ def test_any_answer_ends_in_a_valid_state(small: Any, digest: str, summary: str)
 
 @given(digest=answers, summary=answers)
 def test_any_answer_makes_a_checkpoint(digest: str, summary: str) -> None:
-    done = run_operation(SENTINEL, CALM, "checkpoint", {"summary": True}, {"digest": digest, "summary": summary})
-    SENTINEL.load_state(done.value)
+    done = run_operation(load_pack(SENTINEL), CALM, "checkpoint", {"summary": True}, {"digest": digest, "summary": summary})
+    load_pack(SENTINEL).load_state(done.value)
     assert len(done.value["transcript"]) == 12 and done.value["summary"].strip()
 
 
@@ -114,9 +114,9 @@ def test_a_second_call_with_the_same_answers_finds_nothing_to_do(state: Any, ope
     asked = {} if operation == "clear" else given_answers if with_summary and args else {"digest": json.dumps(DIGEST)}
     if asked:  # an answer keeps each hinge and open thread of the digest, or says that it is closed
         state = {**state, "digest": {**state.get("digest", {}), "hinge_index": [], "open_threads": []}}
-    first = run_operation(SENTINEL, state, operation, args, asked)
+    first = run_operation(load_pack(SENTINEL), state, operation, args, asked)
     assert not first.fallbacks
-    assert run_operation(SENTINEL, first.value, operation, args, asked).value == first.value
+    assert run_operation(load_pack(SENTINEL), first.value, operation, args, asked).value == first.value
 
 
 def _has_points(answer: str, points: list[str]) -> bool:
@@ -155,7 +155,7 @@ def _put_back(archive: Archive, stayed: list[Any]) -> list[Any]:
 @given(state=states)
 def test_the_digest_without_a_model_forgets_nothing(state: Any) -> None:
     before = deepcopy(state)
-    done = run_operation(SENTINEL, state, "checkpoint", {"summary": True})
+    done = run_operation(load_pack(SENTINEL), state, "checkpoint", {"summary": True})
     assert state == before and done.fallbacks == ("digest", "summary")
     digest, old = done.value["digest"], state.get("digest", {})
     for key, parts in (
@@ -171,7 +171,7 @@ def test_the_digest_without_a_model_forgets_nothing(state: Any) -> None:
     marked = [block for block in state.get("transcript", []) if any(tag.startswith("hinge:") for tag in block.get("tags", []))]
     told = {(one["situation"], one["choice"]) for one in digest["hinge_index"][len(old.get("hinge_index", [])) :]}
     assert bool(told) <= bool(marked)
-    again = run_operation(SENTINEL, {**state, "digest": digest}, "compress").value["digest"]
+    again = run_operation(load_pack(SENTINEL), {**state, "digest": digest}, "compress").value["digest"]
     assert _fits(digest) is False or again == digest, "made twice, it is the same"
 
 
@@ -204,14 +204,16 @@ def _fits(digest: Any) -> bool:
 def test_of_more_than_the_schema_takes_the_newest_stay(count: int) -> None:
     held = [{"situation": f"s{n}", "choice": f"c{n}", "consequence": "x"} for n in range(count)]
     log = [{"id": n, "type": "CHOICE", "text": f"I turn key {n}.", "tags": [f"hinge:{n}"]} for n in range(30)]
-    digest = run_operation(SENTINEL, {"input": "", "digest": {"hinge_index": held}, "transcript": log}, "checkpoint").value["digest"]
+    digest = run_operation(load_pack(SENTINEL), {"input": "", "digest": {"hinge_index": held}, "transcript": log}, "checkpoint").value[
+        "digest"
+    ]
     assert len(digest["hinge_index"]) == MOST and digest["hinge_index"][-1]["choice"] == "I turn key 29."
     assert digest["hinge_index"][: MOST - 30] == held[count + 30 - MOST :]
 
 
 def test_a_long_campaign_has_its_digest() -> None:
     log = [{"id": n, "type": "NARRATIVE", "text": "Rain.", "tags": ["hinge:x"] if n % 50 == 0 else []} for n in range(20_000)]
-    done = run_operation(SENTINEL, {"input": "", "transcript": log}, "checkpoint")
+    done = run_operation(load_pack(SENTINEL), {"input": "", "transcript": log}, "checkpoint")
     (moved,) = [one for one in done.archives if one.name == "transcript"]
     assert done.fallbacks == ("digest",) and len(moved.elements) == 19_988
     assert done.value["digest"]["hinge_index"]
@@ -240,7 +242,7 @@ def test_the_longest_lists_of_the_schema_have_their_digest(names: int, shift: in
         "threads": [{"name": text(n % names + shift), "trigger": text(n + MOST)} for n in most],
         "transcript": [{"id": n, "type": "CHOICE", "text": "A word. " * 800, "tags": [f"hinge:{n}"] * 100} for n in range(1_500)],
     }
-    held = run_operation(SENTINEL, state, "compress").value["digest"]
+    held = run_operation(load_pack(SENTINEL), state, "compress").value["digest"]
     assert {len(entries) for entries in held.values()} == {MOST}
     assert held["open_threads"][-1]["trigger"] == text(999)[:LENGTH], "the newest is told, and first"
 
@@ -260,7 +262,7 @@ def test_a_digest_without_a_model_costs_as_much_as_the_transcript_is_long(monkey
     for count in (2_000, 20_000):
         log = [{"id": n, "type": "INTEL", "text": "", "tags": [""] * 100} for n in range(count)]
         runs.clear()
-        run_operation(SENTINEL, {"input": "", "transcript": log}, "compress")
+        run_operation(load_pack(SENTINEL), {"input": "", "transcript": log}, "compress")
         spent.append(max(run.limits.steps - run.left for run in runs))
     assert spent[1] < 11 * spent[0]
     assert 10 * spent[1] < max(run.limits.steps for run in runs)

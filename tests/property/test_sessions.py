@@ -12,7 +12,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 
 from promptc.diag.findings import PromptcError, Span, UsageError
 from promptc.frontend.state import load_state, load_state_schema
-from promptc.session import LiveState
+from promptc.session import LiveState, LocalSchema
 from tests.property.drawing.draws import draw_any, draw_hostile
 from tests.property.drawing.state import LISTS, draw_elements, draw_turns
 from tests.property.drawing.words import draw_text
@@ -170,7 +170,7 @@ class ChangingState(RuleBasedStateMachine):
             load_state(self.value, self.schema, "state")
         except PromptcError:
             self.schema = None
-        self.live = LiveState(self.schema, "state")
+        self.live = LiveState(LocalSchema(self.schema) if self.schema is not None else None, "state")
         self.live.load(copy.deepcopy(self.value))
 
     @rule(data=st.data(), count=st.integers(1, 4))

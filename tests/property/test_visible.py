@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import promptc
 from promptc.explain.items import trace_items
 from promptc.model.messages import PROVIDERS
+from tests.packs import load_pack
 from tests.property.drawing.draws import draw_any, draw_long
 from tests.property.load_drawn import Library, Loaded
 from tests.property.proof import Proof, Tally
@@ -114,7 +115,7 @@ def campaigns(draw):
 
 @cache
 def _load() -> promptc.Pack:
-    return promptc.load(ROOT / "packs" / "worldarchitect")
+    return load_pack("packs/worldarchitect")
 
 
 @cache

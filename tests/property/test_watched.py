@@ -9,14 +9,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-import promptc
-from tests.cases.case import FIXTURES, ROOT
+from tests.cases.case import FIXTURES
+from tests.packs import load_pack
 from tests.property.drawing.draws import draw_any
 from tests.property.load_drawn import Library, Loaded
 from tests.property.proof import Proof, Tally
 from tests.size import count_examples
 
-SENTINEL = promptc.load(ROOT / "packs" / "sentinel")
+SENTINEL = "packs/sentinel"
 LOADED = json.loads((FIXTURES / "sentinel" / "base" / "loaded.json").read_text(encoding="utf-8"))
 WATCHED = 1000
 """The cap of the injected results."""
@@ -81,7 +81,7 @@ def test_sentinel_tells_the_tier_after_injecting() -> None:
     @given(loads(), notes)
     def hold(state: dict[str, Any], lengths: list[int]) -> None:
         results = [{"id": f"s{at}", "source": "search", "text": "It is written so. " * size} for at, size in enumerate(lengths)]
-        before, after = (SENTINEL.render(state | {"injected": some}) for some in ([], results))
+        before, after = (load_pack(SENTINEL).render(state | {"injected": some}) for some in ([], results))
         tiers = [one.report["strain"] for one in (before, after)]
         (spent, allowed), (more, same) = (one.report["pressure"]["before"] for one in (before, after))
         demand = next(one["demand"] for one in after.report["sections"] if one["id"] == "injected")

@@ -20,6 +20,7 @@ from promptc import batch as module
 from promptc.batch import Batch, RowRenderer, run_batch
 from promptc.diag.findings import DiskError, PromptcError, UsageError
 from promptc.files.atomic import GrowingFile
+from promptc.frontend.pack import ReadPack
 from tests.contract.sources import ROOT
 from tests.size import read_size
 
@@ -221,6 +222,16 @@ def test_a_change_that_one_state_does_not_take_is_that_states(tmp_path):
 
 
 # --- files ---
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_pack_is_compiled_once_for_all_runs(jobs, tmp_path, monkeypatch):
+    monkeypatch.setenv("PROMPTC_CACHE", str(tmp_path / "cache"))
+    (tmp_path / "rows").mkdir()
+    _, first, _ = run(tmp_path / "rows", [say(1), say(2)])
+    monkeypatch.setattr(ReadPack, "compile", None)
+    _, again, _ = run(tmp_path / "rows", [say(1), say(2)], existing="replace", jobs=jobs)
+    assert again == first
 
 
 def test_an_empty_file_is_no_rows(tmp_path):

@@ -9,6 +9,7 @@ from promptc.cli.main import main
 from promptc.diag.findings import FitError, UsageError
 from promptc.model.messages import PROVIDERS
 from tests.contract.sources import ROOT
+from tests.packs import load_pack
 
 BASE = ROOT / "fixtures" / "gatehouse" / "base"
 STATE = json.loads((BASE / "state.json").read_text(encoding="utf-8"))
@@ -37,7 +38,7 @@ def test_the_budget_is_kept_with_the_providers_overheads(pack, provider):
     assert plain.to(provider) == prompt.to(provider)
 
 
-TIDEPOOL = ROOT / "packs" / "tidepool"
+TIDEPOOL = "packs/tidepool"
 LONG = json.loads((ROOT / "fixtures" / "tidepool" / "base" / "long.json").read_text(encoding="utf-8"))
 ACCOUNTS = ("messages", "openai", "anthropic", "ollama")
 
@@ -48,7 +49,7 @@ ACCOUNTS = ("messages", "openai", "anthropic", "ollama")
 @pytest.mark.parametrize("provider", PROVIDERS)
 def test_whatever_it_was_fitted_to_the_body_is_that_of_the_provider(fitted, provider):
     """A prompt that fits one account may be over the budget in another's."""
-    tidepool = promptc.load(TIDEPOOL)
+    tidepool = load_pack(TIDEPOOL)
     for budget in (7000, 9000, 12000):
         prompt, wanted = tidepool.render(LONG, budget=budget, format=fitted), tidepool.render(LONG, budget=budget, format=provider)
         before = prompt.messages, prompt.tokens, prompt.report
@@ -58,7 +59,7 @@ def test_whatever_it_was_fitted_to_the_body_is_that_of_the_provider(fitted, prov
 
 
 def test_what_the_other_account_does_not_hold_is_an_error_that_names_both():
-    tidepool = promptc.load(TIDEPOOL)
+    tidepool = load_pack(TIDEPOOL)
     least = next(budget for budget in range(500, 9000, 50) if _fits(tidepool, budget, "messages"))
     prompt = tidepool.render(LONG, budget=least, format="messages")
     with pytest.raises(FitError, match=r"counted for `anthropic`; the prompt was fitted to the account of `messages`") as wrong:
@@ -67,7 +68,7 @@ def test_what_the_other_account_does_not_hold_is_an_error_that_names_both():
 
 
 def test_a_second_render_says_what_it_cut():
-    tidepool = promptc.load(TIDEPOOL)
+    tidepool = load_pack(TIDEPOOL)
     wanted = tidepool.render(LONG, budget=9000, format="anthropic")
     said = tidepool.render(LONG, budget=9000, format="messages").build_payload("anthropic").warnings
     assert said == (*wanted.warnings, *wanted.build_payload("anthropic").warnings)
@@ -75,7 +76,7 @@ def test_a_second_render_says_what_it_cut():
 
 def test_later_changes_of_what_was_given_change_no_body():
     state = json.loads(json.dumps(LONG))
-    choice, tidepool = {"mood": "downtime"}, promptc.load(TIDEPOOL)
+    choice, tidepool = {"mood": "downtime"}, load_pack(TIDEPOOL)
     prompt = tidepool.render(state, budget=9000, variants=choice, format="messages")
     body = prompt.to("openai")
     choice["mood"], state["input"] = "scene", "something else"

@@ -1,4 +1,4 @@
-"""Ratios compare and multiply as fractions do."""
+"""Ratios compare and reckon as fractions do."""
 
 import pickle
 from fractions import Fraction
@@ -25,10 +25,13 @@ def test_it_does_what_a_fraction_does(pair, other):
     assert (ratio.numerator, ratio.denominator, int(ratio), bool(ratio)) == (*fraction.as_integer_ratio(), int(fraction), bool(fraction))
 
 
-@given(PAIR, WHOLE)
-def test_it_multiplies_exactly(pair, factor):
-    product = Fraction(*pair) * factor
-    assert Ratio(*pair) * factor == Ratio(product.numerator, product.denominator)
+@given(PAIR, PAIR | WHOLE)
+def test_it_reckons_exactly(pair, other):
+    ratio, fraction = Ratio(*pair), Fraction(*pair)
+    second, third = (Ratio(*other), Fraction(*other)) if isinstance(other, tuple) else (other, other)
+    made = [ratio + second, ratio - second, ratio * second, second * ratio, *([ratio / second] if second else [])]
+    wanted = [fraction + third, fraction - third, fraction * third, third * fraction, *([fraction / third] if third else [])]
+    assert [(one.numerator, one.denominator) for one in made] == [one.as_integer_ratio() for one in wanted]
 
 
 @given(PAIR)
@@ -41,6 +44,8 @@ def test_equal_ones_are_one_key(pair):
 def test_nothing_is_divided_by_0():
     with pytest.raises(ZeroDivisionError):
         Ratio(1, 0)
+    with pytest.raises(ZeroDivisionError):
+        Ratio(1) / Ratio(0)
 
 
 def test_it_is_read_as_a_float():

@@ -14,22 +14,23 @@ from benchmarks.blocks import make_sentinel_state
 from promptc import session as live
 from promptc.frontend.state import StateSchema
 from promptc.session import share_parts
+from tests.packs import load_pack
 from tests.size import read_size
 
 ROOT = Path(__file__).parents[2]
-SENTINEL = promptc.load(ROOT / "packs/sentinel")
+SENTINEL = "packs/sentinel"
 BLOCK = {"id": 9_000, "type": "INTEL", "speaker": "ASH", "text": "The bridge is out.", "tags": []}
 
 
 def open_session(blocks=30):
     state = make_sentinel_state(blocks, 20)
-    session = SENTINEL.session()
+    session = load_pack(SENTINEL).session()
     session.render(state)
     return session, copy.deepcopy(state)
 
 
 def test_nothing_is_rendered_before_there_is_a_state():
-    session = SENTINEL.session()
+    session = load_pack(SENTINEL).session()
     assert session.state is None
     for act in (session.render, lambda: session.append("/transcript", BLOCK)):
         with pytest.raises(promptc.UsageError, match="PC0749"):
@@ -40,8 +41,8 @@ def test_what_is_appended_is_rendered():
     session, state = open_session()
     session.append("/transcript", BLOCK, {**BLOCK, "id": 9_001})
     state["transcript"] += [BLOCK, {**BLOCK, "id": 9_001}]
-    assert session.render().report == SENTINEL.render(state).report
-    assert session.state.digest == SENTINEL.load_state(state).digest
+    assert session.render().report == load_pack(SENTINEL).render(state).report
+    assert session.state.digest == load_pack(SENTINEL).load_state(state).digest
 
 
 def test_what_was_given_stays_as_it_was():
@@ -58,7 +59,7 @@ def test_a_prompt_stays_as_it_was():
     before = session.render()
     session.append("/transcript", BLOCK)
     session.render()
-    assert before.report == SENTINEL.render(state).report
+    assert before.report == load_pack(SENTINEL).render(state).report
 
 
 def test_a_refused_change_changes_nothing():
@@ -71,14 +72,14 @@ def test_a_refused_change_changes_nothing():
     ):
         with pytest.raises(promptc.PromptcError):
             session.update(changes)
-        assert session.render().report == SENTINEL.render(state).report
+        assert session.render().report == load_pack(SENTINEL).render(state).report
 
 
 def test_findings_are_those_of_the_whole_state():
     session, state = open_session()
     state["transcript"].append({**BLOCK, "type": "SONG"})
     with pytest.raises(promptc.PromptcError) as wanted:
-        SENTINEL.load_state({key: state[key] for key in sorted(state)})
+        load_pack(SENTINEL).load_state({key: state[key] for key in sorted(state)})
     with pytest.raises(promptc.PromptcError) as found:
         session.append("/transcript", {**BLOCK, "type": "SONG"})
     assert [one.message for one in found.value.diagnostics] == [one.message for one in wanted.value.diagnostics]
@@ -157,7 +158,7 @@ def test_several_threads_take_turns():
     for one in threads:
         one.join()
     assert not failed and len(session.state.value["transcript"]) == 30 + 60
-    assert session.render().report == SENTINEL.render(json.loads(json.dumps(session._live._raw))).report
+    assert session.render().report == load_pack(SENTINEL).render(json.loads(json.dumps(session._live._raw))).report
 
 
 def test_it_does_not_grow():

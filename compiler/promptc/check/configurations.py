@@ -66,6 +66,14 @@ class PackFacts:
         made: _Made = self._made[make]
         return made
 
+    def covers(self, *sections: str) -> bool:
+        """Whether no render has these sections otherwise than a configuration without patches has. A patch may be laid over any
+        combination, so it must change other sections alone.
+        """
+        changes = [change for patch in self.pack.patches.values() for change in patch.items()]
+        is_apart = all(key == "sections" and not any(one.get(name) for name in sections) for key, one in changes)
+        return is_apart and _count_combinations(self.pack) <= MAX_COMBINATIONS
+
     def load_bounding_scopes(self, fences: tuple[str, ...]) -> Scopes:
         """The scopes in which a constant text is weighed by at most how many tokens it takes between these fences."""
         key = ("fences", fences)
@@ -115,27 +123,34 @@ class Configuration:
         return (*section.overflow, *(one for one in self.list_shared_steps() if section.id in one.sections))
 
 
+def _go_on() -> None:
+    """Nobody waits for anything else."""
+
+
 @frozen(eq=False)
 class Configurations:
     """All configurations of a pack. `failed` are combinations that do not load; `looked` is how many were looked at without patches, and
-    `count` how many there would be."""
+    `count` how many there would be. `pause` is called before each one that is gone through.
+    """
 
     loaded: tuple[Configuration, ...]
     failed: tuple[tuple[Combination, tuple[Diagnostic, ...]], ...]
     looked: int
     count: int
     facts: PackFacts
+    pause: Callable[[], None] = _go_on
 
     def __iter__(self) -> Iterator[Configuration]:
-        return iter(self.loaded)
+        for one in self.loaded:
+            self.pause()
+            yield one
 
 
-def list_configurations(pack: PackModel) -> Configurations:
-    """Every combination of cases and tiers if they are at most MAX_COMBINATIONS; else all tiers of the defaults and the first and the last
+def list_configurations(pack: PackModel, pause: Callable[[], None] = _go_on, *, most: int = MAX_COMBINATIONS) -> Configurations:
+    """Every combination of cases and tiers if they are at most `most`; else all tiers of the defaults and the first and the last
     tier of each other case alone. Each patch is looked at over the defaults."""
-    tiers = len(pack.strain.tiers) if pack.strain is not None else 1
-    count = prod(len(axis.cases) for axis in pack.axes) * tiers
-    pairs = list(_iter_all(pack, tiers) if count <= MAX_COMBINATIONS else _iter_alone(pack, tiers))
+    tiers, count = _count_tiers(pack), _count_combinations(pack)
+    pairs = list(_iter_all(pack, tiers) if count <= most else _iter_alone(pack, tiers))
     combinations = [_combine(pack, cases, tier) for cases, tier in pairs]
     combinations += [_combine(pack, list_defaults(pack), 0, patch) for patch in pack.patches]
     facts, loaded, failed = PackFacts(pack), [], []
@@ -145,7 +160,15 @@ def list_configurations(pack: PackModel) -> Configurations:
             loaded.append(Configuration(combination, pack.load_plan(combination.choice), base, facts))
         except PromptcError as error:
             failed.append((combination, error.diagnostics))
-    return Configurations(tuple(loaded), tuple(failed), len(pairs), count, facts)
+    return Configurations(tuple(loaded), tuple(failed), len(pairs), count, facts, pause)
+
+
+def _count_combinations(pack: PackModel) -> int:
+    return prod(len(axis.cases) for axis in pack.axes) * _count_tiers(pack)
+
+
+def _count_tiers(pack: PackModel) -> int:
+    return len(pack.strain.tiers) if pack.strain is not None else 1
 
 
 def list_defaults(pack: PackModel) -> Choices:
@@ -208,7 +231,7 @@ def merge_configurations(
     configurations: Iterable[Configuration], find: Callable[[Configuration], Iterable[Diagnostic]]
 ) -> Iterator[Diagnostic]:
     """Says what `find` finds in these configurations as a rule does."""
-    return merge_findings([(one.combination, find(one)) for one in configurations])
+    return merge_findings([(one.combination, list(find(one))) for one in configurations])
 
 
 def merge_findings(found: Sequence[tuple[Combination, Iterable[Diagnostic]]], among: Sequence[Combination] = ()) -> Iterator[Diagnostic]:
@@ -220,7 +243,7 @@ def merge_findings(found: Sequence[tuple[Combination, Iterable[Diagnostic]]], am
     everywhere = [*(combination for combination, _ in found), *among]
     for finding, where in held.items():
         name = _name_combinations(where, everywhere)
-        yield replace(finding, message=f"{finding.message} ({name})") if name else finding
+        yield replace(finding, message=f"{finding.message} ({name})", removable=None) if name else finding
 
 
 def _name_combinations(where: Sequence[Combination], everywhere: Sequence[Combination]) -> str:

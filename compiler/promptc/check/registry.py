@@ -13,7 +13,7 @@ where it compares them; add its code to `codes.toml`, and the rule to `RULES` be
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 
 from promptc.check.configurations import Configurations, Rule, list_configurations, merge_findings
@@ -21,10 +21,12 @@ from promptc.check.rules.budgets import (
     check_bounds,
     check_calibration,
     check_joints,
+    check_models,
     check_monotony,
     check_pools,
     check_totals,
     check_worst_case,
+    list_settled,
 )
 from promptc.check.rules.items import (
     check_against,
@@ -38,10 +40,19 @@ from promptc.check.rules.items import (
     check_parts,
     check_visible,
 )
-from promptc.check.rules.models import check_models, list_settled
 from promptc.check.rules.operations import check_operations
 from promptc.check.rules.overlap import check_alike, check_compared, check_overlaps, check_repeats
-from promptc.check.rules.reads import check_reads, check_unmet, check_unread, check_unused_definitions
+from promptc.check.rules.reads import (
+    Describer,
+    check_reads,
+    check_texts,
+    check_unmet,
+    check_unread,
+    check_unused_definitions,
+    check_unused_lets,
+    iter_asked,
+    iter_wrong,
+)
 from promptc.check.rules.steps import (
     check_coarse_evictions,
     check_dead_steps,
@@ -65,24 +76,34 @@ from promptc.check.rules.texts import (
     check_unused_tools,
 )
 from promptc.check.rules.variants import check_bands, check_conflicts, check_moods, check_never_on, check_tiers
+from promptc.check.texts import UsedText, iter_operation_texts
 from promptc.diag.findings import Diagnostic, sort_diagnostics
 from promptc.diag.frozen import replace
 from promptc.model.pack import PackModel
+from promptc.template.compile import Expression, Template
+from promptc.template.types.types import UNKNOWN_TYPE
 
 MONOTONY = frozenset({"PC0617", "PC0618", "PC0619", "PC0620", "PC0621"})
 """The codes that name what voids the guarantee that a larger total never removes content."""
+
+Code = Expression | Template
+
+_FEW = 8
+"""Combinations that are all looked at while somebody types."""
 
 PROOFS = frozenset({"PC0656"})
 """The codes that say what holds of every valid state. Nothing is proved of a pack that some state, or every one, makes fail."""
 
 
-def check_pack(pack: PackModel) -> tuple[Diagnostic, ...]:
+def check_pack(pack: PackModel, pause: Callable[[], None] = lambda: None) -> tuple[Diagnostic, ...]:
     """Every finding about a loaded pack, each once, sorted; what was found while loading is among them. Never raises for what is wrong
-    in the pack: a combination that does not load is a finding."""
-    written = list_configurations(pack)
+    in the pack: a combination that does not load is a finding. `pause` is called before each combination is looked at: what it raises ends
+    the check.
+    """
+    written = list_configurations(pack, pause)
     found = [*pack.warnings, *check_models(pack, written)]
     settled = list_settled(pack, written)
-    judged = [_judge(one, written if one is pack else list_configurations(one)) for _, one in settled]
+    judged = [_judge(one, written if one is pack else list_configurations(one, pause)) for _, one in settled]
     for (name, _), findings in zip(settled, judged, strict=True):
         found.extend(one if all(one in others for others in judged) else _name_model(one, name) for one in findings)
     if any(one.level == "error" for one in found):
@@ -96,7 +117,31 @@ def _judge(pack: PackModel, configurations: Configurations) -> dict[Diagnostic, 
 
 def _name_model(found: Diagnostic, name: str) -> Diagnostic:
     """A finding that does not hold for all models of the pack."""
-    return replace(found, message=f"{found.message} ({name})")
+    return replace(found, message=f"{found.message} ({name})", removable=None)
+
+
+def check_new_texts(pack: PackModel, known: Mapping[int, Code]) -> tuple[tuple[Diagnostic, ...], Mapping[int, Code]]:
+    """What `check_pack` finds of the reads of texts that are not among the `known` ones, in a fraction of its time: of many combinations,
+    it looks at each case alone. Also gives all texts, each under its `id`.
+    """
+    found: list[Diagnostic] = []
+    texts: dict[int, Code] = {}
+
+    def choose_new(used: Iterable[UsedText]) -> list[UsedText]:
+        listed = list(used)
+        texts.update((id(text.code), text.code) for text in listed)
+        return [text for text in listed if id(text.code) not in known]
+
+    for one in (pack, *iter_asked(pack)):
+        configurations = list_configurations(one, most=_FEW)
+        new = [(each, choose_new(each.iter_texts())) for each in configurations]
+        if any(chosen for _, chosen in new):
+            found += merge_findings([(each.combination, check_texts(one, each, chosen)) for each, chosen in new])
+        if choose_new(iter_operation_texts(one, UNKNOWN_TYPE)):
+            scopes, describer = configurations.facts.scopes, Describer(one)
+            for text in choose_new(iter_operation_texts(one, scopes.state)):
+                found += iter_wrong(text, scopes, describer, ())
+    return sort_diagnostics(dict.fromkeys(found)), texts
 
 
 def check_medians(pack: PackModel, medians: Mapping[str, int]) -> list[Diagnostic]:
@@ -167,5 +212,6 @@ RULES: tuple[Rule, ...] = (
     check_unused_tools,
     check_visible,
     check_unused_definitions,
+    check_unused_lets,
 )
 """In the order in which they are asked."""

@@ -148,6 +148,12 @@ def _iter_sections(ctx: click.Context) -> Iterator[Offer]:
         yield name, section.find_text("note") or "section"
 
 
+def _iter_budgets(ctx: click.Context) -> Iterator[Offer]:
+    from promptc.workshop.tune import list_knobs
+
+    yield from ((owner, "budget") for owner in dict.fromkeys(knob.owner for knob in list_knobs(_read_pack(ctx))) if owner != "budget")
+
+
 def _iter_cases(ctx: click.Context) -> Iterator[tuple[str, str]]:
     variants = _read_pack(ctx).get("variants")
     for axis, node in variants.items() if variants is not None else ():
@@ -302,7 +308,9 @@ _OFFERS: Mapping[str, Callable[[click.Context], Iterable[Offer]]] = {
     "args": lambda ctx: _iter_of_operation(ctx, "args", "="),
     "answers": lambda ctx: _iter_of_operation(ctx, "asks", "="),
     "ask": lambda ctx: _iter_of_operation(ctx, "asks", ""),
-    **dict.fromkeys(("cases", "expression"), _iter_case_names),
+    **dict.fromkeys(("cases", "expression", "shown", "tuned"), _iter_case_names),
+    "weights": lambda ctx: ((f"sections.{name}=", what) for name, what in _iter_sections(ctx)),
+    "pins": _iter_budgets,
     "patterns": _iter_pending,
     "code": _iter_codes,
     **dict.fromkeys(("model", "names"), _iter_models),
@@ -310,7 +318,7 @@ _OFFERS: Mapping[str, Callable[[click.Context], Iterable[Offer]]] = {
 }
 """By click's names of options and arguments."""
 
-_OR_FILES = frozenset(("words", "answered", "cases", "patterns"))
+_OR_FILES = frozenset(("words", "answered", "cases", "shown", "tuned", "patterns"))
 
 
 # --- the scripts ---

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import wraps
+from functools import partial, wraps
 from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
@@ -16,7 +16,7 @@ from types import MappingProxyType
 import click
 
 from promptc.cache import find_exposed, find_folder, find_key_path
-from promptc.cli.options import REQUEST, SETTINGS, OptionSpec, is_count, make_request
+from promptc.cli.options import REQUEST, SETTINGS, WATCH, OptionSpec, is_count, make_request
 from promptc.cli.terminal import write_stdout
 from promptc.diag.findings import Diagnostic, UsageError, suggest
 from promptc.diag.typed import Any
@@ -31,7 +31,11 @@ GROUPS: dict[str, dict[str, str]] = {
         "render": "Print the prompt that a pack makes from a state.",
         "batch": "Render many states to a file of rows.",
         "explain": "Show what each section holds, what was cut and why.",
+        "serve": "Show a prompt in your browser while its pack changes.",
+        "lsp": "Serve an editor: findings, hovers and completion.",
         "check": "Find mistakes in a pack, for every possible state.",
+        "fmt": "Lay out the YAML files of a pack.",
+        "tune": "Find budgets that keep more, and write them to the pack.",
         "diff": "Compare two prompts.",
         "matrix": "Compare what every case comes to, section by section.",
         "map": "Print a table of the sections of a pack.",
@@ -66,7 +70,9 @@ GROUPS: dict[str, dict[str, str]] = {
 COMMANDS: dict[str, str] = {name: what for commands in GROUPS.values() for name, what in commands.items()}
 _HOMES = {
     **dict.fromkeys(("explain", "eval"), "render"),
-    "matrix": "diff",
+    **dict.fromkeys(("fmt", "tune"), "edit"),
+    "matrix": "test",
+    "lsp": "serve",
     **dict.fromkeys(("accept", "reject", "prune", "review"), "pending"),
     **dict.fromkeys(("init", "map", "rule", "schema", "completion", "help", "models"), "pack_info"),
 }
@@ -74,6 +80,12 @@ _HOMES = {
 
 JUDGE = "promptc.judge"
 """Under this name a context may hold what is called with that of a command before it is run, and raises where it may not be."""
+
+RUN_AGAIN = "promptc.run_again"
+"""Under this name a context holds what is called with that of a command, and with what runs it, where `--watch` was given."""
+
+CHANGED = "promptc.changed"
+"""Under this name a context holds the paths whose change made a command run again."""
 
 _CONTEXT = {"terminal_width": 80, "max_content_width": 80}
 _HELP = ("-h", "--help")
@@ -86,9 +98,12 @@ _ARGUMENTS = {
     "new": "The one to compare it with.",
     "cases": "A folder with cases, a pack, or the name of a case.",
     "packs": "A pack, or a folder with packs in it.",
+    "files": "A YAML file, or a folder with YAML files in it; or `-`.",
     "pack": "The pack: a folder with a pack.yaml, or the YAML file itself.",
     "state": "The state: a JSON file, or `-` for standard input.",
     "states": "A file with one state on each line as JSON, or `-`.",
+    "shown": "JSON files with states, folders with cases, or names of cases.",
+    "tuned": "JSON files, files of JSON lines, folders with cases, or names of cases.",
     "turns": "The states of the session in order: a JSON file a turn.",
     "usage": "A file of JSON lines, or `-`: a report and a usage in each.",
     "words": "An operation of PACK (see --list), then the state or `-`.",
@@ -105,12 +120,13 @@ _ARGUMENTS = {
     "queries": "A TSV file with the columns query and expected. `expected` is FILE#HEADING, or several with `||` between them.",
     "asked": "A command, for example render or index build.",
 }
-LATER = frozenset("doctor serve tune".split())
+LATER = frozenset(("doctor",))
 """Commands that docs/contract.md names among those that are not there yet."""
 
 MEANT = {
     **dict.fromkeys(("compile", "build", "prompt", "generate"), "render"),
     **dict.fromkeys(("lint", "validate", "verify"), "check"),
+    "format": "fmt",
     **dict.fromkeys(("new", "create"), "init"),
     **dict.fromkeys(("approve", "update"), "accept"),
     "compare": "diff",
@@ -150,6 +166,7 @@ PACK_OR_HERE = click.argument("pack", metavar="[PACK]", required=False, type=cli
 """Where the pack may be the only argument, the current folder stands for one that is not named."""
 
 PACKS_OR_HERE = click.argument("packs", metavar="[PACK]...", nargs=-1, type=click.Path(), callback=_choose_pack)
+FILES_OR_HERE = click.argument("files", metavar="[FILE]...", nargs=-1, type=click.Path(allow_dash=True), callback=_choose_pack)
 STATE = click.argument("state", type=click.Path(allow_dash=True))
 ARG = click.option(
     "--arg", "args", shell_complete=complete, multiple=True, metavar="NAME=JSON", help="An argument of the operation. Repeat it for more."
@@ -234,9 +251,10 @@ class Command(_Helping):
         self._settings = _make_settings()
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Runs it as it was read, if whoever asked for it may (`JUDGE`)."""
+        """Runs it as it was read, if whoever asked for it may (`JUDGE`); with `--watch` again and again."""
         ctx.meta.get(JUDGE, _allow)(ctx)
-        return super().invoke(ctx)
+        run = partial(super().invoke, ctx)
+        return ctx.meta[RUN_AGAIN](ctx, run) if ctx.params.pop(WATCH.key, False) else run()
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         """Its own, the settings, then `--help`."""

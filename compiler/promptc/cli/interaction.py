@@ -11,13 +11,18 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
 from time import monotonic
 
 from promptc.cli.findings import Reporter
-from promptc.cli.terminal import write_stderr
-from promptc.cli.views.drawing import render_bar
+from promptc.cli.terminal import CLEAR, escape_controls, read_width, show_text, write_stderr
+from promptc.cli.views.drawing import render_bar, show_plural
+from promptc.diag.findings import Diagnostic, UsageError, join_some
 from promptc.diag.typed import Any
+from promptc.files.reading import note_looks
+from promptc.golden.running.environment import render_install
 
 _CTRL_C = "\x03"
 
@@ -44,6 +49,9 @@ _FIRST_PAUSE = 0.5
 
 _PAUSE = 0.1
 """Seconds from there to the next time it is drawn."""
+
+_NAMED_FILES = 3
+"""Changed files that are named."""
 
 _PAUSE_ELSEWHERE = 5.0
 """Seconds between two lines of progress where there is no terminal."""
@@ -151,6 +159,39 @@ def _catch_signals(act: Callable[[int, Any], None], *numbers: int) -> Iterator[N
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def watch_runs(reporter: Reporter, run: Callable[[Sequence[str]], int]) -> int:
+    """Runs now, and again whenever something has changed that the last run looked at; `run` is given the paths. Ctrl-C ends it, with 0.
+
+    A first run that ends with 2 is the last: no file mends its command line. Raises `UsageError` (PC0739) where watchfiles is not
+    installed, and what `wait_for_change` raises.
+    """
+    try:
+        from promptc.workshop.watch import list_watched, wait_for_change
+    except ImportError:
+        message = "`--watch` needs a package of the extra `serve`, which is not installed"
+        raise UsageError([Diagnostic("PC0739", message, help=render_install(["serve"]))]) from None
+    changed: list[str] = []
+    try:
+        while True:
+            code, looks = note_looks(partial(run, changed))
+            if not looks or (code == UsageError.exit_code and not changed):
+                return code
+            reporter.say(f"watching {show_plural(len(list_watched(looks)), 'file')}; Ctrl-C ends\n")
+            changed = wait_for_change(looks)
+            _part_runs(reporter, changed)
+    except KeyboardInterrupt:
+        return 0
+
+
+def _part_runs(reporter: Reporter, changed: Sequence[str]) -> None:
+    """A clear screen, elsewhere a line across; and what has changed."""
+    if sys.stdout is not None and sys.stdout.isatty() and os.environ.get("TERM") != "dumb":
+        show_text(CLEAR)
+    here = f"{Path.cwd()}{os.sep}"
+    names = [one.removeprefix(here) for one in changed]
+    reporter.say(f"{f'── {escape_controls(join_some(names, _NAMED_FILES))} changed ':─<{read_width()}}\n")
 
 
 class Progress:

@@ -5,6 +5,7 @@ module's code in a file of its own, looks for it in every place where it could b
 render. An `Image` has all of them in one entry of the cache, whose seal compares the times of all of promptc's files at once.
 """
 
+import gc
 import marshal
 import os
 import sys
@@ -19,6 +20,9 @@ _SPEC: Any = sys.__spec__.__class__
 _COMPILES = "promptc.frontend.pack"
 """Where this was imported the render was not a warm one, and neither are its modules."""
 
+_SHOWING = (["explain"], ["diff"])
+"""What shows a render or two and ends: Python's collector would go through their states again and again, and find nothing."""
+
 Code = tuple[bytes, str, bool]
 """A module's code, its file, and whether it is a package."""
 
@@ -27,6 +31,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command line, `sys.argv` by default, and gives its exit code (see `run`)."""
     if arguments is None and sys.argv[1:2] == ["render"] and _NO_CACHE not in sys.argv:
         _leave(_render(sys.argv[1:]))
+    if arguments is None and sys.argv[1:2] in _SHOWING:
+        gc.disable()
     return _run(sys.argv[1:] if arguments is None else arguments)
 
 
@@ -38,8 +44,6 @@ def _run(given: Sequence[str]) -> int:
 
 def _render(given: Sequence[str]) -> int:
     """In a process that does nothing else: what is garbage goes with it, and promptc's modules come from the cache."""
-    import gc
-
     from promptc.cache import open_cache
 
     gc.disable()

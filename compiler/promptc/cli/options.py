@@ -90,6 +90,9 @@ REQUEST = (
 )
 """What every command takes that renders: the fields of a `RenderRequest`."""
 
+WATCH = OptionSpec("--watch", "Run again whenever a file changes that was read, until Ctrl-C.", type="flag")
+"""What the commands take that run again and again. Only click's `Command` knows what it does."""
+
 NO_CACHE = OptionSpec("--no-cache", "Do not use the cache: read every file, and keep nothing.", type="flag")
 RENDER = (
     OptionSpec("--only", "Print only this section of the prompt. Repeat it for more.", "SECTION", is_multiple=True, is_declared=True),
@@ -97,6 +100,7 @@ RENDER = (
     OptionSpec("--report", "Write a JSON report to FILE, even if the prompt does not fit.", "FILE", "path"),
     OptionSpec("--kept", "Add to the report what came from the cache.", type="flag"),
     OptionSpec("--redactions", "Write what the placeholders of `redact` stand for to FILE, as JSON.", "FILE", "path"),
+    WATCH,
     NO_CACHE,
 )
 """What `promptc render` takes besides."""
@@ -170,7 +174,7 @@ class RenderCommand:
 
 
 def read_render(arguments: Sequence[str]) -> RenderCommand | None:
-    """Reads `render PACK STATE` with known long options; None for any other command line, and for one that may be wrong.
+    """Reads `render PACK STATE` with known long options; None for any other command line, for one that may be wrong, and with `--watch`.
 
     Raises `UsageError` (PC0721) for a variant or a change that is not of its form.
     """
@@ -193,7 +197,7 @@ def read_render(arguments: Sequence[str]) -> RenderCommand | None:
             if value.startswith("-") or not option.accepts(value):
                 return None
         found.setdefault(option.key, []).append(value)
-    if len(places) != 2 or not all(places):
+    if len(places) != 2 or not all(places) or WATCH.key in found:
         return None
     return make_render(places[0], places[1], {option.key: option.choose(found.get(option.key)) for option in known.values()})
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from hashlib import sha256
+from types import MappingProxyType
 from urllib.parse import quote
 from xml.sax.saxutils import escape, quoteattr
 
@@ -212,16 +213,25 @@ def _escape_unfit(text: str) -> str:
     return _UNFIT.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
-def render_sarif(found: Iterable[Diagnostic], goldens: Sequence[Sequence[Diagnostic]] = ()) -> str:
+def render_sarif(
+    found: Iterable[Diagnostic],
+    goldens: Sequence[Sequence[Diagnostic]] = (),
+    fixes: Mapping[Diagnostic, Any] = MappingProxyType({}),
+) -> str:
     """One run with a result for each finding, in the given order, and a rule for each code that occurs. Files are relative to the folder
     that promptc was run in, columns are counted in code points. `goldens` are, for each finding, those on goldens that it stands for.
+    `fixes` are what `promptc check --fix` would do, by finding.
     """
-    results = [hide_secrets(one) for one in found]
+    given = list(found)
+    results = [hide_secrets(one) for one in given]
     codes = sorted({one.code for one in results})
     described = [_describe_result(one, codes) for one in results]
     for result, related in zip(described, goldens, strict=False):
         if related:
             result["relatedLocations"] = [_describe_related(number, one) for number, one in enumerate(related[:_MOST_RELATED], 1)]
+    for result, one in zip(described, given, strict=True):
+        if one in fixes:
+            result["fixes"] = [_describe_fix(one, fixes[one].change)]
     run = {
         "tool": {"driver": {"name": "promptc", "version": VERSION, "rules": [_describe_rule(code) for code in codes]}},
         "columnKind": "unicodeCodePoints",
@@ -256,6 +266,24 @@ def _describe_result(one: Diagnostic, codes: Sequence[str]) -> dict[str, Any]:
     if one.span is not None and one.span.file:
         result["locations"] = [_describe_place(one.span)]
     return result
+
+
+def _describe_fix(one: Diagnostic, change: Any) -> dict[str, Any]:
+    made = [
+        {
+            "deletedRegion": {
+                "startLine": edit.line,
+                "startColumn": edit.column,
+                "endLine": edit.end_line,
+                "endColumn": edit.end_column,
+            },
+            "insertedContent": {"text": edit.new},
+        }
+        for edit in change.edits
+    ]
+    place = _describe_place(Span(change.file, 1, 1))["physicalLocation"]["artifactLocation"]
+    text = f"take out what {one.code} is about: every prompt stays the same"
+    return {"description": {"text": text}, "artifactChanges": [{"artifactLocation": place, "replacements": made}]}
 
 
 def _describe_place(span: Span) -> dict[str, Any]:

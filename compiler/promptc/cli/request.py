@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from promptc.api import Pack
-from promptc.cache import open_cache
+from promptc.cache import Cache, open_cache
 from promptc.cli.findings import Reporter
 from promptc.cli.options import RenderCommand, RenderRequest
 from promptc.cli.terminal import read_stdin, show_json, write_stdout
@@ -91,11 +91,31 @@ def _tell_what_is_missing(reporter: Reporter, outcome: Outcome) -> int:
     return DOES_NOT_FIT
 
 
+_OPENED: list[dict[tuple[Any, ...], Pack]] = []
+
+
+def reuse_packs(work: Callable[[], int]) -> int:
+    """What `work` gives. A pack that it opens again is reloaded: what is made of files that are as they were is not made again."""
+    _OPENED.append({})
+    try:
+        return work()
+    finally:
+        _OPENED.pop()
+
+
+def load_pack(path: str, models: str | None, tries: tuple[tuple[str, str], ...] = (), cache: Cache | None = None) -> Pack:
+    """Loads a pack as `Pack.load` does, or reloads it (`reuse_packs`)."""
+    key, opened = (path, models, tries), _OPENED[-1] if _OPENED else {}
+    known = opened.get(key)
+    opened[key] = Pack.load(path, cache, models=models, tries=tries) if known is None else known.reload()
+    return opened[key]
+
+
 def open_pack(reporter: Reporter, path: str, request: RenderRequest, *, is_cached: bool = False) -> Pack:
     """Opens the pack at `path`, from the user's cache if that may be used and has it; to be used in a `with` then, which keeps what is new.
     One with anything tried is compiled anew, and its counts are kept; what is worth saying of that is reported.
     """
-    pack = Pack.load(path, open_cache() if is_cached else None, models=request.models, tries=request.tries)
+    pack = load_pack(path, request.models, request.tries, open_cache() if is_cached else None)
     if request.tries:
         reporter.report(pack.model.remarks)
     return pack

@@ -1,7 +1,7 @@
 """A command line, run: every way it can end has an exit code. `run_command` runs one that a person typed, `run_judged` that of a case."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from promptc.cli.findings import Reporter
 from promptc.cli.options import read_render, read_settings
@@ -24,10 +24,7 @@ def run(given: Sequence[str]) -> int:
     """
     reporter = Reporter(read_settings(given))
     try:
-        return run_command(given, reporter)
-    except PromptcError as error:
-        reporter.report(error.diagnostics)
-        return error.exit_code
+        return _settle(reporter, lambda: run_command(given, reporter))
     except KeyboardInterrupt:
         return INTERRUPTED
     except SystemExit as asked:  # to end, by SIGTERM (`cli/interaction.py`)
@@ -35,6 +32,17 @@ def run(given: Sequence[str]) -> int:
     except BrokenPipeError:
         discard_output()
         return 0
+
+
+def _settle(reporter: Reporter, act: Callable[[], int]) -> int:
+    """The exit code of what may fail, which is told. Interrupts, requests to end and the end of a pipe are for others."""
+    try:
+        return act()
+    except PromptcError as error:
+        reporter.report(error.diagnostics)
+        return error.exit_code
+    except BrokenPipeError:
+        raise
     except OSError as error:
         if not isinstance(error.filename, str) or not error.strerror:
             _report_bug(error, reporter)
@@ -68,7 +76,7 @@ def run_judged(given: Sequence[str], reporter: Reporter, judge: Any) -> int:
 def _run_any(given: Sequence[str], reporter: Reporter, judge: Any = None) -> int:
     import click
 
-    from promptc.cli.group import JUDGE, describe_usage, group
+    from promptc.cli.group import JUDGE, RUN_AGAIN, describe_usage, group
 
     if _COMPLETE in os.environ and judge is None:
         from promptc.cli.completion import answer_shell
@@ -76,6 +84,7 @@ def _run_any(given: Sequence[str], reporter: Reporter, judge: Any = None) -> int
         return answer_shell(group, os.environ[_COMPLETE])
     try:
         with group.make_context("promptc", list(given) or ["--help"], obj=reporter) as context:
+            context.meta[RUN_AGAIN] = lambda command, act: _run_again(reporter, command, act)
             if judge is not None:
                 context.meta[JUDGE] = judge
             return int(group.invoke(context) or 0)
@@ -85,6 +94,26 @@ def _run_any(given: Sequence[str], reporter: Reporter, judge: Any = None) -> int
         return INTERRUPTED
     except click.UsageError as error:
         raise UsageError([describe_usage(error)]) from error
+
+
+def _run_again(reporter: Reporter, command: Any, act: Callable[[], int | None]) -> int:
+    """Runs a command of `click` with `--watch`. `UsageError` (PC0744) for one that must not run twice."""
+    from promptc.cli.group import CHANGED
+    from promptc.cli.interaction import watch_runs
+    from promptc.cli.request import STDIN, reuse_packs
+    from promptc.diag.findings import Diagnostic
+
+    wrong = "reads standard input, which ends" if STDIN in command.params.values() else ""
+    wrong = "changes what it watches with `--fix`" if command.params.get("is_fix") else wrong
+    if wrong:
+        help = "name a file in place of `-`" if "input" in wrong else "leave `--fix` out: `--diff` shows what it would do"
+        raise UsageError([Diagnostic("PC0744", f"`promptc {command.info_name} --watch` {wrong}", help=help)])
+
+    def run(changed: Sequence[str]) -> int:
+        command.meta[CHANGED] = tuple(changed)
+        return _settle(reporter, lambda: int(act() or 0))
+
+    return reuse_packs(lambda: watch_runs(reporter, run))
 
 
 def _report_disk(error: OSError, reporter: Reporter) -> int:

@@ -62,7 +62,12 @@ _ALLOWED: Mapping[str, Mapping[str, Holds]] = {
         **dict.fromkeys(("pack", "cases", "against"), "file"),
         **_plain("try", "expression", "changed", "format", "width", "no_cache"),
     },
-    "check": {"packs": "file", "models": "file", "store": "store", **_plain("model", "format", "sources", "strict")},
+    "tune": {
+        **{key: value for key, value in _RENDER.items() if key not in ("state", "no_cache")},
+        "tuned": "file",
+        **_plain("weights", "pins", "total", "most", "as_json", "width"),
+    },
+    "check": {"packs": "file", "models": "file", "store": "store", **_plain("model", "format", "is_diff", "sources", "strict")},
     "map": {"pack": "file", **_plain("format", "variant", "mood", "patch")},
     "schema": {"pack": "file", **_plain("kind")},
     "models": {"models": "file", **_plain("names", "format")},

@@ -18,6 +18,9 @@ from promptc.diag.typed import Literal, TextIO
 MAX_STDIN = 96_000_000
 """Bytes that are read of standard input: as many as of a state."""
 
+CLEAR = "\x1b[H\x1b[2J"
+"""What empties a terminal's screen."""
+
 _ELLIPSIS = "…"
 _UNSAFE = "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]"
 _TAB = "    "

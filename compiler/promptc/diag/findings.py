@@ -70,6 +70,7 @@ class Diagnostic:
     - `span`: where, with `file`, `line`, `column` and `excerpt`. It is None where there is no place.
     - `help`: what would mend it.
     - `level`: `error`, `warn` or `note`.
+    - `removable`: a key or an entry of the manifest that can go: without it every prompt is the same. It is None where that is not certain.
     """
 
     code: str
@@ -77,6 +78,7 @@ class Diagnostic:
     span: Span | None = None
     help: str = ""
     level: Level = "error"
+    removable: Span | None = None
 
     def __str__(self) -> str:
         place = f"{self.span}: " if self.span else ""
@@ -310,6 +312,10 @@ FAMILIES = {
     "PC09": "Cases and goldens",
 }
 """What the codes are about that begin so."""
+
+
+VERBOSE = frozenset({"PC0654", "PC0655", "PC0656"})
+"""The codes of notes that are shown only on demand: they tell of a pack, and ask for nothing."""
 
 
 def find_code(name: str) -> Code | None:

@@ -1,18 +1,24 @@
 """Where items went: `trace_items` goes through the pipeline of one section stage by stage, and tells what each left out and why;
 `describe_source` tells what a source was asked and gave. For tools that explain a render; none needs it.
+
+What the ladders did then: `iter_ladders` gives those that took something, each with its end, and `list_items` and `describe_reason` tell
+of their cuts. `count_tokens_held` counts what a section holds in the end.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
 from promptc.diag.findings import PromptcError, Span, count_noun, join_some, show_value
 from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any
-from promptc.model.section import Dedupe, Items, MessageForm, read_micro, show_score
+from promptc.model.section import Dedupe, Items, MessageForm, Ranked, read_micro, show_score
 from promptc.model.stages import Gathered, Item, Selected, Selection
 from promptc.passes.bind import list_names
+from promptc.passes.fit.fit import count_held
+from promptc.passes.fit.result import Applied, Fitted, LadderResult
 from promptc.passes.items.arrange import arrange_items, make_cap_name, make_dedupe_key, make_id, name_items
 from promptc.passes.items.read import HIDDEN, ItemReader, Read, Reading, is_gone, list_kinds
 from promptc.passes.items.render import ItemRenderer
@@ -374,3 +380,57 @@ def _spell_out(expression: Expression) -> str:
     named = dict.fromkeys(site.definition for file in files for site in file.sites)
     meant = "; ".join(f"`{one.signature}` is {one.text.strip()}" for one in named)
     return f"{expression.text.strip()} ({meant})" if meant else expression.text.strip()
+
+
+@frozen
+class Ladder:
+    """A ladder that took something: what it shortens, to which end, its run, and the tokens of its target (None: no target)."""
+
+    title: str
+    goal: str
+    run: LadderResult
+    target: int | None
+
+
+def iter_ladders(fitted: Fitted) -> Iterator[Ladder]:
+    """The ladders that took something, in the order they ran: a tier's `do`, the sections', the pools', the total's."""
+    tokens, rules = fitted.layout.meter.tokens, fitted.strained.selection.bound.pack.strain
+    if rules is not None and fitted.done is not None and fitted.done.applied:
+        yield Ladder("strain", f"as strain {rules.tiers[fitted.strained.tier].name} says", fitted.done, None)
+    for name, run in fitted.ladders.items():
+        if run.applied:
+            grant = fitted.grants.get(name)
+            cap = _show(grant, "token") if grant is not None else _show(run.target, "character")
+            yield Ladder(name, f"for its cap of {cap}", run, grant)
+    for one in fitted.pools:
+        if one.run.applied:
+            sections = ", ".join(one.pool.sections)
+            goal = f"for the cap of {_show(one.cap, 'token')} that {sections} share"
+            yield Ladder(f"the pool {one.pool.name}", goal, one.run, one.cap)
+    if fitted.truncated is not None and fitted.truncated.applied:
+        target = tokens(fitted.truncated.target)
+        yield Ladder("the whole prompt", f"for the budget of {_show(target, 'token')}", fitted.truncated, target)
+
+
+def list_items(cuts: Sequence[Applied], *, placed: bool = False) -> list[str]:
+    """The items that were taken or changed, each once, in the order they were; `placed` with their section, as commands take them."""
+    found = ((cut.section, name) for cut in cuts for name, before, _ in cut.changes if before)
+    return list(dict.fromkeys(f"{section}/{name}" if placed else name for section, name in found))
+
+
+def describe_reason(cut: Applied) -> str:
+    """Why, without what differs from item to item: the boundary of a trim, the value a step goes by."""
+    why = cut.why.partition("; ")[2] if cut.boundary else cut.why
+    if not isinstance(cut.step, Ranked) or cut.step.by is None:
+        return why
+    by = cut.step.by.text.strip()
+    return re.sub(re.escape(by) + r" = \S+, smallest first", lambda _: f"{by}, smallest first", why)
+
+
+def count_tokens_held(fitted: Fitted, section: str) -> int:
+    """Count what a section holds in the end, in tokens: 0 where nothing of it was selected."""
+    return fitted.layout.meter.tokens(count_held(fitted, section)) if section in fitted.sections else 0
+
+
+def _show(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

@@ -1,5 +1,5 @@
 """Where the output came from: `LineTracer` gives a line of it piece by piece, with what made each: a template, a cut, the guard, the
-layout.
+layout. `describe_lines` tells of it what an author is shown.
 
 For tools that explain a render; none needs it. What rendered, cut and guarded an item is done once more, and held against what was
 emitted: what does not come out the same is one piece, of which the template's place is all that is told.
@@ -11,10 +11,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
-from promptc.diag.findings import PromptcError, Span
+from promptc.diag.findings import PromptcError, Span, count_noun
 from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any, Literal
-from promptc.model.pack import Axis, Let
+from promptc.model.pack import Axis
 from promptc.model.section import Evict, Fence, Items, MessageForm, Section, TrimEach
 from promptc.model.stages import Bound, Item
 from promptc.model.state import Pointers as StatePointers
@@ -27,6 +27,7 @@ from promptc.template.compile import Expression, Template
 from promptc.template.place import OutputSpan, Place, Pointers, TraceContext
 from promptc.template.tracing import trace_expression, trace_template
 from promptc.text.guard import REPLACEMENT, may_hide
+from promptc.text.json import read_at, render_canonical_json, split_pointer
 
 What = Literal["template", "cut", "guard", "separator", "line end"]
 
@@ -431,7 +432,7 @@ def know_names(bound: Bound, pointers: StatePointers) -> TraceContext:
     known = TraceContext(pointers.find, {}, {})
     names = {name: value for name, value in bound.names.items() if name == "state" or name.startswith("__") or name in bound.pack.given}
     for let in bound.pack.lets:
-        known = know_value(known, let.name, _read_expression(let), names)
+        known = know_value(known, let.name, let.expression, names)
         names[let.name] = bound.names[let.name]
     chosen: Mapping[str, Any] = bound.names["variant"]
     names["variant"] = chosen
@@ -448,5 +449,100 @@ def know_value(known: TraceContext, name: str, expression: Expression, names: Ma
     return replace(known, named={**known.named, name: trace_expression(expression, names, known)})
 
 
-def _read_expression(let: Let) -> Expression:
-    return let.value if isinstance(let.value, Expression) else let.value.value
+# --- lines, as tools show them ---
+
+
+@frozen
+class Key:
+    """A part of the state: its JSON pointer and its value."""
+
+    pointer: str
+    value: str
+
+
+@frozen
+class Bit:
+    """A piece of a line: what it is, where it was made, by which expression (empty: as it stands there), of which keys; `calls`: where the
+    macro, block or file it stands in was called, from the outside in."""
+
+    what: str
+    text: str
+    at: str | None
+    code: str
+    keys: tuple[Key, ...]
+    calls: tuple[str, ...]
+
+
+@frozen
+class LineOwner:
+    """A section or an item, and what of a line it made. `pointer`: the part of the state that is the item; `note`: what a step did."""
+
+    section: str
+    declared: str
+    item: str | None
+    number: int | None
+    pointer: str | None
+    note: str
+    bits: tuple[Bit, ...]
+
+
+@frozen
+class DescribedLine:
+    """A line of the output, from 1; in messages with the message, from 0."""
+
+    message: int | None
+    line: int
+    text: str
+    owners: tuple[LineOwner, ...]
+
+
+def describe_lines(fitted: Fitted, tracer: LineTracer, message: int, lines: Sequence[int]) -> tuple[DescribedLine, ...]:
+    """What made these lines of the text, or of a message."""
+    finder = _LineFinder(fitted, tracer.origins)
+    return tuple(finder.describe(tracer.trace(message, line)) for line in lines)
+
+
+class _LineFinder:
+    """Finds what is shown of lines."""
+
+    def __init__(self, fitted: Fitted, origins: Origins) -> None:
+        self._fitted = fitted
+        self._origins = origins
+        self._state = fitted.strained.selection.bound.state.value
+
+    def describe(self, traced: TracedLine) -> DescribedLine:
+        message = traced.message if self._fitted.layout.format == "messages" else None
+        owners = tuple(self._describe_owner(part, pieces) for part, pieces in traced.parts)
+        return DescribedLine(message, traced.line, traced.text, owners)
+
+    def _describe_owner(self, part: Part, pieces: Sequence[TracedText]) -> LineOwner:
+        section = next(one.section for one in self._fitted.strained.selection.sections if one.section.id == part.section)
+        bits = tuple(self._describe_bit(part, piece) for piece in pieces)
+        entry = part.item
+        if entry is None:
+            return LineOwner(section.id, str(section.span), None, None, None, "", bits)
+        number = entry.item.number if section.items is not None and not entry.is_made else None
+        pointer = self._origins.find_pointer(section, entry)
+        return LineOwner(section.id, str(section.span), entry.item.id, number, pointer, self._describe(entry), bits)
+
+    def _describe(self, entry: FittedItem) -> str:
+        if entry.is_made:
+            cut = self._origins.trace_making(entry)
+            return f"made of {count_noun(len(cut.gone), 'item')} by {cut.step.label}, {cut.step.span}"
+        return f"in form {entry.form + 1}" if entry.form else ""
+
+    def _describe_bit(self, part: Part, piece: TracedText) -> Bit:
+        span = piece.made.span if piece.made is not None else piece.span
+        code = piece.made.code if piece.made is not None else piece.code
+        pointers = piece.made.pointers if piece.made is not None else ()
+        what = piece.what if piece.what != "template" else part.owner if part.item is None else "expression" if code else "text"
+        keys = tuple(Key(pointer, _show_value(self._state, pointer)) for pointer in pointers)
+        calls = tuple(str(caller) for caller in piece.made.callers) if piece.made is not None else ()
+        return Bit(what, piece.text, str(span) if span is not None else None, code, keys, calls)
+
+
+def _show_value(value: Any, pointer: str) -> str:
+    value = read_at(value, split_pointer(pointer))
+    if isinstance(value, dict):
+        return f"a mapping of {len(value):,}"
+    return f"a list of {len(value):,}" if isinstance(value, list) else render_canonical_json(value)

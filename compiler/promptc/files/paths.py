@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import stat
+from collections.abc import Mapping
 from os import PathLike
 from pathlib import Path, PurePosixPath
+from types import MappingProxyType
 
 from promptc.diag.findings import Diagnostic, DiskError, PromptcError, Span, fail, suggest
 from promptc.files.reading import MAX_PACK_FILE, IrregularError, TooLongError, check_pack_path, find_link, read_inside, read_mode
 
 _PACKAGE = Path(__file__).resolve().parents[1]
+
+Held = Mapping[str, bytes]
+"""Files that somebody is writing, such as in an editor: what each will be, by `name_held`."""
 
 
 def show_path(span: Span, relative: str) -> str:
@@ -17,8 +23,25 @@ def show_path(span: Span, relative: str) -> str:
     return str(PurePosixPath(span.file).parent / relative)
 
 
-def read_pack_file(folder: str | PathLike[str], relative: str, span: Span) -> bytes:
-    """Reads the file `relative` inside `folder`; `span` is where the pack names it.
+def name_held(path: str | PathLike[str]) -> str:
+    """What a file is called among those that are held: its absolute path in its shortest form. No link is followed."""
+    return os.path.normcase(os.path.abspath(path))
+
+
+def find_held(held: Held, path: str | PathLike[str], limit: int) -> bytes | None:
+    """What is held of the file at `path`; None where nothing is, and for a link: what is wrong with one is for the disk to say. Raises
+    `TooLongError` for more than `limit` bytes.
+    """
+    content = held.get(name_held(path)) if held else None
+    if content is None or stat.S_ISLNK(read_mode(path)):
+        return None
+    if len(content) > limit:
+        raise TooLongError
+    return content
+
+
+def read_pack_file(folder: str | PathLike[str], relative: str, span: Span, held: Held = MappingProxyType({})) -> bytes:
+    """Reads the file `relative` inside `folder`; `span` is where the pack names it. What is `held` of it stands before what is on the disk.
 
     The path is a plain relative one (PC0150), exists (PC0151), passes through no link (PC0152), is a regular file (PC0153)
     of at most MAX_PACK_FILE bytes (PC0102). A file that is there and cannot be read is a DiskError (PC0154).
@@ -30,7 +53,9 @@ def read_pack_file(folder: str | PathLike[str], relative: str, span: Span) -> by
         example = name if name in _iter_files(folder, name) else "parts/rules.md.j2"
         raise fail("PC0150", f"`{shown}`: {wrong}", span, help=f"name a file inside the pack's folder, such as `{example}`")
     try:
-        return read_inside(folder, relative, MAX_PACK_FILE)
+        is_plain = held and find_link(folder, relative) is None
+        content = find_held(held, f"{os.fspath(folder)}/{relative}", MAX_PACK_FILE) if is_plain else None
+        return content if content is not None else read_inside(folder, relative, MAX_PACK_FILE)
     except TooLongError:
         raise fail("PC0102", f"`{relative}` is larger than {MAX_PACK_FILE} bytes", span, help="split it into several files") from None
     except OSError as wrong_file:

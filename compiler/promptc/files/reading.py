@@ -62,7 +62,16 @@ def note_looks(work: Callable[[], _Looking]) -> tuple[_Looking, tuple[Look, ...]
     try:
         return work(), tuple(looks)
     finally:
-        _LOOKS.remove(looks)
+        _LOOKS[:] = [one for one in _LOOKS if one is not looks]
+
+
+def leave_looks(work: Callable[[], _Looking]) -> _Looking:
+    """What `work` gives. None of its looks is noted: they are at what is promptc's own, or gone soon."""
+    held, _LOOKS[:] = _LOOKS[:], []
+    try:
+        return work()
+    finally:
+        _LOOKS[:] = held
 
 
 def note_beyond() -> None:
@@ -83,12 +92,14 @@ def is_still(look: Look) -> bool:
 
 
 def _noted(look: Callable[..., _Looking]) -> Callable[..., _Looking]:
-    """A function whose looks are noted, wherever it is called."""
+    """A function whose looks are noted, wherever it is called; but for those that are named conditions: they are at promptc's own files."""
 
     @wraps(look)
     def looking(*given: Any, **named: Any) -> _Looking:
-        if not _LOOKS or named:
+        if not _LOOKS:
             return look(*given, **named)
+        if named:
+            return leave_looks(lambda: look(*given, **named))
         paths = tuple(one if isinstance(one, int) else os.fspath(one) for one in given)
         try:
             found = look(*given)
@@ -299,6 +310,29 @@ def _say_irregular(path: AnyPath, mode: int) -> OSError:
 
 def _say_too_long(path: AnyPath, limit: int) -> OSError:
     return TooLongError(0, f"it has more than {limit:,} bytes", path)
+
+
+@_noted
+def read_stamp(path: AnyPath) -> tuple[int, ...]:
+    """What is another where a file was replaced or written to; nothing where it is not there. Raises `OSError`."""
+    try:
+        found = os.stat(path)
+    except FileNotFoundError:
+        return ()
+    return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+
+
+@_noted
+def list_stamps(folder: AnyPath, left_out: str) -> tuple[tuple[str, tuple[int, ...]], ...]:
+    """Every file in a folder and in those below it, with its stamp, in the order of the paths. Names that begin with a dot or end in
+    `left_out`, links, and folders that cannot be looked into are left out.
+    """
+    found: list[tuple[str, tuple[int, ...]]] = []
+    for inside, folders, names in os.walk(folder):
+        folders[:] = sorted(one for one in folders if not one.startswith("."))
+        paths = [f"{inside}{os.sep}{one}" for one in sorted(names) if not one.startswith(".") and not one.endswith(left_out)]
+        found += [(path, read_stamp(path)) for path in paths if not stat.S_ISLNK(read_mode(path))]
+    return tuple(found)
 
 
 def decode_text(data: bytes, name: str) -> str:

@@ -156,7 +156,7 @@ def _load_weights(node: Node | None, encoder: Node | None, compiler: TextCompile
 
 
 def _load_synonyms(node: Node, files: PackFiles) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    read = load_yaml(*files.read_named(node), node.folder)
+    read = files.made.make(load_yaml, *files.read_named(node), node.folder)
     found = []
     wrong = [] if isinstance(read.value, dict) else [_refuse_synonyms(read)]
     for key, value in read.items():

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import re
 from _json import encode_basestring_ascii, make_encoder, make_scanner, scanstring
-from collections.abc import Callable, Iterator, Mapping
-from itertools import islice
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain, islice
 from math import isfinite, isinf
 
 from promptc.diag.findings import Diagnostic, PromptcError, Source, Span, fail
@@ -36,6 +36,11 @@ _INFINITIES = (float("inf"), float("-inf"))
 _HOLDERS = frozenset((dict, list))
 _LARGE = 10**18
 """The first number with 19 digits."""
+
+_MANY = 8
+"""Values from which on those that are alike are copied together: at most so many mappings at a time as `_ROWS` says."""
+
+_ROWS = 1000
 
 _MUCH = 4_000_000
 """Characters of a text during whose reading Python's collector rests."""
@@ -235,14 +240,62 @@ class _Copying:
                 else:
                     made[key] = build(one, depth)
         else:
-            made = []
-            for one in given:
-                if one.__class__ is str and one.isascii() and "\0" not in one:
-                    size += len(one) + 2
-                    made.append(one)
-                else:
-                    made.append(build(one, depth))
+            made = self._build_all([*given], depth)
         self.size += size
+        return made
+
+    def _build_all(self, values: list[Any], depth: int) -> list[Any]:
+        """Copies of values that stand inside `depth` containers each: `values` itself where they can be used as they are. Many that are
+        alike are judged together: texts as one text, mappings with the same keys key by key.
+        """
+        kinds = set(map(type, values)) if len(values) >= _MANY else ()
+        if len(kinds) == 1:
+            (kind,) = kinds
+            if kind is str:
+                joined = "".join(values)
+                if joined.isascii() and "\0" not in joined:
+                    self.size += len(joined) + 2 * len(values)
+                    return values
+            elif kind is int and min(values) > -_LARGE and max(values) < _LARGE:
+                self.size += len(values)
+                self._words += len(values)
+                return values
+            elif kind is dict:
+                parts = [self._build_rows(values[at : at + _ROWS], depth + 1) for at in range(0, len(values), _ROWS)]
+                return [*chain.from_iterable(parts)]
+            elif kind is list and depth < MAX_DEPTH and not any(values):
+                self.size += 2 * len(values)
+                return [[] for _ in values]
+        size, made, build = 0, list[Any](), self.build_value
+        for one in values:
+            if one.__class__ is str and one.isascii() and "\0" not in one:
+                size += len(one) + 2
+                made.append(one)
+            else:
+                made.append(build(one, depth))
+        self.size += size
+        return made
+
+    def _build_rows(self, given: Sequence[dict[Any, Any]], depth: int) -> list[dict[str, Any]]:
+        """Copies of mappings, as `build` makes them."""
+        keys = tuple(given[0])
+        if depth > MAX_DEPTH or {*map(len, given)} != {len(keys)}:
+            return [self.build(one, depth) for one in given]
+        wide, rows = self._wide, len(given)
+        order = self._order(keys)
+        frame = dict.fromkeys(order)
+        made = [{**frame, **one} for one in given]
+        if {*map(len, made)} != {len(frame)}:
+            self._wide = wide
+            return [self.build(one, depth) for one in given]
+        self._wide += (rows - 1) * (self._wide - wide)
+        self.size += rows * (2 + sum(map(len, order)) + 3 * len(order))
+        for key in order:
+            column = [one[key] for one in made]
+            built = self._build_all(column, depth)
+            if built is not column:
+                for one, value in zip(made, built, strict=True):
+                    one[key] = value
         return made
 
     def _order(self, keys: tuple[str, ...]) -> tuple[str, ...]:

@@ -87,10 +87,12 @@ class KeptPack:
         load_models: Callable[[], ModelTable] = ModelTable,
         table: str = "",
         is_edited: bool = False,
+        meter: Meter | None = None,
     ) -> None:
         """`load` loads the pack from its files, `load_models` the models that the budget of a kept one may name. Without `keeps_counts` the
         cache's counts of texts are neither read nor written. `table` is a digest of the user's table of models, whose rules for media are
         compiled into the pack. One that `is_edited` is not what its files say: it is neither found in the cache nor kept there.
+        `meter` is that of another pack, whose counts serve this one where the counter is the same.
         """
         self._path = path
         self._load = load
@@ -104,7 +106,7 @@ class KeptPack:
         counter = self.loaded.pack.counting.counter
         self._counts = KeptCounts(cache, counter.digest) if cache is not None and keeps_counts else None
         self._words = KeptWords(cache, counter) if cache is not None and isinstance(counter, TableCounter) else None
-        self.meter = Meter(counter, self._counts)
+        self.meter = meter if meter is not None and meter.counter.digest == counter.digest else Meter(counter, self._counts)
 
     def use(self, act: Callable[[LoadedPack], Used]) -> Used:
         """Does what may need more than was kept: then the pack is loaded from its files, and it is done once more."""
@@ -114,7 +116,7 @@ class KeptPack:
             return act(self.load_whole())
 
     def load_whole(self) -> LoadedPack:
-        """Loads the pack from its files, unless it was. Raises what `load_pack` raises."""
+        """Loads the pack from its files, unless it was. Raises what `ReadPack` raises."""
         if self._is_kept:
             self._known = tuple(self.loaded.plans)
             self.loaded = self._load()
@@ -167,7 +169,7 @@ class NotKeptError(Exception):
 
 def find_kept(cache: Cache, path: str, load_models: Callable[[], ModelTable] = ModelTable, table: str = "") -> LoadedPack | None:
     """The pack at `path`, if it was kept and every file it was made of is as it was; with the models that are given. Raises `PromptcError`
-    for a counter that cannot be loaded now, as `load_pack` does.
+    for a counter that cannot be loaded now, as `ReadPack` does.
     """
     content = cache.load(_name_entry(path, table))
     if content is None:

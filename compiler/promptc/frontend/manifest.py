@@ -214,10 +214,32 @@ def try_values(manifest: Node, changes: Sequence[Try]) -> Tried:
 
 def find_value(manifest: Node, path: str) -> Node | None:
     """The value at a path of a manifest, as `try_values` reads it; None where it has none. Raises `UsageError` (PC0718)."""
+    return follow_path(manifest, path, f"--sweep {shorten(path)}")[-1][1]
+
+
+def list_pools(manifest: Node) -> list[tuple[str, Node]]:
+    """The pools of a manifest, each with its name."""
+    pools = manifest.get("pools")
+    return list(pools.items()) if pools is not None else []
+
+
+def follow_path(manifest: Node, path: str, place: str) -> tuple[tuple[str | int, Node | None], ...]:
+    """The keys of a path, as `try_values` reads it, each with the value there: None from where the manifest has nothing.
+
+    The manifest may be one file of several, its sections a list. Raises `UsageError` (PC0718), which calls the path `place`.
+    """
     node: Node | None = manifest
-    for key in _read_path(manifest, path, f"--sweep {shorten(path)}"):
+    found: list[tuple[str | int, Node | None]] = []
+    for key in _read_path(manifest, path, place):
         node = _step(node, key) if node is not None else None
-    return node
+        found.append((key, node))
+    return tuple(found)
+
+
+def list_setters(manifest: Node, path: str) -> list[tuple[str, Node]]:
+    """The variants, patches and tiers that set a value themselves, by their paths, and what they set. Raises `UsageError` (PC0718)."""
+    keys = _read_path(manifest, path, shorten(path))
+    return [(f"{name}.{there}", node) for name, node, there in _iter_set(manifest, keys)]
 
 
 def iter_numbers(manifest: Node) -> Iterator[tuple[str, Node]]:
@@ -347,12 +369,7 @@ def _put(node: Node | None, keys: Sequence[str | int], value: Node | None, span:
 
 def _iter_overruled(manifest: Node, keys: Sequence[str | int], place: str) -> Iterator[Diagnostic]:
     """A note where variations set the value, too: where they are chosen, theirs counts."""
-    own = _join(keys)
-    found = [
-        (name, *there)
-        for name, variation in _iter_variations(manifest)
-        if not own.startswith(f"{name}.") and (there := _find_set(variation, keys)) is not None
-    ]
+    found = list(_iter_set(manifest, keys))
     if not found:
         return
     name, node, path = found[0]
@@ -361,6 +378,15 @@ def _iter_overruled(manifest: Node, keys: Sequence[str | int], place: str) -> It
     )
     message = f"`{name}` sets `{path}`, too{more}: where it is chosen, its value goes before `{place}`"
     yield Diagnostic("PC0719", message, node.span, f"to try that one: `--try {name}.{path}=…`", "note")
+
+
+def _iter_set(manifest: Node, keys: Sequence[str | int]) -> Iterator[tuple[str, Node, str]]:
+    """The variations that set the value at a path, other than the one that the path leads to: the path of each, what it sets, and where."""
+    own = _join(keys)
+    for name, variation in _iter_variations(manifest):
+        there = _find_set(variation, keys) if not own.startswith(f"{name}.") else None
+        if there is not None:
+            yield name, *there
 
 
 def _iter_variations(manifest: Node) -> Iterator[tuple[str, Node]]:

@@ -118,7 +118,7 @@ class OperationLoader:
 
     def _load_schema(self, node: Node) -> StateSchema | None:
         try:
-            loaded = load_state_schema(*self._files.read_named(node), node.span)
+            loaded = self._files.made.make(load_state_schema, *self._files.read_named(node), node.span)
         except DiskError:
             raise
         except PromptcError as error:

@@ -258,7 +258,7 @@ class OfferedFiles:
         if place not in known:
             known[place] = None
             try:
-                offered, doubts = load(*self._files.read_named(node))
+                offered, doubts = self._files.made.make(load, *self._files.read_named(node))
             except DiskError:
                 raise
             except PromptcError as error:

@@ -1,4 +1,4 @@
-"""The way from a pack's files to a `PackModel` (`load_pack`): read, check the shape, merge bases, compile, load the counter.
+"""The way from a pack's files to a `PackModel`: read them, check the shape, merge bases, compile, load the counter (`ReadPack`).
 
 What a choice changes is compiled when it is first asked for (`PlanLoader`).
 """
@@ -9,10 +9,12 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from threading import Lock
+from types import MappingProxyType
 
 from promptc.diag.findings import Diagnostic, PromptcError, Span, offer_names, shorten, suggest
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any
+from promptc.files.paths import Held
 from promptc.frontend.indexes import load_indexes
 from promptc.frontend.json import JsonDocument, load_json
 from promptc.frontend.kept_pack import LoadedPack, load_counting
@@ -32,8 +34,8 @@ from promptc.frontend.output import OfferedFiles, load_chat, load_offers, load_o
 from promptc.frontend.sections import list_declared, load_pools, load_section, load_steps, load_tools, read_ratio, read_rules, read_total
 from promptc.frontend.shape import check_effective_shape
 from promptc.frontend.state import StateSchema, load_state_schema
-from promptc.frontend.texts import PackFiles, TextCompiler
-from promptc.model.budget import ModelTable, load_models
+from promptc.frontend.texts import Made, PackFiles, TextCompiler, list_sources
+from promptc.model.budget import ModelTable
 from promptc.model.calibration import ENTRY_KEYS, iter_wrong
 from promptc.model.pack import (
     Assign,
@@ -63,28 +65,44 @@ _MAKE_AGAIN = "make it with `promptc calibrate PACK USAGE.jsonl -o FILE`, and do
 _PATTERN_HELP = "write it as JSON Schema does, such as `[A-Z]{2}[0-9]{6}`"
 
 
-def load_pack(
-    path: Path,
-    load_table: Callable[[], ModelTable] = load_models,
-    patches: Mapping[str, str] | None = None,
-    tries: Sequence[Try] = (),
-) -> LoadedPack:
-    """The pack at `path`, a file or a folder with `pack.yaml`; findings call it so. `load_table` gives the models that a budget may name,
-    `patches` are more of them, as YAML by name, `tries` other values of its manifest.
-
-    Raises `PromptcError` with all findings of the stage that fails; `DiskError` when the manifest cannot be read, `UsageError` for a try
-    whose path leads nowhere.
+class ReadPack:
+    """The files of a pack as they were when they were first read. It is compiled as often as it is asked for, with one value or another in
+    its manifest; what that does not touch is neither read nor compiled again. Several threads may use it.
     """
-    files = PackFiles()
-    tried = try_values(read_manifest(manifest_path(path), files), tries)
-    return _compile(replace(tried, manifest=add_patches(tried.manifest, patches or {})), files, load_table)
+
+    def __init__(
+        self, path: Path, load_table: Callable[[], ModelTable], made: Made | None = None, held: Held = MappingProxyType({})
+    ) -> None:
+        """Reads the manifest at `path`, a file or a folder with `pack.yaml`; findings call it so. `load_table` gives the models that a
+        budget may name. With `made`, what an earlier load of the pack made of files that are as they were is not made again. What is `held`
+        of files stands before what is on the disk.
+
+        Raises `PromptcError` with all findings of the stage that fails, and `DiskError` when the manifest cannot be read.
+        """
+        self._files = PackFiles(made, held)
+        self._load_table = load_table
+        self._manifest = read_manifest(manifest_path(path), self._files)
+
+    @property
+    def made(self) -> Made:
+        """What was made of its files so far."""
+        return self._files.made
+
+    def compile(self, patches: Mapping[str, str], tries: Sequence[Try]) -> LoadedPack:
+        """The pack with more patches, as YAML by name, and other values.
+
+        Raises `PromptcError` with all findings of the stage that fails; `DiskError` when a file cannot be read, `UsageError` for a try
+        whose path leads nowhere.
+        """
+        tried = try_values(self._manifest, tries)
+        return _compile(replace(tried, manifest=add_patches(tried.manifest, patches)), self._files.branch(), self._load_table)
 
 
 def _compile(tried: Tried, files: PackFiles, load_table: Callable[[], ModelTable]) -> LoadedPack:
     """The pack of a manifest that is valid in shape; the `files` read it."""
     limits, folder = _read_limits(manifest := tried.manifest), str(Path(tried.manifest.span.file).parent)
     compiler = TextCompiler(files, limits, lambda: load_table().media)
-    compiler.definitions = _load_definitions(manifest, compiler, limits)
+    compiler.definitions = _load_definitions(manifest, compiler, files, limits)
     schema = _load_schema(manifest, compiler, files)
     counting, chat = load_counting(manifest.value["tokenizer"], compiler.findings), load_chat(manifest, compiler, files, limits)
     rules, calibration = _load_rules(manifest, compiler), _load_calibration(manifest, counting, files, compiler.findings)
@@ -93,7 +111,7 @@ def _compile(tried: Tried, files: PackFiles, load_table: Callable[[], ModelTable
     plans = PlanLoader(manifest, compiler, offered)
     lets, asserts, axes = _load_lets(manifest, compiler), compiler.asserts(manifest.get("asserts")), _load_axes(manifest, compiler)
     strain, visible = load_strain(manifest, compiler), compiler.find_expression(manifest.get("visible"))
-    packs = AskPacks(lambda path: load_pack(path, load_table).pack)
+    packs = AskPacks(lambda path: ReadPack(path, load_table, files.made, files.held).compile({}, ()).pack)
     loader = OperationLoader(compiler, files, packs)
     operations = loader.load(manifest)
     _compile_files(manifest, compiler)
@@ -237,7 +255,7 @@ def _load_schema(manifest: Node, compiler: TextCompiler, files: PackFiles) -> St
     if node is None:
         return None
     try:
-        return load_state_schema(*files.read_named(node), node.span)
+        return files.made.make(load_state_schema, *files.read_named(node), node.span)
     except PromptcError as error:
         compiler.findings.extend(error.diagnostics)
         return None
@@ -248,7 +266,7 @@ def _place_in_schema(manifest: Node, files: PackFiles, pointer: str) -> Span:
     return load_json(*files.read_named(manifest.value["state"].value["schema"])).key_span(pointer)
 
 
-def _load_definitions(manifest: Node, compiler: TextCompiler, limits: Limits) -> tuple[Definition, ...]:
+def _load_definitions(manifest: Node, compiler: TextCompiler, files: PackFiles, limits: Limits) -> tuple[Definition, ...]:
     """The definitions, in the manifest's order; what is wrong with them is added to the compiler's findings."""
     node = manifest.get("define")
     if node is None:
@@ -267,7 +285,8 @@ def _load_definitions(manifest: Node, compiler: TextCompiler, limits: Limits) ->
             compiler.note("PC0267", clash, node.key_span(signature), "choose another name: a name means one thing")
         written.setdefault(name, one)
         taken[name] = DEFINED
-    definitions, findings = load_definitions(tuple(written.values()), limits)
+    found = tuple(written.values())
+    definitions, findings = files.made.make(load_definitions, found, limits, behind=list_sources(found))
     compiler.findings.extend(findings)
     return definitions
 

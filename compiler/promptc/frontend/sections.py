@@ -445,6 +445,7 @@ def load_field(node: Node, name: str, compiler: TextCompiler) -> Expression:
 
 
 def _load_segments(node: Node, stores: Sequence[str], compiler: TextCompiler) -> Segments:
+    missing = node.get("missing")
     return Segments(
         span=node.span,
         store=_read_store(node, stores, compiler),
@@ -455,6 +456,7 @@ def _load_segments(node: Node, stores: Sequence[str], compiler: TextCompiler) ->
         locale=compiler.find_expression(node.get("locale")),
         version=compiler.find_expression(node.get("version")),
         missing=node.text("missing", "warn"),
+        missing_span=missing.span if missing is not None else None,
     )
 
 

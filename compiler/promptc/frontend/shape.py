@@ -359,33 +359,40 @@ def _spell(node: Node) -> str:
 
 def _locate_key(key: str, around: Path, root: Node) -> str:
     """Where a key belongs that is known some levels up or down of `around`; empty where it is known on neither."""
-    schemas = _load_schema("pack")
     for stop in range(len(around) - 1, -1, -1):
-        if isinstance(_find(root, around[:stop]).value, dict) and key in _list_known(schemas, around[:stop]):
+        if isinstance(_find(root, around[:stop]).value, dict) and key in list_known(around[:stop]):
             beside = around[stop]
             if beside == key:
                 return ""
             return f"`{key}` belongs to {_name_place(around[:stop], root) or 'the manifest'}, beside `{shorten(str(beside))}`"
-    here = _list_known(schemas, around)
+    here = list_known(around)
     there = _find(root, around).value
     for inner in sorted(here, key=lambda name: (name not in there, name not in ("sections", "items", "output"), name)):
-        if key in _list_known(schemas, (*around, inner)):
+        if key in list_known((*around, inner)):
             deeper = there[inner].get(key) if inner in there and isinstance(there[inner].value, dict) else None
             if deeper is not None:
                 return f"`{key}` belongs under `{inner}`, which has one already (line {deeper.span.line}): keep one of the two"
             return f"`{key}` belongs under `{inner}`: `{inner}: {{{key}: …}}`"
-        if inner == "sections" and key in _list_known(schemas, (*around, inner, 0)):
+        if inner == "sections" and key in list_known((*around, inner, 0)):
             return f"`{key}` belongs to a section: write it in an entry of `sections`, beside its `id`"
     return ""
 
 
-def _list_known(verdicts: Verdicts, path: Path) -> dict[str, Any]:
-    """The keys that the manifest's schema knows at a path, each with its schema."""
-    schemas = list(_iter_forms(verdicts, verdicts.root["$defs"]["pack"]))
+def list_forms(path: Path, root: Literal["pack", "extension"] = "pack") -> list[dict[str, Any]]:
+    """The schemas of the value at a path of a manifest: each form that it may take, with what that refers to. `extension`: of one that
+    extends another.
+    """
+    verdicts = _load_schema("pack")
+    schemas = list(_iter_forms(verdicts, verdicts.root["$defs"][root]))
     for step in path:
         inner = [_step_into(schema, step) for schema in schemas]
         schemas = [form for schema in inner if schema is not None for form in _iter_forms(verdicts, schema)]
-    return {key: value for schema in schemas for key, value in schema.get("properties", {}).items()}
+    return schemas
+
+
+def list_known(path: Path, root: Literal["pack", "extension"] = "pack") -> dict[str, Any]:
+    """The keys that the manifest's schema knows at a path, each with its schema."""
+    return {key: value for schema in list_forms(path, root) for key, value in schema.get("properties", {}).items()}
 
 
 def _iter_forms(verdicts: Verdicts, schema: Any) -> Iterator[dict[str, Any]]:
@@ -478,7 +485,7 @@ def _show_example(path: Path) -> str:
     """A right use of the key at a path, as the manifest's schema has it; empty where it has none, or none that is short."""
     if not path or not isinstance(path[-1], str):
         return ""
-    schema = _list_known(_load_schema("pack"), path[:-1]).get(path[-1], {})
+    schema = list_known(path[:-1]).get(path[-1], {})
     shown = [_write_flow(example) for example in schema.get("examples", ())] if isinstance(schema, dict) else []
     short = [one for one in shown if len(one) <= 60]
     return f"write, for example, `{path[-1]}: {short[0]}`" if short else ""

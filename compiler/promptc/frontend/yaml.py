@@ -116,11 +116,11 @@ class _YamlReader:
             self._read(text)
 
     def _read(self, text: str) -> None:
-        wrong_syntax = _syntax_error()
+        wrong_syntax = syntax_error()
         try:
             self._check_characters(text)
             takers = {name: getattr(self, taker) for name, taker in _TAKERS.items()}
-            for event in _iter_events(text) if not self.found else ():
+            for event in iter_events(text) if not self.found else ():
                 takers[type(event).__name__](event)
         except wrong_syntax as wrong:
             found = explain_syntax(wrong, self._lines, self._last)
@@ -296,7 +296,8 @@ class _YamlReader:
             raise _StopError
 
 
-def _iter_events(text: str) -> Iterator[Any]:
+def iter_events(text: str) -> Iterator[Any]:
+    """The parser's events, as far as it can read. Then raises what `syntax_error` gives."""
     import yaml
 
     loader = getattr(yaml, "CSafeLoader", None)
@@ -309,7 +310,8 @@ def _iter_events(text: str) -> Iterator[Any]:
     return iter(yaml.parse(text, Loader=loader))
 
 
-def _syntax_error() -> type[Exception]:
+def syntax_error() -> type[Exception]:
+    """What is raised of a text that is no YAML."""
     import yaml
 
     return yaml.YAMLError

@@ -270,6 +270,13 @@ class Passes:
             return None
         return found if _digest_pass(self._root, folder, found, resources) == found.digest else None
 
+    def list_inputs(self, folder: str) -> tuple[list[str], list[str]]:
+        """The packs and the files of the case in `folder` when it last passed; where that is not known, the pack that it has by where it
+        stands.
+        """
+        packs, _, files, *_ = self._load().get(folder, ((self._choose_pack(folder),), True, ()))
+        return [os.path.join(self._root, one) for one in packs], [_join(folder, one) for one in files]
+
     def keep(self, passed: Mapping[str, Pass]) -> None:
         """Remembers these, by folder, besides what was known; folders that are gone are forgotten."""
         if not passed:

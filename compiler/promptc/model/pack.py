@@ -146,6 +146,11 @@ class Let:
     span: Span
     value: Expression | Band | Assign
 
+    @property
+    def expression(self) -> Expression:
+        """What the value is made of: of a band its number, of an assignment its id."""
+        return self.value.value if isinstance(self.value, Band | Assign) else self.value
+
 
 @frozen
 class Assert:

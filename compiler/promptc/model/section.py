@@ -356,7 +356,7 @@ def read_micro(score: float) -> int:
 @frozen
 class Segments:
     """Segments of a store: those of a scope, of some references (`ref` None: of all), once for every element of `each`. `missing` says
-    what a reference is that nothing answers.
+    what a reference is that nothing answers, and `missing_span` where its author does, if that is so.
     """
 
     span: Span
@@ -368,6 +368,7 @@ class Segments:
     locale: Expression | None = None
     version: Expression | None = None
     missing: Literal["warn", "error", "ignore"] = "warn"
+    missing_span: Span | None = None
 
 
 @frozen
@@ -528,8 +529,8 @@ class Lower(Step):
 
 
 class Ratio:
-    """A rational number in lowest terms, its denominator at least 1. Compares exactly with numbers of any kind; times an integer it is
-    exact, too.
+    """A rational number in lowest terms, its denominator at least 1. Compares exactly with numbers of any kind, and is added to,
+    multiplied and divided by whole numbers and its like. `fractions` can do that, too, and takes long to import.
     """
 
     __slots__ = ("denominator", "numerator")
@@ -542,10 +543,20 @@ class Ratio:
         self.numerator = numerator // shared
         self.denominator = denominator // shared
 
-    def __mul__(self, factor: int) -> Ratio:
-        return Ratio(self.numerator * factor, self.denominator)
+    def __add__(self, other: Ratio | int) -> Ratio:
+        return Ratio(self.numerator * other.denominator + other.numerator * self.denominator, self.denominator * other.denominator)
+
+    def __sub__(self, other: Ratio | int) -> Ratio:
+        return self + other * -1
+
+    def __mul__(self, factor: Ratio | int) -> Ratio:
+        return Ratio(self.numerator * factor.numerator, self.denominator * factor.denominator)
 
     __rmul__ = __mul__
+
+    def __truediv__(self, divisor: Ratio | int) -> Ratio:
+        """Raises ZeroDivisionError for a divisor of 0."""
+        return Ratio(self.numerator * divisor.denominator, self.denominator * divisor.numerator)
 
     def __eq__(self, other: object) -> bool:
         return self._compare(other) == 0 if isinstance(other, (Ratio, int, float)) else NotImplemented

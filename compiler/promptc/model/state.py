@@ -173,7 +173,7 @@ class Pointers:
 
     def _find_near(self, value: object, paths: Sequence[tuple[str, ...]]) -> str | None:
         """What the walks of the paths meet; each goes a step in turn, and only until the value is met."""
-        walks = [self._walks.setdefault(path, self._walk(path)) for path in paths]
+        walks = [self._walks.setdefault(path, _walk(self._state, path)) for path in paths]
         while id(value) not in self._near and walks:
             walks = [walk for walk in walks if self._go_on(walk)]
         return self._render(value, self._near)
@@ -183,19 +183,6 @@ class Pointers:
         if met is not None:
             self._near[id(met[0])] = id(met[1]), met[2]
         return met is not None
-
-    def _walk(self, path: Sequence[str]) -> Iterator[_Met]:
-        """What lies on the way there, and what stands there and in it."""
-        holder: Any = self._state
-        for name in path:
-            if holder.__class__ is list:
-                break
-            value = holder.get(name)
-            if value.__class__ is not dict and value.__class__ is not list:
-                return
-            yield value, holder, name
-            holder = value
-        yield from _iter_newest(holder)
 
     def _render(self, value: object, known: Mapping[int, _Step]) -> str | None:
         steps: list[str | int] = []
@@ -224,6 +211,20 @@ def _iter_steps(value: Any) -> Iterator[_Met]:
                 if id(inner) not in met:
                     met.add(id(inner))
                     waiting.append(inner)
+
+
+def _walk(state: Mapping[str, Any], path: Sequence[str]) -> Iterator[_Met]:
+    """What lies on the way there, and what stands there and in it. It knows nothing of who asks, so that no state outlives its render."""
+    holder: Any = state
+    for name in path:
+        if holder.__class__ is list:
+            break
+        value = holder.get(name)
+        if value.__class__ is not dict and value.__class__ is not list:
+            return
+        yield value, holder, name
+        holder = value
+    yield from _iter_newest(holder)
 
 
 def _iter_newest(holder: Any) -> Iterator[_Met]:

@@ -30,18 +30,27 @@ from promptc.text.json import render_digest
 from promptc.version import VERSION
 
 
-def build_report(fitted: Fitted, emitted: Emitted | None, tokens: int | None, warnings: Sequence[Diagnostic]) -> dict[str, Any]:
-    """The report of a render, or with `emitted` None of one that did not fit."""
+def build_report(fitted: Fitted, account: Mapping[str, Any]) -> dict[str, Any]:
+    """The whole report: the account of a render, and the digests of what it was made of."""
+    selection = fitted.strained.selection
+    bound = selection.bound
+    digests = {"pack": bound.pack.digest, "state": bound.state.digest, "promptc": VERSION, **describe_digests(selection.sections)}
+    return {"pack": account["pack"], "version": account["version"], "digests": digests, **account}
+
+
+def build_account(fitted: Fitted, emitted: Emitted | None, tokens: int | None, warnings: Sequence[Diagnostic]) -> dict[str, Any]:
+    """The report of a render without its digests, or with `emitted` None that of one that did not fit. It goes through nothing that the
+    render did not.
+    """
     selection = fitted.strained.selection
     bound = selection.bound
     counts = attribute(emitted.parts, fitted.layout) if emitted is not None else []
     tools = _describe_tools(fitted) if emitted is not None else {}
     contents = _describe_contents(fitted, emitted.parts, counts) | tools if emitted is not None else {}
     rules = bound.pack.strain
-    report: dict[str, Any] = {
+    account: dict[str, Any] = {
         "pack": bound.pack.name,
         "version": bound.pack.version,
-        "digests": {"pack": bound.pack.digest, "state": bound.state.digest, "promptc": VERSION, **describe_digests(selection.sections)},
         "counter": _describe_counter(fitted),
         "format": fitted.layout.format,
         "budget": bound.total,
@@ -65,15 +74,12 @@ def build_report(fitted: Fitted, emitted: Emitted | None, tokens: int | None, wa
         "flags": _describe_flags(fitted),
     }
     if fitted.layout.format == "messages":
-        report["overhead"] = _describe_overhead(fitted)
+        account["overhead"] = _describe_overhead(fitted)
     if bound.pack.redact and emitted is not None:
-        report["redacted"] = _count_redacted(bound.names[REDACTIONS].originals, emitted)
+        account["redacted"] = _count_redacted(bound.names[REDACTIONS].originals, emitted)
     if bound.pack.stores:
-        report["segments"] = describe_segments(fitted)
-    if fitted.errors and emitted is None:
-        found = next(one for one in fitted.errors if one.level == "error")
-        report["error"] = {"code": found.code, "section": fitted.short, "missing": fitted.missing, "message": found.message}
-    return report
+        account["segments"] = describe_segments(fitted)
+    return account | (_describe_error(fitted) if emitted is None else {})
 
 
 def build_facts(fitted: Fitted) -> dict[str, Any]:
@@ -85,6 +91,24 @@ def build_facts(fitted: Fitted) -> dict[str, Any]:
         "variants": dict(selection.choice.cases),
         "flags": _describe_flags(fitted),
         "sections": [{"id": one.section.id, "state": _name_state(fitted, one)} for one in selection.sections],
+    }
+
+
+def build_outline(fitted: Fitted) -> dict[str, Any]:
+    """Of the report what neither counts nor places anything: choices, pressure, sections without what they hold, pools, what is missing."""
+    selection = fitted.strained.selection
+    return {
+        **build_facts(fitted),
+        "pack": selection.bound.pack.name,
+        "version": selection.bound.pack.version,
+        "counter": _describe_counter(fitted),
+        "format": fitted.layout.format,
+        "budget": selection.bound.total,
+        "pressure": _describe_pressure(fitted),
+        "patches": list(selection.bound.choice.patches),
+        "sections": [_describe_section(fitted, one, {}) for one in selection.sections],
+        **_describe_pools(fitted),
+        **_describe_error(fitted),
     }
 
 
@@ -135,7 +159,7 @@ def describe_findings(found: Sequence[Diagnostic], pack: str, state: str) -> lis
             "code": one.code,
             "level": one.level,
             "message": one.message,
-            "at": _name_place(one.span, pack, state) if one.span is not None else None,
+            "at": name_place(one.span, pack, state) if one.span is not None else None,
             "help": one.help or None,
         }
         for one in sort_diagnostics(found)
@@ -171,6 +195,14 @@ def _describe_model(budget: TotalBudget) -> dict[str, Any]:
         return {}
     figures = {"name": budget.model, "context": budget.context, "input": budget.input, "reserve": budget.reserve or 0}
     return {"model": {**figures, "as_of": budget.as_of or None}}
+
+
+def _describe_error(fitted: Fitted) -> dict[str, Any]:
+    """Of what does not fit, how much is missing."""
+    found = next((one for one in fitted.errors if one.level == "error"), None)
+    if found is None:
+        return {}
+    return {"error": {"code": found.code, "section": fitted.short, "missing": fitted.missing, "message": found.message}}
 
 
 def _describe_pressure(fitted: Fitted) -> dict[str, list[int]]:
@@ -441,10 +473,11 @@ def _count_redacted(originals: Mapping[str, str], emitted: Emitted) -> dict[str,
 def _describe_place(fitted: Fitted, span: Span) -> str:
     """A place by its file's name as the pack knows it, so that it is the same wherever the pack lies; of a state the last name alone."""
     bound = fitted.strained.selection.bound
-    return _name_place(span, bound.pack.file, bound.state.name)
+    return name_place(span, bound.pack.file, bound.state.name)
 
 
-def _name_place(span: Span, manifest: str, state: str) -> str:
+def name_place(span: Span, manifest: str, state: str) -> str:
+    """A place by its file's way from the folder of the manifest; one of the state by the last name alone."""
     file = basename(span.file) if span.file == state else _show_file(span.file, manifest)
     return f"{file}:{span.line}:{span.column}"
 

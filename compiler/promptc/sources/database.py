@@ -2,6 +2,10 @@
 
 A `Transaction` takes plain SQL that both kinds of database read: a file's is made here, by Python's own
 `sqlite3`, a server's in `server`, by SQLAlchemy.
+
+Nothing is written beside a file that is read. SQLite makes `-shm` and `-wal` beside one with a write-ahead log even to read it. So promptc
+reads a copy, in a folder for temporary files. A file that is large and has nothing in its log is read where it lies, as one that nobody
+changes, and is looked at again afterwards (`choose_place`).
 """
 
 from __future__ import annotations
@@ -9,16 +13,17 @@ from __future__ import annotations
 import os
 import sqlite3
 import stat
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, closing, contextmanager
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from pathlib import Path
 from urllib.parse import quote
 
 from promptc.diag.findings import Diagnostic, DiskError, PromptcError, Span
+from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any, Protocol
-from promptc.files.reading import TooLongError, read_beginning, read_mode
+from promptc.files.reading import TooLongError, read_beginning, read_file, read_mode, read_stamp
 from promptc.sources.address import Address, Kind
-from promptc.sources.still_file import MOST_COPIED, SECONDS, TURN, ChangedError, OpenedFile, SqlWatch, StillFile, choose_place
 
 PATIENCE = 5
 """Seconds that a lock is waited for."""
@@ -60,6 +65,26 @@ _FILE_CODES: dict[int, tuple[str, str, str]] = {
 
 _PAGE = 16
 """Rows that are asked for at once: each may have four million bytes."""
+
+MOST_COPIED = 256_000_000
+"""Bytes of a file and its log that are copied where something is in the log."""
+
+MOST_COPIED_AT_REST = 16_000_000
+"""Bytes of a file that is copied though nothing is in its log: so few cost no time, and what is read is of one moment."""
+
+_FORMS = slice(18, 20)
+_LOGGED = 2
+_LOG_HEAD = 32
+"""Bytes at the beginning of a log, which are others whenever it is begun anew."""
+
+_TRIES, _PAUSE = 20, 0.1
+"""How often a file is copied that changes meanwhile, and the seconds between."""
+
+TURN = 100
+"""Steps of SQLite's machine between two looks. One step may make four million bytes, so there are few."""
+
+SECONDS = 5
+"""Seconds of the processor."""
 
 
 class Transaction(Protocol):
@@ -264,6 +289,153 @@ def _connect(place: OpenedFile, mode: str, longest: int, most_turns: int) -> Sti
     opened.set_progress_handler(opened.watch, TURN)
     opened.execute("PRAGMA trusted_schema = OFF")
     return opened
+
+
+class ChangedError(OSError):
+    """A file was changed again and again while it was copied."""
+
+
+@frozen
+class OpenedFile:
+    """What is opened in place of a file: `path`, with these options of SQLite's. `has_changed` tells whether what was read may be torn;
+    `remove` takes away what was made for it.
+    """
+
+    path: str
+    options: str = ""
+    has_changed: Callable[[], bool] = lambda: False
+    remove: Callable[[], None] = lambda: None
+
+
+class _Cursor(sqlite3.Cursor):
+    """What SQLite says of a damaged file may hold bytes of it, which `sqlite3` fails to decode. Then all that is told is the damage."""
+
+    connection: StillFile
+
+    def execute(self, *given: Any) -> Any:
+        with _working(self.connection):
+            return super().execute(*given)
+
+    def fetchone(self) -> Any:
+        with _working(self.connection):
+            return super().fetchone()
+
+    def fetchmany(self, *given: Any) -> list[Any]:
+        with _working(self.connection):
+            return super().fetchmany(*given)
+
+    def fetchall(self) -> list[Any]:
+        with _working(self.connection):
+            return super().fetchall()
+
+
+@contextmanager
+def _working(connection: StillFile) -> Iterator[None]:
+    connection.watch.resume()
+    try:
+        yield
+    except UnicodeDecodeError:
+        raise _make_error("the file is damaged", sqlite3.SQLITE_CORRUPT) from None
+    except MemoryError:
+        raise _make_error("out of memory", sqlite3.SQLITE_NOMEM) from None
+
+
+def _make_error(message: str, code: int) -> sqlite3.DatabaseError:
+    made = sqlite3.DatabaseError(message)
+    made.sqlite_errorcode = code
+    return made
+
+
+class StillFile(sqlite3.Connection):
+    """A connection to a file, or to what stands in for it, which goes when the connection is closed."""
+
+    place: OpenedFile
+    watch: SqlWatch
+
+    def cursor(self, factory: Any = _Cursor) -> Any:
+        return super().cursor(factory)
+
+    def close(self) -> None:
+        super().close()
+        self.place.remove()
+
+
+def choose_place(path: str) -> OpenedFile:
+    """Where the file at `path`, which is no link, can be read without a file made beside it. Raises `OSError`: `TooLongError` for more to
+    copy than `MOST_COPIED` bytes, `ChangedError` for a file that is never at rest.
+    """
+    before = _look(path)
+    is_logged = _LOGGED in read_beginning(path, _FORMS.stop)[_FORMS]
+    if _measure(f"{path}-wal") or (is_logged and (_measure(f"{path}-journal") or _measure(path) <= MOST_COPIED_AT_REST)):
+        return _copy(path)
+    return OpenedFile(path, "&immutable=1", lambda: _look(path) != before) if is_logged else OpenedFile(path)
+
+
+def _copy(path: str) -> OpenedFile:
+    from tempfile import TemporaryDirectory
+
+    folder = TemporaryDirectory(prefix="promptc-")
+    is_done = False
+    try:
+        for _ in range(_TRIES):
+            if _copy_once(path, f"{folder.name}{os.sep}copy"):
+                is_done = True
+                return OpenedFile(f"{folder.name}{os.sep}copy", remove=folder.cleanup)
+            time.sleep(_PAUSE)
+        raise ChangedError(0, "another program changes it all the time", path)
+    finally:
+        if not is_done:
+            folder.cleanup()
+
+
+def _copy_once(path: str, target: str) -> bool:
+    """Whether the copy is of one moment: the file was the same before and after, and its log, if longer, no other."""
+    left, before = MOST_COPIED, _look(path)
+    for ending in ("", "-journal", "-wal"):
+        Path(f"{target}{ending}").unlink(missing_ok=True)
+        with suppress(FileNotFoundError):
+            content = read_file(f"{path}{ending}", left)
+            left -= len(content)
+            Path(f"{target}{ending}").write_bytes(content)
+    return _look(path) == before
+
+
+def _look(path: str) -> tuple[Any, ...]:
+    """What is another where the pages of the file, or where they are to be found, were changed."""
+    head = b""
+    with suppress(FileNotFoundError):
+        head = read_beginning(f"{path}-wal", _LOG_HEAD)
+    return read_stamp(path), head, read_stamp(f"{path}-journal")
+
+
+def _measure(path: str) -> int:
+    """The bytes of a file; none of one that is not there."""
+    stamp = read_stamp(path)
+    return stamp[1] if stamp else 0
+
+
+class SqlWatch:
+    """For `set_progress_handler`: stops SQLite after so many turns, and once it has used so many seconds of the processor (None: however
+    many). What else the process does between `resume` and the next look counts too.
+    """
+
+    def __init__(self, most_turns: int, seconds: float | None) -> None:
+        self._turns = most_turns
+        self._left = seconds
+        self.resume()
+
+    def resume(self) -> None:
+        """SQLite goes on from here."""
+        self._last = time.process_time()
+
+    def __call__(self) -> bool:
+        """Whether it is over."""
+        self._turns -= 1
+        if self._left is not None:
+            now = time.process_time()
+            self._left -= now - self._last
+            self._last = now
+        return self._turns < 0 or (self._left is not None and self._left < 0)
 
 
 def _decode(value: bytes) -> str | bytes:

@@ -3,5 +3,5 @@
 `compile` loads them, `define` writes out the expressions that a pack names, `allow` says what they may use and how much of it, `place`
 where each stands, and `tracing` where each printed character came from. `types` infers before any run what can go wrong in one.
 
-Public: `allow`, `compile`, `define`, `place`, `runtime`, `tracing`, `types`.
+Public: `allow`, `compile`, `define`, `place`, `runtime`, `signatures`, `tracing`, `types`.
 """

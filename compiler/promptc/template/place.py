@@ -22,7 +22,7 @@ _ESCAPES = dict(zip('0abtnvfre "/\\N_LP\t', '\0\a\b\t\n\v\f\r\x1b "/\\\x85\xa0\u
 
 @frozen
 class Place:
-    """`inline`: it stands in a manifest, at `span` of the text `source`; else it is the file `span.file`.
+    """`inline`: it stands in a manifest, at `span`, where the lines are `source` (`cut_source`); else it is the file `span.file`.
 
     `folder` is put before the name of an included file when that is shown: `packs/sentinel/` where `span.file` begins so. `definitions`
     are what the text may name.
@@ -42,7 +42,7 @@ class Place:
         """
         if self.inline and not name:
             found = _find_inside(self.source, self.span, text, at)
-            return self.span if found is None else _make_span(self.span.file, self.source, found)
+            return self.span if found is None else _make_span(self.span.file, self.source, found, self.span.line)
         return _make_span(self.folder + name if name else self.span.file, text, at - 1)
 
     def find(self, name: str, text: str, at: int, sites: Sequence[Site]) -> tuple[Span, str]:
@@ -98,26 +98,29 @@ def _read_start(site: Site) -> int:
     return site.start
 
 
-def _make_span(file: str, text: str, offset: int) -> Span:
+def cut_source(lines: Sequence[str], span: Span, text: str) -> str:
+    """Of the lines of a manifest those that may hold the scalar `text`, which stands at `span`. No other line says where its parts are."""
+    first = lines[span.line - 1] if span.line <= len(lines) else ""
+    more = {"|": text.count("\n") + 1, ">": text.count("\n") + text.count(" ") + 1}.get(first[span.column - 1 : span.column], 0)
+    return "\n".join(lines[span.line - 1 : span.line + more])
+
+
+def _make_span(file: str, text: str, offset: int, first: int = 1) -> Span:
     offset = min(max(offset, 0), len(text))
     begin = text.rfind("\n", 0, offset) + 1
     end = text.find("\n", begin)
     line = text[begin : end if end >= 0 else len(text)]
     skipped = max(offset - begin - _EXCERPT // 2, 0) if len(line) > _EXCERPT else 0
-    return Span(file, text.count("\n", 0, offset) + 1, offset - begin + 1, line[skipped : skipped + _EXCERPT], skipped)
+    return Span(file, first + text.count("\n", 0, offset), offset - begin + 1, line[skipped : skipped + _EXCERPT], skipped)
 
 
 def _find_inside(source: str, span: Span, text: str, at: int) -> int | None:
     """Where in `source` the character is that stands at `at` in the scalar at `span`; None where that is not certain."""
-    lines = source.split("\n")
-    if not 0 < span.line <= len(lines):
-        return None
-    begin = sum(len(line) + 1 for line in lines[: span.line - 1]) + span.column - 1
-    before = text[: max(at - 1, 0)]
+    begin, before = span.column - 1, text[: max(at - 1, 0)]
     if source[begin : begin + 1] == "|":
-        return _find_in_block(lines, span.line, text, before)
+        return _find_in_block(source.split("\n"), text, before)
     if source[begin : begin + 1] == ">":
-        return _find_in_folded(lines, span.line, text, len(before))
+        return _find_in_folded(source.split("\n"), text, len(before))
     if source[begin : begin + 1] == '"':
         return _find_in_double(source, begin + 1, before)
     if source[begin : begin + 1] == "'":
@@ -138,23 +141,23 @@ def _find_in_double(source: str, at: int, before: str) -> int | None:
     return at
 
 
-def _find_in_block(lines: list[str], first: int, text: str, before: str) -> int | None:
+def _find_in_block(lines: list[str], text: str, before: str) -> int | None:
     """As `_find_inside`, for a block after `|`: line by line, each behind its indentation."""
     number = before.count("\n")
     wanted = text.split("\n")[number]
-    written = lines[first + number] if first + number < len(lines) else ""
+    written = lines[number + 1] if number + 1 < len(lines) else ""
     if not wanted or not written.endswith(wanted) or written[: len(written) - len(wanted)].strip():
         return None
     column = len(written) - len(wanted) + len(before) - before.rfind("\n") - 1
-    return sum(len(line) + 1 for line in lines[: first + number]) + column
+    return sum(len(line) + 1 for line in lines[: number + 1]) + column
 
 
-def _find_in_folded(lines: list[str], first: int, text: str, offset: int) -> int | None:
+def _find_in_folded(lines: list[str], text: str, offset: int) -> int | None:
     """As `_find_inside`, after `>`, where a line end between two lines is one space. Blank lines and deeper ones fold otherwise: behind one
     nothing is certain."""
-    indent = len(lines[first]) - len(lines[first].lstrip(" ")) if first < len(lines) else 0
+    indent = len(lines[1]) - len(lines[1].lstrip(" ")) if len(lines) > 1 else 0
     at = 0
-    for number in range(first, len(lines)):
+    for number in range(1, len(lines)):
         written = lines[number][indent:]
         if not written or written[0] in " \t" or lines[number][:indent].strip(" ") or not text.startswith(written, at):
             return None

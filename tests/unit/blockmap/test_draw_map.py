@@ -11,6 +11,7 @@ from promptc.blockmap import draw_map, show_plain
 from promptc.cli.views.blockmap import render_html, render_json, render_markdown
 from promptc.diag.findings import UsageError
 from tests.contract.sources import ROOT
+from tests.packs import load_pack
 
 HEAD = "promptc: 1\nname: tiny\nversion: 1.0.0\ntokenizer: chars/4\n"
 
@@ -53,7 +54,7 @@ COMPANION = {
 
 
 def test_the_map_of_the_companion_says_what_its_document_says():
-    drawn = draw_map(promptc.load(ROOT / "packs" / "companion").model, {})
+    drawn = draw_map(load_pack("packs/companion").model, {})
     assert [block.id for block in drawn.blocks] == list(COMPANION)
     for block in drawn.blocks:
         cells = (show_plain(block.source), *(" ".join(_plain(cell)) for cell in (block.data, block.caps, block.dedupe)))
@@ -75,7 +76,7 @@ def test_the_map_of_the_companion_says_what_its_document_says():
     ],
 )
 def test_more_of_it(name, facts):
-    block = _block(draw_map(promptc.load(ROOT / "packs" / "companion").model, {}), name)
+    block = _block(draw_map(load_pack("packs/companion").model, {}), name)
     said = " ".join(_plain((*block.data, *block.caps, *block.dedupe, *block.notes)))
     assert [fact for fact in facts if fact not in said] == []
 
@@ -181,12 +182,12 @@ def test_notes_when_and_ladders(tmp_path):
 
 
 def test_segments_and_chunks():
-    whispercross = draw_map(promptc.load(ROOT / "packs" / "whispercross").model, {})
+    whispercross = draw_map(load_pack("packs/whispercross").model, {})
     assert (
         show_plain(_block(whispercross, "ruleset").source) == "store `main`, scope `ruleset`, ref `state.ruleset_id`; each as inline text"
     )
     assert "of the source where `tier is number and tier <= each.tier`" in _plain(_block(whispercross, "npc").data)
-    world = draw_map(promptc.load(ROOT / "packs" / "worldarchitect").model, {})
+    world = draw_map(load_pack("packs/worldarchitect").model, {})
     assert show_plain(_block(world, "rules").source).startswith("index `archive`, query `query`, version `state.rules_version`")
     assert "top 6 of 12 candidates out of 50" in _plain(_block(world, "rules").caps)
     assert "index `campaign` over `state.campaign_memory`" in _plain(_block(world, "memory").data)

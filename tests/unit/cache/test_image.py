@@ -51,6 +51,7 @@ def test_the_third_render_has_its_modules_from_the_cache(start, tmp_path):
     assert outputs[0] == outputs[1] == outputs[2] != b""
 
 
+@pytest.mark.dear
 def test_modules_that_another_users_promptc_kept_are_not_run(start):
     """Such as those of a cache that a build service restores: all is as it should be, but for the key."""
     assert [start()[1][1] for _ in range(3)] == ["False", "False", "True"]
@@ -58,6 +59,7 @@ def test_modules_that_another_users_promptc_kept_are_not_run(start):
     assert start()[1][1] == "False", "nor the other way round"
 
 
+@pytest.mark.dear
 def test_an_edit_and_damage_are_seen(start, tmp_path):
     for _ in range(2):
         start()

@@ -17,6 +17,7 @@ def _log(overflow: str, items: str = "limit: 9", more: str = "budget: 20") -> st
         ("{evict: {order: [item.old, true]}}, {trim: {}}", "trim", "takes every item first"),
         ("{evict: {by: item.score}}, {trim: {}}", "trim", "takes every item first"),
         ("{fail: {}}, {drop: {}}", "drop", "the `fail` of line 6 stops before it"),
+        ("{drop: {}}, {fail: {}}, {fail: {}}", "fail", "the `fail` of line 6 stops before it"),
         ("{shorten: {}}, {evict: {}}", "shorten", "`log` has no second form to go on to"),
     ],
 )
@@ -38,6 +39,8 @@ def test_a_dead_step(tmp_path, overflow, dead, why):
         ("{evict: {}}, {trim: {}}", "limit: 9", "budget: {min: 5, max: 20}"),
         ("{recap: {template: cue.md}}, {evict: {}}", "limit: 9", "budget: 20"),
         ("{replace: {template: cue.md}}, {drop: {}}", "limit: 9", "budget: 20"),
+        ("{evict: {}}, {fail: {}}", "limit: 9", "budget: 20"),
+        ("{drop: {}}, {fail: {}}", "limit: 9", "budget: 20"),
     ],
 )
 def test_ladders_that_are_alive(tmp_path, overflow, items, more):
@@ -80,6 +83,17 @@ def test_truncate_that_is_right(tmp_path):
           - {id: log, items: {from: state.log, text: "{{ item.text }}"}, overflow: [{evict: {floor: 3}}, {trim: {}}]}
           - {id: tail, text: "{{ state.tail }}"}
         truncate: [{trim: {section: tail, to: 9}}, log, {fail: {section: tail}}, {drop: {section: log}}]
+        """
+    assert codes(lint(tmp_path, body)) == []
+
+
+def test_a_fail_says_that_there_is_no_prompt_where_nothing_is_left(tmp_path):
+    """Of the section: others would have to give way."""
+    body = """
+        sections:
+          - {id: head, budget: 20, text: "{{ state.head }}", overflow: [{drop: {}}, {fail: {}}]}
+          - {id: tail, text: "{{ state.tail }}", overflow: [{fail: {}}]}
+        truncate: [head, {drop: {section: tail}}, tail]
         """
     assert codes(lint(tmp_path, body)) == []
 

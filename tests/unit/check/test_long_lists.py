@@ -11,7 +11,8 @@ _SCHEMA = {
 
 
 def _log(items: str, more: str = "") -> str:
-    return f'let: {{few: state.short, all: state.log}}\nsections: [{{id: log, items: {{text: "{{{{ item }}}}", {items}}}{more}}}]'
+    count = "{id: count, text: '{{ few | length + all | length }}'}"
+    return f'let: {{few: state.short, all: state.log}}\nsections: [{{id: log, items: {{text: "{{{{ item }}}}", {items}}}{more}}}, {count}]'
 
 
 # contract 5.36

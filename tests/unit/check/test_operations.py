@@ -28,7 +28,7 @@ ANSWER = """{"type": "object", "required": ["points"], "additionalProperties": f
 QUESTION = "promptc: 1\nname: q\nversion: 1.0.0\ntokenizer: chars/4\nbudget: 500\nsections: [{id: main, role: user, text: '%s'}]\n"
 HEAD = """\
 let: {long: state.log | length > 3}
-sections: [{id: main, role: user, text: hello}]
+sections: [{id: main, role: user, text: "{{ long }}"}]
 operations:
   one:
     args: {keep: 3, note: "", loud: false}

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.packs import load_pack
 from tests.unit.check.lint import codes, excerpts, lint, messages
 
 SCHEMA = {
@@ -220,9 +221,7 @@ def test_segments_and_chunks(tmp_path):
 @pytest.mark.sampled
 @pytest.mark.parametrize("name", ["sentinel", "whispercross", "worldarchitect", "companion", "tidepool"])
 def test_the_packs_that_are_shipped_say_nothing_twice(name):
-    import promptc
     from promptc.check.registry import check_pack
-    from tests.contract.sources import ROOT
 
-    found = check_pack(promptc.load(ROOT / "packs" / name).model)
+    found = check_pack(load_pack(f"packs/{name}").model)
     assert [one.message for one in found if one.code in ("PC0670", "PC0671", "PC0672", "PC0673") and one.level != "note"] == []

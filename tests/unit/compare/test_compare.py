@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from itertools import combinations, permutations
 from typing import Any
 
@@ -9,18 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-import promptc
 from promptc.compare import BETWEEN, WHOLE, Difference, Side, _list_moved, compare_sides, is_messages, read_json, read_report, read_side
 from promptc.golden.cases.case import Case
 from promptc.golden.verdicts.verdict import GoldenOutput, compare_outputs, leave_moving, read_figures
 from tests.cases.case import ROOT, load_cases
 from tests.cases.run_case import find_report, run_once
+from tests.packs import load_pack
 from tests.pictures import make_jpeg, make_segment, show
 
-PACK = promptc.load(ROOT / "packs/sentinel")
+SENTINEL = "packs/sentinel"
 STATE = (ROOT / "fixtures/sentinel/calm/state.json").read_bytes()
-TEXT = PACK.render(STATE)
-MESSAGES = PACK.render(STATE, format="messages")
 PROMPTS = sorted(path for kind in ("txt", "messages.json") for path in (ROOT / "fixtures").glob(f"*/*/golden.{kind}"))
 REPORTED = [
     path
@@ -28,6 +27,11 @@ REPORTED = [
     if (report := path.with_name("golden.report.json")).is_file()
     and json.loads(report.read_bytes())["format"] == ("messages" if path.suffix == ".json" else "text")
 ]
+
+
+@cache
+def _render(format: str = "text") -> Any:
+    return load_pack(SENTINEL).render(STATE, format=format)
 
 
 def _told(found: Difference, kind: str) -> str:
@@ -48,7 +52,7 @@ def test_sections_and_what_is_between_them_are_the_whole(path: Any) -> None:
 
 def test_a_golden_of_a_report_tells_the_same_of_a_prompt() -> None:
     """So a golden and a render of now are alike; what took an item is told by its step where the place is left out."""
-    prompt = PACK.render((ROOT / "fixtures/sentinel/base/table.json").read_bytes(), budget=2600)
+    prompt = load_pack(SENTINEL).render((ROOT / "fixtures/sentinel/base/table.json").read_bytes(), budget=2600)
     golden = read_side(prompt.text, leave_moving(prompt.report))
     assert compare_sides(read_side(prompt.text, prompt.report), golden).is_empty
     told = {reason.rpartition(" ")[2] for section in golden.sections for reason in section.gone.values()}
@@ -58,13 +62,13 @@ def test_a_golden_of_a_report_tells_the_same_of_a_prompt() -> None:
 @pytest.mark.parametrize("change", ["more", "less", "budget", "empty", "list"])
 def test_a_report_of_another_output_cuts_nothing(change: str) -> None:
     report: Any = {
-        "more": {**TEXT.report, "characters": TEXT.report["characters"] + 1},
-        "less": {**TEXT.report, "sections": TEXT.report["sections"][:3]},
-        "budget": PACK.render(STATE, budget=2000).report,
+        "more": {**_render().report, "characters": _render().report["characters"] + 1},
+        "less": {**_render().report, "sections": _render().report["sections"][:3]},
+        "budget": load_pack(SENTINEL).render(STATE, budget=2000).report,
         "empty": {},
-        "list": {"sections": [1], "characters": len(TEXT.text)},
+        "list": {"sections": [1], "characters": len(_render().text)},
     }[change]
-    assert [one.id for one in read_side(TEXT.text, report).sections] == [WHOLE]
+    assert [one.id for one in read_side(_render().text, report).sections] == [WHOLE]
 
 
 def test_ranges_that_overlap_or_split_a_character_cut_nothing() -> None:
@@ -80,15 +84,15 @@ def test_ranges_that_overlap_or_split_a_character_cut_nothing() -> None:
 
 
 def test_what_stands_behind_the_last_section_is_told() -> None:
-    report = json.dumps(TEXT.report).encode()
+    report = json.dumps(_render().report).encode()
     found = compare_outputs(
-        "text", GoldenOutput(TEXT.text.encode(), report), GoldenOutput((TEXT.text + "\nand obey me\n").encode(), report)
+        "text", GoldenOutput(_render().text.encode(), report), GoldenOutput((_render().text + "\nand obey me\n").encode(), report)
     )
     assert "and obey me" in _told(found, "come")
 
 
 def test_a_separator_that_differs_is_told() -> None:
-    text, report = TEXT.text, TEXT.report
+    text, report = _render().text, _render().report
     at = report["sections"][0]["range"][1]
     assert text.encode()[at : at + 1] == b"\n"
     other = (text.encode()[:at] + b"#" + text.encode()[at + 1 :]).decode()
@@ -98,18 +102,21 @@ def test_a_separator_that_differs_is_told() -> None:
 
 
 def test_a_role_that_differs_is_told() -> None:
-    others = [{**one, "role": "user" if one["role"] == "developer" else one["role"]} for one in MESSAGES.messages]
-    found = compare_sides(read_side(MESSAGES.messages, MESSAGES.report), read_side(others, MESSAGES.report))
+    others = [{**one, "role": "user" if one["role"] == "developer" else one["role"]} for one in _render("messages").messages]
+    found = compare_sides(
+        read_side(_render("messages").messages, _render("messages").report), read_side(others, _render("messages").report)
+    )
     assert [one.id for one in found.sections] == [BETWEEN]
     assert (_told(found, "gone"), _told(found, "come")) == ("developer", "user")
 
 
-@given(some.integers(0, len(TEXT.text.encode()) - 1), some.binary(max_size=3), some.integers(0, 3), some.sampled_from(["text", "messages"]))
+@given(some.integers(0, 2**16), some.binary(max_size=3), some.integers(0, 3), some.sampled_from(["text", "messages"]))
 def test_bytes_that_differ_give_a_difference(at: int, put: bytes, taken: int, kind: str) -> None:
     """Whatever an editor, or another process, did to a pending golden."""
-    prompt = TEXT if kind == "text" else MESSAGES
-    content = TEXT.text.encode() if kind == "text" else (json.dumps(list(MESSAGES.messages)) + "\n").encode()
+    prompt = _render(kind)
+    content = prompt.text.encode() if kind == "text" else (json.dumps(list(prompt.messages)) + "\n").encode()
     report = json.dumps(prompt.report).encode()
+    at %= len(content)
     other = content[:at] + put + content[at + taken :]
     found = compare_outputs(kind, GoldenOutput(content, report), GoldenOutput(other, report))
     assert found.is_empty == (content == other)
@@ -146,7 +153,7 @@ def test_sections_and_items_are_told() -> None:
 
 
 def test_an_item_that_was_cut_is_named_with_its_cut() -> None:
-    pack = promptc.load(ROOT / "packs/sentinel")
+    pack = load_pack(SENTINEL)
     state = (ROOT / "fixtures/sentinel/base/loaded.json").read_bytes()
     wide, narrow = (pack.render(state, budget=budget, variants={"retrieval": "deep"}) for budget in (13000, 6000))
     found = compare_sides(read_side(wide.text, wide.report), read_side(narrow.text, narrow.report))
@@ -156,7 +163,7 @@ def test_an_item_that_was_cut_is_named_with_its_cut() -> None:
 
 
 def test_messages_are_sides_too() -> None:
-    pack = promptc.load(ROOT / "packs/sentinel")
+    pack = load_pack(SENTINEL)
     state = (ROOT / "fixtures/sentinel/calm/state.json").read_bytes()
     before = pack.render(state, format="messages")
     after = pack.render(pack.load_state(state, changes=[("/input", '"I wait."')]), format="messages")

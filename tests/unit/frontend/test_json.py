@@ -153,6 +153,80 @@ def test_plain_data_is_copied_as_its_text_is_read(plain):
         assert copied.size <= len(found.canonical.decode())
 
 
+class Own(str):
+    """A text that is not only one."""
+
+
+_COLUMNS = (
+    st.text("ab", max_size=2),
+    st.text("a\u00e9", max_size=2),
+    st.integers(-(10**18) + 1, 10**18 - 1),
+    st.booleans(),
+    st.none(),
+    st.floats(-2, 2),
+    st.builds(list),
+    st.builds(dict),
+    st.lists(st.text("ab", max_size=1), max_size=9),
+    st.builds(lambda: [{"b": "x", "a": n} for n in range(9)]),
+)
+_ODD = ("\0", "\ud800", "\u00e9", Own("a"), 10**18, -(10**18), 1.5, None, [], ["\0"], {"b": 1, "a": []}, OrderedDict(a=1), Decimal(1))
+
+
+@st.composite
+def _draw_rows(draw):
+    """Many mappings that are alike, but perhaps for a few keys, values, and orders."""
+    names = draw(st.lists(st.sampled_from(["b", "a", "c", "\u00e9"]), unique=True, max_size=4))
+    columns = {name: draw(st.sampled_from(_COLUMNS)) for name in names}
+    rows = [{name: draw(column) for name, column in columns.items()} for _ in range(draw(st.integers(7, 12)))]
+    for _ in range(draw(st.integers(0, 2))):
+        row = draw(st.sampled_from(rows))
+        changed = {name: row[name] for name in draw(st.permutations([*row]))}
+        how = draw(st.sampled_from(["order", "fewer", "more", "other", "odd", "odd"]))
+        if how in ("fewer", "other") and changed:
+            changed.popitem()
+        if how in ("more", "other"):
+            changed[draw(st.sampled_from(["d", "", "\0", Own("e"), 1]))] = "x"
+        if how == "odd" and changed:
+            changed[draw(st.sampled_from([*changed]))] = draw(st.sampled_from(_ODD))
+        row.clear()
+        row.update(changed)
+    return draw(st.sampled_from([rows, rows, [rows, rows], [row.get("a") for row in rows], tuple(rows)]))
+
+
+def _list_holders(value):
+    if type(value) is dict or type(value) is list:
+        yield id(value)
+        for one in value.values() if type(value) is dict else value:
+            yield from _list_holders(one)
+
+
+@given(rows=_draw_rows(), depth=st.sampled_from([0, 0, 0, 0, 96, 97, 98, 99]))
+@example(rows=[*({"a": "x"} for _ in range(8)), {"a": "\0"}], depth=0)
+@example(rows=[*({"a": n} for n in range(8)), {"a": 10**18}], depth=0)
+@example(rows=[*({"a": n} for n in range(8)), {"a": -(10**18)}], depth=0)
+@example(rows=[{"a": []} for _ in range(9)], depth=0)
+@example(rows=[{"a": []} for _ in range(9)], depth=98)
+@example(rows=[{"a": 1} for _ in range(9)], depth=98)
+@example(rows=[{"a": 1} for _ in range(9)], depth=99)
+@example(rows=[*({"a": []} for _ in range(8)), {"a": ["x"]}], depth=0)
+@example(rows=[*({"a": n, "\u00e9": n} for n in range(8)), {"a": 1, "b": 2}], depth=0)
+@example(rows=[*({"a": n, "\u00e9": n} for n in range(8)), {"a": 1}], depth=0)
+def test_many_alike_are_copied_as_one_by_one(rows, depth):
+    plain = {"a": rows}
+    for _ in range(depth - 1):
+        plain = {"a": plain}
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(module, "_MANY", 3)
+        patched.setattr(module, "_ROWS", 5)
+        together = copy_plain(plain)
+        patched.setattr(module, "_MANY", 10**6)
+        assert repr(together) == repr(copy_plain(plain))
+    if together is not None:
+        assert repr(together.value) == repr(load(json.dumps(plain)).value)
+        held = [*_list_holders(together.value)]
+        assert len({*held}) == len(held) and {*held}.isdisjoint(_list_holders(plain))
+
+
 def test_what_is_copied_is_the_callers_no_more():
     plain = {"a": [{"b": "c"}]}
     copied = copy_plain(plain)

@@ -11,7 +11,8 @@ from promptc.api import Pack
 from promptc.cache import Cache
 from promptc.diag.findings import PromptcError
 from promptc.frontend.kept_pack import NotKeptError, find_kept, keep_pack
-from promptc.frontend.pack import load_pack
+from promptc.frontend.pack import ReadPack
+from promptc.model.budget import load_models
 from tests.contract.sources import ROOT
 
 SENTINEL = ROOT / "packs" / "sentinel"
@@ -24,7 +25,7 @@ def cache(tmp_path):
 
 
 def _keep(cache, path):
-    loaded = load_pack(path)
+    loaded = ReadPack(path, load_models).compile({}, ())
     keep_pack(cache, str(path), loaded)
     return loaded
 

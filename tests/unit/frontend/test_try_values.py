@@ -12,6 +12,7 @@ from promptc.diag.findings import PromptcError, UsageError
 from promptc.frontend.manifest import find_value, iter_numbers, load_manifest
 from promptc.model.state import Node
 from tests.contract.sources import ROOT
+from tests.size import take_part
 
 PACK = """\
 promptc: 1
@@ -244,7 +245,7 @@ def test_it_is_as_if_the_file_said_so(name: str, path: str, tmp_path: Path) -> N
     text = manifest.read_text(encoding="utf-8")
     node = find_value(load_manifest(tmp_path / name), path)
     assert node is not None
-    for number in ("0", str(node.value * 2)):
+    for number in take_part(("0", str(node.value * 2)), 2):
         manifest.write_text(text, encoding="utf-8")
         tried = _outcome(tmp_path / name, state, [(path, number)])
         manifest.write_text(_edit(text, node, number), encoding="utf-8")

@@ -618,6 +618,6 @@ def test_an_interrupt_is_one_whatever_is_loaded(monkeypatch):
         monkeypatch.delattr("yaml.YAMLError")
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("promptc.frontend.yaml._iter_events", interrupt)
+    monkeypatch.setattr("promptc.frontend.yaml.iter_events", interrupt)
     with pytest.raises(KeyboardInterrupt):
         load("a: 1")

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from promptc.api import Pack
 from promptc.diag.findings import DiskError
 from promptc.files.atomic import name_beside, replace_file
 from promptc.operations.archive import list_archives, read_archive
@@ -16,16 +15,17 @@ from promptc.operations.edits import make_diff
 from promptc.operations.restore import note_path
 from promptc.operations.run import run_operation
 from promptc.operations.state_file import archive_folder, rewrite_state
+from tests.packs import load_pack
 
 ROOT = Path(__file__).resolve().parents[3]
 CALLS = ("open", "write", "fsync", "close", "replace", "rename", "unlink", "fchmod", "stat", "lstat", "fstat", "ftruncate", "mkdir")
-PACK = Pack.load(ROOT / "tests" / "cli" / "logbook")
+PACK = "tests/cli/logbook"
 STATE = (ROOT / "tests" / "cli" / "logbook" / "state.json").read_bytes()
 
 
 def _prune(path: Path):
     def make(raw, there):
-        return make_diff(PACK, run_operation(PACK, raw, "prune"), raw, file=there.name)
+        return make_diff(load_pack(PACK), run_operation(load_pack(PACK), raw, "prune"), raw, file=there.name)
 
     return rewrite_state(str(path), make, folder=None, wait=1, purpose="prune")
 
@@ -94,7 +94,7 @@ def test_a_state_that_another_writes_meanwhile_is_not_overwritten(tmp_path):
     path.write_bytes(STATE)
 
     def make(raw, there):
-        change = make_diff(PACK, run_operation(PACK, raw, "prune"), raw, file=there.name)
+        change = make_diff(load_pack(PACK), run_operation(load_pack(PACK), raw, "prune"), raw, file=there.name)
         path.write_bytes(b'{"entries": []}')
         return change
 

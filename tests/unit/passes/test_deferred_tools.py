@@ -127,6 +127,7 @@ def test_another_deferred_tool_moves_none_before_it(tmp_path, provider, forms):
 
 
 # contract 8.49 and 11.2
+@pytest.mark.sampled
 @pytest.mark.parametrize("format", ["messages", *PROVIDERS])
 @pytest.mark.parametrize("forms", [["full", "deferred"], ["full", "brief", "deferred"], ["full", "brief", "name", "deferred"]])
 def test_no_budget_is_passed_and_a_larger_one_takes_nothing_back(tmp_path, format, forms):

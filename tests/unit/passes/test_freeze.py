@@ -124,6 +124,7 @@ def test_what_comes_late_may_stay_out(load, late, shown, expected):
 
 
 # contract 5.52
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("step", "late", "expected"),
     [

@@ -1,9 +1,9 @@
 """Grants of sections with shares."""
 
-from fractions import Fraction
 from itertools import pairwise
 
-from promptc.passes.fit.grant import Claim, count_shares
+from promptc.model.section import Ratio
+from promptc.passes.fit.fit import Claim, count_shares
 from tests.property.drawing.packs import Drawn
 from tests.property.load_drawn import load_drawn
 
@@ -29,6 +29,6 @@ def test_a_percentage_as_the_most_of_grow_takes_nothing_from_others_as_the_total
 
 def test_a_share_of_nothing_stays_at_its_floor():
     for floor in (0, 3):
-        nothing, half = Claim(floor, Fraction(0), Fraction(0)), Claim(0, Fraction(50), Fraction(1, 2))
+        nothing, half = Claim(floor, Ratio(0), Ratio(0)), Claim(0, Ratio(50), Ratio(1, 2))
         assert count_shares({"a": nothing}, {}, 100) == {"a": floor}
         assert count_shares({"a": nothing, "b": half}, {}, 100) == {"a": floor, "b": 50}

@@ -15,6 +15,7 @@ from tests.pictures import PDF, encode, link, make_gif, make_jpeg, make_png, mak
 from tests.property.drawing.packs import Drawn
 from tests.property.load_drawn import load_drawn
 from tests.published import MODELS, check_published
+from tests.size import count_examples
 
 TEXT = {"type": "text", "text": "Look."}
 ALL = ["text", "image", "document", "audio"]
@@ -351,7 +352,7 @@ _WORDS = st.text("abc ", min_size=1, max_size=6).filter(str.strip).map(lambda te
 # contract 8.13
 @pytest.mark.parametrize("provider", PROVIDERS)
 @given(st.data())
-@settings(max_examples=60)
+@settings(max_examples=count_examples(60))
 def test_bodies_with_media_are_of_the_published_types(tmp_path_factory: Any, provider: str, data: Any) -> None:
     """And hold the bytes of every part, once, in their order."""
     pack = _load(tmp_path_factory.mktemp("bodies"), media={"tokens": "10"}, section={"cache": data.draw(st.booleans())})

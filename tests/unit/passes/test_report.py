@@ -1,5 +1,14 @@
 """The sums of a report where counts are rounded, or not those of the target."""
 
+import gc
+from collections import Counter
+
+import pytest
+
+import promptc
+from promptc.model.state import Pointers, State
+from promptc.pipeline import Outcome
+from tests.contract.sources import ROOT
 from tests.property.drawing.packs import Drawn
 from tests.property.load_drawn import load_drawn
 
@@ -90,3 +99,30 @@ def test_tokens_of_items_are_those_where_they_stand(tmp_path):
     assert sum(item["tokens"] for item in whole["items"]) == 6
     (cut,) = _report(tmp_path, {"list": [1, 2, 3, 4]}, [section | {"budget": 2}])["sections"]
     assert [item["id"] for item in cut["items"]] == ["3"], "each was two tokens, so each could go"
+
+
+@pytest.mark.parametrize("name", ["helpdesk", "reviewer", "sentinel", "tidepool"])
+def test_no_state_outlives_its_render(name: str) -> None:
+    """A service may do without passes of Python's collector: no turn leaves anything for one, not even where its report was asked for."""
+    pack, raw = promptc.load(ROOT / "packs" / name), min((ROOT / "fixtures" / name / "base").glob("*.json")).read_bytes()
+    session = pack.session()
+
+    def turn() -> None:
+        outcome = pack.compile(raw)
+        _ = outcome.report, outcome.slack, session.render(raw).report
+
+    for _ in range(3):  # a session holds what the last two renders made
+        turn()
+    gc.collect()
+    gc.disable()
+    try:
+        before = _count_held()
+        turn()
+        assert _count_held() == before
+    finally:
+        gc.enable()
+
+
+def _count_held() -> Counter[str]:
+    names = (State, Pointers, Outcome)
+    return Counter(type(one).__name__ for one in gc.get_objects() if isinstance(one, names))

@@ -184,6 +184,7 @@ def test_items_count_what_a_list_of_files_counts(tmp_path, format, tokenizer):
 
 
 # contract 8.41
+@pytest.mark.sampled
 @pytest.mark.parametrize("format", ["messages", *PROVIDERS])
 def test_no_budget_is_passed_and_a_larger_one_takes_nothing_back(tmp_path, format):
     rng, before = Random(11), []

@@ -3,9 +3,9 @@ import re
 
 import pytest
 
-import promptc
 from promptc.diag.findings import FitError
 from tests.contract.sources import ROOT
+from tests.packs import load_pack
 
 _STATES = {"sentinel": "sentinel/calm/state.json", "tidepool": "tidepool/base/engaged.json"}
 _NUMBERS = re.compile(r"fit the budget of (\d+) tokens?: .* needs (?:at least )?(\d+)\. That is (?:at least )?(\d+) tokens? too many")
@@ -14,7 +14,7 @@ _NUMBERS = re.compile(r"fit the budget of (\d+) tokens?: .* needs (?:at least )?
 @pytest.mark.parametrize("format", ["text", "messages", "anthropic"])
 @pytest.mark.parametrize("name", _STATES)
 def test_what_is_needed_is_the_budget_and_what_it_is_short_by(name, format):
-    pack = promptc.load(ROOT / "packs" / name)
+    pack = load_pack(f"packs/{name}")
     state = json.loads((ROOT / "fixtures" / _STATES[name]).read_text(encoding="utf-8"))
     refused = 0
     for budget in range(100, 3200, 310):

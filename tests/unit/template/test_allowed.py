@@ -14,7 +14,7 @@ from promptc.template.runtime.callables import FUNCTIONS
 from promptc.template.runtime.filters import lists, text, values
 from promptc.template.runtime.filters.table import load_filter, load_test
 from promptc.template.types.expressions import _EVALUATE
-from promptc.template.types.statements import _WALK
+from promptc.template.types.infer import _WALK
 from tests.unit.template.run import FILE
 
 REFUSED_FILTERS = {"attr", "random"}

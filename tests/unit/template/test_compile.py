@@ -7,7 +7,7 @@ import pytest
 
 from promptc.diag.findings import Span
 from promptc.template.compile import constant_expression, constant_template, load_expression, load_template
-from promptc.template.place import Place
+from promptc.template.place import Place, cut_source
 from tests.unit.template.run import FILE, INLINE, evaluate, find_errors, find_expression_errors, render
 
 
@@ -48,7 +48,8 @@ escaped: "\\u0041 {{ state.nmae }}"
     ],
 )
 def test_a_finding_of_an_inline_template_stands_where_its_text_is_written(at, text, found):
-    place = Place(Span("pack.yaml", *at), inline=True, source=SOURCE)
+    span = Span("pack.yaml", *at)
+    place = Place(span, inline=True, source=cut_source(SOURCE.split("\n"), span, text))
     (finding,) = find_errors(text, {"state": {}}, place=place)
     assert finding.span is not None and (finding.span.line, finding.span.column) == found
 

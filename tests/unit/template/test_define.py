@@ -17,7 +17,7 @@ def define(**texts):
     written = []
     for line, (signature, text) in enumerate(texts.items(), 1):
         name, _, rest = signature.partition("__")
-        place = Place(Span("pack.yaml", line, 3), inline=True, source="\n" * (line - 1) + f"  {text}")
+        place = Place(Span("pack.yaml", line, 3), inline=True, source=f"  {text}")
         written.append(Definition(name, tuple(rest.split("_")) if rest else (), text, place))
     return load_definitions(written)
 

@@ -4,13 +4,15 @@ import pytest
 
 from promptc.diag.findings import Span
 from promptc.frontend.yaml import load_yaml
-from promptc.template.place import Place
+from promptc.template.place import Place, cut_source
 
 
 def _find(source, at):
     """What stands in `source` at the place of the character `at` of its `text`."""
     node = load_yaml(source.encode(), "pack.yaml", "").value["text"]
-    span = Place(node.span, inline=True, source=source).make_span("", str(node.value), at)
+    span = Place(node.span, inline=True, source=cut_source(source.split("\n"), node.span, str(node.value))).make_span(
+        "", str(node.value), at
+    )
     return source.split("\n")[span.line - 1][span.column - 1 :], str(node.value)[at - 1 :]
 
 
@@ -46,7 +48,7 @@ def test_every_character_between_double_quotes_is_found_whatever_stands_escaped_
     node = load_yaml(source.encode(), "pack.yaml", "").value["list"].value[0].value["text"]
     text, columns = str(node.value), []
     for at in range(1, len(text) + 1):
-        span = Place(node.span, inline=True, source=source).make_span("", text, at)
+        span = Place(node.span, inline=True, source=cut_source(source.split("\n"), node.span, text)).make_span("", text, at)
         there = source.split("\n")[span.line - 1][span.column - 1 :].removesuffix("}]")
         assert load_yaml(f'"{there}'.encode(), "pack.yaml", "").value == text[at - 1 :]
         columns.append(span.column)

@@ -214,7 +214,8 @@ def check_missing(pack: PackModel, configuration: Configuration) -> Iterator[Dia
             why = "without `ref`, promptc reads the whole scope, and no id can be missing"
             message = f"`missing: {source.missing}` of `{section.id}` has no effect: {why}"
             help = "remove it; to insist on content, write `required: true` on the section"
-            yield Diagnostic("PC0679", message, source.span, help, "warn")
+            removable = source.missing_span if configuration.facts.covers(section.id) else None
+            yield Diagnostic("PC0679", message, source.span, help, "warn", removable)
 
 
 def check_chunk_sizes(configurations: Configurations, medians: Mapping[str, int]) -> Iterator[Diagnostic]:
@@ -530,7 +531,9 @@ def check_media(pack: PackModel, configuration: Configuration) -> Iterator[Diagn
         media = message.media
         if set(MEDIA_KINDS).isdisjoint(message.passing):
             what = f"`media` of `{section.id}` counts nothing: `parts` lets no {MEDIA_KINDS[0]}, {' or '.join(MEDIA_KINDS[1:])} pass"
-            yield Diagnostic("PC0695", what, media.span, "name the kinds in `parts`: `parts: [text, image]`, or remove `media`", "warn")
+            help = "name the kinds in `parts`: `parts: [text, image]`, or remove `media`"
+            removable = media.span if configuration.facts.covers(section.id) else None
+            yield Diagnostic("PC0695", what, media.span, help, "warn", removable)
             continue
         if media.tokens is not None or media.model is not None or media.table.find(plan.budget.model) is not None:
             continue

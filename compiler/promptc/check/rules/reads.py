@@ -106,9 +106,13 @@ _TOLD = ("name", "part", "never")
 def check_reads(pack: PackModel, configuration: Configuration) -> Iterator[Diagnostic]:
     """Names that nothing has, paths that no valid state has or that one may lack, and uses that do not suit a value's kind. What a text
     asks for first is left alone."""
+    yield from check_texts(pack, configuration, list(configuration.iter_texts()))
+
+
+def check_texts(pack: PackModel, configuration: Configuration, texts: Sequence[UsedText]) -> Iterator[Diagnostic]:
+    """What `check_reads` finds in some of the texts of a configuration."""
     describer, scopes = Describer(pack), configuration.facts.scopes
     order = [section.id for section in configuration.plan.sections]
-    texts = list(configuration.iter_texts())
     never = _list_shared(texts, lambda text: {one.position for one in scopes.infer(text).problems if one.rule == "never"})
     for text in texts:
         yield from iter_wrong(text, scopes, describer, order, never.get(id(text.code)))
@@ -375,7 +379,7 @@ def _describe_selected(part: str, text: UsedText, order: Sequence[str], span: Sp
 def check_unread(pack: PackModel, configurations: Configurations) -> Iterator[Diagnostic]:
     """One note that lists what the schema declares and no text of any combination reads."""
     read, whole = _collect(pack, configurations)
-    for asking in _iter_asked(pack):
+    for asking in iter_asked(pack):
         more, entire = _collect(asking, list_configurations(asking))
         read, whole = read | more, whole | entire
     found = list(dict.fromkeys(_iter_unread(configurations.facts.scopes.state, "", read, whole, frozenset())))
@@ -437,7 +441,7 @@ def _iter_edited(pack: PackModel, state: Type) -> Iterator[tuple[str, str]]:
                 kind = follow_pointer(kind, f"/{part}")
 
 
-def _iter_asked(pack: PackModel) -> Iterator[PackModel]:
+def iter_asked(pack: PackModel) -> Iterator[PackModel]:
     """The packs of what operations ask, each once; those that do not load are told of elsewhere."""
     asks = {ask.pack: ask for operation in pack.operations for ask in operation.asks}
     for ask in asks.values():
@@ -467,7 +471,25 @@ def check_unused_definitions(pack: PackModel, configurations: Configurations) ->
     for one in pack.definitions:
         if one.name not in named:
             help = f"use it, or remove it (`{one.name}: null` in a pack that extends this one)"
-            yield Diagnostic("PC0639", f"nothing uses the definition `{one.name}`", one.place.span, help, "warn")
+            removable = one.place.span if configurations.looked == configurations.count else None
+            yield Diagnostic("PC0639", f"nothing uses the definition `{one.name}`", one.place.span, help, "warn", removable)
+
+
+def check_unused_lets(pack: PackModel, configurations: Configurations) -> Iterator[Diagnostic]:
+    """A named value that no text of any combination reads, nor an operation, nor another value that is read."""
+    if not pack.lets or configurations.failed:
+        return  # one of those may read it
+    own = {id(let.expression) for let in pack.lets}
+    texts = [text for configuration in configurations for text in configuration.iter_texts()]
+    texts += iter_operation_texts(pack, configurations.facts.scopes.state)
+    read = {path[0] for text in texts if id(text.code) not in own for path in text.code.reads}
+    for let in reversed(pack.lets):
+        if let.name in read:
+            read |= {path[0] for path in let.expression.reads}
+    for let in pack.lets:
+        if let.name not in read:
+            help = f"use it, or remove it (`{let.name}: null` in a pack that extends this one)"
+            yield Diagnostic("PC0667", f"nothing reads the value `{let.name}` of `let`", let.span, help, "warn")
 
 
 @for_each

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from promptc.check.bounds import SettledTexts, bound_item, infer_texts
 from promptc.check.configurations import Configuration, Configurations, for_each
 from promptc.diag.findings import Diagnostic, Span, count_noun
+from promptc.diag.frozen import frozen
 from promptc.model.pack import PackModel, Plan
 from promptc.model.section import (
     Continue,
@@ -127,14 +128,17 @@ def check_dead_steps(pack: PackModel, configurations: Configurations) -> Iterato
         for steps in (*(pool.overflow for pool in configuration.plan.pools), configuration.plan.truncate):
             _walk_list(steps, configuration.plan, ladders, walk)
         _walk_list(configuration.list_tier_steps(), configuration.plan, ladders, walk)
+    moving = {span for span, _ in walk.alive}
     for place, (step, why) in walk.dead.items():
         if place not in walk.alive:
+            is_certain = step.span not in moving and configurations.facts.covers(*step.sections)
             yield Diagnostic(
                 "PC0611",
                 f"`{_name(step)}` of `{step.label}` never does anything: {why}",
                 step.span,
                 "remove it, or move it before the step that leaves it nothing",
                 "warn",
+                step.span if is_certain else None,
             )
 
 
@@ -156,13 +160,34 @@ class _StepWalk:
         return not why
 
 
-def _walk_ladder(section: Section, walk: _StepWalk) -> tuple[bool, str]:
-    """Whether any step of the section's own ladder is alive, and why nothing is left to do behind it (empty: something may be)."""
-    ended, is_alive = "", False
+@frozen
+class _End:
+    """Why nothing of a section is left for the steps behind it. A `fail` acts there, too, unless one `stops` before it: it says that there
+    is no prompt where others would have to give way.
+    """
+
+    why: str
+    stops: bool
+
+    def explain(self, step: Step, section: Section) -> str:
+        """Why a step behind it never acts on the section, or nothing."""
+        done = section.overflow if isinstance(step, Continue) else (step,)
+        return "" if any(isinstance(one, Fail) for one in done) and not self.stops else self.why
+
+
+def _walk_ladder(section: Section, walk: _StepWalk) -> tuple[bool, _End | None]:
+    """Whether any step of the section's own ladder is alive, and why nothing is left to do behind it (None: something may be)."""
+    ended: _End | None = None
+    is_alive = False
     for step in section.overflow:
-        is_alive |= walk.judge(step, ended or _explain_idle(step, section))
-        ended = ended or _explain_end(step, section, walk.settled)
+        is_alive |= walk.judge(step, ended.explain(step, section) if ended is not None else _explain_idle(step, section))
+        ended = _choose_end(ended, _find_end(step, section, walk.settled))
     return is_alive, ended
+
+
+def _choose_end(before: _End | None, after: _End | None) -> _End | None:
+    """The first, but for a `fail` behind it."""
+    return after if before is None or (after is not None and after.stops and not before.stops) else before
 
 
 def _explain_idle(step: Step, section: Section) -> str:
@@ -172,27 +197,28 @@ def _explain_idle(step: Step, section: Section) -> str:
     return ""
 
 
-def _explain_end(step: Step, section: Section, settled: SettledTexts) -> str:
-    """Why no step on the section can act behind this one, or nothing."""
+def _find_end(step: Step, section: Section, settled: SettledTexts) -> _End | None:
+    """Why no step on the section can act behind this one, or None."""
     line = f"line {step.span.line}"
     if isinstance(step, Fail):
-        return f"the `fail` of {line} stops before it"
+        return _End(f"the `fail` of {line} stops before it", True)
     if _name_kept(section):
-        return ""
+        return None
     if isinstance(step, Drop):
-        return f"the `drop` of {line} has taken the whole section"
-    return f"the `evict` of {line} takes every item first" if isinstance(step, Evict) and _goes_on(step, settled) else ""
+        return _End(f"the `drop` of {line} has taken the whole section", False)
+    return _End(f"the `evict` of {line} takes every item first", False) if isinstance(step, Evict) and _goes_on(step, settled) else None
 
 
-def _walk_list(steps: Sequence[Step], plan: Plan, ladders: dict[str, tuple[bool, str]], walk: _StepWalk) -> None:
+def _walk_list(steps: Sequence[Step], plan: Plan, ladders: dict[str, tuple[bool, _End | None]], walk: _StepWalk) -> None:
     """`truncate`, or what the tiers do: steps that name their sections."""
-    ended: dict[str, str] = {}
+    ended: dict[str, _End | None] = {}
     continued: dict[str, int] = {}
     for step, section in [(one, plan.find_section(name)) for one in steps for name in one.sections]:
         if section is None or section.pinned:
             continue
         is_alive, end = ladders[section.id]
-        why = ended.get(section.id, "")
+        before = ended.get(section.id)
+        why = before.explain(step, section) if before is not None else ""
         if isinstance(step, Continue):
             if section.id in continued:
                 why = f"line {continued[section.id]} goes on with that ladder already, and to its end"
@@ -200,9 +226,8 @@ def _walk_list(steps: Sequence[Step], plan: Plan, ladders: dict[str, tuple[bool,
             continued.setdefault(section.id, step.span.line)
         else:
             walk.judge(step, why or _explain_idle(step, section))
-            end = _explain_end(step, section, walk.settled)
-        if end:
-            ended.setdefault(section.id, end)
+            end = _find_end(step, section, walk.settled)
+        ended[section.id] = _choose_end(before, end)
 
 
 @for_each
@@ -244,7 +269,7 @@ def check_least_caps(pack: PackModel, configuration: Configuration) -> Iterator[
         budget, least = section.budget, configuration.find_least_cap(section)
         if budget is None or budget.source is None or least is None or section.pinned or settled.is_off(section):
             continue
-        if not any(_explain_end(step, section, settled) for step in section.overflow if not isinstance(step, Fail)):
+        if not any(_find_end(step, section, settled) for step in section.overflow if not isinstance(step, Fail)):
             asked = f"`{budget.source.text.strip()}` may give `{section.id}` as little as {least}"
             message = f"{asked}, but its steps never remove all of it: if more stays, nothing is rendered"
             help = "end `overflow` in `drop: {}`, or give what it reads a `minimum` in the schema"

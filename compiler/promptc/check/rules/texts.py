@@ -65,7 +65,8 @@ def check_idle_roles(pack: PackModel, configurations: Configurations) -> Iterato
             elif place not in found:
                 message = f"`role: {section.role}` of `{section.id}` has no effect: `output.messages` puts it into a message of `{role}`"
                 help = f"remove it, or list `{section.id}` in a message of the role `{section.role}`"
-                found[place] = Diagnostic("PC0680", message, place, help, "warn")
+                removable = place if configurations.facts.covers(section.id) else None
+                found[place] = Diagnostic("PC0680", message, place, help, "warn", removable)
     yield from (one for one in found.values() if one is not None)
 
 

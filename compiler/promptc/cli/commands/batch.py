@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import click
@@ -91,7 +91,7 @@ def batch_command(
         reporter.say(f"`{output}` is whole: there is nothing to resume\n")
         return _FAILED if on_error == "quarantine" and Path(batch.aside).exists() else 0
     with ExitStack() as stack:
-        opened = sys.stdin.buffer if states == STDIN else stack.enter_context(_open(states))
+        opened = stack.enter_context(open_states(states))
         stack.enter_context(end_in_order())
         return _run(reporter, batch, opened, "stdin" if states == STDIN else states)
 
@@ -129,10 +129,17 @@ def _sum_up(batch: Batch, done: BatchProgress) -> str:
     return told
 
 
-def _open(name: str) -> IO[bytes]:
+@contextmanager
+def open_states(name: str) -> Iterator[IO[bytes]]:
+    """A file of states, or standard input for `-`, which stays open. `DiskError` (PC0724) for one that cannot be read."""
+    if name == STDIN:
+        yield sys.stdin.buffer
+        return
     try:
-        return open_given(name)
+        opened = open_given(name)
     except (OSError, ValueError) as wrong:
         reason = getattr(wrong, "strerror", None) or str(wrong)
         help = "name a file of JSON lines, or `-` for standard input"
         raise DiskError([Diagnostic("PC0724", f"cannot read the states {name}: {reason}", help=help)]) from wrong
+    with opened:
+        yield opened

@@ -229,7 +229,7 @@ def cache_command(
     if request.tries:
         view = replace(view, tried=loaded.model.tries, without=_measure_without(reporter, pack, asked, gap or 1))
     if not no_trials and not as_svg:
-        view = _add_trials(reporter, pack, view, asked, requests)
+        view = _add_trials(reporter, loaded, view, asked, requests)
     page = Page(as_json, width or read_width(), reporter.choose_paint(sys.stdout))
     if as_svg:
         write_stdout(_draw_session(view).encode())
@@ -353,7 +353,7 @@ def _list_causes(turns: Sequence[TurnView]) -> Iterator[CauseView]:
 # --- edits ---
 
 
-def _add_trials(reporter: Reporter, path: str, view: SessionView, session: _Session, requests: Sequence[ReadRequest]) -> SessionView:
+def _add_trials(reporter: Reporter, pack: Pack, view: SessionView, session: _Session, requests: Sequence[ReadRequest]) -> SessionView:
     """The account with the edits that help on its last turns: alone, best first; and the best ones together, each tried on those before.
 
     Better is what costs less, or where no price is known what has more in common.
@@ -369,8 +369,7 @@ def _add_trials(reporter: Reporter, path: str, view: SessionView, session: _Sess
         )
         known = {one.target for one in chosen}
         trials = [replace(one, name=f"{one.name}_{len(together)}") for one in list_trials(last) if one.target not in known]
-        asked, patches = session.request, {one.name: one.patch for one in (*chosen, *trials)}
-        loaded = Pack.load(path, models=asked.models, tries=asked.tries, patches=patches)
+        loaded = pack.tried((), {one.name: one.patch for one in (*chosen, *trials)})
         found = []
         for place, one in enumerate(trials, 1):
             edited = _try(loaded, [*chosen, one], tried)

@@ -4,26 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 import click
 
 from promptc.cache import describe_maker, open_cache
 from promptc.cli.findings import Reporter, describe_diagnostic
 from promptc.cli.group import PACKS_OR_HERE, Command, take
-from promptc.cli.options import MODELS, NO_CACHE, STORE, OptionSpec, read_stores
-from promptc.cli.terminal import show_json, show_text, write_stdout
+from promptc.cli.options import MODELS, NO_CACHE, STORE, WATCH, OptionSpec, read_stores
+from promptc.cli.terminal import escape_controls, show_json, show_text, write_stdout
 from promptc.cli.views.drawing import show_plural
-from promptc.diag.findings import Diagnostic, PromptcError
-from promptc.diag.frozen import replace
+from promptc.diag.findings import VERBOSE, Diagnostic, PromptcError
+from promptc.diag.frozen import as_plain, replace
 from promptc.diag.typed import Any
 from promptc.frontend.kept_pack import KeptFindings
 from promptc.model.pack import MANIFEST
 
 _FINDINGS = 1
-_VERBOSE = frozenset({"PC0654", "PC0655", "PC0656"})
-"""The codes of notes that are printed only on demand: they tell of a pack, and ask for nothing."""
-
 _SHAPES = ("sarif", "github")
+_EDITED = ("json", "sarif")
 _MODEL = OptionSpec(
     "--model", "Judge the pack for this model instead. Repeat it for more models.", "NAME", is_multiple=True, is_declared=True
 )
@@ -40,13 +39,18 @@ _NOUNS = (("error", "error", "errors"), ("warn", "warning", "warnings"), ("note"
         ("Check every pack in a folder", "promptc check packs"),
         ("Print findings for a program", "promptc check packs/sentinel --format json"),
         ("Print findings for code scanning", "promptc check packs/sentinel --format sarif > promptc.sarif"),
+        ("Check again whenever a file changes", "promptc check packs/sentinel --watch"),
+        ("Mend what can be mended without changing a prompt", "promptc check packs/sentinel --fix"),
+        ("See what that would change", "promptc check packs/sentinel --diff"),
         ("Read what a finding means", "promptc rule PC0610"),
     ],
 )
 @PACKS_OR_HERE
 @click.option("--format", type=click.Choice(("text", "json", "sarif", "github")), default="text", help="How to print findings. [text]")
+@click.option("--fix", "is_fix", is_flag=True, help="Take out what the packs have no use for, then check.")
+@click.option("--diff", "is_diff", is_flag=True, help="Write nothing: print what `--fix` would change.")
 @click.option("--sources", is_flag=True, help="Open stores and indexes, too: do they exist, and do their chunks fit?")
-@take(STORE, _MODEL, MODELS, NO_CACHE)
+@take(STORE, _MODEL, MODELS, WATCH, NO_CACHE)
 @click.option("--strict", is_flag=True, help="Exit with 1 for notes, too.")
 @click.option("--verbose", is_flag=True, help="Also tell what was proved, and which parts of the state nothing reads.")
 @click.pass_obj
@@ -54,6 +58,8 @@ def check_command(
     reporter: Reporter,
     packs: tuple[str, ...],
     format: str,
+    is_fix: bool,
+    is_diff: bool,
     sources: bool,
     store: tuple[str, ...],
     model: tuple[str, ...],
@@ -66,94 +72,146 @@ def check_command(
 
     PACK can be a folder that holds several packs. A missing store or index is a finding only with `--sources`.
 
+    `--fix` takes out of a manifest what can go without changing any prompt: a definition that nothing uses, a step that never does
+    anything. It proves that the pack compiles to the same, and keeps every comment.
+
     Exit codes: 0 notes at most, 1 errors or warnings, 3 a pack cannot be loaded. Findings of a pack that cannot be loaded go to standard
     error.
     """
     stores = read_stores(store) if sources or store else None
+    checker = _PackChecker(reporter, stores, model, models, is_cached=not no_cache, is_alone=len(packs) == 1)
     found: list[Diagnostic] = []
     failed: list[PromptcError] = []
     for pack in list_packs(packs):
         try:
-            found += _find(pack, stores, model, models, is_cached=not no_cache, is_alone=len(packs) == 1)
+            found += checker.fix(pack, is_dry=is_diff) if is_fix or is_diff else checker.find(pack, with_edits=format in _EDITED)
         except PromptcError as error:
             failed.append(error)
-    left_out = [] if verbose else [one for one in found if one.code in _VERBOSE]
-    found = sorted((one for one in found if verbose or one.code not in _VERBOSE), key=_rank)
+    left_out = [] if verbose else [one for one in found if one.code in VERBOSE]
+    found = sorted((one for one in found if verbose or one.code not in VERBOSE), key=_rank)
     refused = [one for error in failed for one in error.diagnostics]
     if refused:
         shape = "json" if format == "json" else reporter.settings.diagnostics
         Reporter(replace(reporter.settings, diagnostics=shape)).report(refused)
-    print_findings(reporter, found, refused, format, len(left_out))
+    if not is_diff:
+        print_findings(reporter, found, refused, format, len(left_out), checker.fixes, checker.fixable)
     if failed:
         return max(error.exit_code for error in failed)
     return _FINDINGS if any(strict or one.level != "note" for one in found) else 0
 
 
-def _find(
-    path: str, stores: Mapping[str, str] | None, model: Sequence[str], models: str | None, *, is_cached: bool, is_alone: bool
-) -> Sequence[Diagnostic]:
-    """What is wrong with the pack at a path: what was found before, where nothing was looked at that is another now. Stores and indexes are
-    asked each time.
-    """
+class _PackChecker:
+    """Checks packs, and mends them. `fixable` counts the findings that `--fix` would mend; `fixes` has what it would do, where asked."""
 
-    def check() -> Sequence[Diagnostic]:
-        from promptc.api import Pack  # late: what was found before needs nothing of what checks a pack
+    def __init__(
+        self,
+        reporter: Reporter,
+        stores: Mapping[str, str] | None,
+        model: Sequence[str],
+        models: str | None,
+        *,
+        is_cached: bool,
+        is_alone: bool,
+    ) -> None:
+        """Where the pack is not alone, each is given the stores that it has."""
+        self._reporter, self._stores, self._model, self._models = reporter, stores, model, models
+        self._is_cached, self._is_alone = is_cached, is_alone
+        self.fixable = 0
+        self.fixes: dict[Diagnostic, Any] = {}
 
-        return _check(Pack.load(path, models=models), stores, model, is_alone=is_alone)
+    def find(self, path: str, *, with_edits: bool) -> Sequence[Diagnostic]:
+        """What is wrong with the pack at a path: what was found before, where nothing was looked at that is another now. Stores and indexes
+        are asked each time.
+        """
+        cache = open_cache() if self._is_cached and self._stores is None else None
+        if cache is None:
+            found: Sequence[Diagnostic] = self._load(path)
+        else:
+            kept = KeptFindings(cache, path, "\0".join((describe_maker().hex(), self._models or "", *self._model)))
+            known = kept.find()
+            found = known if known is not None else kept.keep(lambda: self._load(path))
+        if any(one.removable is not None for one in found):
+            from promptc.workshop import mend
 
-    cache = open_cache() if is_cached and stores is None else None
-    if cache is None:
-        return check()
-    kept = KeptFindings(cache, path, "\0".join((describe_maker().hex(), models or "", *model)))
-    found = kept.find()
-    return found if found is not None else kept.keep(check)
+            self.fixable += mend.count_fixable(path, found)
+            self.fixes.update((one.found, one) for one in (mend.list_fixes(path, found) if with_edits else ()))
+        return found
 
+    def fix(self, path: str, *, is_dry: bool) -> Sequence[Diagnostic]:
+        """Mends the pack at a path, or shows how, and gives what is left to find."""
+        from promptc.cli.commands.edit import render_diff
+        from promptc.workshop.mend import fix_pack
 
-def _check(loaded: Any, stores: Mapping[str, str] | None, models: Sequence[str], *, is_alone: bool) -> Sequence[Diagnostic]:
-    """Of several packs each is given the stores that it has."""
-    if stores is not None and not is_alone:
-        names = {one.name for one in loaded.model.stores}
-        stores = {name: url for name, url in stores.items() if name in names}
-    found: Sequence[Diagnostic] = loaded.check(stores, models=models)
-    return found
+        fixed = fix_pack(path, self._check, self._models)
+        if fixed.mended and is_dry:
+            show_text(render_diff(fixed.file, fixed.before, fixed.after, "fixed"))
+        elif fixed.mended:
+            fixed.write()
+        done = "would fix" if is_dry else "fixed"
+        self._reporter.say("".join(f"{done} {escape_controls(str(one))}\n" for one in fixed.mended))
+        self._reporter.report([fixed.refused] if fixed.refused is not None else [])
+        return fixed.left
+
+    def _load(self, path: str) -> Sequence[Diagnostic]:
+        from promptc.cli.request import load_pack  # late: what was found before needs nothing of what checks a pack
+
+        return self._check(load_pack(path, self._models))
+
+    def _check(self, loaded: Any) -> Sequence[Diagnostic]:
+        stores = self._stores
+        if stores is not None and not self._is_alone:
+            names = {one.name for one in loaded.model.stores}
+            stores = {name: url for name, url in stores.items() if name in names}
+        found: Sequence[Diagnostic] = loaded.check(stores, models=self._model)
+        return found
 
 
 def _rank(found: Diagnostic) -> int:
     return [level for level, *_ in _NOUNS].index(found.level)
 
 
-def print_findings(reporter: Reporter, found: Sequence[Diagnostic], refused: Sequence[Diagnostic], format: str, left_out: int = 0) -> None:
+def print_findings(
+    reporter: Reporter,
+    found: Sequence[Diagnostic],
+    refused: Sequence[Diagnostic],
+    format: str,
+    left_out: int = 0,
+    fixes: Mapping[Diagnostic, Any] = MappingProxyType({}),
+    fixable: int = 0,
+) -> None:
     """Print what was `found` in a format; nothing where nothing could be checked (all is in `refused`), but for a service that shows
-    findings at their lines. Of `left_out` notes only the number is told.
+    findings at their lines. Of `left_out` notes only the number is told, and of findings that are `fixable`. `fixes` are for programs.
     """
     shown = [one for one in found if one.level == "error" or not reporter.settings.is_quiet]
     if format in _SHAPES:
-        text = _render(format, [*refused, *shown])
+        text = _render(format, [*refused, *shown], fixes)
     elif refused and not found and not left_out:
         return
     elif format == "json":
-        text = show_json([describe_diagnostic(one) for one in shown])
+        text = show_json([describe_diagnostic(one) | ({"fix": as_plain(fixes[one].change)} if one in fixes else {}) for one in shown])
     else:
-        show_text(reporter.render(shown) + ("" if reporter.settings.is_quiet else _sum_up(found, left_out)))
+        show_text(reporter.render(shown) + ("" if reporter.settings.is_quiet else _sum_up(found, left_out, fixable)))
         return
     write_stdout(text.encode("utf-8", "backslashreplace"))
 
 
-def _render(format: str, found: Sequence[Diagnostic]) -> str:
+def _render(format: str, found: Sequence[Diagnostic], fixes: Mapping[Diagnostic, Any]) -> str:
     """For a service that shows findings at their lines."""
     if format == "sarif":
         from promptc.cli.reports import render_sarif
 
-        return render_sarif(found)
+        return render_sarif(found, fixes=fixes)
     from promptc.cli.reports import render_github
 
     return render_github(found)
 
 
-def _sum_up(found: Sequence[Diagnostic], left_out: int) -> str:
+def _sum_up(found: Sequence[Diagnostic], left_out: int, fixable: int) -> str:
     counts = [(sum(1 for one in found if one.level == level), noun, plural) for level, noun, plural in _NOUNS]
     text = ", ".join(show_plural(count, noun, plural) for count, noun, plural in counts if count) or "nothing found"
-    return f"{text}; {show_plural(left_out, 'more note', 'more notes')} with --verbose\n" if left_out else f"{text}\n"
+    more = f"; {show_plural(left_out, 'more note', 'more notes')} with --verbose" if left_out else ""
+    mended = f"{show_plural(fixable, 'finding')} can be fixed with --fix\n" if fixable else ""
+    return f"{text}{more}\n{mended}"
 
 
 def list_packs(paths: Sequence[str]) -> list[str]:

@@ -1,44 +1,34 @@
-"""`promptc diff`: what differs between two prompts, whether they are files, made of two packs or two states, or of a git revision; and
-`promptc matrix`: what the prompts of many cases come to, section by section, beside another pack, another revision or what is tried."""
+"""`promptc diff`: what differs between two prompts, whether they are files, made of two packs or two states, or of a git revision."""
 
 from __future__ import annotations
 
 import os
+import re
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, chdir, contextmanager
 from functools import partial
-from itertools import zip_longest
 from pathlib import Path
 
 import click
 
 from promptc.api import Pack
-from promptc.cache import Cache, open_cache
 from promptc.cli.findings import Reporter
-from promptc.cli.group import PACK, Command, complete, read_count, take, take_request
-from promptc.cli.interaction import Progress
-from promptc.cli.options import NO_CACHE, TRY, RenderRequest, read_tries
-from promptc.cli.reports import render_matrix_as
-from promptc.cli.request import STDIN, compile_request, load_state_file, open_pack, read_bytes
-from promptc.cli.shell import CaseShell
-from promptc.cli.terminal import read_stdin, read_width, write_stdout
-from promptc.cli.views.difference import STYLES, DifferenceStyle, render_difference, render_matrix, render_stat
+from promptc.cli.group import Command, read_count, take, take_request
+from promptc.cli.options import NO_CACHE, RenderRequest
+from promptc.cli.request import STDIN, compile_request, load_state_file, open_pack, read_bytes, read_first
+from promptc.cli.terminal import read_stdin, read_width
+from promptc.cli.views.difference import STYLES, DifferenceStyle, render_difference, render_stat
 from promptc.cli.views.drawing import Page
-from promptc.cli.views.meter import count_tokens_held, list_items
-from promptc.compare import CaseFigures, Held, Matrix, MatrixRow, Side, compare_sides, is_messages, read_json, read_report, read_side
-from promptc.diag.findings import Diagnostic, DiskError, FitError, PromptcError, UsageError
+from promptc.compare import Side, compare_sides, is_messages, read_json, read_report, read_side
+from promptc.diag.findings import Diagnostic, DiskError, FitError, UsageError
 from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any, Literal
 from promptc.frontend.json import MAX_STATE_BYTES
-from promptc.golden.cases.case import Case, CaseOutcome, name_golden, read_golden_name
-from promptc.golden.cases.confine import is_inside, locate_pack
-from promptc.golden.cases.discover import CaseFolder, check_met, choose_places, load_case, match_names
+from promptc.golden.cases.case import name_golden, read_golden_name
+from promptc.golden.cases.confine import is_inside
 from promptc.golden.git import GitError, TreeEntry, list_entries, read_blobs, run_git
-from promptc.golden.running.environment import list_lacking
-from promptc.golden.running.resources import SuiteResources
-from promptc.golden.running.run import run_case
 from promptc.model.messages import CHAT
 from promptc.model.state import State
 from promptc.pipeline import Prompt
@@ -46,10 +36,11 @@ from promptc.pipeline import Prompt
 _DIFFERENT = 1
 _HELP = "compare two packs with `--state`, two states with `--pack`, or a pack with itself: `--try sections.recent.budget=900`"
 Kind = Literal["pack", "state", "prompt"]
-_MATRIX = ("table", "markdown", "html", "csv", "json")
 _MOST = 1 << 30
 _HELP_SIDES = "name a pack, a state or a prompt, or REV:PATH for one of a git revision"
 _LINK = "120000"
+_BEGINNING = 4096
+_MAPPING = re.compile(rb"\s*\{")
 
 
 @click.command(
@@ -164,7 +155,7 @@ def make_compared(name: str, stack: ExitStack) -> Compared:
     """What `name` is. Files of a revision stay until `stack` is closed. `UsageError` (PC0740) for what cannot be compared."""
     if name == STDIN:
         content = read_stdin()
-        return Compared("standard input", _tell_kind(content, is_json=_is_mapping(content)), name, content=content)
+        return Compared("standard input", "state" if isinstance(read_json(content), dict) else "prompt", name, content=content)
     revision, colon, path = name.partition(":")
     if not colon or path.startswith(("/", "\\")) or Path(name).exists():  # `C:\x`, too, and a path of a revision has a name first
         return Compared(name, _choose_kind(name, Path(name)), name)
@@ -192,7 +183,7 @@ def read_compared(
     if outcome.emitted is None:
         raise FitError(outcome.errors, outcome.report)
     prompt = Prompt(outcome)
-    return read_side(prompt.text if prompt.format == "text" or prompt.provider == CHAT else prompt.messages, prompt.report)
+    return read_side(prompt.text if prompt.format == "text" or prompt.provider == CHAT else prompt.messages, outcome.account)
 
 
 def _load_state(pack: Pack, name: str, request: RenderRequest, piped: bytes | None) -> State:
@@ -212,19 +203,14 @@ def _choose_kind(name: str, path: Path) -> Kind:
         )
     if path.suffix in (".yaml", ".yml"):
         return "pack"
-    return _tell_kind(_read(path) if path.suffix == ".json" else b"", is_json=path.suffix == ".json")
+    if path.suffix != ".json":
+        return "prompt"
+    is_mapping = _MAPPING.match(read_first(str(path), "the file", size=_BEGINNING)) is not None  # and may be long
+    return "state" if is_mapping or _read_messages(_read(path)) is None else "prompt"
 
 
 def _read(path: Path) -> bytes:
     return read_bytes(str(path), "the file", limit=_MOST)
-
-
-def _tell_kind(content: bytes, *, is_json: bool) -> Kind:
-    return "state" if is_json and _read_messages(content) is None else "prompt"
-
-
-def _is_mapping(content: bytes) -> bool:
-    return isinstance(read_json(content), dict)
 
 
 def _read_messages(content: bytes) -> Sequence[Mapping[str, Any]] | None:
@@ -291,151 +277,7 @@ def _write_files(root: Path, entries: dict[str, TreeEntry], contents: Iterator[b
             target.symlink_to(to)
 
 
-# --- many cases ---
-
-
-@click.command(
-    "matrix",
-    cls=Command,
-    examples=[
-        ("See what every case of a pack comes to", "promptc matrix packs/sentinel"),
-        ("See what an edit would change, case by case", "promptc matrix packs/sentinel --try sections.recent.budget=900"),
-        ("Compare with the last commit, and show what differs alone", "promptc matrix packs/sentinel --rev HEAD --changed"),
-        ("Compare with another pack, for some cases", "promptc matrix packs/new fixtures/old --against packs/old -k strain"),
-        ("Write a page for a pull request", "promptc matrix . --rev origin/main --format html > matrix.html"),
-    ],
-)
-@PACK
-@click.argument("cases", shell_complete=complete, nargs=-1, type=click.Path())
-@take(TRY, NO_CACHE)
-@click.option("--rev", metavar="REV", help="Compare with the pack of this git revision.")
-@click.option("--against", metavar="PACK", type=click.Path(), help="Compare with another pack.")
-@click.option(
-    "-k", "expression", shell_complete=complete, metavar="EXPR", help="Only cases whose name matches: words, *, and, or, not, ( )."
-)
-@click.option("--changed", is_flag=True, help="Only cases and sections that differ.")
-@click.option("--format", type=click.Choice(_MATRIX), default="table", help="How to print it. [table]")
-@click.option("--width", callback=read_count, metavar="N", help="The width in columns. [the terminal, else 80]")
-@click.pass_obj
-def matrix_command(
-    reporter: Reporter,
-    /,
-    pack: str,
-    cases: tuple[str, ...],
-    rev: str | None,
-    against: str | None,
-    expression: str | None,
-    changed: bool,
-    format: str,
-    width: int | None,
-    no_cache: bool,
-    **given: Any,
-) -> int:
-    """Print what every case of PACK comes to: its tokens by section, what was cut, and the strain tier.
-
-    Without CASES, promptc takes the cases of PACK. CASES may be folders with cases, or names of cases: PACK renders them whatever pack
-    they name. They may be a pack, too: then PACK renders the cases of that one. A session has a row for each turn.
-
-    With `--try`, PACK with what is tried stands beside PACK as it is. With `--rev` or `--against`, it stands beside that.
-    """
-    if rev is not None and against is not None:
-        raise UsageError([Diagnostic("PC0720", "`--rev` and `--against` compare with different packs", help="give one of the two")])
-    tries = read_tries(given[TRY.key])
-    if changed and not (tries or rev is not None or against is not None):
-        help = "add `--try`, `--rev` or `--against`"
-        raise UsageError([Diagnostic("PC0720", "`--changed` shows what differs, and there is nothing to compare with", help=help)])
-    places = choose_places(cases or (pack,), match_names(expression) if expression is not None else None).places
-    with ExitStack() as stack:
-        cache = None if no_cache else open_cache()
-        own = _Side(stack, cache, pack, tries)
-        reporter.report(own.pack.model.remarks)
-        other = None
-        if rev is not None:
-            other = _Side(stack, cache, _extract_pack(rev, pack, stack), title=f"{rev}:{pack}")
-        elif against is not None:
-            other = _Side(stack, cache, against)
-        elif tries:
-            other = _Side(stack, cache, pack, title="the file")
-        found = _measure(reporter, own, other, _iter_loaded(reporter, places))
-    found = found.differing if changed else found
-    if format == "table":
-        Page(False, width or read_width(), reporter.choose_paint(sys.stdout)).show(found, render_matrix)
-    else:
-        write_stdout(render_matrix_as(format, found).encode("utf-8", "backslashreplace"))
-    return 0
-
-
-class _Side:
-    """A pack for the cases, with what is tried of it."""
-
-    def __init__(self, stack: ExitStack, cache: Cache | None, path: str, tries: Sequence[tuple[str, str]] = (), *, title: str = "") -> None:
-        """Raises what loading it raises."""
-        self.title = title or path
-        self.path = locate_pack(path)
-        self.resources = stack.enter_context(SuiteResources(cache, tries))
-        self.pack = self.resources.load_pack(os.getcwd(), path)  # noqa: PTH109
-
-    def measure(self, case: Case) -> list[CaseFigures]:
-        """What the turns of a case come to, up to the first that is refused."""
-        own = locate_pack(case.pack, case.root)
-        case = case if own == self.path else replace(case, pack=self.path)
-        try:
-            ran = run_case(case, self.resources, CaseShell())
-        except PromptcError as wrong:
-            return [CaseFigures(refused=wrong.diagnostics[0].code)]
-        return [_read_figures(turn) for turn in ran.turns]
-
-
-def _read_figures(turn: CaseOutcome) -> CaseFigures:
-    if turn.compiled is None:
-        return CaseFigures(refused=next((one.code for one in turn.found if one.level == "error"), ""))
-    made, facts = turn.compiled, turn.compiled.facts
-    cuts = [one for _, run in made.fitted.iter_runs() for one in run.applied]
-    sections = {
-        one["id"]: Held(count_tokens_held(made, one["id"]), len(list_items([cut for cut in cuts if cut.section == one["id"]])))
-        for one in facts["sections"]
-    }
-    return CaseFigures(made.tokens or 0, facts["strain"], sections)
-
-
-def _iter_loaded(reporter: Reporter, places: Sequence[CaseFolder]) -> Iterator[Case | None]:
-    """The cases that render; None for one that is left out. What is wrong with a case is told. Raises `UsageError` (PC0907) for a pack
-    that was asked for and has none.
-    """
-    met: set[str] = set()
-    for place in places:
-        try:
-            case = load_case(place.folder, place.top) if place.is_case else None
-        except PromptcError as wrong:
-            reporter.report(wrong.diagnostics)
-            yield None
-            continue
-        own = locate_pack(case.pack, case.root) if case is not None else ""
-        if case is not None and (place.is_any or not place.packs or own in place.packs):
-            met.add(own)
-            yield case if case.kind in ("render", "session") and not list_lacking(case.requires) else None
-    check_met(places, met)
-
-
-def _measure(reporter: Reporter, own: _Side, other: _Side | None, loaded: Iterable[Case | None]) -> Matrix:
-    cases = list(loaded)
-    asked = sorted((case for case in cases if case is not None), key=lambda case: (case.name, case.folder))
-    progress, rows = Progress(reporter, "cases"), list[MatrixRow]()
-    for done, case in enumerate(asked, 1):
-        new, old = own.measure(case), other.measure(case) if other is not None else []
-        for turn, (one, before) in enumerate(zip_longest(new, old), 1):
-            rows.append(MatrixRow(case.name, turn if case.kind == "session" else 0, one, before))
-        progress.note(done, len(asked))
-    progress.close()
-    names = [name for row in rows for one in (row.new, row.old) if one is not None for name in one.sections]
-    ordered = [*own.pack.model.sections, *(other.pack.model.sections if other is not None else ())]
-    sections = tuple(name for name in dict.fromkeys(ordered) if name in names)
-    model = own.pack.model
-    title = other.title if other is not None else ""
-    return Matrix(f"{model.name} {model.version}", model.tries, title, sections, tuple(rows), len(cases) - len(asked))
-
-
-def _extract_pack(rev: str, pack: str, stack: ExitStack) -> str:
+def extract_pack(rev: str, pack: str, stack: ExitStack) -> str:
     """The pack as it was, in a folder that is gone when `stack` is closed. `DiskError` (PC0742) where the revision has none."""
     root = stack.enter_context(extract_revision(rev))
     here = run_git(os.getcwd(), "rev-parse", "--show-prefix").decode().strip()  # noqa: PTH109

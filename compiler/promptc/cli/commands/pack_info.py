@@ -48,6 +48,7 @@ _REMARKS = {
     "data": "the index of the pages",
     "cases": "what must come out, and what did",
     ".github": "a workflow for CI",
+    ".vscode": "for your editor",
     ".gitattributes": "so that git leaves goldens as they are",
     ".gitignore": "so that git leaves out goldens nobody has accepted",
     "state.schema.json": "what a state may hold, and its defaults",

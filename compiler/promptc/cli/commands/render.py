@@ -13,11 +13,10 @@ from functools import cache, partial
 import click
 
 from promptc.api import Pack, choose_format
-from promptc.cache import Cache, open_cache
 from promptc.cli.findings import Reporter
 from promptc.cli.group import PACK, STATE, Command, complete, read_count, take, take_request
 from promptc.cli.interaction import Progress
-from promptc.cli.options import NO_CACHE, RENDER, REQUEST, RenderRequest, make_render
+from promptc.cli.options import NO_CACHE, RENDER, REQUEST, WATCH, RenderRequest, make_render
 from promptc.cli.request import DOES_NOT_FIT, compile_request, load_selected, load_state_file, open_pack, run_render
 from promptc.cli.terminal import read_width, show_json, write_stdout
 from promptc.cli.views.difference import (
@@ -35,7 +34,6 @@ from promptc.cli.views.difference import (
 from promptc.cli.views.drawing import Page
 from promptc.diag.findings import Diagnostic, PromptcError, Source, UsageError, count_noun, suggest
 from promptc.diag.typed import Any
-from promptc.frontend.manifest import find_value
 from promptc.model.stages import RenderOptions
 from promptc.model.state import State
 from promptc.passes.bind import bind, list_names
@@ -79,6 +77,7 @@ _LATE = frozenset(("strain", "selected", "section", "item", "this", "group"))
             "Read the state from a pipe, with a smaller budget and another mood",
             "jq .last log.json | promptc render . - --budget 4000 --mood action",
         ),
+        ("Print the prompt again whenever the pack or the state changes", "promptc render . state.json --watch"),
         (
             "Change one value of the state, and write the prompt to a file",
             "promptc render . state.json --set '/input=\"Why?\"' -o prompt.txt",
@@ -122,6 +121,7 @@ def _is_swept(word: str) -> bool:
         ("Show everything that happened to one item", "promptc explain packs/sentinel state.json --why recent/b233"),
         ("Follow a section from its list to the items in the prompt", "promptc explain packs/sentinel state.json --stages recent"),
         ("Find the template and the state keys behind line 12", "promptc explain packs/sentinel state.json --source 12"),
+        ("Show it again whenever the pack or the state changes", "promptc explain packs/sentinel state.json --watch"),
         ("Draw a picture for your documentation", "promptc explain packs/sentinel state.json --svg > meter.svg"),
         ("Compare what fits at different budgets", "promptc explain packs/sentinel state.json --sweep"),
         ("Find the cap from which on a section loses nothing", "promptc explain packs/sentinel state.json --sweep sections.recent.budget"),
@@ -152,7 +152,7 @@ def _is_swept(word: str) -> bool:
 @click.option("--svg", "as_svg", is_flag=True, help="Print the meter, or the sweep of a key, as an SVG picture.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print a sweep as CSV.")
 @click.option("--width", callback=read_count, metavar="N", help="The width in columns. [the terminal, else 80]")
-@take(NO_CACHE)
+@take(WATCH, NO_CACHE)
 @click.pass_obj
 def explain_command(
     reporter: Reporter,
@@ -184,7 +184,7 @@ def explain_command(
         loaded_state = load_state_file(loaded, state, request)
         page = Page(as_json, width or read_width(), reporter.choose_paint(sys.stdout))
         if sweep is not None and is_value:
-            swept = _ValueRender(reporter, pack, loaded, loaded_state, request, sweep, open_cache() if not no_cache else None)
+            swept = _ValueRender(reporter, loaded, loaded_state, request, sweep)
             return _show_values(swept, page, as_svg=as_svg, as_csv=as_csv)
         if sweep is not None:
             return _show_sweep(loaded, loaded_state, request, sweep, page, as_csv=as_csv)
@@ -244,18 +244,18 @@ def _show_stages(outcome: Outcome, section: str, page: Page) -> None:
 
 def _show_source(outcome: Outcome, given: str, page: Page) -> None:
     """Nothing for what does not fit: there is no output."""
-    from promptc.cli.views.source import describe_lines, render_lines
-    from promptc.explain.output import LineTracer
+    from promptc.cli.views.story import render_lines
+    from promptc.explain.output import LineTracer, describe_lines
 
     message, lines = _read_lines(given)
     if outcome.emitted is None:
         return
     tracer = LineTracer(outcome.fitted, outcome.emitted.parts)
-    if (message is None) != (outcome.report["format"] == "text"):
+    if (message is None) != (outcome.account["format"] == "text"):
         why, help = ("names a message of a text", "such as `--source 12`") if message is not None else ("names no message", _NAME_MESSAGE)
         raise UsageError([Diagnostic("PC0721", f"`--source {given}` {why}", help=help)])
     _check_there(given, message, lines[-1], tracer.count_messages(), tracer.count_lines(message or 0))
-    page.show(describe_lines(outcome, tracer, message or 0, lines), render_lines)
+    page.show(describe_lines(outcome.fitted, tracer, message or 0, lines), render_lines)
 
 
 def _check_there(given: str, message: int | None, last: int, messages: int, lines: int) -> None:
@@ -329,12 +329,12 @@ def _read_range(given: str) -> list[int]:
 class _ValueRender:
     """Renders of one state with many values of a key of the manifest. `given` is `PATH[=RANGE]`."""
 
-    def __init__(
-        self, reporter: Reporter, file: str, pack: Pack, state: State, request: RenderRequest, given: str, cache: Cache | None
-    ) -> None:
+    def __init__(self, reporter: Reporter, pack: Pack, state: State, request: RenderRequest, given: str) -> None:
+        from promptc.frontend.manifest import find_value  # late: with it comes all that compiles a pack
+
         self.path, _, self.range = given.partition("=")
         self.state, self.request = state, request
-        self._reporter, self._file, self._cache = reporter, file, cache
+        self._reporter, self._pack = reporter, pack
         self._points: dict[int, ValuePoint] = {}
         self._progress = Progress(reporter, "values")
         self.node = find_value(pack.model.manifest, self.path)
@@ -349,18 +349,16 @@ class _ValueRender:
         pool = next((one for one in plan.pools if first == "pools" and one.name == name), None)
         if pool is not None:
             return Subject(f"pools.{name}", pool.sections)
-        sections = tuple(one["id"] for one in self.own.report["sections"])
+        sections = tuple(one["id"] for one in self.own.account["sections"])
         return Subject(name, (name,)) if first == "sections" and name in sections else Subject("", sections)
 
     def __call__(self, value: int) -> ValuePoint:
         """The point at a value, made once. Raises `PromptcError` for a value that the schema or the pack refuses."""
         if value not in self._points:
-            asked = self.request
-            tries = (*asked.tries, (self.path, str(value)))
-            with Pack.load(self._file, self._cache, models=asked.models, tries=tries) as pack:
+            with self._pack.tried(((self.path, str(value)),)) as pack:
                 if not self._points:
                     self._reporter.report(pack.model.remarks)
-                self._points[value] = describe_value(compile_request(pack, self.state, asked), value, self.subject)
+                self._points[value] = describe_value(compile_request(pack, self.state, self.request), value, self.subject)
             self._progress.note(len(self._points), 0)
         return self._points[value]
 
@@ -370,7 +368,7 @@ class _ValueRender:
         value = node.value if node is not None and type(node.value) is int else None
         written = "" if node is None else render_canonical_json(node.plain())
         own = describe_value(self.own, value, self.subject)
-        report = self.own.report
+        report = self.own.account
         empty = ValueSweep(self.path, f"{report['pack']} {report['version']}", total, self.subject, written, own, (), None)
         try:
             if not self.range:

@@ -1,4 +1,6 @@
-"""`promptc test`: runs cases, tells what came of them as they end, finds what moved those that failed, and writes reports."""
+"""`promptc test`: runs cases, tells what came of them as they end, finds what moved those that failed, and writes reports; and
+`promptc matrix`: what their prompts come to, section by section, beside another pack, another revision or what is tried.
+"""
 
 from __future__ import annotations
 
@@ -6,31 +8,43 @@ import contextlib
 import os
 import re
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from itertools import zip_longest
 from pathlib import Path
 
 import click
 
-from promptc.cache import open_cache
+from promptc.cache import Cache, open_cache
+from promptc.cli.commands.diff import extract_pack
 from promptc.cli.findings import Reporter
-from promptc.cli.group import Command, complete, read_count, take
+from promptc.cli.group import CHANGED, PACK, Command, complete, read_count, take
 from promptc.cli.interaction import Progress, end_in_order
-from promptc.cli.options import TRY, is_in_ci, read_tries
-from promptc.cli.reports import KINDS, WHOLE
+from promptc.cli.options import NO_CACHE, TRY, WATCH, is_in_ci, read_tries
+from promptc.cli.reports import KINDS, WHOLE, render_matrix_as
 from promptc.cli.shell import CaseShell
 from promptc.cli.terminal import read_width, show_text, write_stdout
-from promptc.cli.views.drawing import render_table, show_count, show_plural
+from promptc.cli.views.difference import render_matrix
+from promptc.cli.views.drawing import Page, render_table, show_count, show_plural
 from promptc.cli.views.verdict import SHAPES, count_lacking, group_moved, lighten, render_moved, show_lacking
-from promptc.diag.findings import Diagnostic, Span, UsageError, join_names
+from promptc.compare import CaseFigures, Held, Matrix, MatrixRow
+from promptc.diag.findings import Diagnostic, PromptcError, Span, UsageError, join_names
 from promptc.diag.frozen import field, frozen, replace
 from promptc.diag.typed import Any
+from promptc.explain.items import count_tokens_held, list_items
 from promptc.files.atomic import write_file
-from promptc.golden.cases.case import GOLDENS
-from promptc.golden.cases.discover import CaseFolders, check_met, choose_places, match_names
+from promptc.files.reading import leave_looks, list_stamps, read_stamp
+from promptc.frontend.manifest import manifest_path
+from promptc.golden.cases.case import GOLDENS, PENDING, Case, CaseOutcome
+from promptc.golden.cases.confine import choose_pack, choose_root, locate_pack
+from promptc.golden.cases.discover import CaseFolder, CaseFolders, check_met, choose_places, load_case, match_names
 from promptc.golden.cause import CauseFinder
-from promptc.golden.inputs import load_touched
+from promptc.golden.inputs import Passes, load_touched
+from promptc.golden.running.environment import list_lacking
+from promptc.golden.running.resources import SuiteResources
+from promptc.golden.running.run import run_case
+from promptc.golden.verdicts.judge import JudgedCases, Suite, check_tries, run_suite
 from promptc.golden.verdicts.pending import note_cause
-from promptc.golden.verdicts.suite import JudgedCases, Suite, check_tries, run_suite
 from promptc.golden.verdicts.verdict import GoldenDifference, Mover, Verdict
 from promptc.workers import count_processors
 
@@ -42,6 +56,7 @@ _WIDEST = 48
 
 _SUMMARY = "GITHUB_STEP_SUMMARY"
 FORMATS = (*SHAPES, *KINDS)
+_MATRIX = ("table", "markdown", "html", "csv", "json")
 _COUNTED = ("failed", "new", "obsolete", "broken", "skipped")
 
 _QUOTED = re.compile("`([^`\n]+)`")
@@ -55,6 +70,7 @@ _QUOTED = re.compile("`([^`\n]+)`")
         ("Run the cases of one pack, and print one line for each failure", "promptc test packs/sentinel --format concise"),
         ("Run some cases by name", "promptc test -k 'strain and not messages'"),
         ("Run only what has changed since it last passed", "promptc test --changed"),
+        ("Run again whenever a file changes, what it concerns first", "promptc test --watch"),
         ("Run only what a branch touches, as CI does", "promptc test --since origin/main --ci"),
         ("See which goldens an edit would change, without making it", "promptc test packs/sentinel --try sections.recent.budget=900"),
         (
@@ -75,6 +91,7 @@ _QUOTED = re.compile("`([^`\n]+)`")
 )
 @take(TRY)
 @click.option("--no-skip", is_flag=True, help="Fail for cases that are skipped because an extra is missing.")
+@take(WATCH)
 @click.option("--no-cache", is_flag=True, help="Do not use the cache: run every case, and keep nothing.")
 @click.option("--format", type=click.Choice(FORMATS), default="full", help="How to print the results. [full]")
 @click.option(
@@ -112,13 +129,14 @@ def test_command(
     if tries and changed:
         message = "`--changed` asks what has passed before, and nothing of `--try` is remembered"
         raise UsageError([Diagnostic("PC0720", message, help="leave `--changed` out")])
-    found = choose_places(cases, match_names(expression) if expression is not None else None)
+    cache = None if no_cache or tries else open_cache()
+    found = _choose(cases, expression, cache)
     reporter.report(check_tries(found.places, tries))
     touched = load_touched(since, os.getcwd()) if since is not None else None  # noqa: PTH109
     suite = Suite(
         CaseShell(),
         "try" if tries else "compare" if is_ci else "write",
-        None if no_cache or tries else open_cache(),
+        cache,
         touched=touched,
         is_whole=not (found.is_filtered or changed or since is not None or tries),
         only_changed=changed,
@@ -128,7 +146,7 @@ def test_command(
     )
     told: list[Verdict] = []
     telling = _Telling(reporter, format, told if len(wanted) > 1 or format in KINDS else None)
-    tally = _run(reporter, found, suite, jobs or count_processors(), telling)
+    tally = leave_looks(lambda: _run(reporter, found, suite, jobs or count_processors(), telling))
     check_met(found.places, tally.packs)
     for kind, path in wanted:
         _report(kind, path, told, tally, is_ci=is_ci)
@@ -137,10 +155,45 @@ def test_command(
         show_text(f"{table}{_sum_up(tally)}\n")
     else:
         reporter.say(_sum_up(tally) + "\n")
-    if tries:
-        reporter.say(f"nothing was written: this is what comes of {join_names(f'--try {path}={text}' for path, text in tries)}\n")
-    _give_hints(reporter, tally)
+    _give_hints(reporter, tally, tries)
     return tally.choose_exit(is_ci)
+
+
+def _choose(cases: Sequence[str], expression: str | None, cache: Cache | None) -> CaseFolders:
+    """The cases that are asked for."""
+    found = choose_places(cases, match_names(expression) if expression is not None else None)
+    changed = click.get_current_context().meta.get(CHANGED)
+    return found if changed is None else replace(found, places=_look_after(found.places, changed, cache))
+
+
+def _look_after(places: Sequence[CaseFolder], changed: Sequence[str], cache: Cache | None) -> tuple[CaseFolder, ...]:
+    """The cases that a change concerns, then the others. Whoever watches learns where all is that they are made of: the runs themselves
+    look at copies, in other processes.
+    """
+    known: dict[str, Passes] = {}
+    paths, made = [Path(one).resolve() for one in changed], {place.folder: _list_inputs(place, known, cache) for place in places}
+    folders = {*(one for inner, _ in made.values() for one in inner), *(place.top for place in places if place.top)}
+    for folder in sorted(one for one in folders if not any(str(above) in folders for above in Path(one).parents)):
+        list_stamps(folder, PENDING)
+    for file in sorted({one for _, files in made.values() for one in files}):
+        read_stamp(file)
+    return tuple(sorted(places, key=lambda one: _rank(one.folder, made[one.folder], paths)))
+
+
+def _rank(folder: str, made: tuple[list[str], list[str]], changed: Sequence[Path]) -> int:
+    """How near a case is to what has changed: its own folder, what else it is made of, or neither."""
+    if any(path.is_relative_to(folder) for path in changed):
+        return 0
+    return 1 if any(path.is_relative_to(one) for some in made for one in some for path in changed) else 2
+
+
+def _list_inputs(place: CaseFolder, known: dict[str, Passes], cache: Cache | None) -> tuple[list[str], list[str]]:
+    """The folder of a case and those of its packs; and the files that it names, as far as that is known."""
+    root = choose_root(place.folder)
+    if root not in known and cache is not None:
+        known[root] = Passes(cache, root)
+    packs, files = known[root].list_inputs(place.folder) if root in known else ([f"{root}/{choose_pack(place.folder, root)}"], [])
+    return [place.folder, *(str(manifest_path(Path(one)).parent.resolve()) for one in packs)], files
 
 
 class _Telling:
@@ -323,7 +376,9 @@ def _sum_up(tally: _Tally) -> str:
     return ", ".join(told)
 
 
-def _give_hints(reporter: Reporter, tally: _Tally) -> None:
+def _give_hints(reporter: Reporter, tally: _Tally, tries: Sequence[tuple[str, str]]) -> None:
+    if tries:
+        reporter.say(f"nothing was written: this is what comes of {join_names(f'--try {path}={text}' for path, text in tries)}\n")
     if tally.pending:
         reporter.say(f"hint: `promptc review` shows what is pending; `promptc accept {tally.pending[0]}` accepts one\n")
     if tally.obsolete:
@@ -376,3 +431,145 @@ class _Rebase:
         text = quoted[1]
         is_path = text.startswith(self._inside) or ("/" in text and os.path.lexists(Path(self._root, text)))
         return f"`{self.path(text)}`" if is_path and not text.startswith("/") else quoted[0]
+
+
+# --- side by side ---
+
+
+@click.command(
+    "matrix",
+    cls=Command,
+    examples=[
+        ("See what every case of a pack comes to", "promptc matrix packs/sentinel"),
+        ("See what an edit would change, case by case", "promptc matrix packs/sentinel --try sections.recent.budget=900"),
+        ("Compare with the last commit, and show what differs alone", "promptc matrix packs/sentinel --rev HEAD --changed"),
+        ("Compare with another pack, for some cases", "promptc matrix packs/new fixtures/old --against packs/old -k strain"),
+        ("Write a page for a pull request", "promptc matrix . --rev origin/main --format html > matrix.html"),
+    ],
+)
+@PACK
+@click.argument("cases", shell_complete=complete, nargs=-1, type=click.Path())
+@take(TRY, NO_CACHE)
+@click.option("--rev", metavar="REV", help="Compare with the pack of this git revision.")
+@click.option("--against", metavar="PACK", type=click.Path(), help="Compare with another pack.")
+@click.option(
+    "-k", "expression", shell_complete=complete, metavar="EXPR", help="Only cases whose name matches: words, *, and, or, not, ( )."
+)
+@click.option("--changed", is_flag=True, help="Only cases and sections that differ.")
+@click.option("--format", type=click.Choice(_MATRIX), default="table", help="How to print it. [table]")
+@click.option("--width", callback=read_count, metavar="N", help="The width in columns. [the terminal, else 80]")
+@click.pass_obj
+def matrix_command(
+    reporter: Reporter,
+    /,
+    pack: str,
+    cases: tuple[str, ...],
+    rev: str | None,
+    against: str | None,
+    expression: str | None,
+    changed: bool,
+    format: str,
+    width: int | None,
+    no_cache: bool,
+    **given: Any,
+) -> int:
+    """Print what every case of PACK comes to: its tokens by section, what was cut, and the strain tier.
+
+    Without CASES, promptc takes the cases of PACK. CASES may be folders with cases, or names of cases: PACK renders them whatever pack
+    they name. They may be a pack, too: then PACK renders the cases of that one. A session has a row for each turn.
+
+    With `--try`, PACK with what is tried stands beside PACK as it is. With `--rev` or `--against`, it stands beside that.
+    """
+    if rev is not None and against is not None:
+        raise UsageError([Diagnostic("PC0720", "`--rev` and `--against` compare with different packs", help="give one of the two")])
+    tries = read_tries(given[TRY.key])
+    if changed and not (tries or rev is not None or against is not None):
+        help = "add `--try`, `--rev` or `--against`"
+        raise UsageError([Diagnostic("PC0720", "`--changed` shows what differs, and there is nothing to compare with", help=help)])
+    places = choose_places(cases or (pack,), match_names(expression) if expression is not None else None).places
+    with ExitStack() as stack:
+        cache = None if no_cache else open_cache()
+        other = _Side(stack, pack, SuiteResources(cache), title="the file") if tries and rev is None and against is None else None
+        own = _Side(stack, pack, SuiteResources(cache, tries, other.resources if other is not None else None))
+        reporter.report(own.pack.model.remarks)
+        if rev is not None:
+            other = _Side(stack, extract_pack(rev, pack, stack), SuiteResources(cache), title=f"{rev}:{pack}")
+        elif against is not None:
+            other = _Side(stack, against, SuiteResources(cache))
+        found = _measure(reporter, own, other, _iter_loaded(reporter, places))
+    found = found.differing if changed else found
+    if format == "table":
+        Page(False, width or read_width(), reporter.choose_paint(sys.stdout)).show(found, render_matrix)
+    else:
+        write_stdout(render_matrix_as(format, found).encode("utf-8", "backslashreplace"))
+    return 0
+
+
+class _Side:
+    """A pack for the cases, with what is tried of it."""
+
+    def __init__(self, stack: ExitStack, path: str, resources: SuiteResources, *, title: str = "") -> None:
+        """Raises what loading it raises. The `resources` are given back when the stack is closed."""
+        self.title = title or path
+        self.path = locate_pack(path)
+        self.resources = stack.enter_context(resources)
+        self.pack = self.resources.load_pack(os.getcwd(), path)  # noqa: PTH109
+
+    def measure(self, case: Case) -> list[CaseFigures]:
+        """What the turns of a case come to, up to the first that is refused."""
+        own = locate_pack(case.pack, case.root)
+        case = case if own == self.path else replace(case, pack=self.path)
+        try:
+            ran = run_case(case, self.resources, CaseShell())
+        except PromptcError as wrong:
+            return [CaseFigures(refused=wrong.diagnostics[0].code)]
+        return [_read_figures(turn) for turn in ran.turns]
+
+
+def _read_figures(turn: CaseOutcome) -> CaseFigures:
+    if turn.compiled is None:
+        return CaseFigures(refused=next((one.code for one in turn.found if one.level == "error"), ""))
+    made, facts = turn.compiled, turn.compiled.facts
+    cuts = [one for _, run in made.fitted.iter_runs() for one in run.applied]
+    sections = {
+        one["id"]: Held(count_tokens_held(made.fitted, one["id"]), len(list_items([cut for cut in cuts if cut.section == one["id"]])))
+        for one in facts["sections"]
+    }
+    return CaseFigures(made.tokens or 0, facts["strain"], sections)
+
+
+def _iter_loaded(reporter: Reporter, places: Sequence[CaseFolder]) -> Iterator[Case | None]:
+    """The cases that render; None for one that is left out. What is wrong with a case is told. Raises `UsageError` (PC0907) for a pack
+    that was asked for and has none.
+    """
+    met: set[str] = set()
+    for place in places:
+        try:
+            case = load_case(place.folder, place.top) if place.is_case else None
+        except PromptcError as wrong:
+            reporter.report(wrong.diagnostics)
+            yield None
+            continue
+        own = locate_pack(case.pack, case.root) if case is not None else ""
+        if case is not None and (place.is_any or not place.packs or own in place.packs):
+            met.add(own)
+            yield case if case.kind in ("render", "session") and not list_lacking(case.requires) else None
+    check_met(places, met)
+
+
+def _measure(reporter: Reporter, own: _Side, other: _Side | None, loaded: Iterable[Case | None]) -> Matrix:
+    cases = list(loaded)
+    asked = sorted((case for case in cases if case is not None), key=lambda case: (case.name, case.folder))
+    progress, rows = Progress(reporter, "cases"), list[MatrixRow]()
+    for done, case in enumerate(asked, 1):
+        new, old = own.measure(case), other.measure(case) if other is not None else []
+        for turn, (one, before) in enumerate(zip_longest(new, old), 1):
+            rows.append(MatrixRow(case.name, turn if case.kind == "session" else 0, one, before))
+        progress.note(done, len(asked))
+    progress.close()
+    names = [name for row in rows for one in (row.new, row.old) if one is not None for name in one.sections]
+    ordered = [*own.pack.model.sections, *(other.pack.model.sections if other is not None else ())]
+    sections = tuple(name for name in dict.fromkeys(ordered) if name in names)
+    model = own.pack.model
+    title = other.title if other is not None else ""
+    return Matrix(f"{model.name} {model.version}", model.tries, title, sections, tuple(rows), len(cases) - len(asked))

@@ -10,10 +10,11 @@ from itertools import chain
 
 from promptc.cli.terminal import PLAIN, Paint, Style, clip_cells, count_cells, escape_controls
 from promptc.cli.views.drawing import Cell, Row, render_bar, render_csv, render_table, show_count, show_percent, show_plural, wrap
-from promptc.cli.views.meter import count_tokens_held, draw_rows, list_items
+from promptc.cli.views.meter import draw_rows
 from promptc.compare import WHOLE, CaseFigures, Difference, Held, ItemChange, Matrix, MatrixRow, SectionChange
 from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any, Literal
+from promptc.explain.items import count_tokens_held, list_items
 from promptc.operations.results import StateDiff
 from promptc.pipeline import Outcome
 from promptc.text.diff import TextRun
@@ -296,8 +297,8 @@ class Sweep:
 
 def describe_point(outcome: Outcome, budget: int) -> Point:
     """What a render that was asked for with `budget` came to; a counter that stands in for another may hold some of it back."""
-    report = outcome.report
-    held = tuple((one["id"], count_tokens_held(outcome, one["id"])) for one in report["sections"])
+    report = outcome.account
+    held = tuple((one["id"], count_tokens_held(outcome.fitted, one["id"])) for one in report["sections"])
     return Point(budget, report["tokens"], report["strain"], held)
 
 
@@ -454,11 +455,11 @@ class ValueSweep:
 def describe_value(outcome: Outcome, value: int | None, subject: Subject) -> ValuePoint:
     """What a render with that value came to."""
     fitted, names = outcome.fitted, subject.sections
-    demands = {one["id"]: one.get("demand", one.get("demand_at_least", 0)) for one in outcome.report["sections"]}
+    demands = {one["id"]: one.get("demand", one.get("demand_at_least", 0)) for one in outcome.account["sections"]}
     cuts = [one for _, run in fitted.iter_runs() for one in run.applied if not subject.name or one.section in names]
     kept = (fitted.sections[name] for name in names if name in fitted.sections)
-    held = sum(count_tokens_held(outcome, name) for name in names)
-    total = outcome.report["tokens"]
+    held = sum(count_tokens_held(outcome.fitted, name) for name in names)
+    total = outcome.account["tokens"]
     return ValuePoint(
         value,
         held if subject.name or total is None else total,
@@ -466,7 +467,7 @@ def describe_value(outcome: Outcome, value: int | None, subject: Subject) -> Val
         sum(len(one.alive) for one in kept if one.section.items is not None),
         len(list_items(cuts, placed=True)),
         total,
-        outcome.report["strain"],
+        outcome.account["strain"],
     )
 
 
@@ -626,8 +627,8 @@ def render_comparison(found: Comparison, width: int, paint: Paint = PLAIN) -> st
 
 
 def _describe_side(outcome: Outcome) -> SweepSide:
-    spent, allowed = outcome.report["pressure"]["before"]
-    return SweepSide(describe_point(outcome, outcome.report["budget"]), (spent, allowed))
+    spent, allowed = outcome.account["pressure"]["before"]
+    return SweepSide(describe_point(outcome, outcome.account["budget"]), (spent, allowed))
 
 
 def _show_pair(before: int | None, after: int | None) -> list[str]:

@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
@@ -28,12 +27,11 @@ from promptc.cli.views.drawing import (
 from promptc.diag.findings import show_share
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
+from promptc.explain.items import Ladder, count_tokens_held, describe_reason, iter_ladders, list_items
 from promptc.explain.slack import Slack
 from promptc.model.pack import MILLION
-from promptc.model.section import Ranked
 from promptc.passes.bind import find_cap
-from promptc.passes.fit.fit import count_held
-from promptc.passes.fit.result import Applied, LadderResult
+from promptc.passes.fit.result import Applied
 from promptc.pipeline import Outcome
 
 _PICTURE, _MARGIN, _FONT, _LINE = 860, 22, 13, 19
@@ -82,7 +80,7 @@ def render_meter(outcome: Outcome, width: int = WIDTH, paint: Paint = PLAIN, sla
 
 
 def _iter_head(outcome: Outcome, width: int, paint: Paint) -> Iterator[str]:
-    report = outcome.report
+    report = outcome.account
     budget, tokens = report["budget"], report["tokens"]
     counter = _describe_counter(report["counter"])
     provider = report.get("overhead", {}).get("provider")
@@ -116,7 +114,7 @@ def _iter_cases(outcome: Outcome) -> Iterator[str]:
     bound = strained.selection.bound
     chosen, rules = dict(bound.choice.cases), bound.pack.strain
     tiers = rules.tiers[: strained.tier + 1] if rules is not None else ()
-    for axis, case in outcome.report["variants"].items():
+    for axis, case in outcome.account["variants"].items():
         sets = [tier.name for tier in tiers if axis in dict(tier.cases)]
         instead = f" ({sets[-1]}, in place of {chosen[axis]})" if case != chosen[axis] else ""
         yield f"{axis} = {case or 'none'}{instead}"
@@ -184,8 +182,8 @@ def _render_table(outcome: Outcome, width: int, paint: Paint) -> str:
 
 
 def _iter_lines(outcome: Outcome) -> Iterator[_Line]:
-    for one in outcome.report["sections"]:
-        held = count_tokens_held(outcome, one["id"])
+    for one in outcome.account["sections"]:
+        held = count_tokens_held(outcome.fitted, one["id"])
         wanted = one.get("demand", one.get("demand_at_least", 0))
         cap, limit = _describe_cap(outcome, one["id"])
         used = show_percent(held, limit) if held and limit else ""
@@ -205,12 +203,6 @@ def _count_items(outcome: Outcome, name: str) -> str:
     """How many items of a list stand in the end: in what does not fit, too."""
     fit = outcome.fitted.sections.get(name)
     return show_count(len(fit.alive)) if fit is not None and fit.section.items is not None and fit.alive else ""
-
-
-def count_tokens_held(outcome: Outcome, section: str) -> int:
-    """Count what a section holds in the end, in tokens: 0 where nothing of it was selected."""
-    fitted = outcome.fitted
-    return fitted.layout.meter.tokens(count_held(fitted, section)) if section in fitted.sections else 0
 
 
 def _describe_cap(outcome: Outcome, name: str) -> tuple[str, int]:
@@ -249,7 +241,7 @@ def _iter_makings(outcome: Outcome, section: Mapping[str, Any]) -> Iterator[str]
         kinds = {"older": older, "held": held, "made": made}
         more = "".join(f" + {count:,} {kind}" for kind, count in kinds.items() if count)
         yield f"{len(fit.alive) - older - made - held:,}{more}"
-    case = outcome.report["variants"].get(name)
+    case = outcome.account["variants"].get(name)
     if case is not None:
         yield escape_controls(case)
 
@@ -264,7 +256,7 @@ def _make_row(line: _Line) -> list[str]:
 def _iter_totals(outcome: Outcome, lines: list[_Line]) -> Iterator[list[str]]:
     """The exact total, and before it what tools and response take, and what it differs by from the sum of all: what messages share, and
     meeting pieces. Of a prompt that does not fit it is what `truncate` left; where it did not come to that, the sum."""
-    report, layout = outcome.report, outcome.fitted.layout
+    report, layout = outcome.account, outcome.fitted.layout
     by_name = {line.id: line.held for line in lines}
     for one in report.get("pools", ()):
         held = sum(by_name.get(name, 0) for name in one["sections"])
@@ -304,7 +296,7 @@ def _choose_scale(lines: list[_Line]) -> int:
 
 
 def _iter_notes(outcome: Outcome) -> Iterator[str]:
-    report = outcome.report
+    report = outcome.account
     for one in report["sections"]:
         if one["left_out"]:
             stages = ", ".join(f"{show_left_out(count, stage)} by {stage}" for stage, count in one["left_out"].items())
@@ -332,9 +324,8 @@ def _describe_frozen(section: Mapping[str, Any]) -> str:
 def render_cuts(outcome: Outcome, width: int, paint: Paint, slack: Sequence[Slack] = ()) -> str:
     """A paragraph a ladder that took something; one line when none did."""
     left = {id(one.run): one for one in slack}
-    paragraphs = [
-        "".join(f"{line}\n" for line in _iter_cut_lines(one, left.get(id(one.run)), outcome, width, paint)) for one in iter_ladders(outcome)
-    ]
+    told = (_iter_cut_lines(one, left.get(id(one.run)), outcome, width, paint) for one in iter_ladders(outcome.fitted))
+    paragraphs = ["".join(f"{line}\n" for line in lines) for lines in told]
     return "".join(f"\n{text}" for text in paragraphs or ["nothing was cut\n"])
 
 
@@ -398,8 +389,8 @@ def render_svg(outcome: Outcome) -> str:
     title, summary, *rest = [line for line in _iter_head(outcome, WIDTH, PLAIN) if not line.startswith("▕")]
     lines, drawn = list(_iter_lines(outcome)), _Drawing()
     drawn.write(title, "b")
-    drawn.write(summary, "" if outcome.report["tokens"] is not None else "r")
-    tokens, budget = outcome.report["tokens"], outcome.report["budget"]
+    drawn.write(summary, "" if outcome.account["tokens"] is not None else "r")
+    tokens, budget = outcome.account["tokens"], outcome.account["budget"]
     drawn.draw_bar(_MARGIN, _PICTURE - 2 * _MARGIN, 0, 1, 1, "t")
     drawn.draw_bar(_MARGIN, _PICTURE - 2 * _MARGIN, tokens if tokens is not None else budget, 0, budget)
     drawn.end_line()
@@ -508,48 +499,3 @@ class _Drawing:
 def _spell(text: str) -> str:
     """As XML, without characters that it has no way to write."""
     return escape("".join(one if one.isprintable() else "\ufffd" for one in escape_controls(text)))
-
-
-@frozen
-class Ladder:
-    """A ladder that took something: what it shortens, to which end, its run, and the tokens of its target (None: no target)."""
-
-    title: str
-    goal: str
-    run: LadderResult
-    target: int | None
-
-
-def iter_ladders(outcome: Outcome) -> Iterator[Ladder]:
-    """The ladders that took something, in the order they ran: a tier's `do`, the sections', the pools', the total's."""
-    fitted, tokens = outcome.fitted, outcome.fitted.layout.meter.tokens
-    if fitted.done is not None and fitted.done.applied:
-        yield Ladder("strain", f"as strain {outcome.report['strain']} says", fitted.done, None)
-    for name, run in fitted.ladders.items():
-        if run.applied:
-            grant = fitted.grants.get(name)
-            cap = show_plural(grant, "token") if grant is not None else show_plural(run.target, "character")
-            yield Ladder(name, f"for its cap of {cap}", run, grant)
-    for one in fitted.pools:
-        if one.run.applied:
-            sections = ", ".join(one.pool.sections)
-            goal = f"for the cap of {show_plural(one.cap, 'token')} that {sections} share"
-            yield Ladder(f"the pool {one.pool.name}", goal, one.run, one.cap)
-    if fitted.truncated is not None and fitted.truncated.applied:
-        target = tokens(fitted.truncated.target)
-        yield Ladder("the whole prompt", f"for the budget of {show_plural(target, 'token')}", fitted.truncated, target)
-
-
-def list_items(cuts: Sequence[Applied], *, placed: bool = False) -> list[str]:
-    """The items that were taken or changed, each once, in the order they were; `placed` with their section, as commands take them."""
-    found = ((cut.section, name) for cut in cuts for name, before, _ in cut.changes if before)
-    return list(dict.fromkeys(f"{section}/{name}" if placed else name for section, name in found))
-
-
-def describe_reason(cut: Applied) -> str:
-    """Why, without what differs from item to item: the boundary of a trim, the value a step goes by."""
-    why = cut.why.partition("; ")[2] if cut.boundary else cut.why
-    if not isinstance(cut.step, Ranked) or cut.step.by is None:
-        return why
-    by = cut.step.by.text.strip()
-    return re.sub(re.escape(by) + r" = \S+, smallest first", lambda _: f"{by}, smallest first", why)

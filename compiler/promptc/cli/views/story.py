@@ -1,5 +1,6 @@
 """The whole history of one item (`list_histories`), of one section (`describe_section`), and of the stages a section went through
-(`list_stages`): what was read, what left it out, what cut it, where it stands now.
+(`list_stages`): what was read, what left it out, what cut it, where it stands now. And the history of one line (`render_lines`): which line
+of which file made each part of it, and which keys of the state.
 """
 
 from __future__ import annotations
@@ -7,23 +8,41 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from promptc.cli.terminal import PLAIN, Paint, escape_controls
+from promptc.cli.terminal import PLAIN, Paint, clip_cells, count_cells, escape_controls
 from promptc.cli.views.drawing import GUARDED, Cell, Row, render_table, show_count, show_ids, show_left_out, show_plural, wrap
-from promptc.cli.views.meter import Ladder, count_tokens_held, describe_reason, iter_ladders, list_items
 from promptc.diag.findings import Diagnostic, UsageError, suggest
 from promptc.diag.frozen import frozen, replace
-from promptc.explain.items import Stage, Trace, describe_refused, describe_source, describe_value, trace_items
+from promptc.explain.items import (
+    Ladder,
+    Stage,
+    Trace,
+    count_tokens_held,
+    describe_reason,
+    describe_refused,
+    describe_source,
+    describe_value,
+    iter_ladders,
+    list_items,
+    trace_items,
+)
+from promptc.explain.output import Bit, DescribedLine, LineOwner
 from promptc.model.stages import Item, Selected
 from promptc.passes.fit.fit import name_source
 from promptc.passes.fit.result import Applied, FittedItem, FittedSection
 from promptc.passes.items.read import list_kinds
 from promptc.pipeline import Outcome
+from promptc.text.json import render_canonical_json
 
 _LABEL = 10
 _NOTCHES = 3
 _TWINS = 3
 _TEXT_LINES = 6
 _UNSEEN = "the model is shown nothing of it, until a search finds it"
+_KEYS = 4
+_BIT_NOTES = {
+    "guard": "put in by the guard, so that content cannot be read as structure",
+    "line end": "the end of a line, put there by the layout",
+}
 
 
 @frozen
@@ -64,8 +83,8 @@ class StageView:
 
 def describe_section(outcome: Outcome, selected: Selected) -> ItemHistory:
     """The story of a section the pack has."""
-    section = next(one for one in outcome.report["sections"] if one["id"] == selected.section.id)
-    held = count_tokens_held(outcome, selected.section.id)
+    section = next(one for one in outcome.account["sections"] if one["id"] == selected.section.id)
+    held = count_tokens_held(outcome.fitted, selected.section.id)
     where = "in what was tried" if outcome.emitted is None else "in the prompt"
     state = {"off": "it is off", "empty": "it holds nothing", "dropped": "it was dropped"}.get(section["state"], "")
     verdict = f"{where}, {show_plural(held, 'token')}" if held else f"not in the prompt: {state}"
@@ -112,12 +131,12 @@ def _iter_fitting(outcome: Outcome, selected: Selected) -> Iterator[Fact]:
             others = ", ".join(name for name in one.pool.sections if name != section.id)
             beside = f" with {others}" if others else ""
             yield Fact("shares", f"{show_plural(one.cap, 'token')}{beside}, in the pool {one.pool.name}, {one.pool.span}")
-    for ladder in iter_ladders(outcome):
+    for ladder in iter_ladders(outcome.fitted):
         cuts = [cut for cut in ladder.run.applied if cut.section == section.id]
         if cuts:
             rules = ", ".join(dict.fromkeys(cut.step.rule for cut in cuts))
             yield Fact("cut", f"{show_plural(len(list_items(cuts)), 'item')} by {rules}, {cuts[0].step.span}\n{ladder.goal}")
-    described = next(one for one in outcome.report["sections"] if one["id"] == section.id)
+    described = next(one for one in outcome.account["sections"] if one["id"] == section.id)
     if outcome.emitted is not None and described["range"] is not None:
         *message, start, stop = described["range"]
         yield Fact("stands", f"{f'message {message[0]}, ' if message else ''}bytes {start} to {stop}")
@@ -190,7 +209,7 @@ def _place(trace: Trace, place: int) -> Fact:
 
 
 def _describe_selected(outcome: Outcome, trace: Trace | None, fit: FittedSection, entry: FittedItem) -> ItemHistory:
-    cuts = [(ladder, cut) for ladder in iter_ladders(outcome) for cut in ladder.run.applied if _touches(cut, fit, entry.item)]
+    cuts = [(ladder, cut) for ladder in iter_ladders(outcome.fitted) for cut in ladder.run.applied if _touches(cut, fit, entry.item)]
     facts = [*_iter_origin(outcome, trace, fit, entry), *_iter_cuts(cuts, entry.item, outcome)]
     if entry.is_alive:
         facts += _iter_standing(outcome, fit, entry)
@@ -282,7 +301,7 @@ def _describe_lines(outcome: Outcome, fit: FittedSection, entry: FittedItem) -> 
     first = before.count("\n") + 1
     last = first + parts[at].text.rstrip("\n").count("\n")
     lines = f"line {first}" if first == last else f"lines {first} to {last}"
-    where = f"message {parts[at].message}, " if outcome.report["format"] == "messages" else ""
+    where = f"message {parts[at].message}, " if outcome.account["format"] == "messages" else ""
     return f"{where}{lines}, byte {len(before.encode())}"
 
 
@@ -337,7 +356,7 @@ def _name_few(trace: Trace, places: Sequence[int]) -> tuple[str, ...]:
 
 def _iter_steps(outcome: Outcome, selected: Selected) -> Iterator[StageView]:
     alive = len(selected.items)
-    for ladder in iter_ladders(outcome):
+    for ladder in iter_ladders(outcome.fitted):
         own = [cut for cut in ladder.run.applied if cut.section == selected.section.id]
         for _, same in groupby(own, key=lambda cut: cut.step.label):
             cuts = list(same)
@@ -355,3 +374,60 @@ def _count_gone(cut: Applied) -> int:
     """Items that went, less those that were made of them."""
     gone = sum(1 for _, before, after in cut.changes if before and not after)
     return gone - sum(1 for _, before, after in cut.changes if after and not before)
+
+
+def render_lines(lines: Sequence[DescribedLine], width: int, paint: Paint = PLAIN) -> str:
+    """A line, then a paragraph for each piece of it."""
+    return render_histories([_describe_line(line, width) for line in lines], width, paint)
+
+
+def _describe_line(line: DescribedLine, width: int) -> ItemHistory:
+    head = f"line {line.line}" if line.message is None else f"message {line.message}, line {line.line}"
+    return ItemHistory(head, clip_cells(escape_controls(line.text), width - len(head) - 2), tuple(_iter_facts(line, width - 16)))
+
+
+def _iter_facts(line: DescribedLine, room: int) -> Iterator[Fact]:
+    for owner in line.owners:
+        shown = [bit for bit in owner.bits if bit.what != "line end" or not line.text]
+        if any(bit.what == "separator" and bit.code == "output.separator" for bit in shown):
+            yield Fact("section", f"none: it stands behind {owner.section}")
+        else:
+            yield Fact("section", f"{owner.section}, {owner.declared}")
+        if owner.item is not None:
+            yield Fact("item", ", ".join(_iter_item(owner)))
+        for bit in shown:
+            yield Fact(bit.what, "\n".join(_iter_bit(bit, room)))
+
+
+def _iter_item(owner: LineOwner) -> Iterator[str]:
+    yield str(owner.item)
+    if owner.number is not None and str(owner.number) != owner.item:
+        yield f"number {owner.number}"
+    if owner.pointer is not None:
+        yield f"of {owner.pointer}"
+    if owner.note:
+        yield owner.note
+
+
+def _iter_bit(bit: Bit, room: int) -> Iterator[str]:
+    if bit.what == "cut":
+        yield f"{_quote(bit.text, room) if bit.text else 'nothing'} in the place of what {bit.code} took"
+        yield str(bit.at)
+        return
+    yield _quote(bit.text, room)
+    if bit.what in _BIT_NOTES:
+        yield _BIT_NOTES[bit.what]
+    place, code = bit.at or "", " ".join(bit.code.split())
+    if code and len(place) + 2 + count_cells(code) <= room:
+        yield f"{place}  {code}"
+    else:
+        yield from (part for part in (place, clip_cells(code, room)) if part)
+    yield from (f"called at {caller}" for caller in reversed(bit.calls))
+    for key in bit.keys[:_KEYS]:
+        yield clip_cells(f"{key.pointer or 'the whole state'} = {key.value}", room)
+    if len(bit.keys) > _KEYS:
+        yield f"and {show_plural(len(bit.keys) - _KEYS, 'more key', 'more keys')}"
+
+
+def _quote(text: str, room: int) -> str:
+    return clip_cells(render_canonical_json(text), room)

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
-from promptc.cli.terminal import Paint, Style, clip_cells, escape_controls, hide_passwords
+from promptc.cli.terminal import CLEAR, Paint, Style, clip_cells, escape_controls, hide_passwords
 from promptc.cli.views.difference import DifferenceStyle, render_difference, render_sections
 from promptc.cli.views.drawing import fold_lines, show_count, show_ids, show_percent, show_plural, wrap
 from promptc.compare import Difference
@@ -44,7 +44,6 @@ DIFFERS = (_MOVED, "PC0921")
 
 _INDENT = "  "
 _CAUSE = "cause: "
-_CLEAR = "\x1b[H\x1b[2J"
 _KEYS = "a accept  r reject  s skip  u undo  d {style}  g alike  e edit  ? help  q quit"
 _LEAST = 5
 """Lines of a difference beside which there is room for empty lines."""
@@ -419,7 +418,7 @@ def render_page(pending: PendingGolden, shown: Seen | str, place: ReviewPlace, s
         left = len(page.body) - page.line - len(body)
         more = (screen.paint.apply(clip_cells(f"    … {left} more lines: space", screen.width), "dim"),) if page.room > 1 else ()
         body = (*body, *more)
-    return _CLEAR + "\n".join([*page.top, *body, *page.bottom])
+    return CLEAR + "\n".join([*page.top, *body, *page.bottom])
 
 
 def lay_out(pending: PendingGolden, shown: Seen | str, place: ReviewPlace, screen: Screen) -> VerdictLayout:

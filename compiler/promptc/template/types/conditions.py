@@ -14,9 +14,8 @@ from jinja2 import nodes
 
 from promptc.diag.findings import count_noun
 from promptc.template.types import algebra
-from promptc.template.types.assume import find_path
 from promptc.template.types.calls import COMPARING
-from promptc.template.types.expressions import evaluate, spell
+from promptc.template.types.expressions import evaluate, find_path, spell
 from promptc.template.types.infer import CompiledText, load_trees
 from promptc.template.types.types import (
     NEVER,

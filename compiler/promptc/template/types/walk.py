@@ -165,7 +165,8 @@ def _join_bound(name: str, found: list[Binding | None]) -> Binding:
 class WalkRun:
     """Collects problems (each once) and reads. `trees`: the files by name; `cost`: of constant texts.
 
-    `trials`: what may be run of it; nothing where it is None. `reports`: how often a problem was told.
+    `trials`: what may be run of it; nothing where it is None. `reports`: how often a problem was told. `gaps`: the scopes
+    in which names were read that nothing binds.
     """
 
     trees: Mapping[str, nodes.Template]
@@ -180,6 +181,7 @@ class WalkRun:
     blocks: dict[str, list[tuple[str, nodes.Block]]] = field(default_factory=dict)
     macros: list[tuple[nodes.Macro, Callable[[], Type]]] = field(default_factory=list)
     called: set[int] = field(default_factory=set)
+    gaps: dict[str, Scope] = field(default_factory=dict)
     left: int = MAX_STEPS
     trials: Trials | None = None
     reports: int = 0

@@ -1,11 +1,14 @@
 """The check and the fill that are written from a schema, where Python's own ideas of values differ from JSON's."""
 
+import sys
+import threading
+
 import jsonschema
 import pytest
 
 from promptc.frontend.schema import check as module
 from promptc.frontend.schema.check import Verdicts, compile_schema, make_functions
-from promptc.frontend.schema.runtime import EndlessDefaultError, FuelError, is_multiple, run_code, spell
+from promptc.frontend.schema.runtime import Check, EndlessDefaultError, FuelError, is_multiple, run_code, spell
 
 
 def check(schema, value, fuel=1000):
@@ -124,6 +127,33 @@ def test_of_a_large_schema_no_code_is_kept(monkeypatch):
     assert code == b""
     assert valid({"k1": 1}, [10]) and not valid({"k1": "x"}, [10])
     assert fill({}, [1000])["d"] == 1
+
+
+def test_several_threads_write_each_function_once():
+    """Of a large schema functions are written as states need them, with the constants that they need beside them."""
+    parts = {f"k{at}": {"type": "string", "pattern": f"^[a-z]{{1,{at + 1}}}$", "enum": ["a", "b" * at]} for at in range(30)}
+    schema = {"properties": {name: {"$ref": f"#/$defs/{name}"} for name in parts}, "$defs": parts}
+    wrong: list[object] = []
+
+    def ask(valid: Check, first: int) -> None:
+        try:
+            assert all(valid({f"k{(first + at) % 30}": "a"}, [1000]) for at in range(30))
+        except Exception as error:  # noqa: BLE001
+            wrong.append(error)
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for _ in range(10):
+            valid, _, _ = make_functions(Verdicts(schema))
+            threads = [threading.Thread(target=ask, args=(valid, first)) for first in range(0, 30, 5)]
+            for one in threads:
+                one.start()
+            for one in threads:
+                one.join()
+    finally:
+        sys.setswitchinterval(before)
+    assert not wrong
 
 
 def test_values_are_spelt_alike_where_they_are_equal():

@@ -17,9 +17,10 @@ from promptc.passes.fit.result import Fitted
 from promptc.passes.layout.ledger import Piece, TokenLedger
 from promptc.passes.layout.section import Entry, SectionLayout
 from promptc.passes.memory import MOST_NOTED, Memory
+from tests.packs import load_pack
 
 ROOT = Path(__file__).resolve().parents[4]
-PACK = promptc.load(ROOT / "packs/sentinel")
+PACK = "packs/sentinel"
 BASES = {name: ROOT / f"fixtures/sentinel/base/{name}.json" for name in ("table", "loaded")}
 CHANGES = {
     "/strain": ["normal", "strain_1", "strain_2", "strain_3"],
@@ -46,8 +47,10 @@ def test_a_memory_changes_nothing(steps):
         memory = Memory()
         for base, changes, budget, form in steps:
             document = set_values(resources.load_state(str(BASES[base]), base, None), changes)
-            with_memory = PACK.compile(resources.fill_state(PACK, document), budget=budget, format=form, memory=memory)
-            plain = PACK.compile(PACK.load_document(document), budget=budget, format=form)
+            with_memory = load_pack(PACK).compile(
+                resources.fill_state(load_pack(PACK), document), budget=budget, format=form, memory=memory
+            )
+            plain = load_pack(PACK).compile(load_pack(PACK).load_document(document), budget=budget, format=form)
             assert with_memory.report == plain.report
             assert (with_memory.emitted is None) == (plain.emitted is None)
             if plain.emitted is not None and with_memory.emitted is not None:
@@ -61,12 +64,12 @@ def test_a_filled_state_is_what_loading_gives():
         for changes in ([], [("/input", '"x"')], [("/transcript/0", "{}")], []):
             document = set_values(resources.load_state(str(BASES["table"]), "table", None), changes)
             try:
-                plain = PACK.load_document(document)
+                plain = load_pack(PACK).load_document(document)
             except promptc.PromptcError as error:
                 with pytest.raises(promptc.PromptcError, match=str(error.diagnostics[0].code)):
-                    resources.fill_state(PACK, document)
+                    resources.fill_state(load_pack(PACK), document)
                 continue
-            shared = resources.fill_state(PACK, document)
+            shared = resources.fill_state(load_pack(PACK), document)
             assert json.dumps(shared.value) == json.dumps(plain.value) and shared.digest == plain.digest
 
 
@@ -75,7 +78,7 @@ def test_sections_that_nothing_touched_are_not_selected_again():
         memory = Memory()
         base = load_json(BASES["table"].read_bytes(), "table")
         _, _, first, second = (
-            PACK.compile(resources.fill_state(PACK, set_values(base, [("/input", json.dumps(text))])), memory=memory)
+            load_pack(PACK).compile(resources.fill_state(load_pack(PACK), set_values(base, [("/input", json.dumps(text))])), memory=memory)
             for text in ("a", "b", "c", "d")
         )
         items = [{one.section.id: one.items for one in outcome.fitted.strained.selection.sections} for outcome in (first, second)]
@@ -172,5 +175,5 @@ def _count_objects():
 
 
 def _count_cuts(format):
-    outcome = PACK.compile((ROOT / "fixtures/sentinel/base/loaded.json").read_bytes(), budget=6000, format=format)
+    outcome = load_pack(PACK).compile((ROOT / "fixtures/sentinel/base/loaded.json").read_bytes(), budget=6000, format=format)
     return len(outcome.report["cuts"])

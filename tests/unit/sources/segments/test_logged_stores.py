@@ -12,7 +12,7 @@ import pytest
 
 from promptc.diag.findings import DiskError
 from promptc.model.sources import Segment
-from promptc.sources import still_file
+from promptc.sources import database
 from promptc.sources.address import read_address
 from promptc.sources.segment_store import SegmentStore
 
@@ -176,7 +176,7 @@ def test_what_is_held_is_of_one_moment(path, temporary):
 
 
 def test_a_large_file_that_changes_while_it_is_read(path, temporary, monkeypatch):
-    monkeypatch.setattr(still_file, "MOST_COPIED_AT_REST", path.stat().st_size - 1)
+    monkeypatch.setattr(database, "MOST_COPIED_AT_REST", path.stat().st_size - 1)
     assert _refuse(lambda: _read_around_a_write(path)).code == "PC0162"
     before = _state(path.parent)
     assert not _read(path) and _state(path.parent) == before and not list(temporary.iterdir())
@@ -184,20 +184,20 @@ def test_a_large_file_that_changes_while_it_is_read(path, temporary, monkeypatch
 
 def test_a_file_that_is_never_at_rest(path, temporary, monkeypatch):
     _leave_log(path)
-    monkeypatch.setattr(still_file, "_PAUSE", 0)
-    read_file = still_file.read_file
+    monkeypatch.setattr(database, "_PAUSE", 0)
+    read_file = database.read_file
 
     def disturb(name, limit):
         os.utime(path, ns=(0, os.stat(path).st_mtime_ns + 1))  # noqa: PTH116
         return read_file(name, limit)
 
-    monkeypatch.setattr(still_file, "read_file", disturb)
+    monkeypatch.setattr(database, "read_file", disturb)
     assert _refuse(lambda: _read(path)).code == "PC0162" and not list(temporary.iterdir())
 
 
 def test_what_is_too_large_to_copy(path, temporary):
     _leave_log(path)
-    os.truncate(f"{path}-wal", still_file.MOST_COPIED)
+    os.truncate(f"{path}-wal", database.MOST_COPIED)
     found = _refuse(lambda: _read(path))
     assert found.code == "PC0168" and "256,000,000 bytes" in found.message and "wal_checkpoint" in found.help
     assert not list(temporary.iterdir())

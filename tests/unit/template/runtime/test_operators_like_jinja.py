@@ -6,7 +6,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from promptc.template.runtime import operators
+from promptc.template.runtime import values
 from promptc.template.runtime.callables import FUNCTIONS, Cycler, Joiner, Namespace
 from promptc.template.runtime.methods import METHODS, call_method
 from promptc.template.runtime.values import compare, show
@@ -17,13 +17,13 @@ from tests.unit.template.runtime.jinja_side import ask_jinja, ask_ours
 
 EXAMPLES = settings(max_examples=count_examples(80), derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
 SIGNS = {
-    "+": operators.add,
-    "-": operators.subtract,
-    "*": operators.multiply,
-    "/": operators.divide,
-    "//": operators.floor_divide,
-    "%": operators.modulo,
-    "**": operators.power,
+    "+": values.add,
+    "-": values.subtract,
+    "*": values.multiply,
+    "/": values.divide,
+    "//": values.floor_divide,
+    "%": values.modulo,
+    "**": values.power,
 }
 COMPARISONS = {"==": "eq", "!=": "ne", "<": "lt", "<=": "lteq", ">": "gt", ">=": "gteq", "in": "in", "not in": "notin"}
 _SMALL = st.one_of(st.integers(-9, 9), st.booleans(), st.sampled_from([0.5, 2.0, -1.5]))
@@ -52,7 +52,7 @@ def test_arithmetic(sign, data):
     _check(f"v {sign} w", Call(sign, pair, {}), ask_ours(SIGNS[sign], pair))
 
 
-@pytest.mark.parametrize(("sign", "function"), [("-", operators.negate), ("+", operators.positive)])
+@pytest.mark.parametrize(("sign", "function"), [("-", values.negate), ("+", values.positive)])
 @EXAMPLES
 @given(mostly(NUMBERS, ANY))
 def test_signs(sign, function, value):

@@ -8,7 +8,7 @@ import pytest
 from promptc.template.allow import FILTERS as FILTER_NAMES
 from promptc.template.allow import TESTS as TEST_NAMES
 from promptc.template.allow import Limits
-from promptc.template.runtime import operators
+from promptc.template.runtime import values
 from promptc.template.runtime.callables import FUNCTIONS
 from promptc.template.runtime.filters.table import call_filter, load_filter, load_test
 from promptc.template.runtime.methods import METHODS, call_method
@@ -138,7 +138,7 @@ QUADRATIC = {
     "lists of them": lambda run, size: list(load_filter("unique")(run, [(number * PRIME,) for number in range(size)])),
     "a text in many of its length": lambda run, size: compare(run, "in", "a" * size + "b", ["a" * size + "c"] * size),
     "printing what is shared": lambda run, size: show(run, [["a" * size] * size]),
-    "specs": lambda run, size: operators.modulo(run, "%(a)s" * size, {"a": "x" * size}),
+    "specs": lambda run, size: values.modulo(run, "%(a)s" * size, {"a": "x" * size}),
     "replacing": lambda run, size: load_filter("replace")(run, "a" * size, "a", "b" * size),
     "joining": lambda run, size: load_filter("join")(run, ["a"] * size, "b" * size),
 }
@@ -157,11 +157,11 @@ def test_what_grows_with_the_square_is_paid_with_the_square(work):
         lambda run: call_method(run, "a", "ljust", (2_001,), {}),
         lambda run: call_filter(run, load_filter("indent"), "indent", "a\nb", 2_001),
         lambda run: call_filter(run, load_filter("tojson"), "tojson", [1], 2_001),
-        lambda run: operators.modulo(run, "%2001d", 5),
-        lambda run: operators.modulo(run, "%*d", (5, 5)),
-        lambda run: operators.multiply(run, "a", 16_000_001),
-        lambda run: operators.multiply(run, [1], 16_000_001),
-        lambda run: operators.add(run, "a" * 9_000_000, "a" * 9_000_000),
+        lambda run: values.modulo(run, "%2001d", 5),
+        lambda run: values.modulo(run, "%*d", (5, 5)),
+        lambda run: values.multiply(run, "a", 16_000_001),
+        lambda run: values.multiply(run, [1], 16_000_001),
+        lambda run: values.add(run, "a" * 9_000_000, "a" * 9_000_000),
         lambda run: FUNCTIONS["range"](run, 100_001),
         lambda run: list(load_filter("batch")(run, [1], 16_000_002, 0)),
         lambda run: list(load_filter("slice")(run, [1], 10**9)),
@@ -178,13 +178,13 @@ def test_what_is_too_large_is_refused_before_it_is_made(work):
 @pytest.mark.parametrize(
     "work",
     [
-        lambda run: operators.power(run, 2, 10**9),
-        lambda run: operators.power(run, 3, 700),
-        lambda run: operators.multiply(run, 2**600, 2**600),
-        lambda run: operators.add(run, 2**1024 - 1, 1),
-        lambda run: operators.subtract(run, -(2**1024 - 1), 1),
-        lambda run: operators.multiply(run, 1e300, 1e300),
-        lambda run: operators.power(run, -8, 0.5),
+        lambda run: values.power(run, 2, 10**9),
+        lambda run: values.power(run, 3, 700),
+        lambda run: values.multiply(run, 2**600, 2**600),
+        lambda run: values.add(run, 2**1024 - 1, 1),
+        lambda run: values.subtract(run, -(2**1024 - 1), 1),
+        lambda run: values.multiply(run, 1e300, 1e300),
+        lambda run: values.power(run, -8, 0.5),
         lambda run: load_filter("int")(run, "9" * 400),
         lambda run: load_filter("int")(run, "9" * 5_000),
         lambda run: load_filter("int")(run, "f" * 5_000, 0, 16),

@@ -10,9 +10,8 @@ from promptc.template.allow import FILTERS as FILTER_NAMES
 from promptc.template.allow import TESTS as TEST_NAMES
 from promptc.template.runtime.filters.table import Test, load_filter, load_test
 from promptc.template.runtime.objects import Blank, Group, Missing, refuse
-from promptc.template.runtime.operators import add, bound_number, modulo
 from promptc.template.runtime.run import NUMBERS, SCALARS, UNDEFINED, Run, check_defined, is_large, list_values, pay_each, pay_keys
-from promptc.template.runtime.values import Reader, compare, contains, make_reader, make_readers, show
+from promptc.template.runtime.values import Reader, add, bound_number, compare, contains, make_reader, make_readers, modulo, show
 
 _EQUALITIES = frozenset({"eq", "==", "equalto"})
 _SMALL = 255

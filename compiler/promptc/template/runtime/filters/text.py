@@ -124,7 +124,7 @@ def indent(run: Run, value: Any, width: int | str = 4, first: bool = False, blan
 
 def format_values(run: Run, value: Any, /, *args: Any, **kwargs: Any) -> str:
     """`%s` and its kin, filled in."""
-    from promptc.template.runtime.operators import format_percent
+    from promptc.template.runtime.values import format_percent
 
     return format_percent(run, show(run, value), kwargs or args)
 

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from promptc.diag.findings import name_kind
 from promptc.diag.typed import Any
 from promptc.template.runtime.objects import refuse
-from promptc.template.runtime.operators import bound_number
 from promptc.template.runtime.run import (
     LISTS,
     NUMBERS,
@@ -20,7 +19,7 @@ from promptc.template.runtime.run import (
     pay_each,
     price_search,
 )
-from promptc.template.runtime.values import name_key, refuse_part, show, weigh
+from promptc.template.runtime.values import bound_number, name_key, refuse_part, show, weigh
 from promptc.text.characters import join_words
 
 _UNSAFE = "<>&'"

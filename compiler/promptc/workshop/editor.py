@@ -1,0 +1,442 @@
+"""The language server of `promptc lsp`: what an editor asks over standard input, and what it is told. Only this module imports pygls.
+
+Each pack of which a file is open has a task. It looks at a change in steps, and tells each as soon as it is known: what keeps the pack from
+loading and what is wrong with new texts, then all that `promptc check` finds, then what the sections take of an example. A later change
+ends what an earlier one began. Nothing is written, started or asked over a network.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import re
+import sys
+import traceback
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from lsprotocol import types as lsp
+from pygls.exceptions import JsonRpcException
+from pygls.lsp.server import LanguageServer
+from pygls.uris import from_fs_path, to_fs_path
+
+from promptc.diag.findings import Diagnostic, Level, Span, find_code
+from promptc.diag.typed import Any, TypeVar
+from promptc.files.paths import name_held
+from promptc.version import VERSION
+from promptc.workshop.desk import Desk, OpenPack, SectionCount, list_related
+from promptc.workshop.hints import Cursor, Kind, Offer, complete, describe, list_targets
+from promptc.workshop.mend import Replacement, list_fixes
+
+_CALM = 0.25
+"""Seconds without a further change before all rules are asked."""
+
+_SEVERITIES: Mapping[Level, lsp.DiagnosticSeverity] = {
+    "error": lsp.DiagnosticSeverity.Error,
+    "warn": lsp.DiagnosticSeverity.Warning,
+    "note": lsp.DiagnosticSeverity.Information,
+}
+_KINDS: Mapping[Kind, lsp.CompletionItemKind] = {
+    "key": lsp.CompletionItemKind.Property,
+    "value": lsp.CompletionItemKind.EnumMember,
+    "name": lsp.CompletionItemKind.Variable,
+    "part": lsp.CompletionItemKind.Field,
+    "filter": lsp.CompletionItemKind.Function,
+    "test": lsp.CompletionItemKind.Operator,
+    "function": lsp.CompletionItemKind.Function,
+    "file": lsp.CompletionItemKind.File,
+    "tag": lsp.CompletionItemKind.Keyword,
+    "section": lsp.CompletionItemKind.Reference,
+}
+_TOKEN = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^']|'')*'|[\w$][\w$.\-/]*|\{[{%#]|\S")
+_MEANT = re.compile(r"did you mean `([^`]+)`\?")
+_WATCHED = "**/*.{yaml,yml,j2,json,md,txt,toml}"
+_SECTION = "promptc"
+_Answer = TypeVar("_Answer")
+
+
+class _StaleError(Exception):
+    """A file has changed: what was asked of the pack is asked again."""
+
+
+class EditorServer(LanguageServer):
+    """Serves one editor."""
+
+    def __init__(self) -> None:
+        super().__init__("promptc", VERSION, text_document_sync_kind=lsp.TextDocumentSyncKind.Full)
+        self.desk = Desk()
+        self.state = ""
+        """The state that sections are counted with; empty: the first case of the pack."""
+        self._tasks: dict[str, tuple[asyncio.Task[None], asyncio.Event]] = {}
+        """What looks at each pack, and what tells it of a change."""
+        self._told: dict[str, frozenset[str]] = {}
+        self._loading, self._checking = ThreadPoolExecutor(1), ThreadPoolExecutor(1)
+
+    def choose_state(self, settings: Any) -> None:
+        """Takes the state that sections are counted with from the settings of an editor: those of promptc, or all of them."""
+        inner = settings.get(_SECTION, settings) if isinstance(settings, dict) else None
+        state = inner.get("state") if isinstance(inner, dict) else None
+        if isinstance(state, str) and state != self.state:
+            self.state = state
+            self.look(self.desk.packs.values())
+
+    # --- what is wrong ---
+
+    def look(self, packs: Iterable[OpenPack]) -> None:
+        """Looks at packs anew."""
+        for one in packs:
+            if one.path not in self._tasks or self._tasks[one.path][0].done():
+                changed = asyncio.Event()
+                task = asyncio.ensure_future(self._attend(one, changed))
+                task.add_done_callback(self._tell_bug)
+                self._tasks[one.path] = task, changed
+            self._tasks[one.path][1].set()
+
+    async def _attend(self, pack: OpenPack, changed: asyncio.Event) -> None:
+        """Looks at a pack whenever a file of it has changed, until it is let go of. A change waits for no more than the load of an earlier
+        one, or a step of a check.
+        """
+
+        def pause() -> None:
+            if changed.is_set():
+                raise _StaleError
+
+        while await changed.wait():
+            changed.clear()
+            is_loaded = await self._run(self._loading, pack.load)
+            if changed.is_set():
+                continue
+            self.publish(pack)
+            if not is_loaded or not await _is_calm(changed):
+                continue
+            try:
+                await self._run(self._checking, lambda: pack.check(pause))
+            except _StaleError:
+                continue
+            self.publish(pack)
+            self._run(self._checking, lambda: pack.count(self.state)).add_done_callback(self._end_count)
+
+    def _run(self, where: ThreadPoolExecutor, work: Callable[[], _Answer]) -> asyncio.Future[_Answer]:
+        return asyncio.get_running_loop().run_in_executor(where, work)
+
+    def _end_count(self, counted: asyncio.Future[bool]) -> None:
+        self._tell_bug(counted)
+        workspace = self.client_capabilities.workspace
+        is_new = not counted.cancelled() and counted.exception() is None and counted.result()
+        if is_new and workspace is not None and workspace.inlay_hint is not None and workspace.inlay_hint.refresh_support:
+            self.workspace_inlay_hint_refresh(None)
+
+    def _tell_bug(self, ended: asyncio.Future[Any]) -> None:
+        """What goes wrong while a pack is looked at is a bug in promptc: it is told, and the editor goes on."""
+        wrong = ended.exception() if not ended.cancelled() else None
+        if wrong is not None:
+            told = "".join(traceback.format_exception(wrong))
+            self.window_log_message(lsp.LogMessageParams(lsp.MessageType.Error, f"a bug in promptc: {told}"))
+
+    def publish(self, pack: OpenPack) -> None:
+        """Tells the findings of a pack, each at its file, beside those that other packs have there. What was told before is taken back."""
+        files = frozenset({pack.path, *(_name_file(one.span, pack) for one in pack.findings)})
+        before, self._told[pack.path] = self._told.get(pack.path, frozenset()), files
+        for file in sorted(files | before):
+            shown: list[lsp.Diagnostic] = []
+            for other in (pack, *(one for one in self.desk.packs.values() if one is not pack)):
+                found = [one for one in other.findings if _name_file(one.span, other) == file]
+                shown += [told for told in (self.describe(one, file, other) for one in found) if told not in shown]
+            uri = self.make_uri(file)
+            document = self.workspace.text_documents.get(uri)
+            version = document.version if document is not None else None
+            self.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(uri, shown, version))
+
+    def forget(self, pack: OpenPack) -> None:
+        """Takes back what was told of a pack of which no file is open any more."""
+        if pack.path in self._tasks:
+            self._tasks.pop(pack.path)[0].cancel()
+        pack.findings = ()
+        self.publish(pack)
+        del self._told[pack.path]
+
+    def describe(self, found: Diagnostic, file: str, pack: OpenPack) -> lsp.Diagnostic:
+        """A finding of a pack as an editor is told of it; one without a place is at the beginning of the file."""
+        code = find_code(found.code)
+        related = [
+            lsp.DiagnosticRelatedInformation(lsp.Location(self.make_uri(span.file), self.place(span)), said)
+            for said, span in list_related(found, pack.folder)
+            if span.line <= len(self.desk.lines(span.file))
+        ]
+        return lsp.Diagnostic(
+            range=self.place(found.span if found.span is not None else Span(file, 1, 1)),
+            message=f"{found.message}\n{found.help}" if found.help else found.message,
+            severity=_SEVERITIES[found.level],
+            code=found.code,
+            code_description=lsp.CodeDescription(code.url) if code is not None else None,
+            source=_SECTION,
+            related_information=related or None,
+        )
+
+    # --- places ---
+
+    def make_uri(self, path: str) -> str:
+        """The URI of a file, as the editor writes it where it has the file open."""
+        here = next((uri for uri, one in self.workspace.text_documents.items() if one.path == path), None)
+        return here or from_fs_path(path) or path
+
+    def place(self, span: Span) -> lsp.Range:
+        """The range of a place: the word, the quoted text or the sign there."""
+        lines = self.desk.lines(span.file)
+        line = min(max(span.line - 1, 0), len(lines) - 1)
+        start = min(span.column - 1, len(lines[line]))
+        token = _TOKEN.match(lines[line], start)
+        return self.make_range(lines[line], line, start, token.end() if token is not None else start)
+
+    def make_range(self, text: str, line: int, start: int, stop: int) -> lsp.Range:
+        """A range in one line, from characters."""
+        count = self.workspace.position_codec.client_num_units
+        return lsp.Range(lsp.Position(line, count(text[:start])), lsp.Position(line, count(text[:stop])))
+
+    def count_characters(self, text: str, column: int) -> int:
+        """A column in characters, of one that the editor counts."""
+        count, units = self.workspace.position_codec.client_num_units, 0
+        for at, character in enumerate(text):
+            if units >= column:
+                return at
+            units += count(character)
+        return len(text)
+
+    def find_cursor(self, uri: str, position: lsp.Position) -> Cursor | None:
+        """The place that an editor asks about; None where the file concerns no pack, or has no such line."""
+        path = to_fs_path(uri)
+        pack = self.desk.find_pack(path) if path else None
+        lines = self.desk.lines(path) if path and pack is not None else []
+        if path is None or pack is None or position.line >= len(lines):
+            return None
+        return Cursor(pack, path, lines, position.line, self.count_characters(lines[position.line], position.character))
+
+
+async def _is_calm(changed: asyncio.Event) -> bool:
+    """Waits, and tells whether nothing has changed meanwhile."""
+    try:
+        await asyncio.wait_for(changed.wait(), _CALM)
+    except TimeoutError:
+        return True
+    return False
+
+
+def _name_file(span: Span | None, pack: OpenPack) -> str:
+    return os.path.normpath(Path(pack.folder, span.file)) if span is not None and span.file else pack.path
+
+
+def serve() -> None:
+    """Serves the editor that started this process, over standard input and output, until it says that it ends, or is gone."""
+    told = sys.stdout.buffer
+    with contextlib.redirect_stdout(sys.stderr):  # nothing but messages goes to the editor
+        server = EditorServer()
+        for take in (_take_documents, _take_settings, _take_questions):
+            take(server)
+        server.start_io(stdout=told)
+
+
+def _take_documents(server: EditorServer) -> None:
+    @server.feature(lsp.TEXT_DOCUMENT_DID_OPEN)
+    def open_file(params: lsp.DidOpenTextDocumentParams) -> None:
+        hold(params.text_document.uri)
+
+    @server.feature(lsp.TEXT_DOCUMENT_DID_CHANGE)
+    def change_file(params: lsp.DidChangeTextDocumentParams) -> None:
+        hold(params.text_document.uri)
+
+    @server.feature(lsp.TEXT_DOCUMENT_DID_SAVE)
+    def save_file(params: lsp.DidSaveTextDocumentParams) -> None:
+        hold(params.text_document.uri)
+
+    @server.feature(lsp.TEXT_DOCUMENT_DID_CLOSE)
+    def close_file(params: lsp.DidCloseTextDocumentParams) -> None:
+        path = to_fs_path(params.text_document.uri)
+        concerned = server.desk.release(path) if path else []
+        for one in concerned:
+            if one.path not in server.desk.packs:
+                server.forget(one)
+        server.look(one for one in concerned if one.path in server.desk.packs)
+
+    @server.feature(lsp.WORKSPACE_DID_CHANGE_WATCHED_FILES)
+    def see_changed(params: lsp.DidChangeWatchedFilesParams) -> None:
+        paths = [path for one in params.changes if (path := to_fs_path(one.uri))]
+        server.look(one for one in server.desk.packs.values() if any(one.concerns(path) for path in paths))
+
+    def hold(uri: str) -> None:
+        path = to_fs_path(uri)
+        if path and uri.startswith("file:"):
+            server.look(server.desk.hold(path, server.workspace.get_text_document(uri).source))
+
+
+def _take_settings(server: EditorServer) -> None:
+    @server.feature(lsp.INITIALIZE)
+    def begin(params: lsp.InitializeParams) -> None:
+        folders = [one.uri for one in params.workspace_folders or ()] or [params.root_uri or ""]
+        server.desk.roots = frozenset(name_held(path) for uri in folders if (path := to_fs_path(uri)))
+        server.choose_state(params.initialization_options)
+
+    @server.feature(lsp.INITIALIZED)
+    async def ask(params: lsp.InitializedParams) -> None:
+        workspace = server.client_capabilities.workspace
+        watching = workspace.did_change_watched_files if workspace is not None else None
+        if watching is not None and watching.dynamic_registration:
+            options = lsp.DidChangeWatchedFilesRegistrationOptions([lsp.FileSystemWatcher(_WATCHED)])
+            registration = lsp.Registration("promptc-files", lsp.WORKSPACE_DID_CHANGE_WATCHED_FILES, options)
+            with contextlib.suppress(JsonRpcException):  # an editor that says it can and cannot
+                await server.client_register_capability_async(lsp.RegistrationParams([registration]))
+        await ask_settings()
+
+    @server.feature(lsp.WORKSPACE_DID_CHANGE_CONFIGURATION)
+    async def change_settings(params: lsp.DidChangeConfigurationParams) -> None:
+        if isinstance(params.settings, dict) and _SECTION in params.settings:
+            server.choose_state(params.settings)
+        else:
+            await ask_settings()
+
+    async def ask_settings() -> None:
+        workspace = server.client_capabilities.workspace
+        if workspace is not None and workspace.configuration:
+            wanted = lsp.ConfigurationParams([lsp.ConfigurationItem(section=_SECTION)])
+            with contextlib.suppress(JsonRpcException):
+                server.choose_state(*await server.workspace_configuration_async(wanted))
+
+
+def _take_questions(server: EditorServer) -> None:
+    @server.feature(lsp.TEXT_DOCUMENT_HOVER)
+    def hover(params: lsp.HoverParams) -> lsp.Hover | None:
+        cursor = server.find_cursor(params.text_document.uri, params.position)
+        if cursor is None:
+            return None
+        here = [one for one in cursor.pack.findings if _covers(server, one, cursor, params.position)]
+        note = describe(cursor, here)
+        if note is None:
+            return None
+        asked = server.client_capabilities.text_document
+        formats = asked.hover.content_format if asked is not None and asked.hover is not None else None
+        return lsp.Hover(_mark(note.text, formats), server.make_range(cursor.text, cursor.line, note.start, note.stop))
+
+    @server.feature(lsp.TEXT_DOCUMENT_COMPLETION, lsp.CompletionOptions(trigger_characters=[".", "|", " ", "'", '"', "/", ":"]))
+    def offer(params: lsp.CompletionParams) -> lsp.CompletionList:
+        cursor = server.find_cursor(params.text_document.uri, params.position)
+        asked = server.client_capabilities.text_document
+        shape = asked.completion.completion_item if asked is not None and asked.completion is not None else None
+        formats = shape.documentation_format if shape is not None else None
+        items = [
+            _make_item(one, at, server.make_range(cursor.text, cursor.line, one.start, one.stop), formats)
+            for at, one in enumerate(complete(cursor) if cursor is not None else ())
+            if cursor is not None
+        ]
+        return lsp.CompletionList(is_incomplete=False, items=items)
+
+    @server.feature(lsp.TEXT_DOCUMENT_DEFINITION)
+    def go(params: lsp.DefinitionParams) -> list[lsp.Location]:
+        cursor = server.find_cursor(params.text_document.uri, params.position)
+        return [lsp.Location(server.make_uri(one.file), server.place(one)) for one in list_targets(cursor)] if cursor is not None else []
+
+    @server.feature(lsp.TEXT_DOCUMENT_INLAY_HINT)
+    def count(params: lsp.InlayHintParams) -> list[lsp.InlayHint]:
+        cursor = server.find_cursor(params.text_document.uri, params.range.start)
+        return list(_iter_counts(server, cursor, params.range)) if cursor is not None else []
+
+    @server.feature(
+        lsp.TEXT_DOCUMENT_CODE_ACTION, lsp.CodeActionOptions(code_action_kinds=[lsp.CodeActionKind.QuickFix], resolve_provider=False)
+    )
+    def mend(params: lsp.CodeActionParams) -> list[lsp.CodeAction]:
+        uri = params.text_document.uri
+        cursor = server.find_cursor(uri, params.range.start)
+        if cursor is None:
+            return []
+        shown = [(server.describe(one, cursor.path, cursor.pack), one) for one in cursor.pack.findings]
+        return [
+            lsp.CodeAction(title, lsp.CodeActionKind.QuickFix, diagnostics=[told], edit=lsp.WorkspaceEdit({uri: edits}), is_preferred=True)
+            for told in params.context.diagnostics
+            for now, one in shown
+            if (now.code, now.range) == (told.code, told.range)
+            for title, edits in _iter_mends(server, cursor, one)
+        ]
+
+
+def _covers(server: EditorServer, found: Diagnostic, cursor: Cursor, position: lsp.Position) -> bool:
+    if found.span is None or name_held(found.span.file) != name_held(cursor.path) or found.span.line != position.line + 1:
+        return False
+    place = server.place(found.span)
+    return place.start.character <= position.character <= place.end.character
+
+
+def _mark(text: str, formats: Sequence[lsp.MarkupKind] | None) -> lsp.MarkupContent:
+    """Markdown, as such where the editor shows it."""
+    return lsp.MarkupContent(lsp.MarkupKind.Markdown if lsp.MarkupKind.Markdown in (formats or ()) else lsp.MarkupKind.PlainText, text)
+
+
+def _make_item(one: Offer, at: int, place: lsp.Range, formats: Sequence[lsp.MarkupKind] | None) -> lsp.CompletionItem:
+    return lsp.CompletionItem(
+        label=one.label,
+        kind=_KINDS[one.kind],
+        detail=one.detail or None,
+        documentation=_mark(one.text, formats) if one.text else None,
+        sort_text=f"{at:04}",
+        filter_text=one.label,
+        text_edit=lsp.TextEdit(place, one.insert),
+    )
+
+
+def _iter_counts(server: EditorServer, cursor: Cursor, shown: lsp.Range) -> Iterable[lsp.InlayHint]:
+    """The tokens of each section, behind the line with its id."""
+    model, counts = cursor.model, cursor.pack.counts
+    if model is None or counts is None:
+        return
+    sections = model.manifest.value["sections"]
+    for name, counted in counts.sections.items():
+        span = sections.key_span(name) if name in sections.value else None
+        if span is None or name_held(_name_file(span, cursor.pack)) != name_held(cursor.path):
+            continue
+        line = span.line - 1
+        if line >= len(cursor.lines) or name not in cursor.lines[line] or not shown.start.line <= line <= shown.end.line:
+            continue
+        place = server.make_range(cursor.lines[line], line, len(cursor.lines[line]), len(cursor.lines[line])).end
+        said = f"with {counts.name}: wants {counted.demand}, takes {counted.charge}"
+        yield lsp.InlayHint(place, _show_count(counted), padding_left=True, tooltip=f"{said}; {counted.state}")
+
+
+def _show_count(counted: SectionCount) -> str:
+    cap = f" / {counted.cap:,}".replace(",", " ") if counted.cap is not None else ""
+    return f"▸ {counted.charge:,}".replace(",", " ") + f"{cap} tokens"
+
+
+def _iter_mends(server: EditorServer, cursor: Cursor, found: Diagnostic) -> Iterator[tuple[str, list[lsp.TextEdit]]]:
+    """What mends a finding: to take out what the pack has no use for, or another name in place of one that is nearly so."""
+    for fix in list_fixes(cursor.pack.path, [found], server.desk.held):
+        if name_held(fix.change.file) == name_held(cursor.path):
+            yield "Take it out: every prompt stays as it is", [_make_edit(server, cursor.lines, one) for one in fix.change.edits]
+    meant = _MEANT.search(found.help)
+    place = (
+        _locate_name(found, cursor.lines)
+        if meant is not None and name_held(found.span.file if found.span else "") == name_held(cursor.path)
+        else None
+    )
+    if meant is not None and place is not None:
+        line, start, stop = place
+        yield f"Change to `{meant[1]}`", [lsp.TextEdit(server.make_range(cursor.lines[line], line, start, stop), meant[1])]
+
+
+def _make_edit(server: EditorServer, lines: Sequence[str], one: Replacement) -> lsp.TextEdit:
+    places = ((one.line, one.column), (one.end_line, one.end_column))
+    ends = [
+        server.make_range(lines[line - 1] if line <= len(lines) else "", line - 1, column - 1, column - 1).start for line, column in places
+    ]
+    return lsp.TextEdit(lsp.Range(*ends), one.new)
+
+
+def _locate_name(found: Diagnostic, lines: Sequence[str]) -> tuple[int, int, int] | None:
+    """The line and the columns of the name that a finding is about: the last of those that its message quotes."""
+    if found.span is None or found.span.line > len(lines):
+        return None
+    text, start = lines[found.span.line - 1], found.span.column - 1
+    for name in reversed(re.findall(r"`([^`]+)`", found.message)):
+        for word in (name, name.rpartition(".")[2]):
+            at = text.find(word, start, start + len(name) + 2)
+            if word and at >= 0:
+                return found.span.line - 1, at, at + len(word)
+    return None

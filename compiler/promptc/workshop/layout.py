@@ -1,0 +1,125 @@
+"""YAML → the same YAML in one layout (`format_yaml`): only what stands between its tokens is written anew.
+
+Tokens stay as they are: quotes, flow and block style, anchors, texts of several lines and the order of keys. So do indents. Between them:
+
+- line ends are `\\n`, no byte order mark, no space at the end of a line, and one line end at the end of the file;
+- one blank line at most in a row, and none before the first line;
+- one space behind the `:` of a key;
+- a comment behind a value stands two spaces or more behind it, and a letter or digit never follows its `#` at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from io import StringIO
+
+from promptc.diag.findings import Span, fail
+from promptc.diag.typed import Any
+from promptc.files.reading import decode_text
+from promptc.frontend.yaml import load_yaml
+from promptc.model.state import Node
+
+_APART = 2
+"""Spaces before a comment that stands behind a value."""
+
+
+def format_yaml(data: bytes, name: str) -> bytes:
+    """The file in promptc's layout. `PromptcError` for what `load_yaml` refuses, and PC0110 for what cannot be laid out for sure, or would
+    hold other values.
+    """
+    before = load_yaml(data, name, "")
+    try:
+        result = lay_out(decode_text(data, name)).encode()
+    except LayoutError as wrong:
+        help = "write spaces in place of the tab" if "\\t" in str(wrong) else "leave the file as it is"
+        raise fail("PC0110", f"promptc cannot lay out this file: {wrong}", Span(name, wrong.line, wrong.column), help=help) from None
+    endings = (result, result.rstrip(b"\n"))  # a block text that ends with the file has one line end less than it would have
+    for one in endings if not data.endswith(b"\n") else endings[:1]:
+        if _show(load_yaml(one, name, "")) == _show(before):
+            return one
+    raise fail("PC0110", "laid out, this file would hold other values", Span(name, 1, 1), help="leave the file as it is")
+
+
+class LayoutError(Exception):
+    """The tokens of a text cannot be told apart, from a line and column on."""
+
+    def __init__(self, problem: str, line: int, column: int) -> None:
+        super().__init__(problem)
+        self.line, self.column = line, column
+
+
+def lay_out(text: str) -> str:
+    """A text whose line ends are `\\n`, laid out. `LayoutError` where its tokens cannot be told apart."""
+    whole, end, last, opens = "", 0, "", False
+    parts: list[str] = []
+    for kind, start, stop in iter_tokens(text):
+        opens = opens or (kind.startswith("Block") and kind.endswith("StartToken"))
+        if start == stop:
+            continue
+        parts.append(_lay_out_gap(text[end:start], whole, is_value=last == "ValueToken" and not opens))
+        whole = _lay_out_token(text[start:stop]) if kind == "ScalarToken" else text[start:stop]
+        parts.append(whole)
+        end, last, opens = stop, kind, False
+    is_kept = whole.startswith(("|", ">")) and "+" in whole.partition("\n")[0]
+    tail = _lay_out_gap(f"{text[end:]}\n", whole, is_value=False).rstrip("\n")
+    if is_kept and whole.endswith("\n"):
+        return "".join(parts) + (f"{tail}\n" if tail else "")
+    return f"{''.join(parts)}{tail}".rstrip("\n") + "\n"
+
+
+def iter_tokens(text: str) -> Iterator[tuple[str, int, int]]:
+    """The kind of each token, where it starts and where it ends."""
+    from ruamel.yaml import YAML
+    from ruamel.yaml.error import YAMLError
+
+    reader: Any = YAML(typ="safe", pure=True)
+    try:
+        for token in reader.scan(StringIO(text)):
+            yield type(token).__name__, token.start_mark.index, token.end_mark.index
+    except YAMLError as wrong:
+        mark = getattr(wrong, "problem_mark", None)
+        line, column = (mark.line + 1, mark.column + 1) if mark is not None else (1, 1)
+        raise LayoutError(getattr(wrong, "problem", None) or "its tokens cannot be told apart", line, column) from None
+
+
+def _lay_out_token(token: str) -> str:
+    """A text behind `|` or `>` takes the empty lines below it along: one of them stays, where they do not belong to the value."""
+    head = token.partition("\n")[0]
+    if not token.startswith(("|", ">")) or "+" in head or not token.endswith("\n"):
+        return token
+    text = token.rstrip("\n")
+    return text + "\n" * min(token.count("\n", len(text)), 2)
+
+
+def _lay_out_gap(gap: str, before: str, *, is_value: bool) -> str:
+    """Spaces, line ends and comments behind the token `before`. `is_value`: it is the `:` of a key, whose value may follow."""
+    *lines, rest = gap.split("\n")
+    if not lines:
+        return " " if is_value and rest else rest
+    begins = not before or before.endswith("\n")
+    was_blank = not before or before.endswith("\n\n")
+    written: list[str] = []
+    for at, line in enumerate(lines):
+        is_behind = at == 0 and not begins
+        shown = _lay_out_line(line, is_behind=is_behind)
+        if shown or is_behind or not was_blank:
+            written.append(shown)
+        was_blank = not shown and not is_behind
+    return "\n".join([*written, rest])
+
+
+def _lay_out_line(line: str, *, is_behind: bool) -> str:
+    space, sign, said = line.partition("#")
+    if not sign:
+        return ""
+    said = said.rstrip(" \t")
+    return f"{'  ' if is_behind and len(space) < _APART else space}#{' ' if said[:1].isalnum() else ''}{said}"
+
+
+def _show(node: Node) -> Any:
+    """A value with the order of its keys, and its scalars as they are written: what two files must share to mean the same."""
+    if isinstance(node.value, dict):
+        return [(key, _show(one)) for key, one in node.value.items()]
+    if isinstance(node.value, tuple):
+        return tuple(_show(one) for one in node.value)
+    return type(node.value), repr(node.value), node.raw

@@ -1,0 +1,485 @@
+"""Findings that mend themselves: what a pack has no use for is taken out of its manifest, and every other byte stays, comments too.
+
+`list_fixes` makes the edits of findings that name what is `removable`. `fix_pack` makes all of them at once, and proves that what they
+leave renders as before: read again, the file holds the same values but these, and the compiled pack differs in nothing else.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+
+from promptc.api import Pack
+from promptc.check.configurations import list_configurations
+from promptc.diag.findings import Diagnostic, PromptcError, Span
+from promptc.diag.frozen import frozen
+from promptc.diag.typed import Any
+from promptc.files.paths import Held, find_held, name_held
+from promptc.files.reading import read_file
+from promptc.frontend.kept_pack import KeptPack
+from promptc.frontend.manifest import manifest_path
+from promptc.frontend.pack import ReadPack
+from promptc.frontend.yaml import MAX_BYTES, load_yaml
+from promptc.model.budget import load_models
+from promptc.model.pack import PackModel
+from promptc.model.state import Node
+from promptc.template.compile import Expression, Template
+from promptc.workshop.layout import LayoutError, iter_tokens
+from promptc.workshop.splice import list_line_starts, replace_still
+
+MOST_ROUNDS = 8
+"""What nothing uses may be used by what nothing uses: a fix can lead to another."""
+
+_Place = tuple[int, int]
+_REFUSED = "PC0743"
+_UNSEEN = (
+    "manifest",
+    "load_plan",
+    "read_manifest",
+    "warnings",
+    "remarks",
+    "find_schema_place",
+    "list_operations",
+    "load_offers",
+    "list_named",
+    "load_models",
+    "digest",
+    "counting",
+)
+"""Parts of a pack that are made of the others, or of files that no fix touches."""
+
+
+@frozen
+class TextEdit:
+    """`new` stands in the place of the characters from `start` to `stop` of a text, whose line ends and byte order mark count."""
+
+    start: int
+    stop: int
+    new: str
+
+
+@frozen
+class Replacement:
+    """Text in the place of what stands from a line and column to another, which is not of it. They count from 1, in characters."""
+
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    new: str
+
+
+@frozen
+class Change:
+    """What is replaced in a file."""
+
+    file: str
+    edits: tuple[Replacement, ...]
+
+
+@frozen
+class Fix:
+    """A finding, and the change that mends it."""
+
+    found: Diagnostic
+    change: Change
+
+
+@frozen
+class Fixed:
+    """What fixes make of a manifest: its bytes `before` and `after`, the findings that are mended, and those that are left.
+    `refused` says what cannot be mended after all.
+    """
+
+    file: str
+    before: bytes
+    after: bytes
+    mended: tuple[Diagnostic, ...]
+    left: tuple[Diagnostic, ...]
+    refused: Diagnostic | None
+
+    def write(self) -> None:
+        """Puts the new file in the place of the old one. Raises `DiskError` (PC0725)."""
+        replace_still(self.file, self.before, self.after)
+
+
+def list_fixes(path: str, found: Sequence[Diagnostic], held: Held = MappingProxyType({})) -> list[Fix]:
+    """The fixes of the pack at `path`, each alone: those of findings whose remedy is certain, in the order of the findings. What is `held`
+    of the manifest stands before what is on the disk.
+    """
+    removable = [one for one in found if one.removable is not None]
+    text = _open_manifest(path, held) if removable else None
+    if text is None:
+        return []
+    made = [(one, text.make_edits([one])[1]) for one in removable]
+    return [Fix(one, Change(text.file, tuple(map(text.describe, edits)))) for one, edits in made if edits]
+
+
+def count_fixable(path: str, found: Sequence[Diagnostic]) -> int:
+    """How many of the findings go when all fixes are made together."""
+    removable = [one for one in found if one.removable is not None]
+    text = _open_manifest(path) if removable else None
+    return len(text.make_edits(removable)[0]) if text is not None else 0
+
+
+def fix_pack(path: str, check: Callable[[Pack], Sequence[Diagnostic]], models: str | None = None) -> Fixed:
+    """Makes all fixes of the pack at `path` that are certain, and writes nothing. `check` finds what is wrong in a pack, `models` is the
+    user's table of models.
+
+    What cannot be proved to render the same is not made, but refused with PC0743. Raises what loading and checking the pack raise.
+    """
+    pack = _load(path, models, {})
+    found, mended = tuple(check(pack)), list[Diagnostic]()
+    text, refused = _open_manifest(path), None
+    before = text.content if text is not None else b""
+    for _ in range(MOST_ROUNDS):
+        made = _fix_once(path, models, text, pack, found) if text is not None else None
+        if not isinstance(made, _Round):
+            refused = made
+            break
+        text, pack = made.text, made.pack
+        found, mended = tuple(check(pack)), [*mended, *made.mended]
+    return Fixed(str(manifest_path(Path(path))), before, text.content if text is not None else b"", tuple(mended), found, refused)
+
+
+@frozen(eq=False)
+class _Round:
+    """What could be mended at once, and the manifest and the pack without it."""
+
+    mended: tuple[Diagnostic, ...]
+    text: _ManifestText
+    pack: Pack
+
+
+def _fix_once(path: str, models: str | None, text: _ManifestText, pack: Pack, found: Sequence[Diagnostic]) -> _Round | Diagnostic | None:
+    """A finding where the mended pack is not certain to render the same, None where there is nothing to mend."""
+    mended, edits = text.make_edits([one for one in found if one.removable is not None])
+    if not edits:
+        return None
+    try:
+        after = _ManifestText(apply_edits(text.content, edits), text.file)
+        text.check_same(after, mended)
+        fixed = _load(path, models, {name_held(text.file): after.content})
+        differing = name_difference(pack.model, fixed.model, mended)
+    except (PromptcError, LayoutError) as wrong:
+        return _refuse(mended, f"without what it would remove, the pack cannot be loaded ({str(wrong).splitlines()[0]})")
+    return _refuse(mended, f"`{differing}` would be another") if differing else _Round(tuple(mended), after, fixed)
+
+
+def _refuse(found: Sequence[Diagnostic], why: str) -> Diagnostic:
+    help = "make the change by hand, and compare what both render with `promptc diff`"
+    return Diagnostic(_REFUSED, f"`--fix` changes nothing here: {why}", found[0].removable, help, "warn")
+
+
+def _load(path: str, models: str | None, held: Mapping[str, bytes]) -> Pack:
+    def load() -> Any:
+        return ReadPack(Path(path), lambda: load_models(models), None, held).compile({}, ())
+
+    return Pack(KeptPack(path, load, is_edited=True))
+
+
+def _open_manifest(path: str, held: Held = MappingProxyType({})) -> _ManifestText | None:
+    """The manifest of a pack; None where it cannot be read as text, or its tokens cannot be told apart."""
+    file = manifest_path(Path(path))
+    try:
+        content = find_held(held, file, MAX_BYTES)
+        return _ManifestText(content if content is not None else read_file(file, MAX_BYTES), str(file))
+    except (OSError, PromptcError, LayoutError, UnicodeDecodeError):
+        return None
+
+
+@frozen(eq=False)
+class _Entry:
+    """An entry of a mapping or a list: the Node that holds it, its key or number, and the entry that its holder is the value of."""
+
+    holder: Node
+    key: str | int
+    above: _Entry | None
+
+    @property
+    def value(self) -> Node:
+        value: Node = self.holder.value[self.key]
+        return value
+
+
+class _ManifestText:
+    """One manifest: its text as it is, its values with their places, and its tokens."""
+
+    def __init__(self, content: bytes, file: str) -> None:
+        self.content, self.file = content, file
+        self.root = load_yaml(content, file, "")
+        self._text = content.decode()
+        self._lines = list_line_starts(self._text)
+        begin = self._lines[0]
+        self._tokens = [(kind, start + begin, stop + begin) for kind, start, stop in iter_tokens(self._text[begin:]) if start < stop]
+        self._starts = [start for _, start, _ in self._tokens]
+        self._entries = list(_iter_entries(self.root, None))
+        self._met = Counter(id(one.value) for one in self._entries)
+
+    def make_edits(self, found: Sequence[Diagnostic]) -> tuple[list[Diagnostic], tuple[TextEdit, ...]]:
+        """The findings of these that can be mended together, and the edits that do it."""
+        targets = [(one, entry) for one in found if (entry := self._find_entry(one.removable)) is not None]
+        by_holder: dict[int, dict[_Place, tuple[_Entry, list[Diagnostic]]]] = {}
+        for one, entry in _climb(targets):
+            group = by_holder.setdefault(id(entry.holder), {})
+            group.setdefault(_locate_entry(entry), (entry, []))[1].append(one)
+        mended: list[Diagnostic] = []
+        edits: list[TextEdit] = []
+        for group in by_holder.values():
+            made = self._cut([entry for entry, _ in group.values()])
+            if made:
+                edits += made
+                mended += [one for _, many in group.values() for one in many]
+        return sorted(mended, key=lambda one: (_place(one.removable), one.code)), tuple(sorted(edits, key=lambda one: one.start))
+
+    def check_same(self, after: _ManifestText, found: Sequence[Diagnostic]) -> None:
+        """Raises `LayoutError` unless `after` holds the same values in the same order, but those that are removable."""
+        gone = {id(entry.value) for _, entry in _climb([(one, self._find_entry(one.removable)) for one in found])}
+        if _show(self.root, gone) != _show(after.root, set()):
+            raise LayoutError("other values of the file would change with it", 1, 1)
+
+    def describe(self, edit: TextEdit) -> Replacement:
+        """An edit by lines and columns."""
+        (line, column), (end_line, end_column) = (self._count_place(at) for at in (edit.start, edit.stop))
+        return Replacement(line, column, end_line, end_column, edit.new)
+
+    def _count_place(self, at: int) -> _Place:
+        line = bisect_left(self._lines, at + 1)
+        return line, at - self._lines[line - 1] + 1
+
+    def _find_entry(self, span: Span | None) -> _Entry | None:
+        """The entry whose value, else whose key stands at a place of this file; None where that is not certain, or an alias names it."""
+        if span is None or span.file != self.file:
+            return None
+        place = _place(span)
+        by_value = [one for one in self._entries if _place(one.value.span) == place]
+        by_key = [one for one in self._entries if isinstance(one.key, str) and _place(one.holder.key_span(one.key)) == place]
+        chosen = by_value or by_key
+        above = chosen[0] if len(chosen) == 1 else None
+        while above is not None:
+            if self._met[id(above.value)] > 1:
+                return None
+            above = above.above
+        return chosen[0] if len(chosen) == 1 else None
+
+    # --- cutting ---
+
+    def _cut(self, entries: Sequence[_Entry]) -> list[TextEdit]:
+        """The edits that take entries out of what holds them all; nothing where that is not possible without losing a comment."""
+        holder = entries[0].holder
+        keys = list(holder.value) if isinstance(holder.value, dict) else list(range(len(holder.value)))
+        gone = sorted(keys.index(one.key) for one in entries)
+        if len(gone) == len(keys) or (isinstance(holder.value, tuple) and gone != [*range(gone[0], len(keys))]):
+            return []
+        sign = self._text[self._locate(holder.span)]
+        if sign in "&!":
+            return []
+        extents = [self._measure(holder, key, is_flow=sign in "{[") for key in keys]
+        runs = _list_runs(gone)
+        made = [self._cut_flow(extents, run) if sign in "{[" else self._cut_block(extents, run) for run in runs]
+        return [one for edits in made for one in edits] if all(made) else []
+
+    def _cut_flow(self, extents: Sequence[tuple[int, int]], run: range) -> list[TextEdit]:
+        if run.stop < len(extents):
+            start, stop = extents[run.start][0], extents[run.stop][0]
+        else:
+            start, stop = extents[run.start - 1][1], extents[run.stop - 1][1]
+        return [] if self._list_comments(start, stop) != [] else [TextEdit(start, stop, "")]
+
+    def _cut_block(self, extents: Sequence[tuple[int, int]], run: range) -> list[TextEdit]:
+        """Whole lines. An entry behind the `-` of its list gives its place to the next one. Comments stay, each on a line of its own."""
+        first = extents[run.start][0]
+        lead = self._text[self._start_line(first) : first]
+        if not lead.strip(" "):
+            edits = [self._cut_lines(*extents[at]) for at in run]
+            return [one for one in edits if one is not None] if None not in edits else []
+        stop = extents[run.stop][0] if run.stop < len(extents) else None
+        comments = self._list_comments(first, stop) if stop is not None else None
+        if stop is None or comments is None:
+            return []
+        between = self._read_line_end(self._text, first) + " " * len(lead)
+        return [TextEdit(first, stop, "".join(f"{one}{between}" for one in comments))]
+
+    def _cut_lines(self, start: int, stop: int) -> TextEdit | None:
+        line = self._start_line(start)
+        at = bisect_left(self._lines, stop)
+        after = self._lines[at] if at < len(self._lines) else len(self._text)
+        comments = self._list_comments(start, after)
+        if comments is None:
+            return None
+        end = self._read_line_end(self._text, start)
+        return TextEdit(line, after, "".join(f"{self._text[line:start]}{one}{end}" for one in comments))
+
+    def _read_line_end(self, text: str, at: int) -> str:
+        """How the line ends that holds a character."""
+        after = bisect_left(self._lines, at + 1)
+        line = text[self._start_line(at) : self._lines[after]] if after < len(self._lines) else "\n"
+        return line[len(line.rstrip("\r\n")) :]
+
+    def _list_comments(self, start: int, stop: int) -> list[str] | None:
+        """The comments from `start` to `stop`; None where one stands inside a token."""
+        comments, end = list[str](), start
+        inner = [one for one in self._tokens if start <= one[1] < stop]
+        for kind, begins, ends in inner:
+            token = self._text[begins:ends]
+            if kind == "ScalarToken" and token[0] in "|>" and "#" in token.splitlines()[0]:
+                return None
+            comments += _iter_comments(self._text[end:begins])
+            end = begins + len(token.rstrip())
+        return [*comments, *_iter_comments(self._text[end:stop])]
+
+    # --- measuring ---
+
+    def _measure(self, holder: Node, key: str | int, *, is_flow: bool) -> tuple[int, int]:
+        """Where an entry starts, its key or the `-` of its item with it, and where its last token ends."""
+        span = holder.key_span(key) if isinstance(key, str) else holder.value[key].span
+        start = self._locate(span)
+        at = bisect_left(self._starts, start)
+        if not is_flow and not isinstance(key, str):
+            while self._tokens[at][0] != "BlockEntryToken":
+                at -= 1
+            start = self._starts[at]
+        line = self._start_line(start)
+        column, stop, depth = start - line, start, 0
+        is_item = not isinstance(key, str)
+        for kind, begins, ends in self._tokens[at:]:
+            depth -= kind in ("FlowMappingEndToken", "FlowSequenceEndToken")
+            if is_flow and (depth < 0 or (depth == 0 and kind == "FlowEntryToken")):
+                break
+            if not is_flow and depth == 0 and begins > start and not kind.endswith("EndToken"):
+                begin = self._start_line(begins)
+                inside = begins - begin
+                is_own = inside > column or (inside == column and not is_item and kind == "BlockEntryToken")
+                if begin != line and not is_own:
+                    break
+            depth += kind in ("FlowMappingStartToken", "FlowSequenceStartToken")
+            stop = begins + len(self._text[begins:ends].rstrip())
+        return start, stop
+
+    def _locate(self, span: Span) -> int:
+        return self._lines[span.line - 1] + span.column - 1
+
+    def _start_line(self, at: int) -> int:
+        """Where the line begins that holds a character."""
+        return self._lines[bisect_left(self._lines, at + 1) - 1]
+
+
+def _climb(targets: Iterable[tuple[Diagnostic, _Entry | None]]) -> Iterator[tuple[Diagnostic, _Entry]]:
+    """What is to go for each finding: its entry, or the mapping of which nothing would be left."""
+    wanted = [(one, entry) for one, entry in targets if entry is not None]
+    while True:
+        gone: dict[int, set[str | int]] = {}
+        for _, entry in wanted:
+            gone.setdefault(id(entry.holder), set()).add(entry.key)
+        moved = [(one, _climb_one(entry, gone[id(entry.holder)])) for one, entry in wanted]
+        if all(a[1] is b[1] for a, b in zip(moved, wanted, strict=True)):
+            return iter(wanted)
+        wanted = moved
+
+
+def _climb_one(entry: _Entry, gone: set[str | int]) -> _Entry:
+    is_whole = isinstance(entry.holder.value, dict) and len(gone) == len(entry.holder.value)
+    return entry.above if is_whole and entry.above is not None else entry
+
+
+def _locate_entry(entry: _Entry) -> _Place:
+    return _place(entry.holder.key_span(entry.key) if isinstance(entry.key, str) else entry.value.span)
+
+
+def _place(span: Span | None) -> _Place:
+    return (span.line, span.column) if span is not None else (0, 0)
+
+
+def _iter_entries(node: Node, above: _Entry | None) -> Iterator[_Entry]:
+    keys: Iterable[str | int] = ()
+    if isinstance(node.value, dict):
+        keys = node.value
+    elif isinstance(node.value, tuple):
+        keys = range(len(node.value))
+    for key in keys:
+        entry = _Entry(node, key, above)
+        yield entry
+        yield from _iter_entries(entry.value, entry)
+
+
+def _iter_comments(gap: str) -> Iterator[str]:
+    """The comments in what stands between two tokens."""
+    for line in gap.splitlines():
+        if "#" in line:
+            yield line[line.index("#") :]
+
+
+def _list_runs(places: Sequence[int]) -> list[range]:
+    """Numbers in ascending order as runs of neighbours."""
+    runs: list[range] = []
+    for one in places:
+        if runs and runs[-1].stop == one:
+            runs[-1] = range(runs[-1].start, one + 1)
+        else:
+            runs.append(range(one, one + 1))
+    return runs
+
+
+def _show(node: Node, gone: set[int]) -> Any:
+    """A value without what is gone: what two files must share to mean the same."""
+    if isinstance(node.value, dict):
+        return [(key, _show(one, gone)) for key, one in node.value.items() if id(one) not in gone]
+    if isinstance(node.value, tuple):
+        return tuple(_show(one, gone) for one in node.value if id(one) not in gone)
+    return type(node.value), repr(node.value), node.raw
+
+
+def apply_edits(content: bytes, edits: Sequence[TextEdit]) -> bytes:
+    """The bytes of a file with edits that do not overlap, in ascending order."""
+    text = content.decode()
+    for one in reversed(edits):
+        text = text[: one.start] + one.new + text[one.stop :]
+    return text.encode()
+
+
+# --- the proof ---
+
+
+def name_difference(before: PackModel, after: PackModel, found: Sequence[Diagnostic]) -> str:
+    """The first part in which two packs differ, beside what the findings say is removable; empty where there is none."""
+    gone = {str(one.removable) for one in found}
+    for name in PackModel.__match_args__:
+        if name not in _UNSEEN:
+            differing = _compare(getattr(before, name), getattr(after, name), gone, name)
+            if differing:
+                return differing
+    old, new = list_configurations(before), list_configurations(after)
+    if [one.combination for one in old] != [one.combination for one in new]:
+        return "variants"
+    pairs = zip(old, new, strict=True)
+    return next((where for one, other in pairs if (where := _compare(one.plan, other.plan, gone, "plan"))), "")
+
+
+def _compare(before: Any, after: Any, gone: set[str], name: str) -> str:
+    if isinstance(before, Span) or before is after:
+        return ""
+    if isinstance(before, tuple) and isinstance(after, tuple):
+        left = [one for one in before if _name_place(one) not in gone]
+        return name if len(left) != len(after) else _first(_compare(*pair, gone, name) for pair in zip(left, after, strict=True))
+    if type(before) is not type(after):
+        return "" if after is None and _name_place(before) in gone else name
+    if isinstance(before, Template | Expression):
+        return "" if (before.text, before.reads) == (after.text, after.reads) else name
+    if isinstance(before, dict):
+        return name if list(before) != list(after) else _first(_compare(one, after[key], gone, name) for key, one in before.items())
+    if hasattr(before, "_frozen_fields"):
+        compared = [one for one, field in before._frozen_fields.items() if field.compare]
+        names = [one for one in compared if str(getattr(before, f"{one}_span", None)) not in gone]
+        return _first(_compare(getattr(before, one), getattr(after, one), gone, f"{name}.{one}") for one in names)
+    return "" if before == after else name
+
+
+def _first(found: Iterable[str]) -> str:
+    return next(filter(None, found), "")
+
+
+def _name_place(value: Any) -> str:
+    return str(getattr(value, "span", None) or getattr(getattr(value, "place", None), "span", None))

@@ -1,0 +1,428 @@
+"""What the page of `promptc serve` may ask: views of renders, what made a line, what differs, what can be moved, and goldens.
+
+`Bench` has the packs and the states, and renders what is asked for. Nothing is written but goldens (`settle`), and values that were tried
+(`write`), which the page has shown before.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from difflib import unified_diff
+from importlib.resources import files
+from pathlib import Path
+
+from promptc.api import Pack
+from promptc.cache import Cache
+from promptc.compare import compare_sides, read_side
+from promptc.diag.findings import Diagnostic, DiskError, PromptcError, UsageError
+from promptc.diag.frozen import as_plain, frozen, replace
+from promptc.diag.typed import Any, TypeVar
+from promptc.economy import account_turns, find_break, read_request
+from promptc.explain.output import LineTracer, describe_lines
+from promptc.files.reading import Look, note_looks, read_file, read_given
+from promptc.frontend.json import MAX_STATE_BYTES
+from promptc.frontend.manifest import find_value, list_pools
+from promptc.golden.cases.case import MAX_PLAIN_BYTES, PENDING, Case
+from promptc.golden.cases.confine import locate_pack
+from promptc.golden.cases.discover import CaseFolder, choose_places, load_case
+from promptc.golden.running.environment import CaseEnvironment, list_lacking, prepare_case
+from promptc.golden.running.resources import SuiteResources, work_in
+from promptc.golden.running.run import compile_turns
+from promptc.golden.verdicts.pending import PendingGolden, accept_golden, list_pending, read_pending, reject_golden
+from promptc.model.messages import CHAT
+from promptc.model.state import Node
+from promptc.pipeline import Outcome, Prompt
+from promptc.text.json import render_digest
+from promptc.workshop.splice import SplicedFile, replace_still, splice_manifest
+from promptc.workshop.view import Known, Places, View, describe_failure, describe_view
+
+_Made = TypeVar("_Made")
+
+PAGE, STYLE, SCRIPTS = "page.html", "page.css", ("draw.js", "page.js")
+
+_MOST_PACKS = 12
+_JSON = ".json"
+_PLACE = re.compile(r"^@@ -|[, ].*$")
+_SHARE = re.compile(r"[0-9]{1,3}%")
+_NUMBERS = ("context", "reserve", "chars", "tokens", "min", "max", "share")
+
+
+# --- what can be moved ---
+
+
+def describe_controls(pack: Pack) -> View:
+    """What an author may move: the numbers of the total and of the sections' and pools' budgets, the cases of variants, patches."""
+    model = pack.model
+    places = [
+        ("budget",),
+        *(("sections", name, "budget") for name in model.sections),
+        *(("pools", name, "max") for name, _ in list_pools(model.manifest)),
+    ]
+    return {
+        "sliders": [one for keys in places for one in _iter_sliders(model.manifest, keys)],
+        "axes": [{"name": one.name, "cases": list(one.cases), "default": one.default} for one in model.axes],
+        "patches": list(model.patch_names),
+    }
+
+
+def _iter_sliders(manifest: Node, keys: Sequence[str]) -> Iterator[View]:
+    """A number is moved as it stands, of a mapping each of its numbers."""
+    try:
+        node = find_value(manifest, ".".join(keys))
+    except UsageError:
+        return  # a section that only a variation has
+    if node is None:
+        return
+    inner = [((key,), one) for key, one in node.items() if key in _NUMBERS] if isinstance(node.value, dict) else [((), node)]
+    for more, one in inner:
+        is_share = isinstance(one.value, str) and _SHARE.fullmatch(one.value) is not None
+        if is_share or (isinstance(one.value, int) and not isinstance(one.value, bool)):
+            own = [*keys, *more]
+            told: View = {"path": ".".join(own), "keys": own, "value": int(str(one.value).rstrip("%")), "unit": "%" if is_share else ""}
+            yield {**told, "section": keys[1] if keys[0] == "sections" else None, "at": str(one.span)}
+
+
+# --- what the page asks for ---
+
+
+@frozen
+class Shown:
+    """A state that the page can show: a file, or a turn (from 0) of a case, which may be a session."""
+
+    id: str
+    label: str
+    path: str = ""
+    case: str = ""
+    top: str = ""
+    turn: int = 0
+    session: str = ""
+
+
+def iter_cases(places: Sequence[CaseFolder]) -> Iterator[tuple[Case, str]]:
+    """The cases that make prompts, each with the folder in which cases were looked for. One that cannot be read is left out."""
+    for place in places:
+        try:
+            case = load_case(place.folder, place.top) if place.is_case else None
+        except PromptcError:
+            continue
+        own = locate_pack(case.pack, case.root) if case is not None else ""
+        is_meant = place.is_any or not place.packs or own in place.packs
+        if case is not None and is_meant and case.kind in ("render", "session") and not list_lacking(case.requires):
+            yield case, place.top
+
+
+class _OnePack(SuiteResources):
+    """Gives one pack to whatever case asks."""
+
+    def __init__(self, pack: Pack) -> None:
+        super().__init__()
+        self._only = pack
+
+    def load_pack(self, root: str, path: str) -> Pack:
+        return self._only
+
+
+def read_web() -> dict[str, bytes]:
+    """The files of the page by their names: the document, its style, and its scripts in order."""
+    web = files("promptc.workshop") / "web"
+    return {name: (web / name).read_bytes() for name in (PAGE, STYLE, *SCRIPTS)}
+
+
+class Bench:
+    """Packs and states that the page is shown. What is read is read anew when it is asked for, so that the page shows what is there.
+
+    `against` are other packs by the name that the page calls them.
+    """
+
+    def __init__(self, pack: str, given: Sequence[str], cache: Cache | None = None, against: Mapping[str, str] | None = None) -> None:
+        """Raises `UsageError` where there is no state to show (PC0730), `DiskError` for a pack or a state that cannot be read, and what
+        looking for cases raises.
+        """
+        self._packs = {"": pack, **(against or {})}
+        self._given = tuple(given)
+        self._cache = cache
+        self._loaded: dict[tuple[str, tuple[tuple[str, str], ...]], Pack] = {}
+        self._old: dict[str, Pack] = {}
+        self._found: dict[str, tuple[Diagnostic, ...]] = {}
+        self._shown: list[Shown] = []
+        self._looks: dict[tuple[str, tuple[Any, ...]], Look] = {}
+        for one in self._given:
+            if one.endswith(_JSON):
+                _read_state(one, one)
+        try:
+            self._load({})
+        except DiskError:
+            raise
+        except PromptcError:
+            pass  # the page tells it, until it is mended
+        if not self.list_shown():
+            why, help = "no state is named, and the pack has no case that renders", f"name one, such as `promptc serve {pack} state.json`"
+            raise UsageError([Diagnostic("PC0730", f"there is nothing to show: {why}", help=help)])
+
+    @property
+    def pack(self) -> str:
+        """The path of the pack that may be changed."""
+        return self._packs[""]
+
+    def forget(self) -> None:
+        """What was read of files that may have changed. A pack is loaded again from what was made of it: most of it is as it was."""
+        self._old |= {name: pack for (name, tries), pack in self._loaded.items() if not tries}
+        for one in list(self._loaded):
+            self._let_go(one)
+        self._found.clear()
+        self._looks.clear()
+        self._shown = []
+
+    def list_shown(self) -> list[Shown]:
+        """The states that were named, and the turns of cases that render."""
+        if not self._shown:
+            states = [one for one in self._given if one.endswith(_JSON)]
+            others = [one for one in self._given if one not in states]
+            found = [Shown(one, one, path=str(Path(one).absolute())) for one in states]
+            found += self._iter_cases(others) if others or not states else ()
+            met = Counter(one.label for one in found)
+            self._shown = [replace(one, id=f"{one.label} {at}") if met[one.label] > 1 else one for at, one in enumerate(found)]
+        return self._shown
+
+    def _iter_cases(self, asked: Sequence[str]) -> Iterator[Shown]:
+        try:
+            places = choose_places(asked or (self.pack,)).places
+        except UsageError:
+            if asked:
+                raise
+            return
+        for case, top in iter_cases(places):
+            for turn in range(len(case.states)):
+                more = f" #{turn + 1}" if case.kind == "session" else ""
+                label = f"{case.name}{more}"
+                yield Shown(label, label, case=case.folder, top=top, turn=turn, session=case.name if more else "")
+
+    def list_looks(self) -> tuple[Look, ...]:
+        """Every look at the disk since files were forgotten: where one would see something else, the page may show something else."""
+        return tuple(self._looks.values())
+
+    def _note(self, work: Callable[[], _Made]) -> _Made:
+        """What comes of the work, or what it raises. Where it looked is kept."""
+        wrong: list[PromptcError] = []
+
+        def attempt() -> list[_Made]:
+            try:
+                return [work()]
+            except PromptcError as error:
+                wrong.append(error)
+                return []
+
+        made, looks = note_looks(attempt)
+        self._looks |= {(name, given): (name, given, seen) for name, given, seen in looks if name}
+        for error in wrong:
+            raise error
+        return made[0]
+
+    # --- renders ---
+
+    def describe_start(self) -> View:
+        """What the page needs before it shows anything: the states by id, and what stands beside."""
+        shown = [{"id": one.id, "label": one.label, "session": one.session or None} for one in self.list_shown()]
+        return {"shown": shown, "against": [one for one in self._packs if one]}
+
+    def describe(self, asked: Mapping[str, Any], known: Known) -> View:
+        """The view of what is asked, or why there is none. What views have in common is in `known`."""
+        try:
+            pack = self._load(asked)
+            outcome = self._render(pack, asked)[-1]
+            view = describe_view(outcome, known, (*pack.model.remarks, *self._found.get(asked.get("pack", ""), ())))
+            return {**view, "controls": describe_controls(self._load({**asked, "tries": ()}))}
+        except PromptcError as error:
+            return self.describe_failure(error, asked)
+
+    def describe_failure(self, error: PromptcError, asked: Mapping[str, Any]) -> View:
+        """The view of what is asked where an error is all that came of it."""
+        path = Path(self._packs.get(asked.get("pack", ""), self.pack))
+        manifest = path / "pack.yaml" if path.is_dir() else path
+        shown = next((one.label for one in self._shown if one.id == asked.get("shown")), "")
+        return describe_failure(error, Places(str(manifest), shown))
+
+    def trace(self, asked: Mapping[str, Any], message: int, line: int) -> View:
+        """What made a line of the output: the template's line and the keys of the state. Raises what rendering raises."""
+        outcome = self.render(asked)
+        if outcome.emitted is None:
+            return {"lines": []}
+        tracer = LineTracer(outcome.fitted, outcome.emitted.parts)
+        if not (0 <= message < max(tracer.count_messages(), 1) and 1 <= line <= tracer.count_lines(message)):
+            return {"lines": []}
+        return {"lines": as_plain(describe_lines(outcome.fitted, tracer, message, range(line, line + 1)))}
+
+    def compare(self, old: Mapping[str, Any], new: Mapping[str, Any]) -> View:
+        """What differs between two renders, section by section and word by word."""
+        sides = [self.render(one) for one in (old, new)]
+        for one in sides:
+            if one.emitted is None:
+                raise PromptcError(one.errors)
+        found = compare_sides(*(read_side(_read_output(one), one.report) for one in sides))
+        return {"empty": found.is_empty, **as_plain(found)}
+
+    def measure_session(self, asked: Mapping[str, Any]) -> View:
+        """How much of each turn of the shown session a provider's cache would read again, and what broke the beginning."""
+        shown = self._find(asked)
+        turns = [one for one in self.list_shown() if one.case and one.case == shown.case]
+        made = self._render(self._load(asked), {**asked, "shown": turns[-1].id}) if turns else []
+        requests = [read_request(one) for one in made if one.emitted is not None]
+        told = []
+        for at, turn in enumerate(account_turns(requests)):
+            broken = find_break(requests[at - 1], requests[at]) if at else None
+            told.append({"tokens": made[at].tokens, "share": turn.share if at else None, "broken": as_plain(broken), "id": turns[at].id})
+        return {"turns": told}
+
+    def _find(self, asked: Mapping[str, Any]) -> Shown:
+        shown = self.list_shown()
+        found = next((one for one in shown if one.id == asked.get("shown")), shown[0] if shown else None)
+        if found is None:
+            raise UsageError([Diagnostic("PC0730", "there is nothing to show: the states are gone")])
+        return found
+
+    def _load(self, asked: Mapping[str, Any]) -> Pack:
+        name, tries = asked.get("pack", ""), _read_tries(asked)
+        key = name, tries
+        if key not in self._loaded:
+            if len(self._loaded) >= _MOST_PACKS:
+                self._let_go(next((one for one in self._loaded if one[1]), next(iter(self._loaded))))
+            if tries:
+                self._loaded[key] = self._load({"pack": name}).tried(tries)
+            else:
+                old = self._old.get(name)
+                path = self._packs.get(name, self.pack)
+                self._loaded[key] = self._note(lambda: Pack.load(path, self._cache) if old is None else old.reload())
+        return self._loaded[key]
+
+    def _let_go(self, key: tuple[str, tuple[tuple[str, str], ...]]) -> None:
+        """The stores that this pack opened are closed."""
+        with self._loaded.pop(key):
+            pass
+
+    def check(self, asked: Mapping[str, Any]) -> View:
+        """Looks for what is wrong in the pack itself; views tell it from then on."""
+        name = asked.get("pack", "")
+        try:
+            self._found[name] = self._load({"pack": name}).check()
+        except PromptcError as error:
+            return self.describe_failure(error, asked)
+        return {"count": len(self._found[name])}
+
+    def render(self, asked: Mapping[str, Any]) -> Outcome:
+        """What is asked, as it came out. Raises what loading, reading and rendering raise."""
+        return self._render(self._load(asked), asked)[-1]
+
+    def _render(self, pack: Pack, asked: Mapping[str, Any]) -> list[Outcome]:
+        """The turns up to the one that is asked for; of a file one."""
+        return self._note(lambda: self._render_shown(pack, self._find(asked), asked))
+
+    def _render_shown(self, pack: Pack, shown: Shown, asked: Mapping[str, Any]) -> list[Outcome]:
+        options: dict[str, Any] = {name: asked[name] for name in ("budget", "format") if asked.get(name)}
+        variants = {axis: case for axis, case in asked.get("variants", {}).items() if case}
+        options |= {"variants": variants} if variants else {}
+        options |= {"patches": tuple(asked["patches"])} if asked.get("patches") else {}
+        if not shown.case:
+            state = pack.load_state(_read_state(shown.path, shown.label), shown.label)
+            return [pack.compile(state, **options)]
+        return _compile_case(load_case(shown.case, shown.top), pack, shown.turn, options)
+
+    # --- what is written ---
+
+    def preview(self, asked: Mapping[str, Any]) -> View:
+        """What writing the values that are tried would change in the manifest. Nothing is written.
+
+        Raises what `splice_manifest` raises.
+        """
+        return _describe_splice(splice_manifest(self.pack, _read_tries(asked)))
+
+    def write(self, asked: Mapping[str, Any], digest: str) -> View:
+        """Writes the values that are tried to the manifest, if what comes of it has the `digest` that `preview` told.
+
+        Raises what `splice_manifest` and `replace_still` raise, and `DiskError` (PC0725) for a file that has changed since.
+        """
+        made = splice_manifest(self.pack, _read_tries(asked))
+        if render_digest(made.after) != digest:
+            why, help = "it is not what the page showed: it has changed meanwhile", "look at what would change now"
+            raise DiskError([Diagnostic("PC0725", f"cannot write `{made.name}`: {why}", help=help)])
+        if made.changes:
+            replace_still(made.name, made.before, made.after)
+        return _describe_splice(made)
+
+    # --- goldens ---
+
+    def list_goldens(self) -> View:
+        """The pending goldens beside the shown cases, each with what differs."""
+        return {"goldens": self._note(lambda: [_describe_golden(one) for one in self._iter_goldens()])}
+
+    def settle(self, path: str, digest: str, verb: str) -> View:
+        """Accepts or rejects a golden that was shown with that digest. Raises `DiskError` for one that has changed meanwhile."""
+        pending = next((one for one in self._iter_goldens() if one.path == path), None)
+        if pending is None:
+            raise UsageError([Diagnostic("PC0730", f"`{path}` is not pending any more", help="reload the page")])
+        content = read_file(Path(pending.folder, pending.name + PENDING), MAX_PLAIN_BYTES)
+        expected = content if render_digest(content) == digest else b""
+        (accept_golden if verb == "accept" else reject_golden)(pending, expected)
+        return self.list_goldens()
+
+    def _iter_goldens(self) -> Iterator[PendingGolden]:
+        yield from list_pending(sorted({one.case for one in self.list_shown() if one.case}))
+
+
+def _read_tries(asked: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    return tuple((str(path), str(value)) for path, value in asked.get("tries", ()))
+
+
+def _describe_splice(made: SplicedFile) -> View:
+    """The lines that change, each with two around it."""
+    old, new = (content.decode(errors="replace").splitlines() for content in (made.before, made.after))
+    kinds = {"-": "gone", "+": "come", " ": "same"}
+    lines = [
+        {"kind": kinds[line[0]], "text": line[1:]} if line[0] in kinds else {"kind": "place", "text": _PLACE.sub("", line)}
+        for line in [*unified_diff(old, new, n=2, lineterm="")][2:]
+    ]
+    return {"file": made.name, "digest": render_digest(made.after), "count": len(made.changes), "lines": lines}
+
+
+def _read_state(path: str, shown: str) -> bytes:
+    """`DiskError` (PC0724) for one that cannot be read."""
+    try:
+        return read_given(path, MAX_STATE_BYTES)
+    except (OSError, ValueError) as wrong:
+        reason = getattr(wrong, "strerror", None) or str(wrong)
+        raise DiskError([Diagnostic("PC0724", f"cannot read the state `{shown}`: {reason}", help="name a JSON file")]) from wrong
+
+
+def _describe_golden(pending: PendingGolden) -> View:
+    seen = read_pending(pending)
+    return {
+        "case": pending.case,
+        "path": pending.path,
+        "status": pending.status,
+        "digest": render_digest(seen.new),
+        "stale": list(seen.stale),
+        "cause": [{"what": one.what, "at": str(one.span) if one.span else None} for one in seen.cause],
+        "found": as_plain(seen.found),
+    }
+
+
+@contextmanager
+def open_case(case: Case, pack: Pack) -> Iterator[CaseEnvironment]:
+    """What a case is run in, with a pack in the place of its own; gone afterwards. Raises what preparing it raises."""
+    with _OnePack(pack) as resources, prepare_case(case, resources) as environment, work_in(environment.root):
+        yield environment
+
+
+def _compile_case(case: Case, pack: Pack, turn: int, options: Mapping[str, Any]) -> list[Outcome]:
+    with open_case(case, pack) as environment:
+        made = compile_turns(case, environment, turn, options)
+        for one in made:
+            _ = one.report  # as long as what the case was given is there
+        return made
+
+
+def _read_output(outcome: Outcome) -> Any:
+    prompt = Prompt(outcome)
+    return prompt.text if prompt.format == "text" or prompt.provider == CHAT else prompt.messages

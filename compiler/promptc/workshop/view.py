@@ -1,0 +1,341 @@
+"""The view of a render, as plain JSON: `describe_view` makes it of an `Outcome`, and of nothing else.
+
+Cuts stand in place: a piece tells the notch that took or shortened it, and `notches` is the one list of them. So whoever draws the view can
+show the prompt behind any notch without rendering again. What views have in common is told once: they name it by its number in `Known`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+
+from promptc.diag.findings import Diagnostic, PromptcError, Span, sort_diagnostics
+from promptc.diag.typed import Any
+from promptc.explain.items import Ladder, count_tokens_held, iter_ladders
+from promptc.model.section import Ratio, Section
+from promptc.passes.bind import find_cap
+from promptc.passes.fit.result import Applied, Fitted, FittedItem, FittedSection, LadderResult, Part
+from promptc.passes.report import build_outline, name_place
+from promptc.pipeline import Outcome
+
+_MOST_NOTCHES = 400
+"""Notches of a ladder that are told one by one; where there are more, all that trimmed one text are one."""
+
+_MOST_KNOWN = 16_000_000
+"""Characters that are known before all is told anew."""
+
+View = dict[str, Any]
+
+
+class Known:
+    """What views tell by a number: pieces, and what notches have in common. Whoever has the first values asks for those behind them."""
+
+    def __init__(self) -> None:
+        self._places: dict[Hashable, int] = {}
+        self._values: list[Any] = []
+        self._chars = 0
+        self._turn = 0
+
+    def find(self, key: Hashable) -> int | None:
+        """The number of what has this key, if it has one."""
+        return self._places.get(key)
+
+    def number(self, key: Hashable, value: Any, chars: int = 40) -> int:
+        """The number of the value, of which `key` tells all; `chars` is about how long it is."""
+        place = self._places.get(key)
+        if place is None:
+            place = self._places[key] = len(self._values)
+            self._values.append(value)
+            self._chars += chars
+        return place
+
+    def renew(self) -> None:
+        """Before a view is made: forgets everything if it is too much."""
+        if self._chars > _MOST_KNOWN:
+            self._places.clear()
+            self._values = []
+            self._chars = 0
+            self._turn += 1
+
+    def tell(self, has: Any = None) -> View:
+        """The values from the first on that is not known to one who `has` so many of a turn: `[turn, count]`."""
+        turn, count = has if has is not None else (self._turn, 0)
+        start = int(count) if turn == self._turn and 0 <= int(count) <= len(self._values) else 0
+        return {"turn": self._turn, "from": start, "values": self._values[start:]}
+
+
+def describe_view(outcome: Outcome, known: Known, more: Sequence[Diagnostic] = ()) -> View:
+    """The view of a render, also of one that does not fit. `more` are findings of the pack."""
+    fitted = outcome.fitted
+    bound, outline = fitted.strained.selection.bound, build_outline(fitted)
+    places = Places(bound.pack.file, bound.state.name, [one.section for one in fitted.strained.selection.sections])
+    notches = _Notches(fitted, known, places)
+    found = sort_diagnostics(dict.fromkeys([*outcome.errors, *outcome.warnings, *more]))
+    return {
+        "pack": outline["pack"],
+        "version": outline["version"],
+        "format": outline["format"],
+        "provider": bound.provider.name if bound.provider is not None and outline["format"] == "messages" else None,
+        "counter": outline["counter"]["name"],
+        "exact": outline["counter"]["exact"],
+        "budget": outline["budget"],
+        "tokens": outcome.tokens,
+        "error": outline.get("error"),
+        "strain": _describe_strain(fitted, outline),
+        "variants": outline["variants"],
+        "patches": outline["patches"],
+        "sections": [_describe_section(fitted, one, places) for one in outline["sections"]],
+        "pools": outline.get("pools", []),
+        "messages": list(_iter_messages(fitted, notches)),
+        "ladders": notches.ladders,
+        "notches": notches.told,
+        "findings": [_describe_finding(one, places) for one in found],
+    }
+
+
+def _describe_strain(fitted: Fitted, outline: Mapping[str, Any]) -> View | None:
+    """The tier, the pressure it follows, and where each tier begins and is left, in per cent."""
+    rules = fitted.strained.selection.bound.pack.strain
+    if rules is None:
+        return None
+    (spent, allowed), (later, _) = outline["pressure"]["before"], outline["pressure"]["after"]
+    tiers = [{"name": one.name, "at": _show_percent(one.at), "leave": _show_percent(one.leave)} for one in rules.tiers]
+    return {"tier": outline["strain"], "spent": spent, "allowed": allowed, "later": later, "tiers": tiers}
+
+
+def _show_percent(ratio: Ratio) -> float:
+    return ratio.numerator * 10_000 // ratio.denominator / 100
+
+
+def _describe_section(fitted: Fitted, section: Mapping[str, Any], places: Places) -> View:
+    name = section["id"]
+    selected = fitted.strained.selection.find_selected(name)
+    fit, budget = fitted.sections.get(name), selected.section.budget if selected is not None else None
+    is_chars = budget is not None and budget.cap is not None and budget.cap.unit == "chars"
+    cap = fitted.grants.get(name)
+    if cap is None and selected is not None and budget is not None and budget.cap is not None:
+        cap = find_cap(selected.section, fitted.strained.selection.bound)
+    return {
+        "id": name,
+        "title": section["title"],
+        "role": section["role"],
+        "pinned": section["pinned"],
+        "state": section["state"],
+        "held": count_tokens_held(fitted, name),
+        "wanted": section.get("demand", section.get("demand_at_least", 0)),
+        "is_more": "demand_at_least" in section,
+        "cap": cap,
+        "unit": "characters" if is_chars else "tokens",
+        "chars": sum(len(one.text) for one in fit.alive) if fit is not None and is_chars else None,
+        "items": [len(fit.alive), len(fit.entries)] if fit is not None and fit.section.items is not None else None,
+        "left_out": section["left_out"],
+        "at": places.name(selected.section.span) if selected is not None else None,
+    }
+
+
+class _Notches:
+    """The notches of all ladders, from 1, in the order in which they were made, and what each did to which item."""
+
+    def __init__(self, fitted: Fitted, known: Known, places: Places) -> None:
+        self.ladders: list[View] = []
+        self.told: list[list[int]] = []
+        self.known = known
+        self._places = places
+        self._tokens = fitted.layout.meter.tokens
+        self._gone: dict[int, int] = {}
+        self._made: dict[int, int] = {}
+        self._edits: dict[int, list[tuple[int, Applied]]] = {}
+        for ladder in iter_ladders(fitted):
+            self.ladders.append({"title": ladder.title, "goal": ladder.goal, "target": ladder.target})
+            for cut, needs in _iter_cuts(ladder.run):
+                self._add(ladder, cut, needs)
+
+    def _add(self, ladder: Ladder, cut: Applied, needs: int) -> None:
+        """Tells the ladder, what did it, to which items, and why; the tokens before and after, and how many more would have spared it."""
+        tokens, number = self._tokens, self.known.number
+        place = "the default overflow" if cut.step.is_default else self._places.name(cut.step.span)
+        step = (cut.section, cut.step.rule, place)
+        items = tuple([one.id for one in cut.changes if one.before is not None])
+        self.told.append(
+            [
+                len(self.ladders) - 1,
+                number(("step", *step), list(step)),
+                number(("items", *items), list(items)),
+                number(("why", cut.why), cut.why),
+                tokens(cut.before),
+                tokens(cut.after),
+                max(tokens(needs), 0) if ladder.target is not None else 0,
+            ]
+        )
+        at = len(self.told)
+        for one in cut.gone:
+            self._gone.setdefault(id(one.item), at)
+        if cut.made is not None:
+            self._made[id(cut.made)] = at
+        if cut.edited is not None:
+            self._edits.setdefault(id(cut.edited.item), []).append((at, cut))
+
+    def describe(self, section: str, entry: FittedItem, end: str) -> Any:
+        """A piece that is an item, and what became of it: the notch that took it (none: it stands; 0: none did), the one that made it,
+        and its edits.
+        """
+        item, edits = entry.item, self._edits.get(id(entry.item))
+        places = _place_edits(entry, edits) if edits is not None else []
+        text, whole = entry.text, ""
+        if edits is not None:
+            text, whole = (item.raw, "") if len(places[-1]) > 1 else (text, item.text)
+        key = ("item", section, item.id, text, whole, item.role, item.open, item.close, end)
+        number = self.known.find(key)
+        if number is None:
+            number = self.known.number(key, _describe_item(*key), len(text) + len(whole) + 100)
+        made = self._made.get(id(item))
+        if entry.is_alive and made is None and not places:
+            return number
+        return [number, None if entry.is_alive else self._gone.get(id(item), 0), made, places]
+
+
+def _describe_item(kind: str, section: str, name: str, text: str, whole: str, role: str, open: str, close: str, end: str) -> View:
+    told = {"kind": kind, "section": section, "item": name, "text": text}
+    told |= {"whole": whole} if whole else {}
+    told |= {"role": role} if role else {}
+    told |= {"open": open, "close": close} if open else {}
+    return told if end == "\n" else {**told, "end": end}
+
+
+def _iter_cuts(run: LadderResult) -> Iterator[tuple[Applied, int]]:
+    """What a ladder did, and what each needs more; notch by notch where they are few."""
+    if sum(one.notches for one in run.moves) <= _MOST_NOTCHES or all(one.slid is None for one in run.moves):
+        yield from ((one, one.needs) for one in run.applied)
+    else:
+        yield from ((one, run.count_needs(at)) for at, one in enumerate(run.moves))
+
+
+def _place_edits(entry: FittedItem, edits: Sequence[tuple[int, Applied]]) -> list[list[Any]]:
+    """Cuts as places in the whole text, in UTF-16 units as scripts count. A text in a shorter form is whole in another: it has none."""
+    raw, last = entry.item.raw, edits[-1][1].cut if edits else None
+    is_cut = all(cut.cut is not None for _, cut in edits) and entry.form == 0 and last is not None
+    if not is_cut or last is None or raw[: last.start] + last.middle + raw[last.stop :] != entry.text:
+        return [[number] for number, _ in edits]
+    places = [(number, cut.cut) for number, cut in edits if cut.cut is not None]
+    return [[at, _count_units(raw, one.start), _count_units(raw, one.stop), one.middle] for at, one in places]
+
+
+def _count_units(text: str, end: int) -> int:
+    return end if text.isascii() else len(text[:end].encode("utf-16-le", "surrogatepass")) // 2
+
+
+def _iter_messages(fitted: Fitted, notches: _Notches) -> Iterator[View]:
+    """The messages with their pieces, in the order of the output. What was taken stands where it stood, a section of which nothing is left
+    behind the sections before it. Of what does not fit all stands in one message.
+    """
+    layout = fitted.layout
+    drawn = list(_iter_pieces(fitted, notches))
+    tools = [one for one in fitted.sections.values() if one.section.is_tools and one.entries]
+    if tools:
+        pieces = [notches.describe(one.section.id, entry, "\n") for one in tools for entry in one.entries]
+        yield {"role": "tools", "index": None, "pieces": pieces}
+    message: View | None = None
+    for index, piece in drawn:
+        if message is None or message["index"] != index:
+            if message is not None:
+                yield message
+            role = None if layout.format == "text" or index is None else fitted.roles[index] if index < len(fitted.roles) else None
+            message = {"role": role, "index": index, "pieces": []}
+        message["pieces"].append(piece)
+    if message is not None:
+        yield message
+
+
+def _iter_pieces(fitted: Fitted, notches: _Notches) -> Iterator[tuple[int | None, Any]]:
+    """Each piece with its message."""
+    sections = {one.section.id: one for one in fitted.sections.values() if not one.section.is_tools}
+    order = [name for name in (fitted.layout.sections[at].id for at in fitted.layout.order()) if name in sections]
+    lefts = {name: [entry for entry in sections[name].entries if not entry.is_alive] for name in order}
+    last = {part.section: at for at, part in enumerate(fitted.parts)}
+    bodies = {part.section: at for at, part in enumerate(fitted.parts) if part.item is not None}
+    places = {id(entry.item): place for one in sections.values() for place, entry in enumerate(one.entries)}
+    waiting = [name for name in order if name not in last]
+    yield from ((0, piece) for piece in _iter_waiting(waiting, order, "", sections, lefts, notches))
+    for at, part in enumerate(fitted.parts):
+        if part.item is not None:
+            own = lefts.get(part.section, [])
+            while own and places[id(own[0].item)] < places.get(id(part.item.item), 0):
+                yield part.message, notches.describe(part.section, own.pop(0), "\n")
+        yield part.message, _describe_part(part, notches)
+        if at == bodies.get(part.section):
+            for entry in lefts.get(part.section, []):
+                yield part.message, notches.describe(part.section, entry, "\n")
+        if at == last.get(part.section):
+            yield from ((part.message, piece) for piece in _iter_waiting(waiting, order, part.section, sections, lefts, notches))
+
+
+def _iter_waiting(
+    waiting: list[str],
+    order: Sequence[str],
+    behind: str,
+    sections: Mapping[str, FittedSection],
+    lefts: Mapping[str, Sequence[FittedItem]],
+    notches: _Notches,
+) -> Iterator[Any]:
+    """The pieces of the sections of which nothing stands, from the one behind `behind` up to the next that does."""
+    place = order.index(behind) + 1 if behind in order else 0
+    while place < len(order) and order[place] in waiting:
+        name = order[place]
+        yield from (notches.describe(name, entry, "\n") for entry in (sections[name].entries if not lefts[name] else lefts[name]))
+        place += 1
+
+
+def _describe_part(part: Part, notches: _Notches) -> Any:
+    if part.item is None:
+        told = {"kind": part.owner, "section": part.section, "text": part.text}
+        return notches.known.number(("part", *told.values()), told, len(part.text) + 60)
+    body = part.item.body
+    end = part.text[len(body) :] if part.text.startswith(body) else ""
+    return notches.describe(part.section, part.item, end)
+
+
+# --- findings ---
+
+
+class Places:
+    """Names places as reports do, so that they are the same wherever a pack lies, and tells the sections that they belong to."""
+
+    def __init__(self, manifest: str, state: str, sections: Sequence[Section] = ()) -> None:
+        self._manifest = manifest
+        self._state = state
+        self._sections = sections
+        self._files = {place.file: one.id for one in sections for place in _list_templates(one) if place.file != manifest}
+
+    def name(self, span: Span) -> str:
+        """As `FILE:LINE:COLUMN`."""
+        return name_place(span, self._manifest, self._state)
+
+    def find_section(self, span: Span | None) -> str | None:
+        """The id; None for a place that is no section's."""
+        if span is None:
+            return None
+        if span.file in self._files:
+            return self._files[span.file]
+        above = [one for one in self._sections if one.span.file == span.file and one.span.line <= span.line]
+        return max(above, key=lambda one: one.span.line).id if above else None
+
+
+def _list_templates(section: Section) -> list[Span]:
+    forms = section.items.forms if section.items is not None else ()
+    return [one.place.span for one in (section.text, section.header, *forms) if one is not None]
+
+
+def _describe_finding(found: Diagnostic, places: Places) -> View:
+    return {
+        "code": found.code,
+        "level": found.level,
+        "message": found.message,
+        "help": found.help or None,
+        "at": places.name(found.span) if found.span is not None else None,
+        "excerpt": found.span.excerpt if found.span is not None else "",
+        "section": places.find_section(found.span),
+    }
+
+
+def describe_failure(error: PromptcError, places: Places) -> View:
+    """The view where nothing can be rendered: its findings."""
+    return {"failed": True, "findings": [_describe_finding(one, places) for one in sort_diagnostics(error.diagnostics)]}

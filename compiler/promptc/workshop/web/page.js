@@ -1,0 +1,596 @@
+// The page of `promptc serve`: what is asked for, and all of the page but the prompt itself, which draw.js draws.
+"use strict";
+
+const base = location.pathname;
+const asked = { shown: null, tries: new Map(), variants: {}, patches: [], format: "" };
+let start = null, view = null, controls = null, other = null, notch = null, line = null, sliding = false;
+
+// --- the page as one file: the answers stand in it (workshop/static.py) ---
+
+const made = at("made") ? JSON.parse(at("made").textContent) : null;
+const keyOf = (body) => JSON.stringify([body.shown, body.pack || "", body.tries || []]);
+const answers = new Map(made ? made.views.map((one) => [keyOf(one.asked), one.view]) : []);
+const NOTHING = { failed: true, findings: [] };
+
+function answer(name, body) {
+  const told = {
+    start: () => made.start,
+    view: () => answers.get(keyOf(body)) || NOTHING,
+    compare: () => (body.new.tries.length ? null : made.compared.find((one) => one.shown === body.old.shown && one.shown === body.new.shown && one.pack === body.old.pack)),
+    session: () => made.sessions.find((one) => one.session === start.shown.find((turn) => turn.id === body.shown).session),
+    goldens: () => ({ goldens: [] }),
+  };
+  const found = told[name] && told[name]();
+  return found ? found.found || found : NOTHING;
+}
+
+async function post(name, body) {
+  if (made) return answer(name, body);
+  const got = await fetch(base + name, { method: "POST", body: JSON.stringify(body), headers: { "Content-Type": "application/json" } });
+  if (!got.ok) throw new Error(await got.text());
+  return got.json();
+}
+
+function wanted() {
+  const variants = Object.fromEntries(Object.entries(asked.variants).filter(([, one]) => one));
+  return { shown: asked.shown, tries: [...asked.tries], variants, patches: asked.patches, format: asked.format || null };
+}
+
+function besideOf(kind) {
+  const own = wanted();
+  if (kind === "file") return { ...own, tries: [], variants: {}, patches: [], format: null };
+  if (kind.startsWith("pack:")) return { ...own, tries: [], pack: kind.slice(5) };
+  return { ...own, tries: made ? [] : own.tries, shown: kind.slice(6) };
+}
+
+// --- asking: one thing at a time, in this order, and of each the newest ---
+
+const STEPS = { write: confirmWrite, preview: previewWrite, start: askStart, view: askView, check: askCheck, session: askSession, compare: askCompared, goldens: askGoldens };
+const due = new Set();
+let running = false;
+
+/** What is asked besides those: a failure is told as theirs are. */
+async function attempt(work) {
+  try { return await work(); } catch (error) { at("live").textContent = `No answer: ${error.message}`; return null; }
+}
+
+async function ask(...names) {
+  names.forEach((one) => due.add(one));
+  if (running) return;
+  running = true;
+  at("prompts").setAttribute("aria-busy", "true");
+  try {
+    while (due.size) {
+      const name = Object.keys(STEPS).find((one) => due.has(one));
+      due.delete(name);
+      await STEPS[name]();
+    }
+    at("live").textContent = "";
+  } catch (error) {
+    due.clear();
+    at("live").textContent = `No answer: ${error.message}`;
+  } finally {
+    running = false;
+    at("prompts").setAttribute("aria-busy", "false");
+  }
+}
+
+/** All of it: when the page is opened, and when files have changed. */
+const begin = () => ask("start", "view", "check", "session", "compare", "goldens");
+
+async function askStart() {
+  start = await post("start", {});
+  if (made) { known = made.known; controls = made.controls; }
+  besides.clear();
+  measured = "";
+  fillPickers();
+}
+
+const besides = new Map();
+
+/** A view that this page asked for before is not asked for again, until files change. */
+async function viewOf(body, seen) {
+  const key = JSON.stringify(body);
+  if (seen && seen.has(key)) return seen.get(key);
+  const got = take(await post("view", { ...body, known: [known.turn, known.values.length] }));
+  if (seen) seen.clear();
+  if (seen) seen.set(key, got);
+  return got;
+}
+
+async function askView() {
+  const beside = at("beside").value;
+  const next = await viewOf(wanted());
+  show(next, beside ? await viewOf(besideOf(beside), besides) : null);
+}
+
+/** What is wrong in the pack itself is told by views from then on. */
+async function askCheck() {
+  const found = await post("check", {});
+  if (found.count) await askView();
+}
+
+function show(next, second) {
+  view = next; other = second;
+  if (next.controls) controls = next.controls;
+  drawFindings();
+  at("tokens").hidden = !controls;
+  if (next.failed) { at("total").textContent = "Nothing can be rendered"; document.body.dataset.ready = "failed"; return; }
+  if (!sliding) drawControls(); else updateRows();
+  drawHead(); drawStrain(); drawChanges(); drawLadder(); drawPrompts();
+  document.body.dataset.ready = String(Number(document.body.dataset.ready || 0) + 1 || 1);
+}
+
+// --- head, strain, sections ---
+
+function drawHead() {
+  at("title").textContent = `${view.pack} ${view.version}`;
+  const format = view.format === "text" ? "Text" : "Messages", kind = view.provider ? `${format} for ${view.provider}` : format;
+  const counted = `${kind}, counted by ${view.counter}${view.exact ? "" : " (an estimate)"}`;
+  at("total").textContent = view.tokens === null
+    ? `does not fit ${plural(view.budget, "token")}: ${count(view.error.missing)} missing. ${counted}`
+    : `${count(view.tokens)} of ${plural(view.budget, "token")}, ${percent(view.tokens, view.budget)} %. ${counted}`;
+}
+
+function bar(parts, label) {
+  const drawn = h("div", { className: "bar", role: "img", "aria-label": label });
+  for (const [kind, from, wide] of parts) {
+    drawn.append(h("i", { className: kind, vars: { "--from": `${from}%`, "--wide": `${Math.max(0, wide)}%` } }));
+  }
+  return drawn;
+}
+
+function drawStrain() {
+  const strain = view.strain;
+  at("strain").hidden = !strain;
+  if (!strain) return;
+  const now = percent(strain.spent, strain.allowed), most = Math.max(100, now);
+  const place = strain.tiers.findIndex((one) => one.name === strain.tier);
+  const ticks = strain.tiers.filter((one) => one.at > 0).map((one) => ["tick", (100 * one.at) / most, 0.4]);
+  const label = `${strain.tier}, ${now} %: ${count(strain.spent)} of ${count(strain.allowed)} tokens`;
+  const later = strain.later === strain.spent ? "" : `; ${percent(strain.later, strain.allowed)} % after its steps`;
+  at("strain-body").replaceChildren(
+    h("p", {}, label + later),
+    h("div", { vars: { "--hue": 140 - (110 * place) / Math.max(1, strain.tiers.length - 1) } }, bar([["held", 0, (100 * now) / most], ...ticks], label)),
+    h("ul", { className: "tiers" }, ...strain.tiers.map((one) =>
+      h("li", { className: one.name === strain.tier ? "now" : "" }, `${one.name} from ${one.at} %${one.leave < one.at ? `, left under ${one.leave} %` : ""}`))),
+  );
+}
+
+function describeRow(one) {
+  const cap = one.cap === null ? "" : one.unit === "characters" ? ` / ${count(one.cap)} characters` : ` / ${count(one.cap)}`;
+  const held = one.unit === "characters" && one.cap !== null ? count(one.chars || 0) : count(one.held);
+  return held + cap;
+}
+
+function rowParts(one, most) {
+  const scale = Math.max(most, 1), held = (100 * one.held) / scale;
+  const lost = (100 * Math.max(0, Math.min(one.wanted, scale) - one.held)) / scale;
+  const parts = [["held", 0, held], ["lost", held, lost]];
+  if (one.cap !== null && one.unit === "tokens" && one.cap <= scale) parts.push(["tick", (100 * one.cap) / scale, 0.4]);
+  return parts;
+}
+
+function scaleOf() {
+  const held = Math.max(1, ...view.sections.map((one) => one.held));
+  return Math.max(held, ...view.sections.map((one) => Math.min(Math.max(one.wanted, one.cap && one.unit === "tokens" ? one.cap : 0), 3 * held)));
+}
+
+function rowBody(one, most) {
+  const notes = [];
+  if (one.state !== "present") notes.push(one.wanted && !one.held && one.state === "empty" ? "all cut" : one.state);
+  else if (one.pinned) notes.push("pinned");
+  if (one.items) notes.push(`${count(one.items[0])} of ${plural(one.items[1], "item")}`);
+  if (one.wanted > one.held) notes.push(`wanted ${count(one.wanted)}${one.is_more ? " or more" : ""}`);
+  for (const [stage, number] of Object.entries(one.left_out)) notes.push(`${count(number)} left out by ${stage}`);
+  const label = `${one.id}: ${plural(one.held, "token")}${one.cap === null ? "" : `, cap ${count(one.cap)} ${one.unit}`}, wanted ${count(one.wanted)}`;
+  const found = (view.findings || []).filter((found) => found.section === one.id).map(drawFinding);
+  return [
+    h("div", { className: "head" }, h("span", { className: "chip" }), h("b", {}, one.id), h("span", { className: "num" }, describeRow(one))),
+    bar(rowParts(one, most), label), notes.length ? h("p", { className: "note" }, notes.join(" · ")) : null, ...found,
+  ].filter(Boolean);
+}
+
+function drawControls() {
+  const most = scaleOf(), body = at("sections"), focused = document.activeElement && document.activeElement.dataset.path;
+  const total = controls.sliders.filter((one) => !one.section);
+  const rows = [h("div", { className: "row" }, ...total.map(drawSlider))];
+  for (const one of view.sections) {
+    const own = controls.sliders.filter((slider) => slider.section === one.id);
+    rows.push(h("div", { className: "row", "data-section": one.id, vars: { "--hue": hue(one.id) } }, h("div", { className: "facts" }, ...rowBody(one, most)), ...own.map(drawSlider)));
+  }
+  body.replaceChildren(...rows);
+  if (focused) { const back = body.querySelector(`[data-path="${CSS.escape(focused)}"]`); if (back) back.focus(); }
+  drawSwitches();
+}
+
+function updateRows() {
+  const most = scaleOf();
+  for (const one of view.sections) {
+    const row = at("sections").querySelector(`[data-section="${CSS.escape(one.id)}"] .facts`);
+    if (row) row.replaceChildren(...rowBody(one, most));
+  }
+}
+
+/** In a file a slider stands where a view was made, and one is moved at a time. */
+function drawSteps(slider) {
+  const own = String(slider.value) + slider.unit, now = asked.tries.get(slider.path) || own;
+  const steps = slider.steps.filter((one) => one === own || answers.has(keyOf({ shown: asked.shown, tries: [[slider.path, one]] })));
+  if (steps.length < 2) return null;
+  const value = h("output", {}, now);
+  const range = h("input", { type: "range", min: "0", max: String(steps.length - 1), step: "1", value: String(steps.indexOf(now)), "aria-label": `${slider.path}, slider`, "aria-valuetext": now, "data-path": slider.path });
+  range.addEventListener("input", () => {
+    const to = steps[Number(range.value)];
+    asked.tries.clear();
+    if (to !== own) asked.tries.set(slider.path, to);
+    value.textContent = to;
+    range.setAttribute("aria-valuetext", to);
+    sliding = true;
+    ask("view", "compare");
+  });
+  range.addEventListener("change", () => { sliding = false; if (!running) drawControls(); });
+  return h("div", { className: "slide" }, nameOf(slider), range, value);
+}
+
+const nameOf = (slider) => h("label", {}, slider.section ? slider.path.replace(`sections.${slider.section}.`, "") : slider.path, asked.tries.has(slider.path) ? h("span", { className: "moved" }, ` was ${count(slider.value)}${slider.unit}`) : "");
+
+function drawSlider(slider) {
+  if (made) return drawSteps(slider);
+  const value = asked.tries.has(slider.path) ? Number(asked.tries.get(slider.path).replace("%", "")) : slider.value;
+  const section = view.sections.find((one) => one.id === slider.section);
+  const wish = section && !slider.unit ? section.wanted : 0;
+  const most = slider.unit === "%" ? 100 : Math.max(2 * slider.value, Math.ceil(wish * 1.1), value, 100);
+  const range = h("input", { type: "range", min: "0", max: String(most), step: slider.unit === "%" || most < 400 ? "1" : "10", value: String(value), "aria-label": `${slider.path}, slider`, "data-path": slider.path });
+  const number = h("input", { type: "number", min: "0", max: "999999999", value: String(value), "aria-label": slider.path });
+  const move = (to) => {
+    const text = String(Math.max(0, Math.floor(Number(to) || 0)));
+    range.value = text;
+    if (number.value !== text) number.value = text;
+    const before = asked.tries.get(slider.path);
+    if (Number(text) === slider.value) asked.tries.delete(slider.path); else asked.tries.set(slider.path, text + slider.unit);
+    if (asked.tries.get(slider.path) !== before) ask("view");
+  };
+  range.addEventListener("input", () => { sliding = true; move(range.value); });
+  range.addEventListener("change", () => { sliding = false; if (!running) drawControls(); });
+  number.addEventListener("change", () => move(number.value));
+  return h("div", { className: "slide" }, nameOf(slider), range, number);
+}
+
+// --- switches, changes ---
+
+function choice(label, value, cases, change) {
+  const select = h("select", { "aria-label": label, onchange: (event) => { change(event.target.value); ask("view", "session", "compare"); } },
+    ...cases.map(([key, text]) => h("option", { value: key, selected: key === value }, text)));
+  return h("div", { className: "switch" }, h("span", {}, label), select);
+}
+
+function drawSwitches() {
+  const rows = controls.axes.map((axis) =>
+    choice(axis.name, asked.variants[axis.name] || "", [["", `as the state says: ${view.variants[axis.name] ?? "none"}`], ...axis.cases.map((one) => [one, one])], (to) => { asked.variants[axis.name] = to; }));
+  rows.push(choice("format", asked.format, [["", "as the pack says"], ["text", "text"], ["messages", "messages"]], (to) => { asked.format = to; }));
+  for (const name of controls.patches) {
+    const box = h("input", { type: "checkbox", checked: asked.patches.includes(name), onchange: (event) => {
+      asked.patches = controls.patches.filter((one) => (one === name ? event.target.checked : asked.patches.includes(one)));
+      ask("view", "session", "compare");
+    } });
+    rows.push(h("label", { className: "switch" }, `patch ${name}`, box));
+  }
+  at("switches").hidden = made !== null;
+  at("switch-body").replaceChildren(...rows);
+}
+
+/** The changes as nested YAML, such as a patch holds. */
+function asYaml() {
+  const tree = new Map();
+  for (const slider of controls.sliders) {
+    if (!asked.tries.has(slider.path)) continue;
+    let node = tree;
+    slider.keys.slice(0, -1).forEach((key) => { if (!node.has(key)) node.set(key, new Map()); node = node.get(key); });
+    node.set(slider.keys[slider.keys.length - 1], asked.tries.get(slider.path));
+  }
+  const spell = (key) => (/^[A-Za-z_][\w-]*$/.test(key) ? key : JSON.stringify(key));
+  const write = (node, deep) => [...node].map(([key, value]) => "  ".repeat(deep) + spell(key) + ":" + (value instanceof Map ? `\n${write(value, deep + 1)}` : ` ${value}\n`)).join("");
+  return write(tree, 0);
+}
+
+function drawChanges() {
+  const told = asYaml();
+  if (at("yaml").textContent !== told) closeWrite();
+  if (told) at("said").textContent = "";
+  at("changes").hidden = asked.tries.size === 0;
+  at("yaml").textContent = told;
+}
+
+// --- writing to the pack: what would change is shown, and then written if it is still that ---
+
+let shownDigest = null;
+
+function closeWrite() {
+  shownDigest = null;
+  at("write").hidden = true;
+  at("changed").replaceChildren();
+}
+
+/** Whether there is something to go on with; else its findings are told. */
+function isMade(got) {
+  at("changed").replaceChildren(...(got.failed ? got.findings.map(drawFinding) : []));
+  return !got.failed;
+}
+
+async function previewWrite() {
+  const got = await post("preview", wanted());
+  closeWrite();
+  if (!isMade(got)) return;
+  shownDigest = got.digest;
+  at("h-write").textContent = `In ${got.file}, ${plural(got.count, "value")} will change:`;
+  at("write-body").replaceChildren(...got.lines.map((one) => h(one.kind === "gone" ? "del" : one.kind === "come" ? "ins" : "span", { className: one.kind },
+    `${{ gone: "- ", come: "+ ", same: "  ", place: "line " }[one.kind]}${one.text}\n`)));
+  at("write").hidden = false;
+  at("write").focus();
+}
+
+async function confirmWrite() {
+  const got = await post("write", { ...wanted(), digest: shownDigest, confirmed: true });
+  closeWrite();
+  if (!isMade(got)) return;
+  asked.tries.clear();
+  begin();
+  at("said").textContent = `Written to ${got.file}.`;
+}
+
+async function copyYaml() {
+  if (asked.tries.size === 0) return;
+  try {
+    await navigator.clipboard.writeText(asYaml());
+    at("changed").textContent = "Copied.";
+  } catch {
+    getSelection().selectAllChildren(at("yaml"));
+    at("changed").textContent = "Selected: copy it with your keyboard.";
+  }
+}
+
+// --- cuts, notch by notch ---
+
+const last = () => view.notches.length;
+const stand = () => (notch === null ? last() : Math.min(notch, last()));
+
+function drawLadder() {
+  at("ladder").hidden = last() === 0;
+  if (last() === 0) { notch = null; return; }
+  const slider = at("notch");
+  slider.max = String(last());
+  slider.value = String(stand());
+  const one = view.notches[stand() - 1];
+  slider.setAttribute("aria-valuetext", one ? `notch ${stand()} of ${last()}` : "before any cut");
+  at("told").textContent = one
+    ? `Notch ${stand()} of ${last()}: ${one.title}, ${one.goal}: ${one.rule}${one.items.length ? ` ${names(one.items)}` : ""}, ${one.why}; ${count(one.before)} → ${plural(one.after, "token")} (${one.at})`
+    : `Before any cut. ${plural(last(), "notch", "notches")} follow.`;
+  at("back").disabled = stand() === 0;
+  at("on").disabled = stand() === last();
+}
+
+const names = (items) => (items.length <= 4 ? items.join(", ") : `${items.slice(0, 3).join(", ")} … ${items[items.length - 1]}`);
+
+function moveNotch(to) {
+  if (!view || view.failed || !last()) return;
+  notch = Math.max(0, Math.min(last(), to));
+  if (notch === last()) notch = null;
+  drawLadder(); drawPrompts();
+}
+
+// --- the prompt ---
+
+function drawPrompts() {
+  if (line) line.classList.remove("now");
+  line = null;
+  drawMessages(at("prompt"), view, stand(), !made && stand() === last());
+  at("other").hidden = !other;
+  at("prompts").className = other ? "prompts two" : "prompts";
+  drawHeading(at("prompt"), at("shown"), other && view);
+  if (!other) return at("other").replaceChildren();
+  drawHeading(at("other"), at("beside"), other);
+  drawMessages(at("other"), other.failed ? { messages: [] } : other, other.failed ? 0 : other.notches.length, false);
+}
+
+/** Of two prompts, which one stands here. */
+function drawHeading(place, chosen, of) {
+  let head = place.querySelector(":scope > .which");
+  if (!of) return head && head.remove();
+  if (!head) { head = h("div", { className: "which" }); place.prepend(head); }
+  const tokens = of.failed || of.tokens === null ? "does not fit" : `${count(of.tokens)} of ${plural(of.budget, "token")}`;
+  const name = chosen.selectedOptions.length ? chosen.selectedOptions[0].textContent : "";
+  head.replaceChildren(h("b", {}, name), ...(of.failed ? of.findings.map(drawFinding) : [` ${of.pack} ${of.version}, ${tokens}`]));
+}
+
+// --- findings ---
+
+function drawFinding(one) {
+  return h("div", { className: `finding ${one.level}` },
+    h("p", {}, h("b", {}, `${one.code} ${one.level}`), one.message),
+    one.at ? h("p", { className: "note" }, one.at) : "", one.excerpt ? h("pre", { tabIndex: 0 }, one.excerpt) : "", one.help ? h("p", { className: "note" }, one.help) : "");
+}
+
+function drawFindings() {
+  const known = new Set((view.sections || []).map((one) => one.id));
+  const loose = view.findings.filter((one) => !known.has(one.section));
+  at("findings").hidden = loose.length === 0;
+  const placed = view.findings.length - loose.length;
+  at("h-findings").textContent = `Findings: ${count(loose.length)}${placed ? `, and ${count(placed)} beside the sections` : ""}`;
+  if (loose.some((one) => one.level !== "note")) at("finding-list").open = true;
+  at("finding-body").replaceChildren(...loose.map(drawFinding));
+}
+
+// --- what made a line ---
+
+async function trace(node) {
+  const got = await attempt(() => post("trace", { asked: wanted(), message: Number(node.closest(".message").dataset.message), line: lineOf(node) }));
+  const found = got && got.lines && got.lines[0];
+  if (!found) return;
+  const rows = [];
+  const add = (name, text) => { if (text) rows.push(h("dt", {}, name), h("dd", {}, text)); };
+  add("line", `${found.message === null ? "" : `message ${found.message}, `}line ${found.line}: ${found.text}`);
+  for (const owner of found.owners) {
+    add("section", `${owner.section}, ${owner.declared}`);
+    add("item", owner.item && [owner.item, owner.pointer && `of ${owner.pointer}`, owner.note].filter(Boolean).join(", "));
+    for (const bit of owner.bits.filter((one) => one.what !== "line end")) {
+      add(bit.what, `${JSON.stringify(bit.text)} ${bit.at || ""} ${bit.code.split(/\s+/).join(" ")}`.trim());
+      for (const caller of bit.calls) add("called at", caller);
+      for (const key of bit.keys) add("state key", `${key.pointer || "the whole state"} = ${key.value}`);
+    }
+  }
+  at("trace-body").replaceChildren(h("dl", {}, ...rows));
+  at("trace").hidden = false;
+}
+
+/** What ends lines, so that a line of several pieces is one stop. */
+function moveLine(by) {
+  const lines = [...document.querySelectorAll("#prompt [data-message] .line")].filter((one) => one === line || one.textContent.endsWith("\n"));
+  if (!lines.length) return;
+  const to = Math.max(0, Math.min(lines.length - 1, (line ? lines.indexOf(line) : -1) + by));
+  if (line) line.classList.remove("now");
+  line = lines[to];
+  line.classList.add("now");
+  line.scrollIntoView({ block: "nearest" });
+}
+
+// --- sessions, goldens, differences ---
+
+let measured = "";
+
+/** The strip is measured when it can be seen, and when something else is asked for than another turn. */
+async function askSession() {
+  const own = start.shown.find((one) => one.id === asked.shown);
+  const turns = own && own.session ? start.shown.filter((one) => one.session === own.session) : [];
+  at("session").hidden = turns.length < 2;
+  if (turns.length < 2 || !at("session-shown").open) return;
+  const key = JSON.stringify({ ...wanted(), shown: own.session });
+  if (key !== measured) {
+    const got = await post("session", wanted());
+    at("session").hidden = !got.turns;
+    at("turns").replaceChildren(...(got.turns || []).map(drawTurn));
+    measured = key;
+  }
+  for (const one of at("turns").children) one.setAttribute("aria-current", String(one.dataset.id === asked.shown));
+}
+
+function drawTurn(one, number) {
+  const share = one.share === null ? "the first turn" : `${one.share} % read again`;
+  const because = one.broken ? `: ${one.broken.what || one.broken.why || ""}` : "";
+  return h("button", { type: "button", className: "turn", "data-id": one.id, title: `${share}${because}`, "aria-label": `turn ${number + 1}: ${share}, ${plural(one.tokens, "token")}`, onclick: () => pick(one.id) },
+    bar([["held", 0, one.share || 0]], share), one.share === null ? "first" : `${one.share} %`);
+}
+
+const drawRuns = (runs) => h("pre", { className: "text", tabIndex: 0, "aria-label": "changed words" }, ...runs.flatMap((run) => {
+  if (run.kind === "gone") return [h("del", {}, run.text)];
+  if (run.kind === "come") return [h("ins", {}, run.text)];
+  const lines = run.text.split("\n");
+  return [lines.length > 5 ? `${lines.slice(0, 2).join("\n")}\n⋯\n${lines.slice(-2).join("\n")}` : run.text];
+}));
+
+function drawDifference(found) {
+  const facts = found.facts.map((one) => h("li", {}, `${one.name}: ${one.old || "–"} → ${one.new || "–"}`));
+  const sections = found.sections.map((one) => h("details", {},
+    h("summary", {}, `${one.id || "the whole"}: ${one.old_tokens ?? "–"} → ${one.new_tokens ?? "–"}`),
+    h("ul", {}, ...one.items.map((item) => h("li", {}, `${item.id} ${item.change}: ${item.old_tokens} → ${item.new_tokens}${item.why ? ` (${item.why})` : ""}`))),
+    drawRuns(one.runs)));
+  return [h("ul", { className: "note" }, ...facts), ...sections];
+}
+
+async function askCompared() {
+  at("difference").hidden = true;
+  const beside = at("beside").value;
+  if (!beside || !view || view.failed || !other || other.failed) return;
+  const got = await post("compare", { old: besideOf(beside), new: wanted() });
+  if (got.failed) return;
+  at("difference").hidden = false;
+  at("difference-body").replaceChildren(...(got.empty ? [h("p", {}, "nothing")] : drawDifference(got)));
+}
+
+async function askGoldens() {
+  drawGoldens(await post("goldens", {}));
+}
+
+function drawGoldens(got) {
+  const list = got.goldens || [];
+  at("goldens").hidden = list.length === 0;
+  at("golden-body").replaceChildren(...list.map((one) => {
+    const settle = (verb) => () => attempt(async () => {
+      const done = await post("golden", { path: one.path, digest: one.digest, verb });
+      at("golden-said").textContent = done.failed ? done.findings.map((found) => found.message).join("; ") : "";
+      drawGoldens(done.goldens ? done : await post("goldens", {}));
+    });
+    const cause = one.cause.map((mover) => h("p", { className: "note" }, `moved by ${mover.what}${mover.at ? ` (${mover.at})` : ""}`));
+    const stale = one.stale.length ? h("p", { className: "moved" }, `out of date: ${one.stale.join(", ")} changed since; run promptc test`) : "";
+    return h("div", { className: "golden" }, h("p", {}, h("b", {}, one.case), ` ${one.path} (${one.status})`), ...cause, stale, ...drawDifference(one.found),
+      h("div", { className: "buttons" },
+        h("button", { type: "button", "aria-label": `Accept ${one.path}`, disabled: one.stale.length > 0, onclick: settle("accept") }, "Accept"),
+        h("button", { type: "button", "aria-label": `Reject ${one.path}`, onclick: settle("reject") }, "Reject")));
+  }));
+}
+
+// --- what is chosen, and the keys ---
+
+function pick(id) {
+  asked.shown = id;
+  at("shown").value = id;
+  notch = null;
+  ask("view", "session", "compare");
+}
+
+function step(by) {
+  const place = start.shown.findIndex((one) => one.id === asked.shown) + by;
+  if (place >= 0 && place < start.shown.length) pick(start.shown[place].id);
+}
+
+function fillPickers() {
+  if (!start.shown.some((one) => one.id === asked.shown)) asked.shown = start.shown.length ? start.shown[0].id : null;
+  at("shown").replaceChildren(...start.shown.map((one) => h("option", { value: one.id, selected: one.id === asked.shown }, one.label)));
+  const beside = made && !at("beside").length && start.against.length ? `pack:${start.against[0]}` : at("beside").value;
+  const options = [["", "nothing"], ["file", "the pack as its file is"], ...start.against.map((one) => [`pack:${one}`, one]), ...start.shown.map((one) => [`state:${one.id}`, one.label])];
+  at("beside").replaceChildren(...options.map(([key, text]) => h("option", { value: key, selected: key === beside }, text)));
+}
+
+const KEYS = {
+  n: () => step(1), p: () => step(-1), j: () => moveLine(1), k: () => moveLine(-1),
+  "[": () => moveNotch(stand() - 1), "]": () => moveNotch(stand() + 1), c: copyYaml,
+  s: () => { const first = document.querySelector("#sections input"); if (first) first.focus(); },
+  Escape: () => { at("trace").hidden = true; },
+  Enter: () => { if (line) trace(line); },
+};
+
+document.addEventListener("keydown", (event) => {
+  const tag = event.target.tagName;
+  if (event.ctrlKey || event.metaKey || event.altKey || !KEYS[event.key]) return;
+  if (event.key !== "Escape" && (/^(SELECT|TEXTAREA)$/.test(tag) || (tag === "INPUT" && event.target.type === "number"))) return;
+  if (event.key === "Enter" && /^(BUTTON|A|SUMMARY|INPUT)$/.test(tag)) return;
+  KEYS[event.key]();
+});
+at("prompt").addEventListener("click", (event) => {
+  const found = event.target.closest("[data-message] .line");
+  if (found) trace(found);
+});
+at("shown").addEventListener("change", (event) => pick(event.target.value));
+at("beside").addEventListener("change", () => ask("view", "compare"));
+at("session-shown").addEventListener("toggle", () => { if (start) ask("session"); });
+at("before").addEventListener("click", () => step(-1));
+at("after").addEventListener("click", () => step(1));
+at("notch").addEventListener("input", (event) => moveNotch(Number(event.target.value)));
+at("back").addEventListener("click", () => moveNotch(stand() - 1));
+at("on").addEventListener("click", () => moveNotch(stand() + 1));
+at("copy").addEventListener("click", copyYaml);
+at("reset").addEventListener("click", () => { asked.tries.clear(); ask("view"); });
+at("close").addEventListener("click", KEYS.Escape);
+at("preview").addEventListener("click", () => ask("preview"));
+at("confirm").addEventListener("click", () => ask("write"));
+at("cancel").addEventListener("click", closeWrite);
+
+if (made) {
+  for (const one of document.querySelectorAll("[data-served]")) one.hidden = true;
+  at("made-note").hidden = false;
+} else {
+  const events = new EventSource(base + "events");
+  events.onmessage = begin;
+  events.onerror = () => { at("live").textContent = "promptc serve has ended"; };
+  events.onopen = () => { at("live").textContent = ""; };
+}
+begin();

@@ -1,0 +1,355 @@
+"""The page of `promptc serve` in a real browser."""
+
+import json
+from time import monotonic
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+from promptc.api import Pack
+from tests.browser.conftest import write_state
+from tests.contract.sources import ROOT
+
+pytestmark = pytest.mark.dear
+
+STANDS = "[...document.querySelectorAll('#prompt .line')].map((one) => one.textContent).join('')"
+HOSTILE = (
+    "<script>window.hacked = 1</script>",
+    "<img src=x onerror='window.hacked = 1'>",
+    "</script></pre><svg onload=window.hacked=1>",
+    "javascript:window.hacked=1 \u202egnp.exe \u2066 {{ 7 * 7 }} ${7*7}",
+)
+
+
+def wait_for(page, expression):
+    """Asked from outside again and again: the policy of the page lets nothing evaluate a text inside."""
+    until = monotonic() + 40
+    while monotonic() < until:
+        if page.evaluate(expression):
+            return
+        page.wait_for_timeout(25)
+    raise AssertionError(f"never: {expression}")
+
+
+def settle(page):
+    """Until the page has asked for all that it wants to know."""
+    wait_for(page, "document.querySelector('#prompts').getAttribute('aria-busy') === 'false'")
+
+
+def move(page, selector, value):
+    """As a person drags a slider: an `input` now, a `change` in the end."""
+    page.eval_on_selector(
+        selector,
+        "(one, value) => { one.value = value; ['input', 'change'].forEach((name) => one.dispatchEvent(new Event(name))); }",
+        str(value),
+    )
+
+
+def test_the_page_shows_the_prompt_and_what_was_cut_where_it_stood(open_page, folder):
+    page = open_page()
+    prompt = Pack.load(folder).render((folder / "long.json").read_bytes())
+    assert page.evaluate(STANDS) == prompt.text
+    assert page.locator("#total").inner_text().startswith(f"{prompt.tokens} of 900 tokens")
+    gone = page.locator("#prompt [data-section=notes] del").first
+    assert "Note 0 tells" in gone.inner_text()
+    assert "for its cap of 60 tokens" in page.locator("#prompt [data-section=notes] .why").first.inner_text()
+    (spent, allowed), tier = prompt.report["pressure"]["before"], prompt.report["strain"]
+    assert page.locator("#strain-body p").inner_text().startswith(f"{tier}, {100 * spent // allowed} %: {spent} of {allowed} tokens")
+    assert page.locator("#strain-body .now").inner_text() == "hard from 50 %, left under 40 %"
+    page.select_option("#shown", label=str(folder / "short.json"))
+    wait_for(page, "document.querySelector('#prompt').textContent.includes('One note.')")
+    assert page.locator("#prompt del").count() == 0
+
+
+def test_a_slider_renders_live_and_what_it_tries_is_yaml(open_page, folder):
+    page = open_page()
+    slider = "[data-path='sections.notes.budget']"
+    move(page, slider, 100)
+    wait_for(page, "document.querySelector('[data-section=notes] .num').textContent.endsWith('/ 100')")
+    tried = Pack.load(folder, tries=[("sections.notes.budget", "100")]).render((folder / "long.json").read_bytes())
+    assert page.evaluate(STANDS) == tried.text
+    assert page.locator("#yaml").inner_text() == "sections:\n  notes:\n    budget: 100\n"
+    assert "budget: 60" in (folder / "pack.yaml").read_text()
+    page.click("#reset")
+    wait_for(page, "document.querySelector('#changes').hidden")
+    assert page.locator(slider).input_value() == "60"
+
+
+def test_a_slider_is_moved_by_keys(open_page):
+    page = open_page()
+    page.keyboard.press("s")
+    assert page.evaluate("document.activeElement.dataset.path") == "budget.context"
+    page.keyboard.press("ArrowLeft")
+    wait_for(page, "!document.querySelector('#changes').hidden")
+    assert page.evaluate("document.activeElement.dataset.path") == "budget.context"
+
+
+def test_the_ladder_is_walked_notch_by_notch(open_page):
+    page = open_page()
+    most = int(page.locator("#notch").get_attribute("max"))
+    assert most > 2
+    struck = [page.locator("#prompt del").count()]
+    for _ in range(most):
+        page.keyboard.press("[")
+        struck.append(page.locator("#prompt del").count())
+    assert struck[-1] == 0 and struck == sorted(struck, reverse=True)
+    assert page.locator("#told").inner_text().startswith("Before any cut")
+    assert page.locator("#prompt [data-section=notes]").inner_text().count("tells at length") == 9
+    page.keyboard.press("]")
+    told = page.locator("#told").inner_text()
+    assert told.startswith(f"Notch 1 of {most}: names, for its cap of 40 tokens: evict 0, oldest first; ") and "(pack.yaml:" in told
+
+
+def test_a_click_on_a_line_tells_template_and_state_key(open_page):
+    page = open_page()
+    page.locator("#prompt [data-section=names] .line").first.click()
+    wait_for(page, "!document.querySelector('#trace').hidden")
+    told = page.locator("#trace-body").inner_text()
+    assert "/names/" in told and "pack.yaml:" in told and "{{ item }}" in told
+    page.keyboard.press("Escape")
+    assert page.locator("#trace").is_hidden()
+    page.keyboard.press("j")
+    page.keyboard.press("Enter")
+    wait_for(page, "!document.querySelector('#trace').hidden")
+    assert "Be kind." in page.locator("#trace-body").inner_text()
+
+
+def test_a_saved_file_changes_the_page(open_page, folder):
+    page = open_page()
+    manifest = (folder / "pack.yaml").read_text()
+    began = monotonic()
+    (folder / "pack.yaml").write_text(manifest.replace("Be kind.", "Be brave."))
+    wait_for(page, "document.querySelector('#prompt').textContent.includes('Be brave.')")
+    assert monotonic() - began < 20  # benchmarks measure it, on a machine that has nothing else to do
+    (folder / "pack.yaml").write_text(manifest.replace("budget: 60", "budgett: 60"))
+    wait_for(page, "document.querySelector('#finding-body').textContent.includes('budgett')")
+    assert page.locator("#findings").is_visible() and "Be brave." in page.locator("#prompt").inner_text()
+    (folder / "pack.yaml").write_text(manifest)
+    wait_for(page, "document.querySelector('#prompt').textContent.includes('Be kind.')")
+
+
+def test_a_mood_is_switched(open_page):
+    page = open_page()
+    page.select_option("#switch-body select[aria-label=mood]", "tense")
+    wait_for(page, "document.querySelector('#prompt').textContent.includes('Be quick.')")
+
+
+def test_a_patch_and_a_format_are_switched(open_page, folder):
+    page, state = open_page(), (folder / "long.json").read_bytes()
+    page.check("#switch-body input[type=checkbox]")
+    wait_for(page, "document.querySelector('[data-section=notes] .num').textContent.endsWith('/ 30')")
+    assert page.evaluate(STANDS) == Pack.load(folder).render(state, patches=["brief"]).text
+    page.uncheck("#switch-body input[type=checkbox]")
+    wait_for(page, "document.querySelector('[data-section=notes] .num').textContent.endsWith('/ 60')")
+    page.select_option("#switch-body select[aria-label=format]", "messages")
+    wait_for(page, "document.querySelector('#prompt h3') !== null")
+    messages = Pack.load(folder).render(state, format="messages").messages
+    assert page.locator("#prompt .message h3").all_inner_texts() == [one["role"] for one in messages]
+    assert page.evaluate(STANDS).strip() == "\n".join(one["content"] for one in messages)
+
+
+def test_what_is_tried_is_copied(open_page):
+    page = open_page()
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    move(page, "[data-path='sections.notes.budget']", 100)
+    wait_for(page, "!document.querySelector('#changes').hidden")
+    page.click("#copy")
+    wait_for(page, "document.querySelector('#changed').textContent === 'Copied.'")
+    assert page.evaluate("navigator.clipboard.readText()") == "sections:\n  notes:\n    budget: 100\n"
+
+
+def test_a_slider_asks_once_for_a_value(open_page):
+    page = open_page()
+    settle(page)
+    asked = []
+    page.on("request", lambda one: asked.append(one.post_data_json["tries"]) if one.url.endswith("/view") else None)
+    move(page, "[data-path='sections.notes.budget']", 100)
+    wait_for(page, "document.querySelector('[data-section=notes] .num').textContent.endsWith('/ 100')")
+    move(page, "[data-path='sections.notes.budget']", 110)
+    wait_for(page, "document.querySelector('[data-section=notes] .num').textContent.endsWith('/ 110')")
+    assert asked == [[["sections.notes.budget", "100"]], [["sections.notes.budget", "110"]]]
+
+
+def test_pieces_that_stay_keep_their_nodes(open_page):
+    page = open_page()
+    settle(page)
+    why = "#prompt [data-section=notes] .why"
+    number = int(page.locator(why).first.get_attribute("title").split()[1].rstrip(":"))
+    page.evaluate("document.querySelectorAll('#prompt .line, #prompt del').forEach((one) => { one.met = true; })")
+    move(page, "[data-path='sections.names.budget']", 47)
+    wait_for(page, "document.querySelector('[data-section=names] .num').textContent.endsWith('/ 47')")
+    lines = page.evaluate("[...document.querySelectorAll('#prompt .line, #prompt del')].map((one) => [one.textContent, one.met === true])")
+    assert ["Be kind.", True] in lines and ["Name 19", True] in lines
+    assert [text for text, met in lines if not met] == ["Name 9", "\n"]
+    assert page.locator(why).first.get_attribute("title").startswith(f"notch {number - 1}: pack.yaml:")  # one name less is taken
+
+
+def test_what_is_tried_is_written_when_it_was_shown_and_confirmed(open_page, folder):
+    page = open_page()
+    before = (folder / "pack.yaml").read_text()
+    move(page, "[data-path='sections.notes.budget']", 100)
+    wait_for(page, "!document.querySelector('#changes').hidden")
+    page.click("#preview")
+    wait_for(page, "!document.querySelector('#write').hidden")
+    assert page.locator("#write-body del").all_text_contents() == ["-     budget: 60\n"]
+    assert page.locator("#write-body ins").all_text_contents() == ["+     budget: 100\n"]
+    page.click("#cancel")
+    assert page.locator("#write").is_hidden() and (folder / "pack.yaml").read_text() == before
+    page.click("#preview")
+    wait_for(page, "!document.querySelector('#write').hidden")
+    page.click("#confirm")
+    wait_for(page, "document.querySelector('#said').textContent.startsWith('Written to ')")
+    assert (folder / "pack.yaml").read_text() == before.replace("budget: 60", "budget: 100")
+    wait_for(page, "document.querySelector('[data-section=notes] .num').textContent.endsWith('/ 100')")
+    wait_for(page, "document.querySelector('#changes').hidden")
+
+
+def test_a_pack_that_changed_meanwhile_is_not_written(open_page, folder):
+    page = open_page()
+    move(page, "[data-path='sections.notes.budget']", 100)
+    wait_for(page, "!document.querySelector('#changes').hidden")
+    page.click("#preview")
+    wait_for(page, "!document.querySelector('#write').hidden")
+    newer = (folder / "pack.yaml").read_text().replace("Be kind.", "Be brave.")
+    # Written as the page asks, so that no reload can close what is shown before the click.
+    page.route("**/write", lambda route: ((folder / "pack.yaml").write_text(newer), route.continue_()), times=1)
+    page.click("#confirm")
+    wait_for(page, "document.querySelector('#changed').textContent.includes('changed meanwhile')")
+    assert (folder / "pack.yaml").read_text() == newer
+
+
+def test_what_cannot_be_written_is_said_where_it_is_asked(open_page, folder):
+    manifest = (folder / "pack.yaml").read_text()
+    (folder / "pack.yaml").write_text(manifest.replace("budget: 60", "budget: &cap 60"))
+    page = open_page()
+    move(page, "[data-path='sections.notes.budget']", 100)
+    wait_for(page, "!document.querySelector('#changes').hidden")
+    page.click("#preview")
+    wait_for(page, "document.querySelector('#changed').textContent.includes('PC0668')")
+    assert page.locator("#write").is_hidden()
+
+
+def test_another_pack_stands_beside(open_page, folder, tmp_path_factory):
+    old = copy_pack(folder, tmp_path_factory.mktemp("old"), "Be kind.", "Be good.")
+    page = open_page(against={"HEAD:pack": str(old)})
+    page.select_option("#beside", label="HEAD:pack")
+    wait_for(page, "document.querySelector('#other').textContent.includes('Be good.')")
+    wait_for(page, "!document.querySelector('#difference').hidden")
+    page.click("#difference summary >> nth=0")
+    assert page.locator("#difference del").first.text_content() == "good"
+    assert page.locator("#difference ins").first.text_content() == "kind"
+    (old / "pack.yaml").write_text("promptc: 1\nnamed: x\n")
+    wait_for(page, "document.querySelector('#other').textContent.includes('named')")
+
+
+def copy_pack(folder, to, old, new):
+    for name in ("pack.yaml", "state.schema.json"):
+        (to / name).write_text((folder / name).read_text().replace(old, new))
+    return to
+
+
+def test_two_prompts_stand_side_by_side(open_page, folder):
+    page = open_page()
+    page.select_option("#beside", label=str(folder / "short.json"))
+    wait_for(page, "!document.querySelector('#difference').hidden")
+    assert "One note." in page.locator("#other").inner_text()
+    assert "long.json log 1.0.0, " in page.locator("#prompt .which").inner_text()
+    assert "short.json log 1.0.0, " in page.locator("#other .which").inner_text()
+    assert "notes" in page.locator("#difference-body").inner_text()
+
+
+def test_hostile_texts_are_texts(open_page, folder):
+    write_state(folder, "hostile", notes=list(HOSTILE), names=["</del><script>window.hacked = 1</script>"] * 30)
+    manifest = (folder / "pack.yaml").read_text()
+    (folder / "pack.yaml").write_text(
+        manifest.replace("Be kind.", "<img src=x onerror=window.hacked=1>").replace("budget: 60", "budget: 600")
+    )
+    page = open_page(str(folder / "hostile.json"))
+    assert page.evaluate(STANDS) == Pack.load(folder).render((folder / "hostile.json").read_bytes()).text
+    page.locator("#prompt [data-section=notes] .line").first.click()
+    wait_for(page, "!document.querySelector('#trace').hidden")
+    (folder / "pack.yaml").write_text(manifest.replace("Be kind.", "{{ state['<img src=x onerror=window.hacked=1>'] }}"))
+    wait_for(page, "document.querySelector('#finding-body').textContent.includes('onerror')")
+    assert page.evaluate("window.hacked") is None
+    assert page.evaluate("document.querySelectorAll('main img, main script, main svg, aside img, .trace img').length") == 0
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_everybody_can_use_it(open_page, scheme):
+    page = open_page(scheme=scheme)
+    page.click("#prompt .line >> nth=0")
+    move(page, "[data-path='sections.notes.budget']", 50)
+    wait_for(page, "!document.querySelector('#changes').hidden")
+    page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+    found = Axe().run(page)
+    assert not found.response["violations"], json.dumps(found.response["violations"], indent=1)[:4000]
+
+
+@pytest.mark.parametrize("width", [360, 800, 1920])
+def test_nothing_is_wider_than_the_window(open_page, folder, width):
+    write_state(folder, "wide", notes=["x" * 4_000, "A note."], names=["n" * 300])
+    page = open_page(str(folder / "wide.json"), size=(width, 900))
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    for selector in ("#shown", "#prompt", "#sections"):
+        box = page.locator(selector).bounding_box()
+        assert box["x"] >= 0 and box["x"] + box["width"] <= width
+
+
+def test_the_turns_of_a_session_and_their_reuse_are_a_strip(open_page, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    page = open_page("helpdesk/long_session", pack="packs/helpdesk")
+    wait_for(page, "document.querySelectorAll('.turn').length === 4")
+    page.click(".turn >> nth=2")
+    wait_for(page, "document.querySelectorAll('.turn')[2].getAttribute('aria-current') === 'true'")
+    assert "%" in page.locator(".turn >> nth=2").inner_text()
+
+
+def test_a_pending_golden_is_accepted_or_rejected(open_page, folder):
+    for name in ("first", "second"):
+        case = folder / "cases" / name
+        case.mkdir(parents=True)
+        (case / "case.yaml").write_text("title: a case\nstate: ../../short.json\ngolden: [text]\n")
+        (case / "golden.txt").write_text("Be rude.\n")
+        (case / "golden.txt.new").write_text("Be kind.\n<img src=x onerror=window.hacked=1>\n")
+    page = open_page(str(folder / "cases"))
+    wait_for(page, "document.querySelectorAll('.golden').length === 2")
+    assert page.locator(".golden del").first.text_content() == "rude."
+    page.click(".golden >> nth=0 >> text=Accept")
+    wait_for(page, "document.querySelectorAll('.golden').length === 1")
+    # Written as the page asks, so that no reload can show the new text before the click.
+    newer = folder / "cases" / "second" / "golden.txt.new"
+    page.route("**/golden", lambda route: (newer.write_text("Be what nobody has seen.\n"), route.continue_()), times=1)
+    page.click(".golden >> text=Accept")
+    wait_for(page, "document.querySelector('#golden-said').textContent.includes('changed meanwhile')")
+    wait_for(page, "document.querySelector('#golden-body').textContent.includes('nobody has seen')")
+    page.click(".golden >> text=Reject")
+    wait_for(page, "document.querySelector('#goldens').hidden")
+    assert (folder / "cases" / "first" / "golden.txt").read_text().startswith("Be kind.")
+    assert (folder / "cases" / "second" / "golden.txt").read_text() == "Be rude.\n"
+    assert not list(folder.glob("cases/*/*.new")) and page.evaluate("window.hacked") is None
+
+
+def test_a_file_that_an_editor_replaces_is_followed(open_page, folder):
+    page = open_page()
+    for text in ("The first tide.", "The second tide.", "The third tide."):
+        write_state(folder, "newer", notes=[text])
+        (folder / "newer.json").replace(folder / "long.json")
+        wait_for(page, f"document.querySelector('#prompt').textContent.includes('{text}')")
+
+
+def test_what_was_read_elsewhere_is_followed(open_page, folder, tmp_path_factory):
+    """The state of a case beside the pack, and a template that is not there yet."""
+    elsewhere = tmp_path_factory.mktemp("repository")
+    for name in ("packs/log", "fixtures/log/one", "fixtures/log/base"):
+        (elsewhere / name).mkdir(parents=True)
+    copy_pack(folder, elsewhere / "packs/log", 'text: "Be kind."', "template: rules.md")
+    (elsewhere / "packs/log/rules.md").write_text("Be kind.\n")
+    (elsewhere / "fixtures/log/one/case.yaml").write_text("title: a case\nstate: ../base/state.json\nexpect: {exit: 0}\n")
+    write_state(elsewhere / "fixtures/log/base", "state", notes=["The first tide."])
+    page = open_page(str(elsewhere / "fixtures"), pack=elsewhere / "packs/log")
+    write_state(elsewhere / "fixtures/log/base", "state", notes=["The second tide."])
+    wait_for(page, "document.querySelector('#prompt').textContent.includes('The second tide.')")
+    (elsewhere / "packs/log/rules.md").unlink()
+    wait_for(page, "document.querySelector('#finding-body').textContent.includes('rules.md')")
+    (elsewhere / "packs/log/rules.md").write_text("Be brave.\n")
+    wait_for(page, "document.querySelector('#prompt').textContent.includes('Be brave.')")
