@@ -114,6 +114,25 @@ def test_a_click_on_a_line_tells_template_and_state_key(open_page):
     assert "Be kind." in page.locator("#trace-body").inner_text()
 
 
+def test_a_line_stays_chosen_when_the_page_is_drawn_again(open_page, folder):
+    page = open_page()
+    settle(page)
+    for _ in range(3):
+        page.keyboard.press("j")
+    chosen = page.evaluate("document.querySelector('.line.now').textContent")
+    manifest = (folder / "pack.yaml").read_text()
+    (folder / "pack.yaml").write_text(manifest.replace("Be kind.", "Be brave."))
+    wait_for(page, "document.querySelector('#prompt').textContent.includes('Be brave.')")
+    assert page.evaluate("document.querySelector('.line.now').textContent") == chosen
+    page.keyboard.press("k")
+    page.keyboard.press("k")
+    (folder / "pack.yaml").write_text(manifest)
+    wait_for(page, "document.querySelector('#prompt').textContent.includes('Be kind.')")
+    page.keyboard.press("Enter")
+    wait_for(page, "!document.querySelector('#trace').hidden")
+    assert "Be kind." in page.locator("#trace-body").inner_text()
+
+
 def test_a_saved_file_changes_the_page(open_page, folder):
     page = open_page()
     manifest = (folder / "pack.yaml").read_text()

@@ -381,9 +381,9 @@ function moveNotch(to) {
 // --- the prompt ---
 
 function drawPrompts() {
-  if (line) line.classList.remove("now");
-  line = null;
+  const place = line ? listLines().indexOf(line) : -1;
   drawMessages(at("prompt"), view, stand(), !made && stand() === last());
+  if (line) markLine(line.closest("#prompt [data-message]") ? line : listLines()[place]);
   at("other").hidden = !other;
   at("prompts").className = other ? "prompts two" : "prompts";
   drawHeading(at("prompt"), at("shown"), other && view);
@@ -443,13 +443,19 @@ async function trace(node) {
 }
 
 /** What ends lines, so that a line of several pieces is one stop. */
-function moveLine(by) {
-  const lines = [...document.querySelectorAll("#prompt [data-message] .line")].filter((one) => one === line || one.textContent.endsWith("\n"));
-  if (!lines.length) return;
-  const to = Math.max(0, Math.min(lines.length - 1, (line ? lines.indexOf(line) : -1) + by));
+const listLines = () => [...document.querySelectorAll("#prompt [data-message] .line")].filter((one) => one === line || one.textContent.endsWith("\n"));
+
+/** The line that Enter asks about: it stays chosen when the page is drawn again, as its node or as what stands in its place. */
+function markLine(chosen) {
   if (line) line.classList.remove("now");
-  line = lines[to];
-  line.classList.add("now");
+  line = chosen || null;
+  if (line) line.classList.add("now");
+}
+
+function moveLine(by) {
+  const lines = listLines();
+  if (!lines.length) return;
+  markLine(lines[Math.max(0, Math.min(lines.length - 1, (line ? lines.indexOf(line) : -1) + by))]);
   line.scrollIntoView({ block: "nearest" });
 }
 
