@@ -454,8 +454,8 @@ class ValueSweep:
     """The points in rising order of their values.
 
     `own` is the render of the pack itself; its value is None if the pack's value is not a whole number, as `written` shows. `knee` is the
-    least value from which on the subject has everything that it has at the last value. It is None if only the last value reaches that, or if
-    another value keeps more.
+    least value from which on the subject has everything that it has at the last value. It is None if only the last value reaches that, or
+    if another value keeps more.
     """
 
     path: str

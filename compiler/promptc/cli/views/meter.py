@@ -36,7 +36,7 @@ from promptc.passes.fit.result import Applied
 from promptc.pipeline import Outcome
 
 _PICTURE, _MARGIN, _FONT, _LINE = 860, 22, 13, 19
-"""Of the picture, in its own units; a character is `_CELL` tenths of one wide."""
+"""The sizes of the picture in its own units. A character is `_CELL` tenths of a unit wide."""
 
 _CELL = 78
 _CUT_WIDTH = 100
