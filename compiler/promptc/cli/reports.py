@@ -140,7 +140,7 @@ def _list_refusals(verdict: Verdict) -> list[Diagnostic]:
 def render_junit(verdicts: Sequence[Verdict], *, is_ci: bool) -> str:
     """Return a test suite for each pack, in the order of the verdicts, with a test case for each verdict.
 
-    A broken case is an error. A new or obsolete golden is a failure in CI, and skipped elsewhere. A skipped case is skipped. Times are in
+    A broken case is an error. A new or obsolete verdict is a failure in CI, and skipped elsewhere. A skipped case is skipped. Times are in
     seconds.
     """
     suites: dict[str, list[Verdict]] = {}

@@ -98,10 +98,7 @@ _OPENED: list[dict[tuple[Any, ...], Pack]] = []
 
 
 def reuse_packs(work: Callable[[], int]) -> int:
-    """Call `work` and return its result. A pack that `work` opens again is reloaded.
-
-    A reload does not redo the work for unchanged files.
-    """
+    """Call `work` and return its result. A pack that `work` opens again is reloaded, which does not redo the work for unchanged files."""
     _OPENED.append({})
     try:
         return work()
@@ -120,8 +117,8 @@ def load_pack(path: str, models: str | None, tries: tuple[tuple[str, str], ...] 
 def open_pack(reporter: Reporter, path: str, request: RenderRequest, *, is_cached: bool = False) -> Pack:
     """Open the pack at `path`, from the user's cache if that is allowed and has the pack.
 
-    Use the pack in a `with` block, which caches new results. A pack with tried values is compiled anew, with the counts kept, and remarks on
-    it are reported.
+    Use the pack in a `with` block, which caches new results. A pack with tried values is compiled anew, with the counts kept, and remarks
+    on it are reported.
     """
     pack = load_pack(path, request.models, request.tries, open_cache() if is_cached else None)
     if request.tries:

@@ -131,8 +131,8 @@ class CaseShell:
     def run_command(self, case: Case, there: CaseEnvironment) -> CaseOutcome:
         """Run the case's command line, and return its exit code, its findings and its output.
 
-        The command sees none of the caller's variables but those that every program needs. Raises `CaseError` (PC0750, PC0751) for a command
-        that a case must not run.
+        The command sees none of the caller's variables but those that every program needs. Raises `CaseError` (PC0750, PC0751) for a
+        command that a case must not run.
         """
         with _hiding_variables(case.given.get("environment", {})):
             return self._run(partial(run_judged, case.asked, judge=CommandJudge(case, there)))
@@ -153,8 +153,9 @@ class CaseShell:
     def apply(self, pack: Pack, state: bytes, case: Case, answers: Mapping[str, str], name: str) -> CaseOutcome:
         """Run the operation of the case on a state that findings call `name`.
 
-        In the outcome, `text` is the operation's message, `messages` are the messages of its requests, each with the name of its ask, `state` is
-        the new state, and `archive` the bytes of its archive files, one after another. Raises `PromptcError` if the operation fails.
+        In the outcome, `text` is the operation's message, and `messages` are the messages of its requests, each with the name of its ask.
+        `state` is the new state, and `archive` the bytes of its archive files, one after another. Raises `PromptcError` if the operation
+        fails.
         """
         operation, args = case.asked["operation"], case.asked.get("args", {})
         done = run_operation(pack, state, operation, args, answers, name=name)
@@ -175,7 +176,7 @@ class CaseShell:
 
 
 class _Recorder(Reporter):
-    """A reporter that keeps findings and prints nothing."""
+    """A reporter that collects findings instead of printing them to standard error."""
 
     found: list[Diagnostic]
 
