@@ -127,7 +127,10 @@ def open_pack(reporter: Reporter, path: str, request: RenderRequest, *, is_cache
 
 
 def load_state_file(pack: Pack, name: str, request: RenderRequest) -> State:
-    """Load the state in the file `name` (`-` for standard input) with the changes of `--set`. Raises `DiskError` (PC0724)."""
+    """Load the state in the file `name` (`-` for standard input) with the changes of `--set`.
+
+    Raises `DiskError` (PC0724) if the file cannot be read.
+    """
     shown = "stdin" if name == STDIN else name
     return pack.load_state(_read(name, f"the state `{name}`", "a JSON file", MAX_STATE_BYTES, read_given), shown, changes=request.changes)
 

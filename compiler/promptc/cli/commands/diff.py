@@ -145,8 +145,8 @@ def _list_others(sides: tuple[Compared, Compared], states: tuple[str, ...], pack
 class Compared:
     """One side of the comparison.
 
-    `name` is the name on the command line. `path` is its path in the folder `root` (None for the working folder). `content` is the content of
-    standard input, if the side is read from there.
+    `name` is the name on the command line. `path` is its path in the folder `root` (None for the working folder). `content` is the
+    content of standard input, if the side is read from there.
     """
 
     name: str
@@ -178,8 +178,8 @@ def read_compared(
 ) -> Side:
     """Return the prompt of a side. `other` is the state for a pack, or the pack for a state.
 
-    `piped` is the content of standard input, if `other` is read from there. A state or a pack is looked up in a revision only if it is named
-    with that revision. Results from a revision are not cached. Raises `FitError` if the content does not fit.
+    `piped` is the content of standard input, if `other` is read from there. A state or a pack is looked up in a revision only if it is
+    named with that revision. Results from a revision are not cached. Raises `FitError` if the content does not fit.
     """
     if one.kind == "prompt":
         return _read_text(one.content) if one.content is not None else _read_prompt(Path(one.root or "", one.path))
