@@ -136,9 +136,9 @@ class FiguresView:
 class SessionView:
     """The whole account of a session.
 
-    `reuse` is the share, in per cent, of the tokens from the second turn on that begin as the turn before; `least` is the worst turn's share.
-    `cost` is in per cent of the same session without a cache, or None if no price is known. `without` has the figures of the session without
-    the `tried` values. It is None if nothing is tried, or if the session cannot be rendered without it.
+    `reuse` is the share, in per cent, of the tokens from the second turn on that begin as the turn before. `least` is the worst turn's
+    share. `cost` is in per cent of the same session without a cache, or None if no price is known. `without` has the figures of the
+    session without the `tried` values. It is None if nothing is tried, or if the session cannot be rendered without those values.
     """
 
     pack: str

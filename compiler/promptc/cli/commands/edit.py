@@ -151,8 +151,8 @@ def _sum_up(files: Sequence[str], changed: Sequence[str], *, is_dry: bool) -> st
 class TuneView:
     """The effect of the budgets of a pack on the prompts of many states.
 
-    `left_out` are the names of states that the pack refuses. `unfit` is the number of prompts that do not fit. `suggestion` is None if there
-    are too few states to judge by; if `is_tried`, it has the values of the user.
+    `left_out` are the names of states that the pack refuses. `unfit` is the number of prompts that do not fit. `suggestion` is None if
+    there are too few states to judge by; if `is_tried`, it has the values of the user.
     """
 
     pack: str

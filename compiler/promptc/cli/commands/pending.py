@@ -244,9 +244,9 @@ def reject_command(reporter: Reporter, patterns: tuple[str, ...], is_all: bool, 
 def choose_pending(patterns: Sequence[str], *, folder: str | None, only: str | None) -> list[PendingGolden]:
     """Return the pending goldens that the patterns select, in order; all without patterns.
 
-    `only` keeps those that are `new` or `changed`. A pattern is a path of a golden or of a folder with goldens, or else the name of a case or
-    of a golden in a case, or else a glob for either. Raises `UsageError` (PC0943) for a pattern that selects nothing, and for a name that
-    several folders have.
+    `only` keeps those that are `new` or `changed`. A pattern is a path of a golden or of a folder with goldens, or else the name of a
+    case or of a golden in a case, or else a glob for either. Raises `UsageError` (PC0943) for a pattern that selects nothing, and for a
+    name that cases in several folders have.
     """
     found = _list(folder or _HERE, only)
     if not patterns:
@@ -335,8 +335,8 @@ def resolve_pending(
 ) -> int:
     """Settle each golden, report the outcome, and return the exit code.
 
-    A golden that cannot be settled, or that an interrupt leaves over, is named and stays pending; it does not keep the others from being
-    settled. The code is 4 if a file could not be read or written, or else 1 if a golden is stale.
+    A golden that cannot be settled, or that is left over after an interrupt, is named and stays pending. The others are settled all the
+    same. The code is 4 if a file could not be read or written, or else 1 if a golden is stale.
     """
     failed: list[PendingGolden] = []
     found: list[Diagnostic] = []
