@@ -335,8 +335,9 @@ def resolve_pending(
 ) -> int:
     """Settle each golden, report the outcome, and return the exit code.
 
-    A golden that cannot be settled, or that is left over after an interrupt, is named and stays pending. The others are settled all the
-    same. The code is 4 if a file could not be read or written, or else 1 if a golden is stale.
+    A golden that cannot be settled stays pending, and does not keep the others from being settled. After an interrupt, the rest stay
+    pending, too, and the interrupt is raised again. All that stay pending are named. The code is 4 if a file could not be read or
+    written, or else 1 if a golden is stale.
     """
     failed: list[PendingGolden] = []
     found: list[Diagnostic] = []
