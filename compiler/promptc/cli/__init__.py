@@ -1,6 +1,7 @@
-"""The command `promptc`: `main` runs a command line, `commands` are the commands, `views` how results look on a terminal.
+"""The command `promptc`: `main` runs a command line, `commands` has the commands, `views` shows results on a terminal.
 
-`options` states what a render is asked and reads it without click, `group` is all that click sees; `shell` does what cases ask for.
+`options` declares the options of a render and reads them without click, and `group` has everything that click sees. `shell` runs what
+cases call for.
 
 Public: `findings`, `main`, `shell`, `terminal`, `views`.
 """

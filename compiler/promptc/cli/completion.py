@@ -1,8 +1,8 @@
-"""Completion with the Tab key: the scripts of four shells, what they ask, and the values that a pack, its state or its cases offer.
+"""Completion with the Tab key: the scripts of four shells, their protocol, and the values that a pack, its state or its cases offer.
 
-A script runs `promptc` with `_PROMPTC_COMPLETE` set to its shell, and reads lines of `KIND<tab>VALUE<tab>HELP`. KIND is `plain`; `open`,
-where more follows at once; or `file` and `dir`, which the shell completes itself. Only files are read, and nothing of a pack is run. A pack
-with a mistake offers nothing: this is no place for messages.
+A script runs `promptc` with `_PROMPTC_COMPLETE` set to its shell, and reads lines of `KIND<tab>VALUE<tab>HELP`. KIND is `plain`, `open`
+for a value that continues, or `file` or `dir`, which the shell completes itself. Completion only reads files, and runs nothing of a pack.
+A pack with a mistake offers no values, because completion cannot show messages.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from promptc.model.state import Node
 _VARIABLE = "_PROMPTC_COMPLETE"
 _LINE, _WORDS, _WORD = "_PROMPTC_LINE", "_PROMPTC_WORDS", "_PROMPTC_WORD"
 _SAFE = re.compile(r"[\w./=~+:@%-]+")
-"""No other value is offered: a name from a stranger's file must not mean anything to a shell."""
+"""The values that may be offered: a name from someone else's file must not have a meaning in a shell."""
 
 _BREAKS = "=:"
-"""Where bash ends a word, and the others do not."""
+"""The characters at which bash, unlike the other shells, ends a word."""
 
 _MOST_STATE = 1_000_000
 _MOST = 500
@@ -40,14 +40,14 @@ _DEEPEST = 32
 _CASES = ("fixtures", "packs")
 
 Offer = tuple[str, str]
-"""A value, and what it is. A value that ends in `=` or `/` goes on."""
+"""A value and its description. A value that ends in `=` or `/` continues."""
 
 
-# --- what a shell asks ---
+# --- the protocol ---
 
 
 def answer_shell(group: click.Group, shell: str) -> int:
-    """Prints what the shell may offer for the words in its variables: nothing for a command line that nobody can read."""
+    """Print the completions for the words in the shell's variables; nothing for an invalid command line. Returns 0."""
     words, word, current = _read_words(shell)
     try:
         items = _Completer(group, {"obj": words[1:]}, "promptc", _VARIABLE).get_completions(words[1:], word)
@@ -59,7 +59,7 @@ def answer_shell(group: click.Group, shell: str) -> int:
 
 
 def _read_words(shell: str) -> tuple[list[str], str, str]:
-    """The words before the one to complete, that word, and how much of it the shell takes for the word."""
+    """Return the words before the word to complete, that word, and the part of it that the shell treats as the word."""
     if shell != "bash":
         word = os.environ.get(_WORD, "")
         return os.environ.get(_WORDS, "").split("\n"), word, word
@@ -71,10 +71,10 @@ def _read_words(shell: str) -> tuple[list[str], str, str]:
 
 
 class _Completer(ShellComplete):
-    """The values of `--name=value` are offered as the whole word, as shells have it."""
+    """A completer that offers the values of `--name=value` as whole words, as shells expect."""
 
     def get_completions(self, args: list[str], incomplete: str) -> list[CompletionItem]:
-        """As the library does it."""
+        """Return click's completions, with the option's name before the values of `--name=value`."""
         name, equals, _ = incomplete.partition("=")
         lead = f"{name}=" if equals and name.startswith("--") else ""
         items = super().get_completions(args, incomplete)
@@ -94,11 +94,11 @@ def _render(item: CompletionItem, cut: int) -> str:
     return f"{item.type}\t{str(item.value)[cut:]}\t{help}\n"
 
 
-# --- what is offered ---
+# --- the offers ---
 
 
 def list_values(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """The values that `param` may have, as far as the files that are named already tell; and files, where it may be one."""
+    """Return the possible values of `param`, from the files that the line names so far; and files, if it can be a file."""
     try:
         named = _parse_again(ctx) if isinstance(param, click.Option) else ctx
         begun = incomplete.upper() if param.name == "code" else incomplete
@@ -110,7 +110,7 @@ def list_values(ctx: click.Context, param: click.Parameter, incomplete: str) -> 
 
 
 def _parse_again(ctx: click.Context) -> click.Context:
-    """The context without the option that has no value yet: the library reads no argument of a line that ends in one."""
+    """Parse the line without an option that has no value yet: click reads no arguments of a line that ends in one."""
     words = list(ctx.obj)
     for name in ctx.command_path.split()[1:]:
         words = words[words.index(name) + 1 :]
@@ -119,7 +119,7 @@ def _parse_again(ctx: click.Context) -> click.Context:
 
 
 def _iter_fitting(offers: Iterable[Offer], incomplete: str) -> Iterator[Offer]:
-    """Those that begin like that, up to their next `/`: the names of thousands of cases are offered folder by folder."""
+    """Yield the offers that begin with `incomplete`, up to their next `/`: thousands of cases are offered folder by folder."""
     met: set[str] = set()
     for value, what in offers:
         if not value.startswith(incomplete) or not _SAFE.fullmatch(value):
@@ -134,7 +134,7 @@ def _iter_fitting(offers: Iterable[Offer], incomplete: str) -> Iterator[Offer]:
 
 
 def _read_pack(ctx: click.Context) -> Node:
-    """The manifest of the pack that the command line names, be it for its cases, else of the folder it is called in."""
+    """Return the manifest of the pack that the line names (as PACK or CASES), or of the current folder."""
     return load_manifest(Path(ctx.params.get("pack") or next(iter(ctx.params.get("cases") or ()), ".")))
 
 
@@ -166,13 +166,13 @@ def _iter_indexes(ctx: click.Context) -> Iterator[Offer]:
 
 
 def _iter_stores(ctx: click.Context) -> Iterator[Offer]:
-    """`--store NAME` of `promptc segments`, `--store NAME=URL` of a render."""
+    """Yield values of `--store`: NAME for `promptc segments`, NAME=URL for a render."""
     is_name = "url" in ctx.params
     yield from ((name if is_name else f"{name}=", what) for name, what in _iter_keys(ctx, "stores", "store"))
 
 
 def _iter_operations(ctx: click.Context) -> Iterator[Offer]:
-    """Where none stands yet."""
+    """Yield the operations, unless the line already has one or needs none."""
     if ctx.params.get("words") or ctx.params.get("answered") or ctx.params.get("is_list") or ctx.params.get("restore"):
         return
     operations = _read_pack(ctx).get("operations")
@@ -181,7 +181,7 @@ def _iter_operations(ctx: click.Context) -> Iterator[Offer]:
 
 
 def _iter_of_operation(ctx: click.Context, key: str, ending: str) -> Iterator[Offer]:
-    """The arguments or the questions of the operation that is named; of all, where none is."""
+    """Yield the arguments or questions of the operation that the line names, or of all operations."""
     given = [*(ctx.params.get("words") or ()), *(ctx.params.get("answered") or ())][:1]
     operations = _read_pack(ctx).get("operations")
     for name, node in operations.items() if operations is not None else ():
@@ -191,7 +191,7 @@ def _iter_of_operation(ctx: click.Context, key: str, ending: str) -> Iterator[Of
 
 
 def _iter_case_names(_: click.Context) -> Iterator[Offer]:
-    """The names of cases in `fixtures` and `packs`, or of the pack in which one is."""
+    """Yield the names of cases in `fixtures` and `packs`, or of the pack in the current folder."""
     from promptc.golden.cases.confine import choose_root, name_case
     from promptc.golden.cases.discover import iter_cases
 
@@ -207,7 +207,7 @@ def _iter_pending(_: click.Context) -> Iterator[Offer]:
 
 
 def _list_places() -> list[str]:
-    """Never all of a folder that may be a home: it would take too long."""
+    """Return the folders to search. Never a folder that may be a home folder, which would take too long."""
     found = [name for name in _CASES if Path(name).is_dir()]
     return found or (["."] if Path(MANIFEST).is_file() else [])
 
@@ -224,7 +224,7 @@ def _iter_models(_: click.Context) -> Iterator[Offer]:
 
 
 def _iter_commands(ctx: click.Context) -> Iterator[Offer]:
-    """Those of promptc, or of the group that is named."""
+    """Yield the commands of promptc, or of the group that the line names."""
     found: click.Command | None = ctx.find_root().command
     for word in ctx.params.get("asked") or ():
         found = found.get_command(ctx, word) if isinstance(found, click.Group) else None
@@ -236,7 +236,7 @@ def _iter_commands(ctx: click.Context) -> Iterator[Offer]:
 
 
 def _iter_pointers(ctx: click.Context) -> Iterator[Offer]:
-    """JSON pointers of what a state holds: by its schema, then by the state itself, where it is a small file."""
+    """Yield JSON pointers into a state: from its schema, then from the state itself if it is a small file."""
     manifest = _read_pack(ctx)
     state, met = manifest.get("state"), set[str]()
     node = state.get("schema") if state is not None else None
@@ -262,7 +262,7 @@ def _iter_schema(schema: Any, whole: Any, pointer: str, depth: int) -> Iterator[
 
 
 def _follow(schema: Any, whole: Any) -> Mapping[str, Any]:
-    """A schema, or the one in the same file that it refers to."""
+    """Return a schema, or the schema in the same file that it refers to."""
     found = schema
     for _ in range(_DEEPEST):
         reference = found.get("$ref") if isinstance(found, Mapping) else None
@@ -275,7 +275,7 @@ def _follow(schema: Any, whole: Any) -> Mapping[str, Any]:
 
 
 def _read_state(path: str) -> Any:
-    """None for a pipe, which can be read only once, and for what is too long or no JSON."""
+    """Return the state, or None for a pipe (which can be read only once), a long file, or a file that is not JSON."""
     try:
         return load_json(read_given(path, _MOST_STATE), path).value if Path(path).is_file() else None
     except (PromptcError, OSError, ValueError):
@@ -316,7 +316,7 @@ _OFFERS: Mapping[str, Callable[[click.Context], Iterable[Offer]]] = {
     **dict.fromkeys(("model", "names"), _iter_models),
     "asked": _iter_commands,
 }
-"""By click's names of options and arguments."""
+"""The sources of values, by click's names of options and arguments."""
 
 _OR_FILES = frozenset(("words", "answered", "cases", "shown", "tuned", "patterns"))
 
@@ -409,4 +409,4 @@ Register-ArgumentCompleter -Native -CommandName promptc -ScriptBlock {
 }
 """
 SCRIPTS: Mapping[str, str] = {"bash": _BASH, "zsh": _ZSH, "fish": _FISH, "powershell": _POWERSHELL}
-"""PowerShell completes files itself, where it is offered nothing."""
+"""The scripts of the shells. PowerShell completes files itself if it is offered nothing."""

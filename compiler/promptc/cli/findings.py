@@ -1,4 +1,4 @@
-"""Findings as text for people and as JSON for programs: a `Reporter` prints them as the settings say, on standard error."""
+"""Findings as text for people and as JSON for programs. A `Reporter` prints them to standard error, as the settings say."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ _INDENT = "    "
 _SHOWN = 100
 _BEFORE = 60
 _LONGEST = 400
-"""Characters of an excerpt; a longer line is cut."""
+"""The most characters of an excerpt; a longer line is cut."""
 
 
 @frozen
 class Reporter:
-    """Prints on standard error, in the colours and the shape that were asked for."""
+    """Prints findings to standard error, in the colours and the format that the settings choose."""
 
     settings: Settings = field(default_factory=Settings)
 
     def report(self, found: Iterable[Diagnostic]) -> None:
-        """Prints the findings; with `--quiet` only errors."""
+        """Print the findings; with `--quiet`, only the errors."""
         shown = [one for one in found if one.level == "error" or not self.settings.is_quiet]
         if not shown:
             return
@@ -39,17 +39,17 @@ class Reporter:
             write_stderr(render_diagnostics(shown, self.choose_paint(sys.stderr)))
 
     def render(self, found: Iterable[Diagnostic]) -> str:
-        """The findings as text, for a report on standard output that they are a part of; warnings too, whatever `--quiet` says."""
+        """Return the findings as text for a report on standard output. Includes warnings even with `--quiet`."""
 
         return render_diagnostics(found, self.choose_paint(sys.stdout))
 
     def say(self, text: str) -> None:
-        """Prints what no program reads: not with `--quiet`, nor among JSON."""
+        """Print a message that no program reads. Print nothing with `--quiet` or if findings are JSON."""
         if not self.settings.is_quiet and self.settings.diagnostics == "text":
             write_stderr(text)
 
     def choose_paint(self, stream: IO[str] | None) -> Paint:
-        """Colours for a stream: as `--color` says, else for a terminal that wants them."""
+        """Return the colours for a stream: as `--color` says; for `auto`, on if the stream is a terminal that accepts colours."""
         if self.settings.color != "auto":
             return Paint(self.settings.color == "always")
         is_wanted = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
@@ -57,23 +57,26 @@ class Reporter:
 
 
 def render_diagnostics(found: Iterable[Diagnostic], paint: Paint = PLAIN) -> str:
-    """One finding after the other, in the given order; empty for none.
+    """Return the findings as text, in the given order; empty if there are none.
 
-    Each reads `file:line:column: PC0201 message` (`warning:` or `note:` before the message of what is no error), then the line it is
-    about with a caret, and what would mend it. Control characters of files and messages are shown escaped, passwords in URLs are not shown.
+    Each finding reads `file:line:column: PC0201 message`, with `warning:` or `note:` before the message if it is not an error. Its source
+    line with a caret and its help follow. Control characters of files and messages are escaped, and passwords in URLs are hidden.
     """
     return "".join(f"{line}\n" for one in found for line in _render_lines(hide_secrets(one), paint))
 
 
 def render_diagnostics_json(found: Iterable[Diagnostic]) -> str:
-    """One JSON object a line, as `describe_diagnostic` gives it."""
+    """Return the findings as JSON lines, one object of `describe_diagnostic` a line."""
     import json
 
     return "".join(json.dumps(describe_diagnostic(one), ensure_ascii=True) + "\n" for one in found)
 
 
 def describe_diagnostic(found: Diagnostic) -> dict[str, Any]:
-    """A finding as plain data; `file`, `line` and `column` are null for one without a place. Passwords in URLs are not shown."""
+    """Return a finding as plain data, without the passwords of URLs.
+
+    `file`, `line` and `column` are None if the finding has no place.
+    """
     found = hide_secrets(found)
     span = found.span
     return {
@@ -88,7 +91,7 @@ def describe_diagnostic(found: Diagnostic) -> dict[str, Any]:
 
 
 def hide_secrets(found: Diagnostic) -> Diagnostic:
-    """The finding without the passwords of URLs that its texts hold."""
+    """Return the finding with the passwords of URLs in its texts hidden."""
     span = found.span
     if span is not None:
         cut = len(span.excerpt) >= _LONGEST
@@ -109,7 +112,7 @@ def _render_lines(found: Diagnostic, paint: Paint) -> list[str]:
 
 
 def _render_excerpt(span: Span, paint: Paint) -> list[str]:
-    """The line and a caret under its column; nothing where the excerpt does not reach that far."""
+    """Return the source line and a caret under its column; empty if the excerpt is blank or does not reach the column."""
     before = span.column - 1 - span.skipped
     if not span.excerpt.strip() or before > len(span.excerpt):
         return []

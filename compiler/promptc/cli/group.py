@@ -1,6 +1,6 @@
-"""The commands for click: the group, whose modules are loaded when a command is called, how help reads, and options made from tables.
+"""The commands as click sees them: a group that imports a module when its command is called, the layout of help, and options from tables.
 
-`take` and `take_request` give a command the options of `promptc.cli.options`; `describe_usage` words what click refuses.
+`take` and `take_request` add the options of `promptc.cli.options` to a command; `describe_usage` words the errors of click.
 """
 
 from __future__ import annotations
@@ -76,16 +76,16 @@ _HOMES = {
     **dict.fromkeys(("accept", "reject", "prune", "review"), "pending"),
     **dict.fromkeys(("init", "map", "rule", "schema", "completion", "help", "models"), "pack_info"),
 }
-"""The modules of commands that stand in another's."""
+"""The modules of the commands that share the module of another command."""
 
 JUDGE = "promptc.judge"
-"""Under this name a context may hold what is called with that of a command before it is run, and raises where it may not be."""
+"""The key of a context's `meta` for a function that is called with the context of a command before it runs; it raises to refuse it."""
 
 RUN_AGAIN = "promptc.run_again"
-"""Under this name a context holds what is called with that of a command, and with what runs it, where `--watch` was given."""
+"""The key of a context's `meta` for the function that runs a command with `--watch`, given the context and the run."""
 
 CHANGED = "promptc.changed"
-"""Under this name a context holds the paths whose change made a command run again."""
+"""The key of a context's `meta` for the paths whose change made the command run again."""
 
 _CONTEXT = {"terminal_width": 80, "max_content_width": 80}
 _HELP = ("-h", "--help")
@@ -121,7 +121,7 @@ _ARGUMENTS = {
     "asked": "A command, for example render or index build.",
 }
 LATER = frozenset(("doctor",))
-"""Commands that docs/contract.md names among those that are not there yet."""
+"""The commands that docs/contract.md lists as not yet available."""
 
 MEANT = {
     **dict.fromkeys(("compile", "build", "prompt", "generate"), "render"),
@@ -133,21 +133,21 @@ MEANT = {
     **dict.fromkeys(("why", "meter", "inspect"), "explain"),
     "version": "promptc --version",
 }
-"""What other tools call our commands."""
+"""The commands that other tools' names mean."""
 
 _ALIKE = 0.8
-"""How alike a command must be to be meant: `tune` is not `prune`."""
+"""The similarity that a known command needs to be suggested: `tune` is not `prune`."""
 
 
 def complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[Any]:
-    """Completes what a pack, a state or a folder of cases may offer. It is loaded when a shell asks."""
+    """Complete a value that a pack, a state or a folder of cases offers. The completion module is imported only when a shell asks."""
     from promptc.cli.completion import list_values
 
     return list_values(ctx, param, incomplete)
 
 
 def choose_pack_here(asked: str) -> str:
-    """The current folder, for a command `asked` without a pack. `UsageError` (PC0720) where it has no manifest."""
+    """Return the current folder for the command `asked`, which names no pack. Raises `UsageError` (PC0720) if it has no manifest."""
     if not Path(MANIFEST).is_file():
         help = f"name a pack, for example `{asked} my-pack`, or change to the folder of one"
         raise UsageError([Diagnostic("PC0720", f"no pack is named, and the current folder has no `{MANIFEST}`", help=help)])
@@ -163,7 +163,7 @@ def _choose_pack(ctx: click.Context, param: click.Parameter, given: Any) -> Any:
 
 PACK = click.argument("pack", type=click.Path())
 PACK_OR_HERE = click.argument("pack", metavar="[PACK]", required=False, type=click.Path(), callback=_choose_pack)
-"""Where the pack may be the only argument, the current folder stands for one that is not named."""
+"""A pack that may be omitted if it is the only argument; the default is the current folder."""
 
 PACKS_OR_HERE = click.argument("packs", metavar="[PACK]...", nargs=-1, type=click.Path(), callback=_choose_pack)
 FILES_OR_HERE = click.argument("files", metavar="[FILE]...", nargs=-1, type=click.Path(allow_dash=True), callback=_choose_pack)
@@ -177,7 +177,7 @@ ARG = click.option(
 
 
 def take(*options: OptionSpec) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Makes options of a table those of a command, which is given their values by their keys."""
+    """Return a decorator that adds options of a table to a command. The command receives their values by their keys."""
 
     def add(function: Callable[..., Any]) -> Callable[..., Any]:
         for option in reversed(options):
@@ -188,7 +188,7 @@ def take(*options: OptionSpec) -> Callable[[Callable[..., Any]], Callable[..., A
 
 
 def take_request(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds the options of a render; the function is given what they ask for as `request`."""
+    """Add the options of a render to a command, which receives their values as `request`."""
 
     @wraps(function)
     def call(*arguments: Any, **given: Any) -> Any:
@@ -199,7 +199,7 @@ def take_request(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def read_count(ctx: click.Context, param: click.Parameter, given: str | None) -> int | None:
-    """Reads a whole number from 1, or none where none was given."""
+    """Parse a whole number from 1, or return None if none is given."""
     if given is None:
         return None
     if not is_count(given):
@@ -208,7 +208,7 @@ def read_count(ctx: click.Context, param: click.Parameter, given: str | None) ->
 
 
 def _make_settings() -> list[click.Option]:
-    """For the help and the parser alone: `read_settings` reads their values."""
+    """Return the settings as options for the help and the parser only: `read_settings` reads their values."""
     return [click.Option(_list_names(option), expose_value=False, **_describe(option)) for option in SETTINGS]
 
 
@@ -217,7 +217,7 @@ def _list_names(option: OptionSpec) -> list[str]:
 
 
 def _describe(option: OptionSpec) -> dict[str, Any]:
-    """How click is told of it."""
+    """Return the arguments that make an option in click."""
     told: dict[str, Any] = {"help": option.help, "metavar": option.metavar, "multiple": option.is_multiple}
     if option.is_declared:
         told["shell_complete"] = complete
@@ -234,15 +234,15 @@ def _describe(option: OptionSpec) -> dict[str, Any]:
 
 
 class _Helping(click.Command):
-    """Its help is asked for by the same names whatever the context: the option is made for the first one, and kept."""
+    """A command with the same help options in every context: click makes the option once and caches it."""
 
     def get_help_option_names(self, ctx: click.Context) -> list[str]:
-        """Both names."""
+        """Return the long and the short name of `--help`."""
         return list(_HELP)
 
 
 class Command(_Helping):
-    """A command whose help ends in examples, and that takes the settings every command takes."""
+    """A command with the settings that every command accepts, and with examples at the end of its help."""
 
     def __init__(self, *arguments: Any, examples: Sequence[tuple[str | None, str]] = (), **named: Any) -> None:
         named.setdefault("context_settings", _CONTEXT)
@@ -251,18 +251,18 @@ class Command(_Helping):
         self._settings = _make_settings()
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Runs it as it was read, if whoever asked for it may (`JUDGE`); with `--watch` again and again."""
+        """Run the command if the judge of the context (`JUDGE`) allows it; with `--watch`, repeatedly."""
         ctx.meta.get(JUDGE, _allow)(ctx)
         run = partial(super().invoke, ctx)
         return ctx.meta[RUN_AGAIN](ctx, run) if ctx.params.pop(WATCH.key, False) else run()
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        """Its own, the settings, then `--help`."""
+        """Return the command's own parameters, the settings, then `--help`."""
         own = super().get_params(ctx)
         return [*own[: len(self.params)], *self._settings, *own[len(self.params) :]]
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Its arguments, its own options, and the options of every command."""
+        """Write the command's arguments, its own options, and a pointer to the options of every command."""
         named = [
             (param.make_metavar(ctx).strip("[].").removesuffix("]").replace("]", ""), _describe_argument(param))
             for param in self.params
@@ -275,7 +275,7 @@ class Command(_Helping):
         _point_to_settings(formatter)
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The examples, each under what it is for."""
+        """Write the examples, each under its purpose."""
         _write_examples(self._examples, formatter)
 
 
@@ -285,8 +285,9 @@ def _describe_argument(param: click.Argument) -> str:
 
 
 class CommandGroup(_Helping, click.Group):
-    """Commands, without loading one before it is called: `commands` gives for each name what it does, `home` the module that has it as
-    `<name>_command`.
+    """A group that imports a command only when it is called.
+
+    `commands` maps each name to a summary. `home` returns the module that has the command as `<name>_command`.
     """
 
     def __init__(
@@ -299,30 +300,30 @@ class CommandGroup(_Helping, click.Group):
         self._examples = examples
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """In the order of the help."""
+        """Return the names in the order of the help."""
         return list(self._table)
 
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        """The command of that name, loaded now; None when there is none."""
+        """Import and return the command of that name, or None if there is no such command."""
         if name not in self._table:
             return None
         command: click.Command = getattr(import_module(self._home(name)), f"{name}_command")
         return command
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
-        """As the library does it, with our words for an unknown one."""
+        """Resolve a command as click does. Raises `UsageError` (PC0720) if it is unknown, with promptc's own wording."""
         if args and args[0] not in self._table and not args[0].startswith("-"):
             asked = f"{ctx.info_name} {args[0]}" if ctx.parent is not None else args[0]
             raise UsageError([refuse(asked, args[0], self._table)])
         return super().resolve_command(ctx, args)
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        """Its own, the settings, then `--help`."""
+        """Return the group's own parameters, the settings, then `--help`."""
         own = super().get_params(ctx)
         return [*own[: len(self.params)], *_make_settings(), *own[len(self.params) :]]
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[Any]:
-        """Its commands from the table, so nothing is loaded."""
+        """Complete a command from the table, without an import of the command."""
         from click.shell_completion import CompletionItem
 
         if incomplete.startswith("-"):
@@ -330,7 +331,7 @@ class CommandGroup(_Helping, click.Group):
         return [CompletionItem(name, help=what) for name, what in self._table.items() if name.startswith(incomplete)]
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Its commands from the table, so nothing is loaded. Only the first group explains the options of every command."""
+        """Write the commands from the table, without importing them. Only the top group explains the options of every command."""
         groups = GROUPS if self._table is COMMANDS else {"Commands": self._table}
         for title, commands in groups.items():
             with formatter.section(title):
@@ -341,16 +342,16 @@ class CommandGroup(_Helping, click.Group):
             _point_to_settings(formatter)
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """The examples, each under what it is for."""
+        """Write the examples, each under its purpose."""
         _write_examples(self._examples, formatter)
 
 
 def _allow(_: click.Context) -> None:
-    """For whoever types a command."""
+    """Allow every command, as for a person at a terminal."""
 
 
 def refuse(asked: str, word: str, known: Mapping[str, str] = MappingProxyType({})) -> Diagnostic:
-    """Makes the finding of a command that is not there. `word` is the part that is not among the `known` ones."""
+    """Return the finding for an unknown command. `word` is the part of it that is not among the `known` ones."""
     there = "`promptc help` lists the commands"
     if asked in LATER:
         return Diagnostic("PC0720", f"this version has no command `{asked}` yet", help=there)
@@ -371,7 +372,7 @@ def _write_options(title: str, params: Sequence[click.Parameter], ctx: click.Con
 
 
 def _point_to_settings(formatter: click.HelpFormatter) -> None:
-    """The options of every command would drown those of this one: the help of promptc explains them."""
+    """Write where the options of every command are explained; listing them here would drown the command's own."""
     with formatter.section("Global options"):
         names = ", ".join(option.name for option in SETTINGS)
         formatter.write(f"  {names}, --help: see `promptc help`.\n")
@@ -385,8 +386,10 @@ def _write_examples(examples: Sequence[tuple[str | None, str]], formatter: click
 
 
 def print_version(ctx: click.Context, param: click.Parameter, is_asked: bool) -> None:
-    """Prints promptc's version and every vocabulary's digest, or what is wrong with the table that lies there, and why nothing is
-    cached where others could write the cache; then ends.
+    """Print promptc's version and the digest of every vocabulary, then exit.
+
+    A vocabulary table that is missing or not the one that was shipped is reported in place of its digest. A line for each cache folder that
+    others can write says that the cache is off.
     """
     if is_asked and not ctx.resilient_parsing:
         write_stdout("".join(f"{line}\n" for line in _iter_lines()).encode())
@@ -446,7 +449,7 @@ def _read_digest(name: str, vocabulary: Vocabulary) -> str:
 
 
 def describe_usage(error: click.UsageError) -> Diagnostic:
-    """The finding of an unknown command or option, a missing argument or a value that does not do."""
+    """Return the finding for an unknown command or option, a missing argument or an invalid value."""
     return Diagnostic("PC0720", _word_message(error), help=_suggest_name(error) or _point_to_help(error))
 
 
@@ -470,7 +473,7 @@ def _suggest_name(error: click.UsageError) -> str:
 
 
 def _keep_guess(suggestion: str) -> str:
-    """A guess as it is; a list of what is known says less than the help."""
+    """Return a single guess, or nothing for a list of known names: the help says more than the list."""
     return suggestion if suggestion.startswith("did you mean") else ""
 
 
@@ -483,5 +486,5 @@ def _name(param: click.Parameter) -> str:
 
 
 def _soften(message: str) -> str:
-    """The library's sentence, in the manner of all findings: no capital, no full stop."""
+    """Return click's sentence in the style of all findings: no capital, no full stop."""
     return message[:1].lower() + message[1:].removesuffix(".")

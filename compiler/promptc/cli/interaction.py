@@ -1,7 +1,7 @@
-"""What happens at a terminal while a command runs.
+"""Keys, signals and progress at a terminal while a command runs.
 
-`open_keys` gives keys one by one. `end_in_order`, `hold_interrupts` and `leave_interrupts` say what interrupts and requests to end do
-meanwhile. `Progress` shows a line of progress.
+`open_keys` reads single keys. `end_in_order`, `hold_interrupts` and `leave_interrupts` control what interrupts and requests to end do in a
+block. `Progress` shows a line of progress.
 """
 
 from __future__ import annotations
@@ -37,30 +37,31 @@ _NAMED = {
     "\x1b[A": "back",
 }
 _LONGEST = 16
-"""Bytes that are read of a key at most."""
+"""The most bytes read for one key."""
 
 _RESIZED = "resized"
 
 _BAR = 24
-"""Cells of a bar."""
+"""The cells of a progress bar."""
 
 _FIRST_PAUSE = 0.5
-"""Seconds before a line of progress is drawn on a terminal."""
+"""Seconds before the first line of progress on a terminal."""
 
 _PAUSE = 0.1
-"""Seconds from there to the next time it is drawn."""
+"""Seconds between two redraws of the line on a terminal."""
 
 _NAMED_FILES = 3
-"""Changed files that are named."""
+"""The most changed files that are listed by name."""
 
 _PAUSE_ELSEWHERE = 5.0
-"""Seconds between two lines of progress where there is no terminal."""
+"""Seconds between two lines of progress without a terminal."""
 
 
 @contextlib.contextmanager
 def open_keys() -> Iterator[Callable[[], str]]:
-    """Gives `read_key`: keys come one by one and are not shown, and `resized` comes when the terminal gets another size. Afterwards the
-    terminal is as it was, also after SIGTERM.
+    """Yield a `read_key` that returns keys one by one without echo, and `resized` when the terminal changes its size.
+
+    The terminal's mode is restored afterwards, also after SIGTERM. On Windows, `resized` never comes.
     """
     if sys.platform == "win32":
         yield read_key
@@ -80,7 +81,7 @@ def open_keys() -> Iterator[Callable[[], str]]:
 
 @contextlib.contextmanager
 def _resizes() -> Iterator[int]:
-    """A file that has something to read after every change of the terminal's size."""
+    """Yield a file descriptor that becomes readable after every change of the terminal's size."""
     reading, writing = os.pipe()
     for end in (reading, writing):
         os.set_blocking(end, False)
@@ -96,8 +97,10 @@ def _resizes() -> Iterator[int]:
 
 
 def read_key(resizes: int | None = None) -> str:
-    """The key: its character, or `enter`, `space` (also page down and down) and `back` (page up and up), `q` for Ctrl-D too; empty where
-    there is no terminal any more; `resized` where the file `resizes` has something to read. Raises `KeyboardInterrupt` for Ctrl-C.
+    """Return the next key: its character, or `enter`, `space` (also for page down and down), or `back` (page up and up).
+
+    Ctrl-D is `q`. Returns an empty string if the terminal has closed, and `resized` if the file `resizes` is readable. Raises
+    `KeyboardInterrupt` for Ctrl-C.
     """
     if resizes is not None and _is_resized(resizes):
         return _RESIZED
@@ -108,7 +111,7 @@ def read_key(resizes: int | None = None) -> str:
 
 
 def _is_resized(resizes: int) -> bool:
-    """Waits for a key or for another size, and tells whether it was that. A key is not taken."""
+    """Wait for a key or a new size, and return whether the size changed. The key stays in the input."""
     from select import select
 
     ready, _, _ = select([sys.stdin, resizes], [], [])
@@ -124,7 +127,7 @@ def _read_windows() -> str:
 
 @contextlib.contextmanager
 def end_in_order() -> Iterator[None]:
-    """In here SIGTERM is a `SystemExit` with 143: what was opened is closed and what was begun is taken away by way of every `finally`."""
+    """Turn SIGTERM into a `SystemExit` with code 143 inside the block, so that every `finally` cleans up."""
     with _catch_signals(_leave, signal.SIGTERM):
         yield
 
@@ -135,7 +138,7 @@ def _leave(number: int, _: object) -> None:
 
 @contextlib.contextmanager
 def hold_interrupts() -> Iterator[list[int]]:
-    """In here interrupts and requests to end wait in the list that is given, for the caller to act upon between two steps."""
+    """Collect interrupts and requests to end in the list that is yielded, so that the caller can act on them between two steps."""
     held: list[int] = []
     heeded = [number for number in (signal.SIGINT, signal.SIGTERM) if signal.getsignal(number) is not signal.SIG_IGN]
     with _catch_signals(lambda number, _: held.append(number), *heeded):
@@ -144,14 +147,17 @@ def hold_interrupts() -> Iterator[list[int]]:
 
 @contextlib.contextmanager
 def leave_interrupts() -> Iterator[None]:
-    """In here Ctrl-C does nothing: it is for the program that is run meanwhile, and for whatever that starts."""
+    """Ignore Ctrl-C inside the block: it is meant for the program that runs there and for that program's children."""
     with _catch_signals(lambda *_: None, signal.SIGINT):
         yield
 
 
 @contextlib.contextmanager
 def _catch_signals(act: Callable[[int, Any], None], *numbers: int) -> Iterator[None]:
-    """In here these signals call `act`, afterwards what they called before. Only the main thread may set that: in others nothing is."""
+    """Call `act` for these signals inside the block, and restore their handlers afterwards.
+
+    Only the main thread can set handlers; in another thread the block changes nothing.
+    """
     is_main = threading.current_thread() is threading.main_thread()
     before = {number: signal.signal(number, act) for number in numbers} if is_main else {}
     try:
@@ -162,10 +168,11 @@ def _catch_signals(act: Callable[[int, Any], None], *numbers: int) -> Iterator[N
 
 
 def watch_runs(reporter: Reporter, run: Callable[[Sequence[str]], int]) -> int:
-    """Runs now, and again whenever something has changed that the last run looked at; `run` is given the paths. Ctrl-C ends it, with 0.
+    """Call `run` now, and again whenever a file changes that the last run looked at. Ctrl-C ends the loop, which returns 0.
 
-    A first run that ends with 2 is the last: no file mends its command line. Raises `UsageError` (PC0739) where watchfiles is not
-    installed, and what `wait_for_change` raises.
+    `run` receives the changed paths. A first run that ends with 2 is the last, because no file can mend its command line; so is a run that
+    looked at nothing. Their exit code is returned. Raises `UsageError` (PC0739) if watchfiles is not installed, and what `wait_for_change`
+    raises.
     """
     try:
         from promptc.workshop.watch import list_watched, wait_for_change
@@ -186,7 +193,7 @@ def watch_runs(reporter: Reporter, run: Callable[[Sequence[str]], int]) -> int:
 
 
 def _part_runs(reporter: Reporter, changed: Sequence[str]) -> None:
-    """A clear screen, elsewhere a line across; and what has changed."""
+    """Clear the screen of a terminal, and print a separator with the changed files to standard error."""
     if sys.stdout is not None and sys.stdout.isatty() and os.environ.get("TERM") != "dumb":
         show_text(CLEAR)
     here = f"{Path.cwd()}{os.sep}"
@@ -195,8 +202,9 @@ def _part_runs(reporter: Reporter, changed: Sequence[str]) -> None:
 
 
 class Progress:
-    """Shows `label` with a bar: on a terminal in one line that is drawn again and cleared at the end, elsewhere a line every five seconds.
-    Nothing with `--quiet` or where findings are JSON, and nothing for what takes less than half a second.
+    """Shows `label` with a bar: on a terminal in one line that is redrawn and finally cleared, elsewhere a line every five seconds.
+
+    Shows nothing with `--quiet`, if findings are JSON, or for work that takes less than half a second.
     """
 
     def __init__(self, reporter: Reporter, label: str) -> None:
@@ -207,7 +215,10 @@ class Progress:
         self._is_drawn = False
 
     def note(self, done: int, total: int, rows: int | None = None) -> None:
-        """`done` of `total` are done; 0 in all where nobody knows. `rows`, where it is given, is how many were made meanwhile."""
+        """Show that `done` of `total` are done; `total` is 0 if it is unknown.
+
+        If `rows` is given, the line shows this number of rows and their rate instead.
+        """
         now = monotonic()
         if not self._is_shown or now - self._drawn < self._choose_pause():
             return
@@ -224,13 +235,13 @@ class Progress:
             write_stderr(f"{told}\n")
 
     def _choose_pause(self) -> float:
-        """Seconds from what was shown last, or the start, to what is shown next."""
+        """Return the seconds from the last line, or the start, to the next line."""
         if not self._is_terminal:
             return _PAUSE_ELSEWHERE
         return _PAUSE if self._is_drawn else _FIRST_PAUSE
 
     def close(self) -> None:
-        """Clears the line."""
+        """Clear the line."""
         if self._is_drawn:
             write_stderr("\r\x1b[K")
             self._is_drawn = False

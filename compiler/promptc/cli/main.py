@@ -1,8 +1,8 @@
-"""The command `promptc`, and how a render starts: with the modules that an earlier one left in the cache.
+"""The command `promptc`, and the start of a render: it loads the modules that an earlier render left in the cache.
 
-Little is imported here: a warm render is to take no longer than an import of the library that reads command lines. Python keeps each
-module's code in a file of its own, looks for it in every place where it could be, and compares times; that takes a twelfth of a warm
-render. An `Image` has all of them in one entry of the cache, whose seal compares the times of all of promptc's files at once.
+This module imports little: a warm render must take no longer than an import of the library that parses command lines. Python stores the
+code of each module in a file of its own, searches every folder where that file could be, and compares times; this takes a twelfth of a
+warm render. An `Image` keeps the code of all modules in one cache entry, whose seal compares the times of all of promptc's files at once.
 """
 
 import gc
@@ -18,17 +18,17 @@ _NAME = "image"
 _OWN = "promptc."
 _SPEC: Any = sys.__spec__.__class__
 _COMPILES = "promptc.frontend.pack"
-"""Where this was imported the render was not a warm one, and neither are its modules."""
+"""The module whose import shows that a render was not warm. Its modules are not kept, either."""
 
 _SHOWING = (["explain"], ["diff"])
-"""What shows a render or two and ends: Python's collector would go through their states again and again, and find nothing."""
+"""The commands that show one or two renders and end. Python's collector would traverse their states repeatedly and find nothing."""
 
 Code = tuple[bytes, str, bool]
-"""A module's code, its file, and whether it is a package."""
+"""The code of a module, its file, and whether it is a package."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Runs the command line, `sys.argv` by default, and gives its exit code (see `run`)."""
+    """Run the command line (by default `sys.argv`) and return its exit code (see `run`)."""
     if arguments is None and sys.argv[1:2] == ["render"] and _NO_CACHE not in sys.argv:
         _leave(_render(sys.argv[1:]))
     if arguments is None and sys.argv[1:2] in _SHOWING:
@@ -43,7 +43,7 @@ def _run(given: Sequence[str]) -> int:
 
 
 def _render(given: Sequence[str]) -> int:
-    """In a process that does nothing else: what is garbage goes with it, and promptc's modules come from the cache."""
+    """Run a render with the garbage collector off and with promptc's modules from the cache, in a process that does nothing else."""
     from promptc.cache import open_cache
 
     gc.disable()
@@ -59,7 +59,7 @@ def _render(given: Sequence[str]) -> int:
 
 
 def _leave(code: int) -> NoReturn:
-    """Ends the process without taking it apart, which would take as long as a fifth of the render. All output has been written."""
+    """End the process without tearing down the interpreter, which would take a fifth of the render. All output is already written."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
@@ -69,7 +69,7 @@ def _leave(code: int) -> NoReturn:
 
 
 class Image:
-    """Finds promptc's modules in the cache, for `sys.meta_path`. What it does not have is found as ever."""
+    """A finder for `sys.meta_path` that loads promptc's modules from the cache. The other finders find the modules that it lacks."""
 
     def __init__(self, cache: Any) -> None:
         content = cache.load(_NAME)
@@ -79,7 +79,7 @@ class Image:
         self._is_missing = False
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
-        """Answers the import system."""
+        """Return the spec of a module in the cache, or None if the cache does not have the module."""
         held = self._codes.get(name)
         if held is None:
             self._is_missing = self._is_missing or name.startswith(_OWN)
@@ -90,15 +90,15 @@ class Image:
         return spec
 
     def create_module(self, spec: Any) -> None:
-        """Answers the import system: a plain module will do."""
+        """Return None: the import system creates a plain module."""
 
     def exec_module(self, module: Any) -> None:
-        """Answers the import system."""
+        """Run the cached code of a module."""
         code, module.__file__, _ = self._codes[module.__name__]
         exec(marshal.loads(code), module.__dict__)
 
     def keep(self) -> None:
-        """Adds the modules that were found elsewhere."""
+        """Add the modules that other finders loaded to the cache entry."""
         if not self._is_missing:
             return
         codes = dict(self._codes)

@@ -1,8 +1,8 @@
-"""The options of `promptc render` and of every command, each stated once, and what their values ask for.
+"""The options of `promptc render` and the options of every command, each declared once.
 
-`promptc.cli.group` makes click's options from these tables. `read_render` reads the plain command lines of `promptc render` by them without
-click, whose import would take as long as the render; `read_settings` reads what every command takes, ahead of all else. By either way
-`make_render` and `make_request` turn the values into what is asked. `is_in_ci` tells what the environment asks for.
+`promptc.cli.group` makes click's options from these tables. `read_render` uses them to parse plain command lines of `promptc render`
+without click, whose import would take as long as the render. `read_settings` reads the options of every command before anything else.
+Either way, `make_render` and `make_request` turn the values into a request. `is_in_ci` reads the environment.
 """
 
 from __future__ import annotations
@@ -22,8 +22,9 @@ _MADE = "Override the output format of the pack"
 
 @frozen
 class OptionSpec:
-    """An option: its long name, its help, and what it takes: a value shown as `metavar`, or one of the `choices`. `is_declared` where the
-    pack declares the values: a shell can complete them.
+    """An option: its long name, its help, and its value, which is shown as `metavar` or is one of the `choices`.
+
+    `is_declared` says that the pack declares the values, so that a shell can complete them.
     """
 
     name: str
@@ -37,15 +38,18 @@ class OptionSpec:
 
     @property
     def key(self) -> str:
-        """The name of its value: `no_cache` for `--no-cache`, as click calls it."""
+        """The name of the option's value as click derives it: `no_cache` for `--no-cache`."""
         return self.name[2:].replace("-", "_")
 
     def accepts(self, value: str) -> bool:
-        """Whether it takes that value, as far as its type goes."""
+        """Return whether the type of the option allows the value."""
         return is_count(value) if self.type == "count" else not self.choices or value in self.choices
 
     def choose(self, given: Sequence[str] | None) -> Any:
-        """Its value, of those that were given in order (None: it was not): all of them, or the last."""
+        """Return the option's value, from the values that are given in order (None if the option is absent).
+
+        A flag is a bool. An option that can be repeated returns all values, another option the last one or None.
+        """
         if self.type == "flag":
             return given is not None
         if self.is_multiple:
@@ -58,7 +62,7 @@ DIAGNOSTICS = OptionSpec("--diagnostics", "How to print findings. [text]", choic
 QUIET = OptionSpec("--quiet", "Print errors only, no warnings or notes.", type="flag")
 TRACEBACK = OptionSpec("--traceback", "If promptc itself fails, show where.", type="flag")
 SETTINGS = (COLOR, DIAGNOSTICS, QUIET, TRACEBACK)
-"""What every command takes."""
+"""The options of every command."""
 
 MODELS = OptionSpec("--models", "Read models from this TOML file, too. They go first.", "FILE", "path")
 VARIANT = OptionSpec(
@@ -88,10 +92,10 @@ REQUEST = (
     STORE,
     TRY,
 )
-"""What every command takes that renders: the fields of a `RenderRequest`."""
+"""The options of every command that renders: the fields of a `RenderRequest`."""
 
 WATCH = OptionSpec("--watch", "Run again whenever a file changes that was read, until Ctrl-C.", type="flag")
-"""What the commands take that run again and again. Only click's `Command` knows what it does."""
+"""The option of the commands that can run repeatedly. Only `Command` in `promptc.cli.group` acts on it."""
 
 NO_CACHE = OptionSpec("--no-cache", "Do not use the cache: read every file, and keep nothing.", type="flag")
 RENDER = (
@@ -103,12 +107,12 @@ RENDER = (
     WATCH,
     NO_CACHE,
 )
-"""What `promptc render` takes besides."""
+"""The other options of `promptc render`."""
 
 
 @frozen
 class Settings:
-    """The values of `SETTINGS`. `is_quiet` leaves out all but errors."""
+    """The values of `SETTINGS`. `is_quiet` suppresses all findings but errors."""
 
     color: str = "auto"
     diagnostics: str = "text"
@@ -117,30 +121,30 @@ class Settings:
 
 
 def read_settings(arguments: Sequence[str]) -> Settings:
-    """Reads the settings among the arguments, wherever they stand.
+    """Return the settings among the arguments, at any position before `--`.
 
-    They are read ahead of all others, so that a command line nobody can read is still reported the way it asks for. A value that is
-    none of the known ones counts as not given here; the command then refuses it.
+    They are read first, so that even an invalid command line is reported as its settings say. An unknown value counts as absent here; the
+    command refuses it later.
     """
     ahead = list(arguments)[: arguments.index("--")] if "--" in arguments else list(arguments)
     return Settings(_choose_known(ahead, COLOR), _choose_known(ahead, DIAGNOSTICS), QUIET.name in ahead, TRACEBACK.name in ahead)
 
 
 def _choose_known(arguments: Sequence[str], option: OptionSpec) -> str:
-    """The option's last value that is known, else the first of the known ones."""
+    """Return the last known value of the option, or its first choice by default."""
     values = [after for name, after in pairwise(arguments) if name == option.name]
     values += [name.removeprefix(f"{option.name}=") for name in arguments if name.startswith(f"{option.name}=")]
     return next((value for value in reversed(values) if value in option.choices), option.choices[0])
 
 
 def is_in_ci() -> bool:
-    """Whether nobody is there to review: `CI` is set to anything but nothing, `0` or `false`."""
+    """Return whether the process runs in CI, where nobody can review: `CI` is set, and is not empty, `0` or `false`."""
     return os.environ.get("CI", "").lower() not in ("", "0", "false")
 
 
 @frozen
 class RenderRequest:
-    """What a command line asks of a render in place of the pack's and the state's own choice."""
+    """The values of a command line that override the choices of the pack and the state in a render."""
 
     budget: int | None = None
     model: str | None = None
@@ -154,7 +158,7 @@ class RenderRequest:
 
     @property
     def options(self) -> dict[str, Any]:
-        """What `Pack.compile` is asked, besides the state, by its names."""
+        """The keyword arguments of `Pack.compile`, besides the state."""
         return {name: getattr(self, name) for name in ("budget", "model", "variants", "patches", "format", "stores")}
 
 
@@ -174,9 +178,10 @@ class RenderCommand:
 
 
 def read_render(arguments: Sequence[str]) -> RenderCommand | None:
-    """Reads `render PACK STATE` with known long options; None for any other command line, for one that may be wrong, and with `--watch`.
+    """Parse `render PACK STATE` with known long options.
 
-    Raises `UsageError` (PC0721) for a variant or a change that is not of its form.
+    Returns None for any other command line, for one that may be wrong, and for `--watch`; click then parses it. Raises `UsageError`:
+    PC0720 for `--kept` without `--report`, PC0721 for a value that does not have its form, such as AXIS=CASE.
     """
     if not arguments or arguments[0] != "render":
         return None
@@ -203,8 +208,9 @@ def read_render(arguments: Sequence[str]) -> RenderCommand | None:
 
 
 def make_render(pack: str, state: str, given: Mapping[str, Any]) -> RenderCommand:
-    """Makes the command of the values of `REQUEST` and `RENDER` by their keys. Raises what `make_request` raises, and `UsageError` (PC0720)
-    where something is to be counted in a report that is not written.
+    """Return the command for the values of `REQUEST` and `RENDER` by their keys.
+
+    Raises what `make_request` raises, and `UsageError` (PC0720) for `--kept` without a report.
     """
     if given["kept"] and not given["report"]:
         help = "say where: `--report report.json --kept`"
@@ -215,9 +221,9 @@ def make_render(pack: str, state: str, given: Mapping[str, Any]) -> RenderComman
 
 
 def make_request(given: Mapping[str, Any]) -> RenderRequest:
-    """Makes the request of the values of `REQUEST` by their keys; those that a command does not take may be missing.
+    """Return the request for the values of `REQUEST` by their keys. Options that a command does not have may be missing.
 
-    `UsageError` (PC0721) for a variant, a change or a store that is not of its form.
+    Raises `UsageError` (PC0721) for a variant, a change, a store or a tried value that does not have its form.
     """
     mood = given.get("mood")
     variants = _read_variants([*given.get("variant", ()), *([f"{_MOOD}={mood}"] if mood is not None else [])])
@@ -251,7 +257,7 @@ def _read_changes(given: Sequence[str]) -> tuple[tuple[str, str], ...]:
 
 
 def read_tries(given: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    """Reads paths in a manifest with the values to try. `UsageError` (PC0721) for what is not PATH=YAML."""
+    """Return the paths in a manifest with the values to try. Raises `UsageError` (PC0721) for a text that is not PATH=YAML."""
     tries = []
     for one in given:
         path, equals, text = one.partition("=")
@@ -262,7 +268,10 @@ def read_tries(given: Sequence[str]) -> tuple[tuple[str, str], ...]:
 
 
 def read_stores(given: Sequence[str]) -> dict[str, str]:
-    """Reads URLs by the names of stores. `UsageError` (PC0721) for what is not NAME=URL; a URL may hold a password, so it is not shown."""
+    """Return the URLs of stores by name.
+
+    Raises `UsageError` (PC0721) for a text that is not NAME=URL. The message does not show the text, because a URL may contain a password.
+    """
     stores: dict[str, str] = {}
     for one in given:
         name, equals, url = one.partition("=")
@@ -276,12 +285,12 @@ def read_stores(given: Sequence[str]) -> dict[str, str]:
 
 
 def refuse_form(option: str, given: str, shape: str) -> UsageError:
-    """Makes the error (PC0721) of a value that is not of its form, such as NAME=JSON."""
+    """Return the error (PC0721) for a value that does not have its form, such as NAME=JSON."""
     return UsageError(
         [Diagnostic("PC0721", f"`{option} {given}` does not have the form {shape}", help=f"write `{option} {shape}`, with an `=`")]
     )
 
 
 def is_count(given: str) -> bool:
-    """Whether an argument is a whole number from 1 to 999999999."""
+    """Return whether an argument is a whole number from 1 to 999999999."""
     return given.isascii() and given.isdigit() and len(given) < 10 and int(given) > 0

@@ -1,7 +1,7 @@
-"""Verdicts and findings for other programs: JSON, JUnit for build servers, SARIF and GitHub's own commands, Markdown for a pull request.
+"""Verdicts and findings for other programs: JSON, JUnit for build servers, SARIF, GitHub commands, and Markdown for a pull request.
 
-`render_report` gives the report of a kind, `render_summary` the Markdown of a step; `render_sarif` and `render_github` take findings alone.
-`render_matrix_as` gives the figures of many cases, as Markdown, HTML, CSV or JSON.
+`render_report` returns the report of a kind, and `render_summary` the Markdown of a step. `render_sarif` and `render_github` take findings
+only. `render_matrix_as` returns the figures of many cases as Markdown, HTML, CSV or JSON.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ from promptc.version import VERSION
 
 KINDS = ("json", "junit", "sarif", "github", "markdown")
 WHOLE = ("json", "junit")
-"""Those that tell of cases that passed, too."""
+"""The kinds of reports that include cases that passed."""
 
 _WIDTH = 100
 _MOST_OF_SUMMARY = 900_000
-"""Characters; GitHub takes 1 MiB of a step."""
+"""The most characters of a summary; GitHub accepts 1 MiB for a step."""
 
 _DRIVE = re.compile(r"[A-Za-z]:(?=[\\/])")
-"""Of a path on Windows that is not relative."""
+"""The drive of an absolute path on Windows."""
 
 _UNFIT = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _TOLD = ("failed", "new", "obsolete", "skipped")
@@ -55,25 +55,28 @@ _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _ROOT = "SRCROOT"
 _COMMANDS: dict[Level, str] = {"error": "error", "warn": "warning", "note": "notice"}
 MOST_ANNOTATIONS = 10
-"""GitHub shows so many annotations of each kind for a step, and drops the others without a word."""
+"""GitHub shows at most this many annotations of each level for a step, and silently drops the rest."""
 
 MARK = "<!-- promptc -->"
-"""The first line, by which a comment is found again and replaced."""
+"""The first line of a comment, by which a later run finds and replaces it."""
 
 MOST_CHARACTERS = 60_000
-"""A comment on GitHub holds 65 536."""
+"""The most characters of a comment; GitHub accepts 65 536."""
 
 _ACTIVE = re.compile(r"([\\`*_{}\[\]<>#|~@])")
 _FENCE = "```"
 _SHOWN_IDS = 4
 _MOST_RELATED = 100
-"""Code scanning shows so many places of a result."""
+"""Code scanning shows at most this many related places of a result."""
 
 Explain = Callable[[Sequence[Verdict]], str]
 
 
 def render_report(kind: str, verdicts: Sequence[Verdict], counts: Mapping[str, int], *, is_ci: bool) -> str:
-    """The whole report. `counts` are how many cases passed, failed, and so on; `verdicts` those that are told, in order."""
+    """Return the whole report.
+
+    `verdicts` are the verdicts to report, in order. `counts` is the number of cases of each status.
+    """
     match kind:
         case "json":
             return render_json(verdicts, counts)
@@ -89,7 +92,7 @@ def render_report(kind: str, verdicts: Sequence[Verdict], counts: Mapping[str, i
 
 
 def render_summary(verdicts: Sequence[Verdict], counts: Mapping[str, int]) -> str:
-    """What GitHub shows below a run: the Markdown, as long as a step's summary may be."""
+    """Return the Markdown that GitHub shows below a run, within the limit of a step's summary."""
 
     return render_markdown(verdicts, counts, _explain, _MOST_OF_SUMMARY)
 
@@ -99,7 +102,10 @@ def _explain(group: Sequence[Verdict]) -> str:
 
 
 def render_json(verdicts: Sequence[Verdict], counts: Mapping[str, int]) -> str:
-    """The counts, every verdict, and the causes with the cases each moved: the same whenever and however the cases were run."""
+    """Return the counts, every verdict, and each cause with the cases that it moved.
+
+    The report does not depend on when or how the cases were run.
+    """
     causes = [_describe_cause(group) for group in group_moved(verdicts) if group[0].moved_by]
     whole = {"promptc": VERSION, "counts": dict(counts), "causes": causes, "cases": [_describe_verdict(one) for one in verdicts]}
     return show_json(whole)
@@ -132,8 +138,10 @@ def _list_refusals(verdict: Verdict) -> list[Diagnostic]:
 
 
 def render_junit(verdicts: Sequence[Verdict], *, is_ci: bool) -> str:
-    """A test suite for each pack, in the order of the verdicts, with a test case for each. A broken case is an error; what is new or
-    obsolete is a failure in CI, and skipped elsewhere; what was skipped is so. Times are in seconds.
+    """Return a test suite for each pack, in the order of the verdicts, with a test case for each verdict.
+
+    A broken case is an error. A new or obsolete verdict is a failure in CI, and skipped elsewhere. A skipped case is skipped. Times are in
+    seconds.
     """
     suites: dict[str, list[Verdict]] = {}
     for one in verdicts:
@@ -169,7 +177,7 @@ def _choose_tag(verdict: Verdict, is_ci: bool) -> str:
 
 
 def _render_case(verdict: Verdict, is_ci: bool, alike: Sequence[Verdict]) -> str:
-    """`alike` are those with the same cause, this one among them."""
+    """Return a test case. `alike` are the verdicts with the same cause, including this one."""
     suite, _, name = verdict.name.partition("/")
     head = f"    <testcase classname={_quote(suite)} name={_quote(name or suite)} file={_quote(verdict.file)}"
     head += f' time="{_show_time(verdict.microseconds)}"'
@@ -188,7 +196,7 @@ def _render_case(verdict: Verdict, is_ci: bool, alike: Sequence[Verdict]) -> str
 
 
 def _say_told(told: Told) -> str:
-    """In a line: the cause with its place; of a refusal what refused it, too."""
+    """Return a line with the cause and its place; for a refused render, also with the error that refused it."""
     first = told.found.message.partition("\n")[0]
     if not told.is_moved:
         return first
@@ -209,7 +217,7 @@ def _quote(text: str) -> str:
 
 
 def _escape_unfit(text: str) -> str:
-    """Without the characters that XML cannot hold, which are shown as escapes."""
+    """Return the text with escapes for the characters that XML cannot contain."""
     return _UNFIT.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
@@ -218,9 +226,10 @@ def render_sarif(
     goldens: Sequence[Sequence[Diagnostic]] = (),
     fixes: Mapping[Diagnostic, Any] = MappingProxyType({}),
 ) -> str:
-    """One run with a result for each finding, in the given order, and a rule for each code that occurs. Files are relative to the folder
-    that promptc was run in, columns are counted in code points. `goldens` are, for each finding, those on goldens that it stands for.
-    `fixes` are what `promptc check --fix` would do, by finding.
+    """Return one run with a result for each finding, in the given order, and a rule for each code.
+
+    Files are relative to the folder that promptc runs in, and columns count code points. `goldens` has, for each finding, the findings on
+    goldens that it stands in for. `fixes` are the changes of `promptc check --fix`, by finding.
     """
     given = list(found)
     results = [hide_secrets(one) for one in given]
@@ -295,21 +304,22 @@ def _describe_place(span: Span) -> dict[str, Any]:
 
 
 def _describe_related(number: int, one: Diagnostic) -> dict[str, Any]:
-    """A golden that an edit moved, and where it differs."""
+    """Return a golden that an edit moved, as the place where it differs."""
     place = _describe_place(one.span) if one.span is not None and one.span.file else {}
     return {"id": number, **place, "message": {"text": hide_secrets(one).message}}
 
 
 def _digest(one: Diagnostic) -> str:
-    """The same finding in the same file is the same alert, on whatever line it stands."""
+    """Return a digest that identifies the alert: the same finding in the same file has the same digest on any line."""
     file = one.span.file if one.span is not None else ""
     excerpt = one.span.excerpt.strip() if one.span is not None else ""
     return sha256("\0".join((one.code, file, one.message, excerpt)).encode("utf-8", "replace")).hexdigest()[:32]
 
 
 def render_github(found: Iterable[Diagnostic], where: str = "the log") -> str:
-    """A command for each finding, errors first; of more than ten of a kind the first nine, and one that tells how many are not shown and
-    that `where` has them all.
+    """Return a command for each finding, errors first.
+
+    If a level has more findings than GitHub shows, its last command says how many are missing, and that `where` has them all.
     """
     by_level: dict[Level, list[Diagnostic]] = {level: [] for level in _COMMANDS}
     for one in found:
@@ -340,8 +350,9 @@ def _escape_value(text: str) -> str:
 
 
 def render_markdown(verdicts: Sequence[Verdict], counts: Mapping[str, int], explain: Explain, most: int = MOST_CHARACTERS) -> str:
-    """A headline, a table of what is not as it was, and what `explain` says of each, those that one cause moved together; not longer than
-    `most` characters, those left out counted.
+    """Return a headline, a table of the cases that changed, and the text of `explain` for each group with the same cause.
+
+    The result has at most `most` characters, and counts what it leaves out.
     """
     told = [one for one in verdicts if one.status not in ("passed", "skipped")]
     total = sum(counts.values())
@@ -368,13 +379,13 @@ def _sum_up(told: Sequence[Verdict], total: int) -> str:
 
 
 def _render_skipped(verdicts: Sequence[Verdict], counts: Mapping[str, int]) -> str:
-    """How many were skipped, and what would have them run."""
+    """Return the number of skipped cases, and the command that would let them run; empty if there are none."""
     skipped = counts.get("skipped", 0)
     return f"\n{skipped:,} skipped (`{_escape_code(show_lacking(count_lacking(verdicts)))}`)\n" if skipped else ""
 
 
 def _take(rows: Sequence[str], most: int) -> str:
-    """As many rows as there is room for."""
+    """Return as many rows as fit into `most` characters, and the number of the rest."""
     kept: list[str] = []
     length = 0
     for row in rows:
@@ -439,12 +450,12 @@ def _render_details(group: Sequence[Verdict], explain: Explain) -> str:
 
 
 def _escape_markdown(text: str) -> str:
-    """Text that Markdown and HTML leave alone, and that calls nobody."""
+    """Return text that Markdown and HTML show literally, and that mentions nobody."""
     return _ACTIVE.sub(lambda found: {"<": "&lt;", ">": "&gt;", "@": "&#64;"}.get(found[1], f"\\{found[1]}"), " ".join(text.split()))
 
 
 def _escape_code(text: str) -> str:
-    """Inside single backticks, in a table."""
+    """Return text for a code span in a table."""
     return " ".join(text.split()).replace("`", "'").replace("|", "\\|")
 
 
@@ -494,7 +505,7 @@ small {{ display: block; color: var(--dim) }} .up {{ color: var(--up) }} .down {
 
 
 def render_matrix_as(kind: str, found: Matrix) -> str:
-    """A matrix as `markdown`, `html`, `csv` or `json`. Names of cases and what was tried are text in all of them, and nothing else."""
+    """Return a matrix as `markdown`, `html`, `csv` or `json`. Names of cases and tried values are escaped as plain text."""
     if kind == "json":
         return show_json(as_plain(found))
     if kind == "csv":
@@ -507,7 +518,7 @@ def _title_matrix(found: Matrix) -> str:
 
 
 def _render_matrix_markdown(found: Matrix) -> str:
-    """A table; in a cell that differs, by how much."""
+    """Return a table. A cell that differs shows the difference."""
     lines = [f"**{_escape_markdown(_title_matrix(found))}**", ""]
     lines += [f"- tried: `{_escape_code(one)}`" for one in found.tried] + ([""] if found.tried else [])
     heads = _list_heads(found)
@@ -525,12 +536,15 @@ def _list_heads(found: Matrix) -> list[str]:
 
 
 def _list_cells(row: MatrixRow, found: Matrix) -> list[tuple[str, str, str]]:
-    """As many as there are heads behind the name."""
+    """Return the cells of a row, one for each head after the name."""
     return _list_all_cells(row, found)[0 if found.has_tiers else 1 :]
 
 
 def _list_all_cells(row: MatrixRow, found: Matrix) -> list[tuple[str, str, str]]:
-    """Tier, total and sections, each as it is shown, with by how much it differs and whether that is more (`up`) or less (`down`)."""
+    """Return the cells of a row: tier, total and sections.
+
+    A cell is the text, the difference, and its style: `up` for more, `down` for less, `bad` for a refused render.
+    """
     new, old = row.new, row.old
     blank = ("", "", "")
     if new is None or new.refused:
@@ -552,7 +566,7 @@ def _show_pair(new: Held, old: Held | None) -> tuple[str, str, str]:
 
 
 def _render_matrix_html(found: Matrix) -> str:
-    """One page, without a script and without anything from elsewhere."""
+    """Return a self-contained page without scripts."""
     rows = [_render_matrix_row(row, found) for row in (*found.rows, found.total)]
     notes = [f"<p>tried: <code>{_spell(one)}</code></p>" for one in found.tried]
     notes.append("<p>Tokens, and behind a / how many items were cut.</p>")
@@ -569,12 +583,12 @@ def _render_matrix_row(row: MatrixRow, found: Matrix) -> str:
 
 
 def _spell(text: str) -> str:
-    """As HTML, on one line, without what moves a cursor or turns the writing direction."""
+    """Return text as HTML on one line, with control characters and bidirectional marks escaped."""
     return escape(escape_controls(text), {'"': "&quot;", "'": "&#39;"})
 
 
 def _render_matrix_csv(found: Matrix) -> str:
-    """A line for each section of each row, and one for the whole of it, whose section is empty; the totals last."""
+    """Return a line for each row as a whole (with an empty section) and for each of its sections; the totals come last."""
     heads = ["case", "turn", "section", "tier", "tokens", "cut", "refused"]
     heads += [f"old_{name}" for name in heads[3:]] if found.against else []
     rows: list[list[str | int | None]] = []

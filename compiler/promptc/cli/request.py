@@ -1,7 +1,7 @@
-"""What `promptc render` does once its command line is read, and what other commands that render share with it.
+"""The work of `promptc render` after its command line is parsed, shared by other commands that render.
 
-`run_render` prints the prompt. `open_pack`, `load_state_file` and `compile_request` are its steps; `read_bytes` reads any file that a
-command is given.
+`run_render` prints the prompt. `open_pack`, `load_state_file` and `compile_request` are its steps. `read_bytes` reads any file that is
+named on a command line.
 """
 
 from __future__ import annotations
@@ -29,7 +29,10 @@ STDIN = "-"
 
 
 def run_render(reporter: Reporter, given: RenderCommand) -> int:
-    """Prints the prompt; the exit code. Raises `PromptcError`, and `UsageError` for options that do not go together (PC0708)."""
+    """Print the prompt and return the exit code.
+
+    Raises `PromptcError`, and `UsageError` (PC0708) if options contradict each other.
+    """
     if given.request.format in (CHAT, *PROVIDERS) and given.only:
         whole = "one whole text" if given.request.format == CHAT else "a whole request body"
         help = "use `--format text` or `--format messages` with `--only`"
@@ -64,7 +67,7 @@ def _print(reporter: Reporter, outcome: Outcome, given: RenderCommand) -> int:
 
 
 def _encode(prompt: Prompt, given: RenderCommand) -> tuple[bytes, tuple[Diagnostic, ...]]:
-    """The bytes to print: of the whole prompt, of some sections, or of a request body, with what was said while that was made."""
+    """Return the bytes to print (the whole prompt, some sections, or a request body) and the warnings from making them."""
     if prompt.provider == CHAT:
         return prompt.text.encode(), ()
     if prompt.format == "text":
@@ -95,7 +98,7 @@ _OPENED: list[dict[tuple[Any, ...], Pack]] = []
 
 
 def reuse_packs(work: Callable[[], int]) -> int:
-    """What `work` gives. A pack that it opens again is reloaded: what is made of files that are as they were is not made again."""
+    """Call `work` and return its result. A pack that `work` opens again is reloaded, which does not redo the work for unchanged files."""
     _OPENED.append({})
     try:
         return work()
@@ -104,7 +107,7 @@ def reuse_packs(work: Callable[[], int]) -> int:
 
 
 def load_pack(path: str, models: str | None, tries: tuple[tuple[str, str], ...] = (), cache: Cache | None = None) -> Pack:
-    """Loads a pack as `Pack.load` does, or reloads it (`reuse_packs`)."""
+    """Load a pack as `Pack.load` does, or reload it inside `reuse_packs`."""
     key, opened = (path, models, tries), _OPENED[-1] if _OPENED else {}
     known = opened.get(key)
     opened[key] = Pack.load(path, cache, models=models, tries=tries) if known is None else known.reload()
@@ -112,8 +115,10 @@ def load_pack(path: str, models: str | None, tries: tuple[tuple[str, str], ...] 
 
 
 def open_pack(reporter: Reporter, path: str, request: RenderRequest, *, is_cached: bool = False) -> Pack:
-    """Opens the pack at `path`, from the user's cache if that may be used and has it; to be used in a `with` then, which keeps what is new.
-    One with anything tried is compiled anew, and its counts are kept; what is worth saying of that is reported.
+    """Open the pack at `path`, from the user's cache if that is allowed and has the pack.
+
+    Use the pack in a `with` block, which caches new results. A pack with tried values is compiled anew, with the counts kept, and remarks
+    on it are reported.
     """
     pack = load_pack(path, request.models, request.tries, open_cache() if is_cached else None)
     if request.tries:
@@ -122,7 +127,10 @@ def open_pack(reporter: Reporter, path: str, request: RenderRequest, *, is_cache
 
 
 def load_state_file(pack: Pack, name: str, request: RenderRequest) -> State:
-    """Loads the state in the file `name` (`-`: standard input) with what `--set` changes. `DiskError` (PC0724) when it cannot be read."""
+    """Load the state in the file `name` (`-` for standard input) with the changes of `--set`.
+
+    Raises `DiskError` (PC0724) if the file cannot be read.
+    """
     shown = "stdin" if name == STDIN else name
     return pack.load_state(_read(name, f"the state `{name}`", "a JSON file", MAX_STATE_BYTES, read_given), shown, changes=request.changes)
 
@@ -130,13 +138,13 @@ def load_state_file(pack: Pack, name: str, request: RenderRequest) -> State:
 def compile_request(
     pack: Pack, state: State, request: RenderRequest, *, without: tuple[str, ...] = (), budget: int | None = None
 ) -> Outcome:
-    """Makes the render that was asked for; `budget` takes the place of the asked one."""
+    """Render a request; `budget` overrides its budget."""
     asked = request.options
     return pack.compile(state, **(asked | {"budget": budget} if budget is not None else asked), without=without)
 
 
 def load_selected(outcome: Outcome, name: str) -> Selected:
-    """The section of that id as it was selected. `UsageError` (PC0704) when the pack has none."""
+    """Return the selected section with that id. Raises `UsageError` (PC0704) if the pack has no such section."""
     selection = outcome.fitted.strained.selection
     found = selection.find_selected(name)
     if found is None:
@@ -146,14 +154,19 @@ def load_selected(outcome: Outcome, name: str) -> Selected:
 
 
 def read_bytes(name: str, what: str, *, limit: int) -> bytes:
-    """Reads the file `name`, or standard input for `-`. `DiskError` (PC0724) when it cannot be read or has more than `limit` bytes.
-    `what` says what it is for, such as `the state`.
+    """Read the file `name`, or standard input for `-`.
+
+    `what` is the file's role in messages, such as `the state`. Raises `DiskError` (PC0724) if the file cannot be read or has more than
+    `limit` bytes.
     """
     return _read(name, f"{what} {name}", "a file that is there", limit, read_given)
 
 
 def read_first(name: str, what: str, *, size: int) -> bytes:
-    """Reads at most the first `size` bytes of a file, and never too many; of standard input all. Raises as `read_bytes`."""
+    """Read the first `size` bytes of a file, or all of standard input for `-`.
+
+    A longer file is not an error. Raises `DiskError` (PC0724) if the file cannot be read.
+    """
     return _read(name, f"{what} {name}", "a file that is there", size, read_beginning)
 
 

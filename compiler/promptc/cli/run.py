@@ -1,4 +1,7 @@
-"""A command line, run: every way it can end has an exit code. `run_command` runs one that a person typed, `run_judged` that of a case."""
+"""Runs a command line and assigns an exit code to every way it can end.
+
+`run_command` runs a command line that a person typed, `run_judged` the command line of a case.
+"""
 
 import os
 from collections.abc import Callable, Sequence
@@ -19,15 +22,17 @@ _HOW_TO_REPORT = """\
 
 
 def run(given: Sequence[str]) -> int:
-    """Runs the command and gives its exit code: 0 done, 1 findings, 2 usage, 3 an invalid pack, template or state or content that cannot
-    fit, 4 disk, 70 a bug in promptc, 130 interrupted, 143 asked to end. Every failure is told on standard error.
+    """Run the command and return its exit code. Every failure is reported on standard error.
+
+    The codes are 0 done, 1 findings, 2 usage, 3 an invalid pack, template or state or content that cannot fit, 4 disk, 70 a bug in promptc,
+    130 interrupted, 143 terminated.
     """
     reporter = Reporter(read_settings(given))
     try:
         return _settle(reporter, lambda: run_command(given, reporter))
     except KeyboardInterrupt:
         return INTERRUPTED
-    except SystemExit as asked:  # to end, by SIGTERM (`cli/interaction.py`)
+    except SystemExit as asked:  # raised on SIGTERM (`cli/interaction.py`)
         return int(asked.code or 0)
     except BrokenPipeError:
         discard_output()
@@ -35,7 +40,10 @@ def run(given: Sequence[str]) -> int:
 
 
 def _settle(reporter: Reporter, act: Callable[[], int]) -> int:
-    """The exit code of what may fail, which is told. Interrupts, requests to end and the end of a pipe are for others."""
+    """Run `act` and return its exit code; report a failure.
+
+    Interrupts, requests to end and broken pipes propagate to the caller.
+    """
     try:
         return act()
     except PromptcError as error:
@@ -48,13 +56,16 @@ def _settle(reporter: Reporter, act: Callable[[], int]) -> int:
             _report_bug(error, reporter)
             return BUG
         return _report_disk(error, reporter)
-    except Exception as error:  # noqa: BLE001  the one place: whatever comes here is our fault, and is told as that
+    except Exception as error:  # noqa: BLE001  the only place: an exception that arrives here is a bug of promptc
         _report_bug(error, reporter)
         return BUG
 
 
 def run_command(given: Sequence[str], reporter: Reporter) -> int:
-    """Runs the command and gives its own exit code. Raises `PromptcError` for what is wrong, a `UsageError` for the command line itself."""
+    """Run the command and return its own exit code.
+
+    Raises `PromptcError` if it fails, and `UsageError` if the command line itself is wrong.
+    """
     command = read_render(given) if _COMPLETE not in os.environ else None
     if command is None:
         return _run_any(given, reporter)
@@ -64,8 +75,10 @@ def run_command(given: Sequence[str], reporter: Reporter) -> int:
 
 
 def run_judged(given: Sequence[str], reporter: Reporter, judge: Any) -> int:
-    """Runs the command of a case (`cli/shell.py`) by click: `judge` is called with the context of the command, as it was read, before it
-    is run. It is asked about the words before that, and told of the end, and raises where it may not be so.
+    """Run the command of a case (`cli/shell.py`) through click and return its exit code.
+
+    `judge` is called with the context of the parsed command before the command runs. It also judges the words before they are parsed, and
+    the end of the run, and raises if the case must not do that.
     """
     judge.judge_words(given)
     code = _run_any(given, reporter, judge)
@@ -97,7 +110,7 @@ def _run_any(given: Sequence[str], reporter: Reporter, judge: Any = None) -> int
 
 
 def _run_again(reporter: Reporter, command: Any, act: Callable[[], int | None]) -> int:
-    """Runs a command of `click` with `--watch`. `UsageError` (PC0744) for one that must not run twice."""
+    """Run a click command with `--watch`. Raises `UsageError` (PC0744) if the command must not run twice."""
     from promptc.cli.group import CHANGED
     from promptc.cli.interaction import watch_runs
     from promptc.cli.request import STDIN, reuse_packs
@@ -117,7 +130,7 @@ def _run_again(reporter: Reporter, command: Any, act: Callable[[], int | None]) 
 
 
 def _report_disk(error: OSError, reporter: Reporter) -> int:
-    """A path that the system refuses, wherever it is met: a name that is too long, a folder nobody may look into."""
+    """Report a path that the system refuses anywhere in a run, such as a name that is too long or a folder without permission."""
     from promptc.diag.findings import Diagnostic, DiskError
 
     help = "give a path that exists and that you may use"

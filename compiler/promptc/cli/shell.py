@@ -1,6 +1,6 @@
-"""What a case has the command line and the library do: `CaseShell` does it, and `CommandJudge` says what a command may do.
+"""The actions of cases on the command line and the library: `CaseShell` runs them, and `CommandJudge` says which commands are allowed.
 
-A case looks (docs/explanation/trust.md, "Cases"): it writes no file, asks no server, and reads no variable but its own.
+A case only looks (docs/explanation/trust.md, "Cases"): it writes no file, asks no server, and reads no variable but its own.
 """
 
 from __future__ import annotations
@@ -31,8 +31,11 @@ from promptc.operations.edits import make_diff
 from promptc.operations.run import ask, run_operation
 
 Holds = Literal["nothing", "file", "output", "named_file", "store", "compared"]
-"""What a value is: nothing that is opened; a file or folder; one that is made, or `-`; `NAME=FILE`; the address of a store, with a name or
-without; `REV:FILE` or a file."""
+"""The kinds of values.
+
+`nothing` is a value that is not opened, `file` a file or a folder, `output` a file that is written, or `-`. `named_file` is `NAME=FILE`,
+`store` the address of a store with or without a name, and `compared` `REV:FILE` or a file.
+"""
 
 _RENDER: Mapping[str, Holds] = {
     "pack": "file",
@@ -51,7 +54,7 @@ def _plain(*names: str) -> Mapping[str, Holds]:
     return dict.fromkeys(names, "nothing")
 
 
-# Command → its parameters, by click's names for them, with what their values are. What is not here is refused.
+# Command → its parameters, by click's names, with the kinds of their values. All other commands and parameters are refused.
 _ALLOWED: Mapping[str, Mapping[str, Holds]] = {
     "render": {**_RENDER, **_plain("only")},
     "batch": {**_RENDER, "states": "file", "output": "output", **_plain("jobs", "on_error", "resume", "force")},
@@ -102,7 +105,7 @@ _ALLOWED: Mapping[str, Mapping[str, Holds]] = {
 }
 _STDIN = "-"
 _SERVER = "\0"
-"""In place of a path: what no path is."""
+"""The stand-in for the path of a server; no path is equal to it."""
 
 _SQLITE = "sqlite:"
 _SEEN = frozenset(
@@ -111,7 +114,7 @@ _SEEN = frozenset(
         *("SYSTEMROOT", "TEMP", "TERM", "TIKTOKEN_CACHE_DIR", "TMP", "TMPDIR", "USERPROFILE", "XDG_CACHE_HOME", "XDG_STATE_HOME"),
     )
 )
-"""The variables that a command of a case may see besides the case's own."""
+"""The variables that a command of a case sees besides the case's own."""
 
 _FIRST = frozenset(one.partition(" ")[0] for one in _ALLOWED)
 _HELP = f"a case may call {', '.join(f'`{one}`' for one in _ALLOWED)}; an operation is a case of its own: `apply:`"
@@ -119,15 +122,17 @@ _LOOKS = "leave it out: a case writes no file, asks no server and reads only its
 
 
 class CaseShell:
-    """Does what cases ask for. It has nothing of its own, so it pickles."""
+    """Runs what cases ask for. It has no state, so it can be pickled."""
 
     def render_diagnostics(self, found: Sequence[Diagnostic]) -> str:
-        """Renders findings as they are printed, without colours."""
+        """Return findings as they are printed, without colours."""
         return render_diagnostics(found)
 
     def run_command(self, case: Case, there: CaseEnvironment) -> CaseOutcome:
-        """Runs the case's command line: its exit code, what it found, and what it would have printed. It sees no variable of the caller's
-        but those every program needs. Raises `CaseError` (PC0750, PC0751) for one that a case may not call.
+        """Run the case's command line, and return its exit code, its findings and its output.
+
+        The command sees none of the caller's variables but those that every program needs. Raises `CaseError` (PC0750, PC0751) for a
+        command that a case must not run.
         """
         with _hiding_variables(case.given.get("environment", {})):
             return self._run(partial(run_judged, case.asked, judge=CommandJudge(case, there)))
@@ -146,10 +151,11 @@ class CaseShell:
             return CaseOutcome(error.exit_code, error.diagnostics)
 
     def apply(self, pack: Pack, state: bytes, case: Case, answers: Mapping[str, str], name: str) -> CaseOutcome:
-        """Runs the operation of the case on a state that findings call `name`.
+        """Run the operation of the case on a state that findings call `name`.
 
-        `text` is what it says, `messages` are those of its requests, each with the name of its ask, `state` is the new one, `archive` the
-        bytes of its archive files, one after the other. Raises `PromptcError` for an operation that cannot be done.
+        In the outcome, `text` is the operation's message, and `messages` are the messages of its requests, each with the name of its ask.
+        `state` is the new state, and `archive` the bytes of its archive files, one after another. Raises `PromptcError` if the operation
+        fails.
         """
         operation, args = case.asked["operation"], case.asked.get("args", {})
         done = run_operation(pack, state, operation, args, answers, name=name)
@@ -165,12 +171,12 @@ class CaseShell:
         )
 
     def surround(self, case: Case, resources: SuiteResources) -> AbstractContextManager[CaseEnvironment]:
-        """Makes the circumstances that a case asks for."""
+        """Return a context manager that sets up the circumstances of a case."""
         return prepare_case(case, resources)
 
 
 class _Recorder(Reporter):
-    """Keeps what a command reports and goes on."""
+    """A reporter that collects findings instead of printing them to standard error."""
 
     found: list[Diagnostic]
 
@@ -182,7 +188,7 @@ class _Recorder(Reporter):
         self.found.extend(found)
 
     def say(self, text: str) -> None:
-        """Nothing: hints are for whoever called the command."""
+        """Ignore the message: hints are for the person who runs a command."""
 
     def render(self, found: Iterable[Diagnostic]) -> str:
         kept = list(found)
@@ -203,8 +209,10 @@ def _hiding_variables(own: Mapping[str, str]) -> Iterator[None]:
 
 
 class CommandJudge:
-    """Called with click's context of a command that was read and is about to be run. Raises `CaseError` for one that a case may not call:
-    PC0751 for the command or one of its options, PC0750 for a path outside `there.fence`. What writes is run in a copy alone.
+    """Judges a command of a case before it runs. Its call receives click's context of the parsed command.
+
+    Raises `CaseError` for a command that a case must not run: PC0751 for the command or an option, PC0750 for a path outside the fence of
+    its environment. Commands that write run only in a copy.
     """
 
     def __init__(self, case: Case, environment: CaseEnvironment) -> None:
@@ -214,12 +222,12 @@ class CommandJudge:
         self._is_asked = False
 
     def judge_words(self, words: Sequence[str]) -> None:
-        """Before they are read: the first word is a command of the list, and no option. Nothing of another is run, not even its help."""
+        """Refuse a line whose first word is not an allowed command, before it is parsed. Not even its help is shown."""
         if words[0] not in _FIRST:
             raise self._refuse(words[0])
 
     def judge_end(self) -> None:
-        """After all: a line that was read and ended ahead of its command, as `--help` does, has looked at nothing."""
+        """Refuse a line that ended before its command ran, as with `--help`: it has looked at nothing."""
         if not self._is_asked:
             raise fail_case("PC0751", "the line ends before its command is run: a case shows no help", self._span, help=_LOOKS)
 
@@ -227,7 +235,7 @@ class CommandJudge:
         return fail_case("PC0751", f"a case may not call `promptc {name}`", self._span, help=_HELP)
 
     def __call__(self, context: click.Context) -> None:
-        """Judges the command and all that was given to it, by the command line or by a variable."""
+        """Judge the command and all values from its command line or from variables."""
         self._is_asked = True
         name = context.command_path.partition(" ")[2]
         allowed = _ALLOWED.get(name)
@@ -254,7 +262,7 @@ class CommandJudge:
 
 
 def _list_files(url: str) -> tuple[str]:
-    """Of `sqlite:PATH`, or of that behind a name."""
+    """Return the path in `sqlite:PATH` or `NAME=sqlite:PATH`, or `_SERVER` for another address."""
     named = url if url.startswith(_SQLITE) else url.partition("=")[2]
     return (named.removeprefix(_SQLITE) if named.startswith(_SQLITE) else _SERVER,)
 
@@ -271,7 +279,7 @@ _LISTS: Mapping[Holds, Callable[[str], Sequence[str]]] = {
 def _iter_messages(
     pack: Pack, state: bytes, operation: str, args: Mapping[str, Any], answers: Mapping[str, str]
 ) -> Iterator[Mapping[str, Any]]:
-    """Each question as it is asked once those before it are answered."""
+    """Yield the messages of each question, as it is asked after the earlier ones are answered."""
     given: dict[str, str] = {}
     while requests := [one for one in ask(pack, state, operation, args, given) if one.name not in given]:
         yield from ({"ask": requests[0].name, **message} for message in requests[0].prompt.messages)

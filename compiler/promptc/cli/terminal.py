@@ -1,7 +1,7 @@
-"""Standard input, output and error: bytes in, bytes out, UTF-8 whatever the locale says; and text that a terminal can be given, in UTF-8
-where it takes that, else with bars and arrows in ASCII (`show_text`).
+"""Standard input, output and error: bytes in, bytes out, and UTF-8 whatever the locale says.
 
-Such text has no control characters (`escape_controls`), no passwords (`hide_passwords`), and as many cells as were meant (`pad_cells`).
+Text for people is written in UTF-8 if the terminal can show it, or else with bars and arrows in ASCII (`show_text`). Such text has no
+control characters (`escape_controls`), no passwords (`hide_passwords`), and a known number of cells (`pad_cells`).
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from promptc.diag.frozen import frozen
 from promptc.diag.typed import Literal, TextIO
 
 MAX_STDIN = 96_000_000
-"""Bytes that are read of standard input: as many as of a state."""
+"""The most bytes read from standard input, the same limit as for a state."""
 
 CLEAR = "\x1b[H\x1b[2J"
-"""What empties a terminal's screen."""
+"""The escape sequences that clear the screen."""
 
 _ELLIPSIS = "…"
 _UNSAFE = "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]"
@@ -48,10 +48,10 @@ _PLAIN = {
     "↕": "|",
     "\ufffd": "?",
 }
-"""What our own texts are drawn with, where a console has no such character."""
+"""The ASCII replacements for characters that promptc draws with, for a console that lacks them."""
 
-# A user, a colon, and all up to the last `@` of the word, also where an author forgot the scheme; a parameter that is called so. Where a
-# line was cut, its end counts as an `@`. In a sentence, `to:bob@h` is starred, too: rather that than a password that is shown.
+# Match a user, a colon, and everything up to the last `@` of the word, even if the author forgot the scheme, and a password parameter.
+# The end of a cut line counts as an `@`. `to:bob@h` in a sentence is starred, too: that is better than a password in the output.
 _IN_URL = r"(://[^\s:/@\"']*:)([^\s\"']+)(?=@)"
 _WITHOUT_SCHEME = r"((?:^|[\s\"'=])(?!mailto:)[\w.+-]+:)([^\s\"'@/]+)(?=@)"
 _IN_CUT_URL = r"(://[^\s:/@\"']*:)([^\s\"'@]+)$"
@@ -62,9 +62,9 @@ _CODES: dict[Style, str] = {"bold": "1", "dim": "2", "red": "1;31", "yellow": "3
 
 
 def write_stdout(data: bytes) -> None:
-    """What was asked for, all of it; a reader that has gone is no failure.
+    """Write all of the output. A reader that has closed the pipe is not a failure.
 
-    `DiskError` (PC0725) when it cannot be written for another reason.
+    Raises `DiskError` (PC0725) if the output cannot be written for another reason.
     """
     try:
         _write(sys.stdout, data)
@@ -76,12 +76,12 @@ def write_stdout(data: bytes) -> None:
 
 
 def show_text(text: str) -> None:
-    """What was asked for, as text for people: written as `write_stdout` does, in characters that the console has."""
+    """Write text for people to standard output, in characters that the console has, with the guarantees of `write_stdout`."""
     write_stdout(_encode(sys.stdout, text))
 
 
 def write_stderr(text: str) -> None:
-    """What is said beside it. Where nobody listens, nothing is lost that was asked for."""
+    """Write a message to standard error. A failure is ignored: no requested output is lost."""
     try:
         _write(sys.stderr, _encode(sys.stderr, text))
     except OSError:
@@ -89,14 +89,14 @@ def write_stderr(text: str) -> None:
 
 
 def show_json(value: object) -> str:
-    """Renders a value as JSON for people and programs: a line for each entry, and a line end. Other mappings than dicts are objects."""
+    """Return a value as indented JSON with a trailing newline. Mappings that are not dicts become objects."""
     import json
 
     return json.dumps(value, ensure_ascii=False, indent=2, default=dict) + "\n"
 
 
 def read_stdin() -> bytes:
-    """All of standard input. `DiskError` (PC0724) when it cannot be read, or has more than MAX_STDIN bytes."""
+    """Return all of standard input. Raises `DiskError` (PC0724) if it cannot be read or has more than MAX_STDIN bytes."""
     try:
         content = sys.stdin.buffer.read(MAX_STDIN + 1) if sys.stdin is not None else b""
         if len(content) > MAX_STDIN:
@@ -107,12 +107,16 @@ def read_stdin() -> bytes:
 
 
 def discard_output() -> None:
-    """What is still held back goes nowhere, or the interpreter would complain about it when it ends."""
+    """Send buffered output to the null device; otherwise, the interpreter would complain about it at exit."""
     _discard(sys.stdout)
 
 
 def _encode(stream: TextIO | None, text: str) -> bytes:
-    """UTF-8, but for a console with another encoding, and where PYTHONIOENCODING asks for one: there bars and arrows are drawn in ASCII."""
+    """Encode text as UTF-8.
+
+    The encoding of the stream applies if the stream is a terminal or PYTHONIOENCODING is set. A character that this encoding lacks is then
+    drawn in ASCII or escaped.
+    """
     encoding = (getattr(stream, "encoding", None) or "utf-8").lower()
     if encoding.startswith("utf") or stream is None or not (stream.isatty() or os.environ.get("PYTHONIOENCODING")):
         return text.encode("utf-8", "backslashreplace")
@@ -147,12 +151,12 @@ def _discard(stream: TextIO | None) -> None:
 
 
 def count_cells(text: str) -> int:
-    """The cells `text` takes. Free of control characters it is what a terminal shows, up to ligatures and joined emoji."""
+    """Return the number of terminal cells of a text without control characters, except for ligatures and joined emoji."""
     return len(text) if text.isascii() else sum(map(_count_cell, text))
 
 
 def clip_cells(text: str, width: int) -> str:
-    """`text` within `width` cells; an ellipsis tells that something is missing."""
+    """Return `text` cut to at most `width` cells. An ellipsis marks a cut."""
     if count_cells(text) <= width:
         return text
     kept, cells = [], 0
@@ -165,7 +169,7 @@ def clip_cells(text: str, width: int) -> str:
 
 
 def pad_cells(text: str, width: int, *, right: bool = False) -> str:
-    """`text` clipped and filled up to exactly `width` cells; with `right` it stands at the right."""
+    """Return `text` clipped or padded to exactly `width` cells; `right` aligns it to the right."""
     clipped = clip_cells(text, width)
     space = " " * (width - count_cells(clipped))
     return space + clipped if right else clipped + space
@@ -178,9 +182,9 @@ def _count_cell(character: str) -> int:
 
 
 def escape_controls(text: str) -> str:
-    """`text` on one line: control characters, marks that turn the writing direction and lone surrogates as `\\x1b` or `\\u202e`.
+    """Return `text` on one line, with control characters, bidirectional marks and lone surrogates as `\\x1b` or `\\u202e`.
 
-    A tab becomes four spaces. What is shown can be read, cannot move the cursor and cannot forge a line of its own.
+    A tab becomes four spaces. The result is readable, and can neither move the cursor nor forge a line.
     """
     return re.sub(_UNSAFE, _spell, text.replace("\t", _TAB))
 
@@ -193,7 +197,7 @@ def _spell(found: re.Match[str]) -> str:
 
 
 def read_width() -> int:
-    """Of the terminal the output goes to; what goes elsewhere does not depend on one."""
+    """Return the width of the terminal in cells, or a fixed default if the output does not go to a terminal."""
     try:
         return os.get_terminal_size(sys.stdout.fileno()).columns or _WIDTH
     except (OSError, ValueError, AttributeError):
@@ -201,9 +205,9 @@ def read_width() -> int:
 
 
 def hide_passwords(text: str, *, is_cut: bool = False, follows_cut: bool = False) -> str:
-    """`text` with a `*` for every character of a password in a URL, so that all else stands where it stood.
+    """Return `text` with a `*` for each character of a password in a URL, so that all other text keeps its column.
 
-    `is_cut` and `follows_cut` tell that the line goes on behind it, or began before it.
+    `is_cut` and `follows_cut` say that the line continues after `text`, or began before it.
     """
     patterns = [_IN_URL, _WITHOUT_SCHEME, _PARAMETER, *([_IN_CUT_URL] if is_cut else []), *([_CUT_START] if follows_cut else [])]
     for pattern in patterns:
@@ -213,12 +217,12 @@ def hide_passwords(text: str, *, is_cut: bool = False, follows_cut: bool = False
 
 @frozen
 class Paint:
-    """Paints text, or leaves it as it is."""
+    """A painter that styles text if it is on, and returns it unchanged if not."""
 
     is_on: bool = False
 
     def apply(self, text: str, style: Style) -> str:
-        """`text` in a style. Pad and clip before: the sequences have no width, but count as characters."""
+        """Return `text` in a style. Pad and clip first: the escape sequences have no width, but count as characters."""
         return f"\x1b[{_CODES[style]}m{text}\x1b[0m" if self.is_on and text else text
 
 

@@ -1,1 +1,1 @@
-"""The commands of `promptc`, those that belong together in one module. `cli/group` loads a module when one of its commands is called."""
+"""The commands of `promptc`; related commands share a module. `cli/group` imports a module when one of its commands is called."""

@@ -1,4 +1,4 @@
-"""`promptc answer`: whether a model's answer is what the pack asks for, by the code of `promptc apply --answer`, with every finding."""
+"""`promptc answer`: checks a model's answer against the pack by the code of `promptc apply --answer`, and reports every finding."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ from promptc.passes.bind import bind
 from promptc.passes.redact import restore
 from promptc.text.counters.counter import Meter
 
-_FILE = click.Path(readable=False, allow_dash=True)  # what cannot be read is told when it is read
+_FILE = click.Path(readable=False, allow_dash=True)  # a file that cannot be read is reported when it is read
 _FINDINGS = 1
 _REFUSALS = ("PC0800", "PC0809")
-"""What an operation says of an answer that it does not take, and of one it does not ask for."""
+"""The codes for an answer that an operation rejects, and for an answer that it does not ask for."""
 
 
 @frozen
 class _Asked:
-    """The command line, read: `answers` are the files of answers to other asks."""
+    """The parsed command line. `answers` are the files with answers to other asks."""
 
     pack: str
     operation: str | None
@@ -55,13 +55,13 @@ class _Asked:
 
     @property
     def shown(self) -> str:
-        """What findings call the answer."""
+        """The name of the answer in findings."""
         return _name(self.file)
 
 
 @frozen(eq=False)
 class _TakenAnswer:
-    """An answer that its check takes: its text, and its value."""
+    """An answer that passes its check: its text and its value."""
 
     text: str
     value: Any
@@ -156,7 +156,7 @@ def _read_asked(pack: str, words: Sequence[str], given: dict[str, Any]) -> _Aske
 
 
 def _read_originals(file: str) -> dict[str, str]:
-    """What `promptc render --redactions` wrote."""
+    """Return the originals by their placeholders, from a file that `promptc render --redactions` wrote."""
     value = load_json(read_bytes(file, "the redactions", limit=MAX_STATE_BYTES), file).value
     if not isinstance(value, dict) or not all(isinstance(one, str) for one in value.values()):
         help = "name the file that `promptc render --redactions FILE` wrote"
@@ -165,7 +165,7 @@ def _read_originals(file: str) -> dict[str, str]:
 
 
 def _read_text(asked: _Asked, check: AnswerCheck | None) -> str:
-    """The answer, restored where that is asked for."""
+    """Return the answer, with its placeholders restored if that is requested."""
     text = read_answer_file(asked.file)
     if asked.originals is None:
         return text
@@ -173,7 +173,7 @@ def _read_text(asked: _Asked, check: AnswerCheck | None) -> str:
 
 
 def _check_response(asked: _Asked) -> tuple[str, Sequence[Diagnostic]]:
-    """The answer's text, and what is found."""
+    """Check the answer against the response of the pack; return its text and the findings."""
     pack = Pack.load(asked.pack, models=asked.models)
     asking = [one.name for one in pack.model.operations if one.asks]
     if asked.file in asking and not Path(asked.file).exists():
@@ -203,7 +203,10 @@ def _load_schema(file: str) -> StateSchema:
 
 
 def _find_response(pack: Pack, asked: _Asked) -> Response | None:
-    """That of the case which the command line or the state chooses; without either, of each axis's default, or first."""
+    """Return the response of the case that the command line or the state chooses, or None if it has none.
+
+    Without a choice, the default (or the first) case of each axis counts.
+    """
     if asked.state is not None:
         state = pack.load_state(_read_state(asked.state), _name(asked.state))
         options = RenderOptions(variants=asked.variants, patches=asked.patches)
@@ -240,7 +243,10 @@ def _choose_ask(operation: Operation, name: str | None) -> Ask:
 
 
 def _check_against_state(pack: Pack, operation: Operation, ask: Ask, asked: _Asked, given: _TakenAnswer) -> Sequence[Diagnostic]:
-    """Every claim that does not hold; where all do, why the operation refuses the answer, which is tried in memory."""
+    """Return the claims that do not hold, or if all hold, the reason why the operation refuses the answer.
+
+    The operation is tried in memory.
+    """
     raw, name = _read_state(str(asked.state)), _name(str(asked.state))
     answers = {**read_answers(asked.answers), ask.name: given.text}
     begun = begin_operation(pack, raw, operation.name, asked.args, answers, name=name)

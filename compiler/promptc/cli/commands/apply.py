@@ -1,6 +1,6 @@
-"""`promptc apply`: does an operation on a state, lists the operations there are, or puts back what was archived.
+"""`promptc apply`: runs an operation on a state, lists the operations of a pack, or restores archived content.
 
-`ask_model` gets answers, `write_change` writes the change that a state is given, and `tell_change` says what was written.
+`ask_model` gets answers, `write_change` writes the change of a state, and `tell_change` reports what was written.
 """
 
 from __future__ import annotations
@@ -40,16 +40,16 @@ from promptc.text.json import render_canonical_json, render_digest
 
 _REQUESTS = tuple(name for name in FORMATS if name not in ("text", CHAT))
 _LONGEST = 86_400
-_FILE = click.Path(readable=False, allow_dash=True)  # what cannot be read is told when it is read
+_FILE = click.Path(readable=False, allow_dash=True)  # a file that cannot be read is reported when it is read
 _KEY = "OPENAI_API_KEY"
 _PATIENCE = 0.5
 _DIGITS = slice(len("sha256:"), len("sha256:") + 12)
 Make = Callable[[bytes, str], StateDiff]
-"""From a state's bytes, and the name of the file that will hold the new one (empty: none), to the change."""
+"""A function from a state's bytes and the name of the file for the new state (empty if there is none) to the change."""
 
 
 def _read_seconds(ctx: click.Context, param: click.Parameter, given: str) -> float:
-    """A number of seconds up to a day."""
+    """Parse a number of seconds up to a day."""
     try:
         seconds = float(given)
     except ValueError:
@@ -159,7 +159,7 @@ def _contradict(message: str) -> UsageError:
 
 
 def _take(words: Sequence[str], least: int, most: int | None, shape: str) -> list[str | None]:
-    """The arguments, filled up to `most`."""
+    """Return the arguments, padded with None up to `most`. Raises `UsageError` (PC0720) for a wrong number of arguments."""
     if len(words) < least or (most is not None and len(words) > most):
         raise UsageError([Diagnostic("PC0720", f"`promptc apply` takes {shape} here", help="see `promptc apply --help`")])
     return [*words, *[None] * ((most or 0) - len(words))]
@@ -188,7 +188,7 @@ def _read_endpoint(given: dict[str, Any]) -> EndpointAsked | None:
 
 
 def run_apply_list(path: str, state: str | None, *, models: str | None, is_json: bool) -> int:
-    """Prints the operations, and which are due where there is a state. Raises `PromptcError`."""
+    """Print the operations and, given a state, which of them are due. Returns 0. Raises `PromptcError`."""
     pack = Pack.load(path, models=models)
     raw = read_bytes(state, "the state", limit=MAX_STATE_BYTES) if state is not None else None
     loaded = pack.load_state(raw, "stdin" if state == "-" else str(state)) if raw is not None else None
@@ -224,7 +224,7 @@ def _render(listed: tuple[Listed, ...], name: str) -> str:
 
 
 def run_restore(reporter: Reporter, asked: ApplyAsked, names: Sequence[str]) -> int:
-    """Puts back what the archives hold, those named or all of the state's; the exit code. Raises `PromptcError`."""
+    """Restore the content of the named archives, or of all archives of the state. Returns 0. Raises `PromptcError`."""
     pack = Pack.load(asked.pack, models=asked.models)
     raw = read_bytes(asked.state, "the state", limit=MAX_STATE_BYTES)
     check_expected(asked.expected, pack.load_state(raw, asked.shown).digest, asked.shown)
@@ -260,7 +260,7 @@ def run_restore(reporter: Reporter, asked: ApplyAsked, names: Sequence[str]) -> 
 
 
 def _is_of(archived: Archived, pack: Pack, asked: ApplyAsked) -> bool:
-    """Several states may share a folder."""
+    """Return whether the archive belongs to the state: several states can share a folder."""
     source = "" if asked.state == STDIN else os.path.basename(os.path.realpath(asked.state))  # noqa: PTH119  as `rewrite_state` names it
     return archived.pack == pack.name and archived.file in map(name_source, (source, name_file(asked)))
 
@@ -293,7 +293,7 @@ def _choose_folder(asked: ApplyAsked) -> Path:
 
 
 def _sort(paths: Sequence[Path]) -> tuple[Path, ...]:
-    """The newest first, where the system knows; each once."""
+    """Return the paths without duplicates, the newest first if the system knows their times."""
     known = {path.resolve(): path for path in paths}
     return tuple(sorted(known.values(), key=lambda path: (-_read_time(path), str(path))))
 
@@ -306,7 +306,7 @@ def _read_time(path: Path) -> int:
 
 
 def run_apply(reporter: Reporter, asked: ApplyAsked, operation: OperationAsked, endpoint: EndpointAsked | None) -> int:
-    """Does the operation, or prints what it asks; the exit code. Raises `PromptcError`."""
+    """Run the operation, or print its requests. Returns 0. Raises `PromptcError`."""
     pack = Pack.load(asked.pack, models=asked.models)
     choose_operation(pack, operation.name)
     raw = read_bytes(asked.state, "the state", limit=MAX_STATE_BYTES)
@@ -332,7 +332,10 @@ def _apply_asked(
     raw: bytes,
     given: Mapping[str, str],
 ) -> int:
-    """Asks without the lock, which others may want for as long as a model takes; then goes on if the state is still the one asked about."""
+    """Ask the model, then run the operation if the state has not changed since.
+
+    The state is not locked during the questions, because others may need it for as long as a model takes.
+    """
     answers = ask_model(reporter, pack, raw, operation, endpoint, given)
     digest = pack.load_state(raw, asked.shown).digest
     try:
@@ -347,7 +350,7 @@ def _apply(reporter: Reporter, pack: Pack, asked: ApplyAsked, operation: Operati
     made: list[OperationResult] = []
 
     def make(read: bytes, file: str) -> StateDiff:
-        """Of what the state is now, which may ask what it did not a moment ago."""
+        """Run the operation on the current state, which may ask for more than before."""
         done = run_operation(pack, read, operation.name, operation.args, answers, name=asked.shown)
         check_expected(asked.expected, done.before, asked.shown)
         if read != raw and operation.has_model and asked.expected is None:
@@ -364,7 +367,10 @@ def _apply(reporter: Reporter, pack: Pack, asked: ApplyAsked, operation: Operati
 
 
 def _print_requests(reporter: Reporter, pack: Pack, raw: bytes, operation: OperationAsked, requests: Sequence[Request]) -> None:
-    """With the digest of the state they are about, for `--if-state`. What was said while they were rendered and made is reported once."""
+    """Print the requests with the digest of their state, for `--if-state`.
+
+    Warnings from rendering and building the requests are reported once.
+    """
     made = {one.name: _make_body(one, operation) for one in requests}
     reporter.report(dict.fromkeys(found for _, said in made.values() for found in said))
     shown = {
@@ -391,16 +397,16 @@ def _refuse_missing(missing: Sequence[Request]) -> None:
         raise UsageError([Diagnostic("PC0828", message, help=help)])
 
 
-# --- asking, and writing ---
+# --- questions and changes ---
 
 
 def ask_model(
     reporter: Reporter, pack: Pack, raw: bytes, operation: OperationAsked, asked: EndpointAsked, answers: Mapping[str, str]
 ) -> dict[str, str]:
-    """The answers, those that were given and those of the model. One is missing where the server has none to give: that is a warning, or
-    with `--strict` a `DiskError`.
+    """Return the given answers and the model's answers to the other questions.
 
-    Asked one by one, since a later question may hold an earlier answer. After half a second it is told what is waited for.
+    If the server has no answer to a question, the answer is missing: that is a warning, or with `--strict` a `DiskError`. The questions are
+    asked one by one, because a later question may contain an earlier answer. After half a second of waiting, a message says so.
     """
     endpoint = open_endpoint(asked)
     found, skipped = dict(answers), set[str]()
@@ -418,7 +424,7 @@ def ask_model(
 
 
 def open_endpoint(asked: EndpointAsked) -> Endpoint:
-    """The server with its key. `UsageError` (PC0721) for a URL or a key that cannot be sent."""
+    """Return the server with its key. Raises `UsageError` (PC0721) for an invalid URL, a missing key or one that cannot be sent."""
     if not asked.url.startswith(("http://", "https://")):
         help = "such as `--endpoint http://localhost:1234/v1`"
         raise UsageError([Diagnostic("PC0721", "the URL of `--endpoint` begins neither with http:// nor with https://", help=help)])
@@ -448,7 +454,10 @@ def _ask(reporter: Reporter, endpoint: Endpoint, request: Request) -> str:
 
 
 def keep_answers(state: str, answers: Mapping[str, str], wrong: DiskError) -> DiskError:
-    """Writes each answer to `<state>.answers/<name>.<digest>.txt`, and gives the error with the flags that go on with them."""
+    """Write each answer to `<state>.answers/<name>.<digest>.txt`, and return the error with the flags to continue with them.
+
+    Returns the error unchanged if the answers cannot be written.
+    """
     try:
         files = [f"--answer {name}={shlex.quote(str(path))}" for name, path in _write(Path(os.path.realpath(state)), answers)]
     except OSError:
@@ -474,10 +483,11 @@ def _with(found: Diagnostic, help: str) -> Diagnostic:
 
 
 def write_change(asked: ApplyAsked, raw: bytes, make: Make, *, purpose: str) -> Rewritten:
-    """Makes the change and writes it, archives first: in place under the lock, of what the file holds then; else of `raw`, to the output.
+    """Make the change and write it, archives first.
 
-    Nothing is written where only what would change is asked for. Raises what `make` and `rewrite_state` raise, `DiskError` (PC0725), and
-    `UsageError` (PC0827) where there is nowhere to archive.
+    In place, the change is made under the lock from the current content of the file. For an output, it is made from `raw`. A dry run writes
+    nothing. Raises what `make` and `rewrite_state` raise, `DiskError` (PC0725), and `UsageError` (PC0827) if there is no folder for the
+    archives.
     """
     if asked.is_dry:
         change = make(raw, name_file(asked))
@@ -490,7 +500,7 @@ def write_change(asked: ApplyAsked, raw: bytes, make: Make, *, purpose: str) -> 
 
 
 def tell_change(reporter: Reporter, asked: ApplyAsked, rewritten: Rewritten) -> None:
-    """What was written, with counts; what would be, on standard output."""
+    """Report what was written, with counts; for a dry run, print what would change."""
     change = rewritten.change
     if asked.is_dry:
         shown = render_changes(change)
@@ -515,13 +525,13 @@ def _tell_archived(archived: Archived) -> str:
 
 
 def show_path(path: Path) -> str:
-    """From the folder one is in, where it is below that."""
+    """Return the path, relative to the current folder if it is inside that folder."""
     here = Path.cwd()
     return escape_controls(str(path.relative_to(here) if path.is_relative_to(here) else path))
 
 
 def name_file(asked: ApplyAsked) -> str:
-    """The name of the file that will hold the new state; empty where it is none."""
+    """Return the name of the file for the new state, or an empty string for standard output."""
     goal = asked.output if asked.output is not None else asked.state
     return "" if goal == STDIN else os.path.basename(os.path.realpath(goal))  # noqa: PTH119  as `rewrite_state` names it
 
@@ -542,14 +552,14 @@ def _write_elsewhere(asked: ApplyAsked, change: StateDiff) -> Rewritten:
 
 
 def _check_folder(goal: str) -> None:
-    """Before an archive makes the folder that the new state's file lacks."""
+    """Refuse a missing folder of the new state's file, before an archive would create it."""
     if goal != STDIN and not Path(os.path.realpath(goal)).parent.is_dir():
         message = f"cannot write `{goal}`: there is no such folder"
         raise DiskError([Diagnostic("PC0725", message, help="name a file in a folder that exists")])
 
 
 def _choose_archives(asked: ApplyAsked) -> Path:
-    """Of the archives: the one that was named, else beside the file."""
+    """Return the folder of the archives: the folder that was named, or a folder next to the file."""
     if asked.archive is not None:
         return asked.archive
     goal = asked.output if asked.output is not None else asked.state
@@ -561,8 +571,10 @@ def _choose_archives(asked: ApplyAsked) -> Path:
 
 @frozen
 class ApplyAsked:
-    """An operation or a restore: on which state, where to, and how long to wait for its lock. `archive` is the folder of archives,
-    `expected` the digest that the state must have; none: any. `models` is a table of models of the user's.
+    """An operation or a restore: its state, its output, and how many seconds to wait for the lock.
+
+    `archive` is the folder of archives. `expected` is the digest that the state must have, or None for any. `models` is the user's table of
+    models.
     """
 
     pack: str
@@ -576,19 +588,20 @@ class ApplyAsked:
 
     @property
     def shown(self) -> str:
-        """What findings call the state."""
+        """The name of the state in findings."""
         return "stdin" if self.state == STDIN else self.state
 
     @property
     def is_in_place(self) -> bool:
-        """Whether the state's own file is to be replaced."""
+        """Whether the state's own file is replaced."""
         return self.state != STDIN and self.output is None
 
 
 @frozen
 class OperationAsked:
-    """Which operation, with which arguments; where its answers come from. `answers` are the files by the names of the asks; `format`
-    is what requests are printed in, for which `model`.
+    """An operation with its arguments and the sources of its answers.
+
+    `answers` are files by the names of the asks. `format` and `model` are for printed requests.
     """
 
     name: str
@@ -602,7 +615,10 @@ class OperationAsked:
 
 @frozen
 class EndpointAsked:
-    """A server to ask. `key_env` names the environment variable that holds its key; `is_strict`: no answer is a failure."""
+    """A server to ask. `key_env` is the environment variable that has its key.
+
+    If `is_strict`, a missing answer is a failure.
+    """
 
     url: str
     model: str
@@ -612,7 +628,7 @@ class EndpointAsked:
 
 
 def read_args(given: Sequence[str]) -> dict[str, Any]:
-    """The arguments of `--arg NAME=JSON`. `UsageError` (PC0721) for what is not of that form."""
+    """Return the arguments of `--arg NAME=JSON`. Raises `UsageError` (PC0721) for a text of another form."""
     args: dict[str, Any] = {}
     for one in given:
         name, value = _split(one, "--arg", "NAME=JSON")
@@ -625,7 +641,7 @@ def read_args(given: Sequence[str]) -> dict[str, Any]:
 
 
 def read_answer_files(given: Sequence[str]) -> dict[str, str]:
-    """The files of `--answer NAME=FILE`. `UsageError` (PC0721) for what is not of that form, and for an answer given twice."""
+    """Return the files of `--answer NAME=FILE`. Raises `UsageError` (PC0721) for a text of another form or a repeated name."""
     files: dict[str, str] = {}
     for one in given:
         name, file = _split(one, "--answer", "NAME=FILE")
@@ -641,7 +657,7 @@ def read_answers(files: Mapping[str, str]) -> dict[str, str]:
 
 
 def read_answer_file(file: str, what: str = "the answer") -> str:
-    """Read an answer as text, whatever its bytes are: what is no UTF-8, or too long, is a bad answer, and no failure."""
+    """Read an answer as text, whatever its bytes are. Invalid UTF-8 or too long a text is a bad answer, not a failure."""
     return read_first(file, what, size=LONGEST_ANSWER + 1).decode(errors="surrogateescape")
 
 

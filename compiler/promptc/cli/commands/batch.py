@@ -1,4 +1,4 @@
-"""`promptc batch`: a file of states rendered to a file of rows, with its progress, and what came of the states."""
+"""`promptc batch`: renders a file of states to a file of rows, shows its progress, and sums up the outcome."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def batch_command(
 
 
 def _run(reporter: Reporter, batch: Batch, states: IO[bytes], name: str) -> int:
-    """Tells the findings above the bar. Where it stops, what was done is kept, and that is said."""
+    """Run the batch, with findings above the progress bar. If the run stops, say that its finished work is kept."""
     line = Progress(reporter, "rows")
 
     def note(done: BatchProgress, total: int) -> None:
@@ -131,7 +131,10 @@ def _sum_up(batch: Batch, done: BatchProgress) -> str:
 
 @contextmanager
 def open_states(name: str) -> Iterator[IO[bytes]]:
-    """A file of states, or standard input for `-`, which stays open. `DiskError` (PC0724) for one that cannot be read."""
+    """Yield a file of states, or standard input for `-`, which stays open afterwards.
+
+    Raises `DiskError` (PC0724) if the file cannot be read.
+    """
     if name == STDIN:
         yield sys.stdin.buffer
         return

@@ -1,4 +1,4 @@
-"""`promptc cache`: what a provider's cache saves over the turns of a session, what breaks it, and which edits would help."""
+"""`promptc cache`: measures what a provider's cache saves over the turns of a session, what breaks it, and which edits help."""
 
 from __future__ import annotations
 
@@ -47,14 +47,14 @@ _BELOW = 1
 _MOST_TURNS = 2_000
 _MOST_BYTES = 1 << 30
 _TRIED = 60
-"""Turns that an edit is tried on: the last ones."""
+"""The most turns that an edit is tried on; they are the last ones."""
 
 _SHOWN = 20
-"""Rows of a table of turns."""
+"""The most rows of a table of turns."""
 
 _TRIALS = 8
 _ROUNDS = 5
-"""Edits that are laid over each other."""
+"""The most edits that are combined."""
 
 _EIGHTHS = " ▁▂▃▄▅▆▇█"
 _SESSION = "give the states of a session, one file for each turn, in order; or a file with a state a line: `--session talk.jsonl`"
@@ -62,20 +62,23 @@ _SESSION = "give the states of a session, one file for each turn, in order; or a
 
 @frozen(eq=False)
 class _TurnState:
-    """The state of a turn by the name that findings call it: as it was read, and as it is without anything carried into it."""
+    """The state of a turn: its name in findings, its bytes, and the loaded state.
+
+    The loaded state has no values from the turn before.
+    """
 
     name: str
     raw: bytes
     state: State
 
     def load(self, pack: Pack, changes: Sequence[Change], carried: tuple[Change, ...]) -> State:
-        """The state with what was carried into it from the turn before."""
+        """Return the state with the values that are carried over from the turn before."""
         return pack.load_state(self.raw, self.name, changes=(*changes, *carried)) if carried else self.state
 
 
 @frozen
 class TurnView:
-    """A turn, from 1; `broke` is None where it begins with the whole turn before."""
+    """A turn, from 1. `broke` is None for the first turn, and for a turn that begins with the whole turn before."""
 
     turn: int
     state: str
@@ -89,7 +92,7 @@ class TurnView:
 
 @frozen
 class CauseView:
-    """What broke the beginning in how many turns; the `first` of them, and an item of it."""
+    """A cause that ended the common beginning: in how many turns, and the `first` of them with an item."""
 
     turns: int
     first: int
@@ -103,9 +106,9 @@ class CauseView:
 
 @frozen
 class TrialView:
-    """An edit that would help: the keys to write, where, and what it comes to on the turns it was tried on.
+    """An edit that helps: the keys to write, their place, and its effect on the turns that it was tried on.
 
-    `reuse` and `cost` are per cent of those turns, `tokens` their sum, each beside the same without the edit.
+    `reuse` and `cost` are in per cent of those turns, and `tokens` is their sum. Each is a pair: without and with the edit.
     """
 
     edit: str
@@ -118,7 +121,7 @@ class TrialView:
 
 @frozen
 class FiguresView:
-    """What a session comes to, as in `SessionView`; `flaps` are counted."""
+    """The figures of a session, as in `SessionView`. `flaps` is their number."""
 
     reuse: int
     least: int
@@ -131,9 +134,12 @@ class FiguresView:
 
 @frozen
 class SessionView:
-    """The whole account. `reuse`: of the tokens from the second turn on, the per cent that begin as the turn before; `least`: the worst
-    turn's. `cost`: in per cent of the same session without a cache; None where no price is known. `without` is what the session comes to
-    without what was `tried`; None where nothing was, or where it does not fit."""
+    """The whole account of a session.
+
+    `reuse` is the share, in per cent, of the tokens from the second turn on that begin as the turn before. `least` is the worst turn's
+    share. `cost` is in per cent of the same session without a cache, or None if no price is known. `without` has the figures of the
+    session without the `tried` values. It is None if nothing is tried, or if the session cannot be rendered without those values.
+    """
 
     pack: str
     format: str
@@ -156,7 +162,7 @@ class SessionView:
 
     @property
     def figures(self) -> FiguresView:
-        """What it comes to."""
+        """The figures of the session, without its turns."""
         return FiguresView(self.reuse, self.least, self.read, self.written, self.tokens, self.cost, len(self.flaps))
 
 
@@ -244,7 +250,7 @@ def cache_command(
 
 
 def _load_states(pack: Pack, turns: Sequence[str], session: str | None, changes: Sequence[Change]) -> Iterator[_TurnState]:
-    """The states in order: the files first, then the lines of the session."""
+    """Yield the states in order: the files first, then the lines of the session. Raises `UsageError` (PC0733) for too many turns."""
     lines = read_bytes(session, "the session", limit=_MOST_BYTES).splitlines() if session is not None else []
     numbered = [(number, line) for number, line in enumerate(lines, 1) if line.strip()]
     if len(numbered) + len(turns) > _MOST_TURNS:
@@ -265,14 +271,14 @@ def _load_states(pack: Pack, turns: Sequence[str], session: str | None, changes:
 
 @frozen(eq=False)
 class _Session:
-    """The turns, and how each is rendered. `carry` are the pointers in the state at which a turn finds what the one before hands on."""
+    """The turns and the options of their renders. `carry` are the pointers in a state that receive values from the turn before."""
 
     turns: Sequence[_TurnState]
     request: RenderRequest
     carry: tuple[str, ...]
 
     def iter_outcomes(self, pack: Pack, patches: Sequence[str] = ()) -> Iterator[tuple[_TurnState, Outcome]]:
-        """Renders each turn, with more patches. Raises `PromptcError` for what is invalid."""
+        """Render each turn, with additional patches. Raises `PromptcError` for an invalid state or pack."""
         asked = replace(self.request, patches=(*self.request.patches, *patches))
         carried: dict[str, str] = {}
         for turn in self.turns:
@@ -295,7 +301,7 @@ def _render(reporter: Reporter, pack: Pack, session: _Session) -> list[ReadReque
 
 
 def _measure_without(reporter: Reporter, path: str, session: _Session, gap: int) -> FiguresView | None:
-    """The figures of the file as it is; None where a turn does not fit, or is not valid, without what is tried."""
+    """Return the figures of the file itself, or None if a turn is invalid or does not fit without the tried values."""
     asked = replace(session.request, tries=())
     try:
         loaded = open_pack(reporter, path, asked)
@@ -342,7 +348,7 @@ def _measure_reuse(turns: Sequence[Turn]) -> int:
 
 
 def _list_causes(turns: Sequence[TurnView]) -> Iterator[CauseView]:
-    """The most frequent first, of equals the one that came first."""
+    """Yield the causes, the most frequent first. Causes with the same frequency keep the order of their first turns."""
     broken = [(one.turn, one.broke) for one in turns if one.broke is not None]
     counted = Counter(found.cause for _, found in broken)
     for cause, count in counted.most_common():
@@ -354,9 +360,10 @@ def _list_causes(turns: Sequence[TurnView]) -> Iterator[CauseView]:
 
 
 def _add_trials(reporter: Reporter, pack: Pack, view: SessionView, session: _Session, requests: Sequence[ReadRequest]) -> SessionView:
-    """The account with the edits that help on its last turns: alone, best first; and the best ones together, each tried on those before.
+    """Return the account with the edits that help on the last turns.
 
-    Better is what costs less, or where no price is known what has more in common.
+    They are listed alone, best first, and combined, each tried in addition to those before. A better edit costs less or, if no price is
+    known, has a longer common beginning.
     """
     tried, last = replace(session, turns=session.turns[-_TRIED:]), list(requests[-_TRIED:])
     own = best = account_turns(last, view.gap)
@@ -390,7 +397,7 @@ def _add_trials(reporter: Reporter, pack: Pack, view: SessionView, session: _Ses
 
 
 def _try(pack: Pack, trials: Sequence[Trial], session: _Session) -> list[ReadRequest] | None:
-    """The requests with these edits; None where they cannot be rendered so."""
+    """Return the requests with these edits, or None if they cannot be rendered with them."""
     found = []
     try:
         for _, outcome in session.iter_outcomes(pack, [one.name for one in trials]):
@@ -403,8 +410,10 @@ def _try(pack: Pack, trials: Sequence[Trial], session: _Session) -> list[ReadReq
 
 
 def _score(turns: Sequence[Turn]) -> tuple[int, int]:
-    """What is paid for, then what does not begin as before; less is better. Both are shares of the session's own tokens: an edit that cuts
-    more is not better for that."""
+    """Return the cost, then the tokens that do not begin as the turn before; less is better.
+
+    Both are shares of the session's own tokens, so an edit is not better just because it cuts more.
+    """
     cost, whole = measure_cost(turns), sum(one.tokens for one in turns[1:])
     paid = sum(one.cost or 0 for one in turns) * 1000 // max(1, sum(one.tokens for one in turns)) if cost is not None else 0
     return paid, 1000 * sum(one.tokens - one.same for one in turns[1:]) // max(1, whole)
@@ -446,7 +455,7 @@ def _check_gates(view: SessionView, least: int | None, flaps: int | None, most: 
 _HELP = "`promptc cache` lists edits that help"
 
 
-# --- what is shown ---
+# --- rendering ---
 
 
 def _title(view: SessionView) -> str:
@@ -455,7 +464,7 @@ def _title(view: SessionView) -> str:
 
 
 def render_session(view: SessionView, width: int, paint: Paint = PLAIN) -> str:
-    """The account as text."""
+    """Return the account as text."""
     lines = [paint.apply(_title(view), "bold"), *_iter_summary(view), "", *_iter_strip(view, width)]
     text = "".join(f"{line}\n" for line in lines)
     return text + _render_turns(view, width, paint) + _render_causes(view, width, paint) + _render_trials(view, width, paint)
@@ -482,7 +491,7 @@ def _iter_summary(view: SessionView) -> Iterator[str]:
 
 
 def _iter_beside(view: SessionView, without: FiguresView) -> Iterator[str]:
-    """The figures of the file beside those of what is tried."""
+    """Yield the figures of the file next to those with the tried values."""
     old, new = without, view.figures
     rows = [("begins as the turn before", *(f"{one.reuse} %" for one in (old, new)))]
     rows += [("  in the worst turn", *(f"{one.least} %" for one in (old, new)))]
@@ -502,7 +511,7 @@ def _iter_beside(view: SessionView, without: FiguresView) -> Iterator[str]:
 
 
 def _iter_strip(view: SessionView, width: int) -> Iterator[str]:
-    """A cell a turn, as high as the share that begins as the turn before."""
+    """Yield lines with a cell for each turn, whose height is the share that begins as the turn before."""
     cells = "".join(_EIGHTHS[8 * one.same // max(1, one.tokens)] if at else "·" for at, one in enumerate(view.turns))
     room = max(20, width - 8)
     for start in range(0, len(cells), room):
@@ -510,13 +519,13 @@ def _iter_strip(view: SessionView, width: int) -> Iterator[str]:
 
 
 def _draw_session(view: SessionView) -> str:
-    """A row a turn: what it begins with of the turn before, and what ended that."""
+    """Return an SVG with a row for each turn: how much of it begins as the turn before, and what ended that."""
     rows = [(str(one.turn), one.same, one.tokens, one.broke.describe() if one.broke is not None else "") for one in view.turns]
     return draw_rows([_title(view), *_iter_summary(view)], ("as the turn before", "new"), rows)
 
 
 def _render_turns(view: SessionView, width: int, paint: Paint) -> str:
-    """A row a turn; of many the worst ones, in order."""
+    """Return a row for each turn; of many turns, only the worst ones, in order."""
     told = sorted(
         sorted(view.turns[1:], key=lambda one: (measure_share(one.same, one.tokens), one.turn))[:_SHOWN], key=lambda one: one.turn
     )
@@ -567,6 +576,6 @@ def _render_edits(view: SessionView, trials: Sequence[TrialView], width: int, pa
 
 
 def _show_change(before: int, after: int) -> str:
-    """How many tokens more or less, in per cent of before."""
+    """Return the change of the tokens in per cent, or `=` if there is none."""
     change = (abs(after - before) * 100 + before // 2) // max(1, before)
     return f"{'+' if after > before else '-'}{change} %" if change else "="

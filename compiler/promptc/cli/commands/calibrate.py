@@ -1,4 +1,4 @@
-"""`promptc calibrate`: what a provider reported for renders of a pack, held against the estimates, as a file that the pack can name."""
+"""`promptc calibrate`: compares a provider's counts for renders of a pack with the estimates, and writes a file that the pack can name."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _MOST_SHOWN = 20
 _MOST_FAR = 5
 _LARGEST = 999_999_999
 _FAR = 2
-"""How many times the middle ratio, or what part of it, is far from the rest."""
+"""A ratio is far from the rest if it is more than this many times the middle ratio, or less than this fraction of it."""
 
 _BINS, _BAR = 8, 24
 _DIGITS = 6
@@ -42,18 +42,21 @@ _KINDS = (
     ("prompt_token_count",),
     ("prompt_eval_count",),
 )
-"""What services call the tokens of a prompt: OpenAI, Anthropic (whose parts add up) and OpenAI Responses, Gemini, its library, Ollama."""
+"""The names of prompt tokens in the usage of services.
+
+They are those of OpenAI, Anthropic (whose parts are added) and OpenAI Responses, Gemini, Gemini's library, and Ollama.
+"""
 
 _HELP = 'write, for example, `{"report": "r1.json", "usage": {"input_tokens": 812}, "model": "gpt-5.6", "at": "2026-11-24"}`'
 
 
 class _NoPairError(Exception):
-    """A line is no pair; the text says why."""
+    """Raised for a line that is not a pair; its text is the reason."""
 
 
 @frozen
 class _Facts:
-    """What a report tells here. `provider` is empty where it was rendered for none."""
+    """The facts of a report. `provider` is empty if the render was for no provider."""
 
     estimate: int
     provider: str
@@ -61,7 +64,7 @@ class _Facts:
 
 @frozen
 class _Defaults:
-    """What stands for what a line does not say."""
+    """The values for what a line leaves out."""
 
     provider: str | None
     model: str | None
@@ -114,7 +117,7 @@ def calibrate_command(reporter: Reporter, /, pack: str, usage: str, quantile: st
 
 
 def _read_quantile(given: str) -> int:
-    """Parts of a million, read from the digits."""
+    """Return the quantile in parts of a million, parsed from its digits. Raises `UsageError` (PC0720)."""
     whole, _, rest = given.partition(".")
     if whole in ("", "0") and rest.isascii() and rest.isdigit() and len(rest) <= _DIGITS and int(rest):
         return int(rest.ljust(_DIGITS, "0"))
@@ -134,7 +137,7 @@ def _read_defaults(provider: str | None, model: str | None, day: str | None) -> 
 
 
 def _read_pairs(file: str, pack: PackModel, defaults: _Defaults) -> tuple[list[Pair], list[Diagnostic]]:
-    """The pairs, and a finding for each line that is none."""
+    """Return the pairs, and a finding for each line that is not a pair."""
     lines = read_bytes(file, "the usage", limit=_MOST_BYTES).splitlines()
     if len(lines) > _MOST_LINES:
         message = f"{file} has {show_count(len(lines))} lines, and promptc reads at most {show_count(_MOST_LINES)}"
@@ -158,7 +161,7 @@ def _summarise(unfit: Sequence[Diagnostic], file: str) -> Iterator[Diagnostic]:
 
 
 class _LineReader:
-    """Reads lines; what the files of reports tell is remembered by their paths."""
+    """Reads lines, and caches the facts of report files by their paths."""
 
     def __init__(self, folder: Path, pack: PackModel, defaults: _Defaults) -> None:
         self._folder = folder
@@ -167,7 +170,7 @@ class _LineReader:
         self._read: dict[str, _Facts | str] = {}
 
     def read(self, line: bytes, number: int) -> Pair:
-        """The pair of a line. Raises `_NoPairError`."""
+        """Return the pair of a line. Raises `_NoPairError` if the line is not a pair."""
         value = _load_object(line, "it")
         facts = self._read_facts(value.get("report"))
         reported = _read_usage(value.get("usage"))
@@ -256,7 +259,7 @@ def _load_object(content: bytes, what: str) -> dict[str, Any]:
 
 
 def _read_usage(usage: Any) -> int:
-    """The tokens of the prompt, as any service reports them."""
+    """Return the tokens of the prompt, as any of the known services reports them. Raises `_NoPairError`."""
     if not isinstance(usage, dict):
         raise _NoPairError("it has no `usage` object")
     found = {_sum_usage(usage, kind) for kind in _KINDS if usage.get(kind[0]) is not None}
@@ -285,7 +288,7 @@ def _is_count(value: Any) -> bool:
 
 
 def _render(pairs: Sequence[Pair], entries: Sequence[CalibrationEntry], quantile: int, width: int, paint: Paint = PLAIN) -> str:
-    """A table of the entries, and how the ratios of each are spread."""
+    """Return a table of the entries, and the distribution of the ratios of each."""
     groups, share = group_pairs(pairs), show_share(quantile)
     rows = [["provider", "model", "pairs", "middle", share, "highest", "held back"]]
     for entry in entries:
@@ -300,7 +303,7 @@ def _render(pairs: Sequence[Pair], entries: Sequence[CalibrationEntry], quantile
 
 
 def _draw_spread(pairs: Sequence[Pair], entry: CalibrationEntry, share: str, width: int, paint: Paint) -> str:
-    """How many pairs have which ratio. Those that are far from the rest are named by their lines."""
+    """Return the number of pairs by ratio. Pairs that are far from the rest are listed by their lines."""
     middle = pairs[(len(pairs) - 1) // 2].ratio
     far = [one for one in pairs if one.ratio > _FAR * middle or one.ratio * _FAR < middle]
     near = [one.ratio for one in pairs if one.ratio * _FAR >= middle and one.ratio <= _FAR * middle]
@@ -331,6 +334,6 @@ def _list_far(far: Sequence[Pair], middle: int, width: int) -> str:
 
 
 def _show_margin(entry: CalibrationEntry) -> str:
-    """Per mille of a total that are held back, as per cent."""
+    """Return the share of a total that is held back, in per cent with one decimal place."""
     held = (MILLION - entry.hold_back(MILLION)) // (MILLION // 1000)
     return f"{held // 10}.{held % 10} %"

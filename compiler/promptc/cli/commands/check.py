@@ -1,4 +1,4 @@
-"""`promptc check`: what is wrong or doubtful in packs, as text, JSON, SARIF or GitHub's commands."""
+"""`promptc check`: reports mistakes and doubtful parts of packs as text, JSON, SARIF or GitHub commands."""
 
 from __future__ import annotations
 
@@ -101,7 +101,10 @@ def check_command(
 
 
 class _PackChecker:
-    """Checks packs, and mends them. `fixable` counts the findings that `--fix` would mend; `fixes` has what it would do, where asked."""
+    """Checks and fixes packs.
+
+    `fixable` is the number of findings that `--fix` would fix. `fixes` has their changes, if they are requested.
+    """
 
     def __init__(
         self,
@@ -113,15 +116,16 @@ class _PackChecker:
         is_cached: bool,
         is_alone: bool,
     ) -> None:
-        """Where the pack is not alone, each is given the stores that it has."""
+        """Create a checker. If there are several packs, each receives only the URLs of its own stores."""
         self._reporter, self._stores, self._model, self._models = reporter, stores, model, models
         self._is_cached, self._is_alone = is_cached, is_alone
         self.fixable = 0
         self.fixes: dict[Diagnostic, Any] = {}
 
     def find(self, path: str, *, with_edits: bool) -> Sequence[Diagnostic]:
-        """What is wrong with the pack at a path: what was found before, where nothing was looked at that is another now. Stores and indexes
-        are asked each time.
+        """Return the findings on the pack at a path.
+
+        Cached findings are returned if nothing that the check looked at has changed. Stores and indexes are read each time.
         """
         cache = open_cache() if self._is_cached and self._stores is None else None
         if cache is None:
@@ -138,7 +142,7 @@ class _PackChecker:
         return found
 
     def fix(self, path: str, *, is_dry: bool) -> Sequence[Diagnostic]:
-        """Mends the pack at a path, or shows how, and gives what is left to find."""
+        """Fix the pack at a path, or show the changes, and return the findings that are left."""
         from promptc.cli.commands.edit import render_diff
         from promptc.workshop.mend import fix_pack
 
@@ -153,7 +157,7 @@ class _PackChecker:
         return fixed.left
 
     def _load(self, path: str) -> Sequence[Diagnostic]:
-        from promptc.cli.request import load_pack  # late: what was found before needs nothing of what checks a pack
+        from promptc.cli.request import load_pack  # imported late: cached findings need none of the code that checks a pack
 
         return self._check(load_pack(path, self._models))
 
@@ -179,8 +183,10 @@ def print_findings(
     fixes: Mapping[Diagnostic, Any] = MappingProxyType({}),
     fixable: int = 0,
 ) -> None:
-    """Print what was `found` in a format; nothing where nothing could be checked (all is in `refused`), but for a service that shows
-    findings at their lines. Of `left_out` notes only the number is told, and of findings that are `fixable`. `fixes` are for programs.
+    """Print the findings in a format.
+
+    If nothing could be checked (all findings are in `refused`), only `sarif` and `github` print something: they also show `refused`. Of
+    `left_out` notes and `fixable` findings, the text only says how many there are. `fixes` are the changes for JSON and SARIF.
     """
     shown = [one for one in found if one.level == "error" or not reporter.settings.is_quiet]
     if format in _SHAPES:
@@ -196,7 +202,7 @@ def print_findings(
 
 
 def _render(format: str, found: Sequence[Diagnostic], fixes: Mapping[Diagnostic, Any]) -> str:
-    """For a service that shows findings at their lines."""
+    """Return the findings for a service that shows them at their lines."""
     if format == "sarif":
         from promptc.cli.reports import render_sarif
 
@@ -215,9 +221,10 @@ def _sum_up(found: Sequence[Diagnostic], left_out: int, fixable: int) -> str:
 
 
 def list_packs(paths: Sequence[str]) -> list[str]:
-    """Packs as they are named; in place of a folder without a `pack.yaml` all folders under it that have one, sorted. Each once.
+    """Return the packs in the order of the paths, each once.
 
-    Hidden folders are not looked into. A folder with no pack in it stays: loading it tells what is wrong.
+    A folder without a `pack.yaml` is replaced by all folders in it that have one, sorted; hidden folders are skipped. A folder without any
+    pack stays in the list, so that loading it reports what is wrong.
     """
     return list(dict.fromkeys(pack for path in paths for pack in _list_inner_packs(path)))
 

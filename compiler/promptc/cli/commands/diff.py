@@ -1,4 +1,4 @@
-"""`promptc diff`: what differs between two prompts, whether they are files, made of two packs or two states, or of a git revision."""
+"""`promptc diff`: compares two prompts, which are files, or made from two packs or two states, or from a git revision."""
 
 from __future__ import annotations
 
@@ -123,7 +123,10 @@ def diff_command(
 
 
 def _list_others(sides: tuple[Compared, Compared], states: tuple[str, ...], pack: str | None) -> list[str]:
-    """What the sides are compared with: states, or a pack; nothing for two prompts."""
+    """Return what the sides are rendered with: states for packs, a pack for states.
+
+    Two prompts need nothing, which is a list with an empty name. Raises `UsageError` (PC0741) if the sides do not go together.
+    """
     kinds = {side.kind for side in sides} - {"prompt"}
     if kinds == {"pack", "state"}:
         raise UsageError([Diagnostic("PC0741", f"`{sides[0].name}` is a {sides[0].kind}, `{sides[1].name}` a {sides[1].kind}", help=_HELP)])
@@ -140,8 +143,10 @@ def _list_others(sides: tuple[Compared, Compared], states: tuple[str, ...], pack
 
 @frozen
 class Compared:
-    """One of the two. `name` is how it was given, `path` where it is looked for in `root` (None: the working folder). `content` is what
-    standard input held, where that is it.
+    """One side of the comparison.
+
+    `name` is the name on the command line. `path` is its path in the folder `root` (None for the working folder). `content` is the
+    content of standard input, if the side is read from there.
     """
 
     name: str
@@ -152,12 +157,15 @@ class Compared:
 
 
 def make_compared(name: str, stack: ExitStack) -> Compared:
-    """What `name` is. Files of a revision stay until `stack` is closed. `UsageError` (PC0740) for what cannot be compared."""
+    """Return the side for `name`. The files of a revision exist until `stack` is closed.
+
+    Raises `UsageError` (PC0740) for a path that cannot be compared, and `DiskError` (PC0742) for a revision or a path that does not exist.
+    """
     if name == STDIN:
         content = read_stdin()
         return Compared("standard input", "state" if isinstance(read_json(content), dict) else "prompt", name, content=content)
     revision, colon, path = name.partition(":")
-    if not colon or path.startswith(("/", "\\")) or Path(name).exists():  # `C:\x`, too, and a path of a revision has a name first
+    if not colon or path.startswith(("/", "\\")) or Path(name).exists():  # the path in a revision is relative; `C:\x` is no revision
         return Compared(name, _choose_kind(name, Path(name)), name)
     root = stack.enter_context(extract_revision(revision))
     if not (root / path).exists():
@@ -168,8 +176,10 @@ def make_compared(name: str, stack: ExitStack) -> Compared:
 def read_compared(
     reporter: Reporter, one: Compared, other: str, request: RenderRequest, piped: bytes | None = None, *, is_cached: bool = False
 ) -> Side:
-    """Its prompt. `other` is the state of a pack (`piped`: what standard input held, where it is that), or the pack of a state; a state is
-    never looked for in a revision that it was not named with, nor is a pack. What is read of a revision is not kept in the cache.
+    """Return the prompt of a side. `other` is the state for a pack, or the pack for a state.
+
+    `piped` is the content of standard input, if `other` is read from there. A state or a pack is looked up in a revision only if it is
+    named with that revision. Results from a revision are not cached. Raises `FitError` if the content does not fit.
     """
     if one.kind == "prompt":
         return _read_text(one.content) if one.content is not None else _read_prompt(Path(one.root or "", one.path))
@@ -187,7 +197,7 @@ def read_compared(
 
 
 def _load_state(pack: Pack, name: str, request: RenderRequest, piped: bytes | None) -> State:
-    """Standard input is read once, whatever number of packs is given it."""
+    """Load a state. Standard input is read only once, even if several packs need it."""
     if name == STDIN and piped is not None:
         return pack.load_state(piped, "stdin", changes=request.changes)
     return load_state_file(pack, name, request)
@@ -205,7 +215,7 @@ def _choose_kind(name: str, path: Path) -> Kind:
         return "pack"
     if path.suffix != ".json":
         return "prompt"
-    is_mapping = _MAPPING.match(read_first(str(path), "the file", size=_BEGINNING)) is not None  # and may be long
+    is_mapping = _MAPPING.match(read_first(str(path), "the file", size=_BEGINNING)) is not None  # the rest of a long state is not read here
     return "state" if is_mapping or _read_messages(_read(path)) is None else "prompt"
 
 
@@ -214,13 +224,13 @@ def _read(path: Path) -> bytes:
 
 
 def _read_messages(content: bytes) -> Sequence[Mapping[str, Any]] | None:
-    """Messages, if that is what it holds."""
+    """Return the messages of the content, or None if the content is something else."""
     value = read_json(content)
     return value if is_messages(value) and all("role" in one and "content" in one for one in value) else None
 
 
 def _read_prompt(path: Path) -> Side:
-    """With its report, where it is a golden and that lies beside it."""
+    """Return a prompt, with its report if it is a golden that has one next to it."""
     report = path.with_name(name_golden("report", read_golden_name(path.name)[1]))
     known = read_report(_read(report)) if path.name.startswith("golden.") and report.is_file() else None
     content = _read(path)
@@ -235,10 +245,10 @@ def _read_text(content: bytes) -> Side:
 
 @contextmanager
 def extract_revision(revision: str) -> Iterator[Path]:
-    """A folder with the files that the repository around the working folder has at `revision`, as they were committed, gone afterwards.
+    """Yield a temporary folder with the files of the repository around the working folder, as committed at `revision`.
 
-    Left out are links that lead out of the repository, files that are longer than any that promptc reads, and those git does not have:
-    nothing is fetched. `DiskError` (PC0742) where git, the repository or the revision is not there.
+    Links out of the repository, files longer than any that promptc reads, and files that git does not have locally are left out: nothing is
+    fetched. Raises `DiskError` (PC0742) if git, the repository or the revision is missing.
     """
     with tempfile.TemporaryDirectory(prefix="promptc-") as folder:
         try:
@@ -258,7 +268,7 @@ def extract_revision(revision: str) -> Iterator[Path]:
 
 
 def _write_files(root: Path, entries: dict[str, TreeEntry], contents: Iterator[bytes | None]) -> None:
-    """Links last, so that nothing is written through one."""
+    """Write the files, then the links, so that nothing is written through a link. Links out of `root` are left out."""
     links: dict[Path, bytes] = {}
     for (path, entry), content in zip(entries.items(), contents, strict=True):
         target = root / path
@@ -278,7 +288,10 @@ def _write_files(root: Path, entries: dict[str, TreeEntry], contents: Iterator[b
 
 
 def extract_pack(rev: str, pack: str, stack: ExitStack) -> str:
-    """The pack as it was, in a folder that is gone when `stack` is closed. `DiskError` (PC0742) where the revision has none."""
+    """Return the path of the pack as it was, in a folder that exists until `stack` is closed.
+
+    Raises `DiskError` (PC0742) if the revision does not have the pack.
+    """
     root = stack.enter_context(extract_revision(rev))
     here = run_git(os.getcwd(), "rev-parse", "--show-prefix").decode().strip()  # noqa: PTH109
     path = os.path.normpath(Path(here, os.path.relpath(pack)))

@@ -1,4 +1,4 @@
-"""`promptc fmt`: the YAML files of packs in one layout; and `promptc tune`: budgets that keep more, written at their place."""
+"""`promptc fmt`: formats the YAML files of packs. `promptc tune`: finds budgets that keep more, and writes them in place."""
 
 from __future__ import annotations
 
@@ -108,7 +108,10 @@ def fmt_command(reporter: Reporter, files: tuple[str, ...], is_check: bool, is_d
 
 
 def list_files(paths: Sequence[str]) -> list[str]:
-    """The files as they are named; in place of a folder all YAML files in it, sorted. Each once. Hidden folders and links are left out."""
+    """Return the named files, each once. A folder is replaced by all YAML files in it, sorted.
+
+    Hidden files and folders and links in a folder are skipped.
+    """
     return list(dict.fromkeys(file for path in paths for file in _list_inside(path)))
 
 
@@ -128,7 +131,7 @@ def _iter_files(folder: Path) -> Iterator[Path]:
 
 
 def render_diff(file: str, before: bytes, after: bytes, done: str) -> str:
-    """What would change in a file that was not written; `done` says what would be done to it."""
+    """Return the changes of a file that was not written. `done` names the change, such as `fixed`."""
     old, new = (data.decode(errors="replace").split("\n") for data in (before, after))
     name = escape_controls(file)
     return "".join(f"{escape_controls(line)}\n" for line in unified_diff(old, new, name, f"{name} ({done})", lineterm=""))
@@ -146,8 +149,10 @@ def _sum_up(files: Sequence[str], changed: Sequence[str], *, is_dry: bool) -> st
 
 @frozen
 class TuneView:
-    """What the budgets of a pack come to over the prompts of many states. `left_out` are the names of states that the pack refuses, and
-    `unfit` prompts do not fit. `suggestion` is None where there are too few states to judge by. Where `is_tried` it is what was asked for.
+    """The effect of the budgets of a pack on the prompts of many states.
+
+    `left_out` are the names of states that the pack refuses. `unfit` is the number of prompts that do not fit. `suggestion` is None if
+    there are too few states to judge by; if `is_tried`, it has the values of the user.
     """
 
     pack: str
@@ -250,7 +255,7 @@ def tune_command(
 
 
 def _change(pack: str, request: RenderRequest, reporter: Reporter, *, is_written: bool) -> int:
-    """Writes the values that are tried, or tells what they would take the place of."""
+    """Write the tried values, or show the values that they would replace. Returns 0."""
     made = (write_values if is_written else splice_manifest)(pack, request.tries, models=request.models)
     rows = [[escape_controls(text) for text in (one.path, f"{one.old or 'not set'} → {one.new}", one.at)] for one in made.changes]
     show_text(render_table(rows, most=_WIDEST))
@@ -267,7 +272,7 @@ def _tell_written(made: SplicedFile, *, is_written: bool) -> str:
 
 
 def _read_weights(given: Sequence[str]) -> dict[str, int]:
-    """Weights by the ids of sections. `UsageError` (PC0721) for what is not of the form."""
+    """Return weights by the ids of sections. Raises `UsageError` (PC0721) for a text that is not `sections.ID=N`."""
     weights = {}
     for one in given:
         path, _, number = one.partition("=")
@@ -326,8 +331,10 @@ def _show_progress(reporter: Reporter, label: str, work: Callable[[Note], _Made]
 
 
 def _iter_tuned(pack: Pack, path: str, asked: Sequence[str], request: RenderRequest) -> Iterator[tuple[str, Callable[[], TunedState]]]:
-    """The states of files, in order, then those of cases, by their names; each is loaded by a call, which raises what that raises. Raises
-    what reading a file raises, and loading a state that has one of its own.
+    """Yield the states of files in order, then those of cases by name, each with a function that loads it.
+
+    The function raises what loading its state raises. A JSON file is loaded at once, so the iteration raises its errors, and those of
+    reading any file.
     """
 
     def load_line(name: str, document: JsonDocument) -> TunedState:
@@ -363,11 +370,11 @@ def _check_gate(found: Suggestion, most: int) -> Iterator[Diagnostic]:
         yield Diagnostic("PC0689", message, help="`promptc tune PACK STATES --write` writes them; `--pin` leaves a budget as it is")
 
 
-# --- how it looks ---
+# --- rendering ---
 
 
 def render_tuning(view: TuneView, width: int, paint: Paint = PLAIN) -> str:
-    """The budgets, the totals, and what is suggested."""
+    """Return the budgets, the totals, and the suggestion."""
     head = f"{view.pack}: {show_plural(view.states, 'state')}, {show_plural(view.prompts, 'prompt')}"
     kept = f"{show_count(view.kept)} of {show_plural(view.wanted, 'token')}, {show_percent(view.kept, view.wanted)}"
     lines = [paint.apply(head, "bold"), f"content kept: {kept}"]
@@ -444,7 +451,7 @@ def _render_suggestion(view: TuneView, width: int, paint: Paint) -> str:
 
 
 def _render_scores(found: Suggestion, view: TuneView, paint: Paint) -> str:
-    """What the held-out states keep of the file, and of what is suggested."""
+    """Return what the held-out states keep with the budgets of the file and with the suggestion."""
     own, after = found.held
     heads = (show_plural(own.states, "state" if view.is_tried else "other state"), "file", "tried" if view.is_tried else "suggested", "")
     rows: list[Row] = [[Cell(one, "dim") for one in heads]]
@@ -457,6 +464,6 @@ def _render_scores(found: Suggestion, view: TuneView, paint: Paint) -> str:
 
 
 def _show_step(old: int, new: int) -> str:
-    """By how much a number changed, in tenths of a per cent."""
+    """Return the change of a number in per cent with one decimal place, or `=` if there is none."""
     tenths = (abs(new - old) * 1000 + old // 2) // max(1, old)
     return f"{'+' if new > old else '-'}{tenths // 10}.{tenths % 10} %" if new != old else "="

@@ -269,7 +269,7 @@ def eval_command(
 def _judge(
     index: CorpusIndex, known: Sequence[KnownAnswer], opened: Sequence[LoadedIndex], wanted: str | None, cap: int, floor: int | None
 ) -> tuple[IndexVerdict, Sequence[str]]:
-    """What the index alone gives, and why it answers by words alone."""
+    """Return the verdict on the index alone, and the reasons why it searches by words alone."""
     retriever, depth, notes = Retriever(), max(_DEPTHS), dict[str, None]()
 
     def ask(query: str) -> Retrieved:
@@ -289,7 +289,10 @@ def _read_column(given: str) -> tuple[str, str]:
 
 
 def _choose_setting(index: CorpusIndex, opened: Sequence[LoadedIndex], floors: bool, leads: bool) -> Setting | None:
-    """Which setting of the index is to be tried. `UsageError` (PC0721) for both, and for leads over no idle line."""
+    """Return the setting of the index to try, or None.
+
+    Raises `UsageError` (PC0721) for both settings at once, and for leads if the index has no idle lines with vectors.
+    """
     if floors and leads:
         help = "one after the other: the lead first, for it does not depend on the floor"
         raise UsageError([Diagnostic("PC0721", "--floors and --leads do not go together", help=help)])
@@ -322,7 +325,7 @@ def _print_values(
 
 
 def _render_values(setting: Setting, verdicts: Sequence[RenderedVerdict], rendered: RenderedRecall) -> str:
-    """A row a value; the chosen one is marked."""
+    """Return a row for each value, with a mark at the best one."""
     chosen, alike = choose_verdicts(verdicts, _REJECTED)
     title = f"  {setting:5}  recall {'':{_BAR}}  rejected"
     lines = [f"as rendered by `{rendered.section.id}`; of {_count_known(verdicts[0])}", "", title]
@@ -370,7 +373,10 @@ def _read(name: str, what: str = "the queries", help: str = "name a TSV file") -
 
 
 def _check_answers(known: Sequence[KnownAnswer], opened: Sequence[LoadedIndex], name: str) -> None:
-    """An answer that is in no chunk could never be found: the list of queries is wrong, not the index."""
+    """Raise `UsageError` (PC0196) for answers that are in no chunk and so can never be found.
+
+    In that case the list of queries is wrong, not the index.
+    """
     chunks = [chunk for index in opened for chunk in index.store.read_chunks(range(index.store.count))]
     lost = [one for one in known if one.answers and not any(answer.is_in(chunk) for answer in one.answers for chunk in chunks)]
     if lost:
@@ -409,7 +415,7 @@ def _render_eval(verdict: IndexVerdict, cap: int, rendered: tuple[str, RenderedV
 
 
 def _describe_lost(one: RenderedQuery) -> str:
-    """Where its answer was lost, with the answer's score; for a query without one how much was found."""
+    """Return where an answer was lost and its score; for a query without an answer, the number of chunks found."""
     why = str(one.lost) if one.known.answers else f"{show_plural(one.held, 'chunk')} for nothing"
     why += f", near `{escape_controls(one.idle)}`" if one.lost == "idle" and one.idle is not None else ""
     score = show_score(one.score) if one.score else "     "
@@ -521,7 +527,7 @@ def query_command(
 def _open(
     pack: Pack, name: str, state: str | None, wanted: str | None, retriever: Retriever
 ) -> tuple[CorpusIndex | StateIndex, Sequence[LoadedIndex]]:
-    """The index, with its parts. `UsageError` (PC0731) for a state that is missing, or that it does not take."""
+    """Return the index with its parts. Raises `UsageError` (PC0731) for a missing state, or one that the index does not use."""
     counter, listed = pack.model.counting.counter, find_state_index(pack, name)
     if listed is None:
         (corpus,) = list_corpus_indexes(pack, (name,))
@@ -538,7 +544,7 @@ def _open(
 
 
 def read_score(given: str) -> int:
-    """A score as millionths. `UsageError` (PC0721) for what is none."""
+    """Return a score in millionths. Raises `UsageError` (PC0721) for a text that is not a number from 0 to 1."""
     whole, _, part = given.partition(".")
     digits = whole + part
     score = int(whole or 0) * MICRO + int(part.ljust(_DIGITS, "0")) if digits.isdecimal() and digits.isascii() else -1
@@ -595,7 +601,10 @@ def _render_query_json(found: Retrieved) -> str:
 
 
 def list_corpus_indexes(pack: Pack, names: tuple[str, ...] = ()) -> tuple[CorpusIndex, ...]:
-    """Those of that name, or all of them, in the manifest's order. `UsageError` (PC0731) for a name that is none."""
+    """Return the indexes over files with those names, or all of them, in the manifest's order.
+
+    Raises `UsageError` (PC0731) for an unknown name, and if the pack has no index over files.
+    """
     known = {index.name: index for index in pack.model.indexes if isinstance(index, CorpusIndex)}
     unknown = [name for name in names if name not in known]
     if unknown or not known:
@@ -606,5 +615,5 @@ def list_corpus_indexes(pack: Pack, names: tuple[str, ...] = ()) -> tuple[Corpus
 
 
 def find_state_index(pack: Pack, name: str) -> StateIndex | None:
-    """The index of that name, if it is over a list in the state."""
+    """Return the index of that name if it is over a list in the state, or None if not."""
     return next((one for one in pack.model.indexes if isinstance(one, StateIndex) and one.name == name), None)

@@ -1,4 +1,4 @@
-"""Commands that tell of packs and of promptc itself: `map`, `schema`, `models`, `rule`, `init`, `completion`, `help`."""
+"""The commands that describe packs and promptc itself: `map`, `schema`, `models`, `rule`, `init`, `completion`, `help`."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _SHELLS = ("bash", "zsh", "fish", "powershell")
 _STARTERS = "starters"
 _TEMPLATES = ("chat", "rag", "agent", "review", "game")
 _COMMON = "common"
-"""The folder with the files that every template has."""
+"""The folder with the files of every template."""
 _REMARKS = {
     "README.md": "what this pack does, and what to try",
     "pack.yaml": "the manifest: what the prompt is made of",
@@ -55,7 +55,7 @@ _REMARKS = {
     "case.schema.json": "for your editor",
     "pack.schema.json": "for your editor",
 }
-"""What is said of each file and folder of a new pack, in this order. The others are example states, and come behind the first."""
+"""The descriptions of the files and folders of a new pack, in order. Other files are example states, and follow the first one."""
 _NEXT = """\
     promptc render . state.json     the prompt
     promptc explain . state.json    what it holds, and what was cut
@@ -168,7 +168,7 @@ def init_command(reporter: Reporter, folder: str, template: str) -> int:
 
 
 def _describe_made(folder: str, name: str, template: str, made: Sequence[str]) -> str:
-    """What was made, a line for each file and folder beside the manifest, and the commands to try next."""
+    """Return a line for each new file and folder next to the manifest, and the commands to try next."""
     tops = {one.partition("/")[0] for one in made}
     order = [one for one in _REMARKS if one in tops]
     behind = order.index("state.json") + 1
@@ -179,7 +179,7 @@ def _describe_made(folder: str, name: str, template: str, made: Sequence[str]) -
 
 
 def _holds(path: Path, data: bytes) -> bool:
-    """Whether it is a file with these bytes."""
+    """Return whether the path is a file with these bytes."""
     try:
         return read_file(path, len(data)) == data
     except OSError:
@@ -187,14 +187,15 @@ def _holds(path: Path, data: bytes) -> bool:
 
 
 def _name_pack(folder: str) -> str:
-    """The folder's name as a pack's: lower case, with dashes for what else is not allowed."""
+    """Return the folder's name as the name of a pack: in lower case, with dashes for characters that are not allowed."""
     plain = re.sub(r"[^a-z0-9]+", "-", Path(os.path.realpath(folder)).name.lower()).strip("-")
     return plain if re.fullmatch(r"[a-z][a-z0-9-]*", plain) else _NAME
 
 
 def _read_template(template: str, name: str) -> dict[str, bytes]:
-    """The files of a new pack: those every template has, those of this one under the pack's new name, and the schemas. The manifest comes
-    first, so that whoever was stopped goes on with the same template.
+    """Return the files of a new pack: the common files, the files of the template with the new pack's name, and the schemas.
+
+    The manifest comes first, so that a run that is stopped continues with the same template.
     """
     files: dict[str, bytes] = {}
     try:
@@ -247,7 +248,7 @@ def schema_command(kind: str, pack: str | None) -> int:
 
 
 def read_shipped_schema(kind: str) -> bytes:
-    """The bytes of a schema that comes with promptc. `DiskError` (PC0724) when it is not there."""
+    """Return the bytes of a schema that comes with promptc. Raises `DiskError` (PC0724) if it cannot be read."""
     name = f"{kind}.schema.json"
     try:
         return name_shipped("schemas", name).read_bytes()
@@ -257,7 +258,7 @@ def read_shipped_schema(kind: str) -> bytes:
 
 
 def _read_state_schema(pack: str) -> bytes:
-    """The file as it is, after the pack was loaded: so it is valid."""
+    """Return the bytes of the state schema. The pack is loaded first, so the schema is valid."""
 
     loaded = Pack.load(pack)
     state = loaded.model.manifest.get("state")
@@ -368,7 +369,7 @@ def _make_row(model: KnownModel) -> tuple[str, ...]:
 
 
 def _pad(cell: str, width: int, column: int) -> str:
-    """Names stand at the left of their column, numbers at the right."""
+    """Align names to the left and numbers to the right."""
     return cell.ljust(width) if column in (0, 4) else cell.rjust(width)
 
 
@@ -406,7 +407,7 @@ def rule_command(code: str | None, is_all: bool, format: str) -> int:
 
 
 def _list_codes(name: str) -> Sequence[Code]:
-    """The code of that name, or all whose names begin so."""
+    """Return the code of that name, or all codes that begin with it. Raises `UsageError` (PC0728) if there are none."""
     known = load_codes()
     start = name.upper()
     found = [code for code in known.values() if code.name.startswith(start)] if start.startswith("PC") else []

@@ -1,6 +1,6 @@
-"""`promptc pending`, `accept`, `reject`, `prune` and `review`: goldens that wait for someone's word, chosen by patterns and settled.
+"""`promptc pending`, `accept`, `reject`, `prune` and `review`: select pending goldens by patterns, and accept or reject them.
 
-`review` shows them one by one on a terminal, and each is accepted or rejected by a key.
+`review` shows them one by one on a terminal, and accepts or rejects each by a key.
 """
 
 from __future__ import annotations
@@ -100,7 +100,10 @@ def pending_command(reporter: Reporter, patterns: tuple[str, ...], only: str | N
 
 
 def _iter_named(found: Sequence[PendingGolden]) -> Iterator[tuple[PendingGolden, str]]:
-    """Each with its case's name; with its path, where another case is called so as well. `promptc accept` takes both."""
+    """Yield each golden with the name of its case, or with its path if another case has the same name.
+
+    `promptc accept` understands both.
+    """
     folders: dict[str, set[str]] = {}
     for one in found:
         folders.setdefault(one.case, set()).add(one.folder)
@@ -140,7 +143,7 @@ def accept_command(reporter: Reporter, patterns: tuple[str, ...], is_all: bool, 
 
 
 def _accept_fresh(pending: PendingGolden) -> SettledGolden:
-    """Raises `PromptcError` (PC0947) for one that is not what `promptc test` would write now."""
+    """Accept a golden. Raises `PromptcError` (PC0947) if `promptc test` would now write something else."""
     stale = list_stale(pending)
     if stale:
         made = escape_controls(stale[0]) + (f" and {len(stale) - 1} more" if len(stale) > 1 else "")
@@ -186,7 +189,10 @@ def prune_command(reporter: Reporter, cases: tuple[str, ...], dry_run: bool) -> 
 
 
 def _list_asked(place: CaseFolder) -> list[str]:
-    """The goldens that the folder's case asks for. `PromptcError` where its file cannot be read, holds nothing, or is called otherwise."""
+    """Return the goldens that the folder's case uses.
+
+    Raises `PromptcError` if the file of the case cannot be read, has the wrong name, or describes a case that checks nothing.
+    """
     if place.is_case:
         case = load_case(place.folder, place.top)
         idle = find_idle(case)
@@ -200,12 +206,12 @@ def _list_asked(place: CaseFolder) -> list[str]:
 
 
 def _show(one: Verdict) -> str:
-    """Its path from the working folder."""
+    """Return the path relative to the working folder."""
     return show_path(str(Path(one.root, one.file)), str(Path.cwd().resolve()))
 
 
 def _remove(one: Verdict, refused: list[Diagnostic]) -> bool:
-    """Whether it could be; a link goes, not what it leads to."""
+    """Delete the golden and return whether that worked. A link is deleted, not its target."""
     try:
         Path(one.root, one.file).unlink()
     except OSError as wrong:
@@ -236,10 +242,11 @@ def reject_command(reporter: Reporter, patterns: tuple[str, ...], is_all: bool, 
 
 
 def choose_pending(patterns: Sequence[str], *, folder: str | None, only: str | None) -> list[PendingGolden]:
-    """Those that a pattern means (all without patterns), in order; `only` those that are `new`, or `changed`.
+    """Return the pending goldens that the patterns select, in order; all without patterns.
 
-    A pattern is a path (a folder: all under it; a golden), else the name of a case or of a golden in one, else a pattern of either.
-    `UsageError` (PC0943) for one that means none, and for a name that is that of cases in several folders.
+    `only` keeps those that are `new` or `changed`. A pattern is a path of a golden or of a folder with goldens, or else the name of a
+    case or of a golden in a case, or else a glob for either. Raises `UsageError` (PC0943) for a pattern that selects nothing, and for a
+    name that cases in several folders have.
     """
     found = _list(folder or _HERE, only)
     if not patterns:
@@ -249,8 +256,9 @@ def choose_pending(patterns: Sequence[str], *, folder: str | None, only: str | N
 
 
 def choose_named(patterns: Sequence[str], *, is_all: bool, folder: str | None, only: str | None) -> list[PendingGolden]:
-    """Chooses as `choose_pending` where nothing may be meant that was not named: without patterns all have to be asked for. `UsageError`
-    (PC0943).
+    """Return the selected goldens like `choose_pending`, but require `is_all` to select all.
+
+    Raises `UsageError` (PC0943) if there are neither patterns nor `is_all`.
     """
     if not patterns and not is_all:
         raise UsageError([Diagnostic("PC0943", "no pending golden is named", help="name cases, such as `tavern/*`, or say `--all`")])
@@ -262,7 +270,7 @@ def _list(folder: str, only: str | None) -> list[PendingGolden]:
 
 
 def _list_at(pattern: str, folder: str | None, only: str | None) -> list[PendingGolden]:
-    """Those at a path or under it, if it is one; of `folder` alone where that is given."""
+    """Return the goldens at a path or under it, or only those of them in `folder` if it is given; none if there is no such path."""
     path = Path(pattern)
     place = path if path.is_dir() else path.parent
     if not pattern or not any(os.path.lexists(one) for one in (path, f"{path}{PENDING}")) or not place.is_dir():
@@ -275,7 +283,7 @@ def _list_at(pattern: str, folder: str | None, only: str | None) -> list[Pending
 
 
 def _is_at(one: PendingGolden, path: str) -> bool:
-    """Whether it is at that path, absolute, or under it; the case's file stands for its folder."""
+    """Return whether the golden is at this absolute path or under it. The file of a case stands for its folder."""
     golden = str(Path(one.folder, one.name))
     return path in (golden, golden + PENDING, str(Path(one.folder, CASE))) or Path(golden).is_relative_to(path)
 
@@ -295,7 +303,7 @@ def _choose(pattern: str, found: Sequence[PendingGolden], at_path: Sequence[Pend
 
 
 def _list_names(one: PendingGolden) -> tuple[str, ...]:
-    """What it is called wherever the work is done: its case, its name in it, and its path from the case's root, as of `promptc test`."""
+    """Return the names that do not depend on the working folder: its case, its name in the case, and its path from the case's root."""
     return one.case, f"{one.case}/{one.name}", show_path(str(Path(one.folder, one.name)), choose_root(one.folder))
 
 
@@ -316,7 +324,7 @@ def _refuse_none(pattern: str, found: Sequence[PendingGolden]) -> UsageError:
 
 
 def refuse_in_ci() -> None:
-    """Raises `UsageError` (PC0944) where `is_in_ci`."""
+    """Raise `UsageError` (PC0944) in CI."""
     if is_in_ci():
         help = "accept it on your own machine: read the difference, accept it, and commit it"
         raise UsageError([Diagnostic("PC0944", "promptc accepts no goldens where `CI` is set: a person has to read them", help=help)])
@@ -325,14 +333,16 @@ def refuse_in_ci() -> None:
 def resolve_pending(
     reporter: Reporter, chosen: Sequence[PendingGolden], settle: Callable[[PendingGolden], SettledGolden], done: str
 ) -> int:
-    """Settles each and says so; the exit code. What cannot be settled, or is left by an interruption, is named and still pending.
+    """Settle each golden, report the outcome, and return the exit code.
 
-    One that cannot be settled does not keep the others from it. 4 where a file could not be read or written, else 1 where one is stale.
+    A golden that cannot be settled stays pending, and does not keep the others from being settled. After an interrupt, the rest stay
+    pending, too, and the interrupt is raised again. All that stay pending are named. The code is 4 if a file could not be read or
+    written, or else 1 if a golden is stale.
     """
     failed: list[PendingGolden] = []
     found: list[Diagnostic] = []
     settled, code = 0, 0
-    with hold_interrupts() as interrupts:  # none falls between a golden and what is said of it: one is settled whole, or not at all
+    with hold_interrupts() as interrupts:  # so that each golden is either settled and counted, or left alone
         for one in chosen:
             if interrupts:
                 break
@@ -404,7 +414,10 @@ def review_command(reporter: Reporter, patterns: tuple[str, ...], only: str | No
 
 
 class Review:
-    """Walks through pending goldens. Nothing is accepted by any key but `a`, and by `g` once it is confirmed; each can be taken back."""
+    """An interactive review of pending goldens.
+
+    Only `a`, and `g` after a confirmation, accept goldens. Every decision can be undone.
+    """
 
     def __init__(self, pending: Sequence[PendingGolden], read_key: Callable[[], str], paint: Paint) -> None:
         self._causes = {one: read_cause(one) for one in pending}
@@ -431,7 +444,7 @@ class Review:
         }
 
     def run(self) -> dict[str, int]:
-        """Until `q`, or the last one is passed: how many were accepted and rejected, and are left."""
+        """Run until `q` or the end of the list, and return how many were accepted, rejected and left."""
         while self._place.at <= len(self._pending):
             key = self._ask()
             if key in _ENDED:
@@ -441,12 +454,12 @@ class Review:
         return self.count()
 
     def count(self) -> dict[str, int]:
-        """How many were accepted and rejected, and are left."""
+        """Return how many were accepted, rejected and left."""
         verdicts = list(self._verdicts.values())
         counts = {verdict: verdicts.count(verdict) for verdict in ("accepted", "rejected")}
         return counts | {"left": sum(one not in self._verdicts and os.path.lexists(_name_file(one)) for one in self._pending)}
 
-    # --- what is shown ---
+    # --- the page ---
 
     @property
     def _now(self) -> PendingGolden:
@@ -459,7 +472,7 @@ class Review:
             self._say(_list_messages(error))
 
     def _ask(self) -> str:
-        """A key, with the page as it is; drawn anew where the terminal gets another size."""
+        """Draw the page and return a key. The page is drawn again when the terminal changes its size."""
         key = _RESIZED
         while key == _RESIZED:
             self._draw()
@@ -476,7 +489,7 @@ class Review:
         return name_alike([one for one in others if one != self._now.case])
 
     def _show(self) -> Seen | str:
-        """What is shown of this one, or why it cannot be."""
+        """Return what to show of the current golden, or the reason why it cannot be read."""
         verdict = self._verdicts.get(self._now)
         if verdict and not self._place.said:
             self._say(f"{verdict}; u takes it back")
@@ -490,13 +503,13 @@ class Review:
         return Screen(columns, rows, self._paint)
 
     def _read(self, pending: PendingGolden) -> Seen:
-        """What differs, as it was before it was settled."""
+        """Return the difference of a golden, as it was before the golden was settled."""
         if pending not in self._seen:
             self._seen[pending] = read_pending(pending)
         return self._seen[pending]
 
     def _is_as_seen(self, pending: PendingGolden) -> bool:
-        """Whether it still is what was shown; else it is read anew."""
+        """Read the golden again, and return whether it is unchanged since it was shown."""
         shown = self._read(pending)
         self._seen.pop(pending)
         return self._read(pending).is_as(shown)
@@ -519,7 +532,7 @@ class Review:
         style = STYLES[(STYLES.index(self._place.style) + 1) % len(STYLES)]
         self._place = replace(self._place, style=style, line=0)
 
-    # --- what is done ---
+    # --- the actions ---
 
     def _settle(self, act: Callable[[PendingGolden, bytes], SettledGolden], verdict: str) -> None:
         one = self._now
@@ -563,7 +576,10 @@ class Review:
             self._go_on()
 
     def _is_alike(self, other: PendingGolden) -> bool:
-        """Whether it is this one, or has the same change and is made of what is there now. One that cannot be read has none."""
+        """Return whether it is the current golden, or is up to date and has the same change.
+
+        A golden that cannot be read is not alike.
+        """
         wanted = _list_changes(self._read(self._now))
         try:
             return other == self._now or (bool(wanted) and not self._read(other).stale and _list_changes(self._read(other)) == wanted)
@@ -601,7 +617,7 @@ class Review:
 
 
 def _group(pending: Sequence[PendingGolden], causes: Mapping[PendingGolden, tuple[Mover, ...]]) -> list[PendingGolden]:
-    """What one edit moved stands together, in the order of the first of each."""
+    """Return the goldens with those that one edit moved next to each other, in the order of the first golden of each group."""
     first: dict[tuple[Mover, ...], int] = {}
     for at, one in enumerate(pending):
         first.setdefault(causes[one], at)
@@ -614,7 +630,7 @@ def _name_file(pending: PendingGolden) -> Path:
 
 
 def _list_changes(seen: Seen) -> tuple[tuple[str, str], ...]:
-    """What went, came and moved, wherever it did."""
+    """Return the removed, added and moved parts, without their places."""
     sections = seen.found.sections
     moved = [("moved", f"{one.id} {item.id}") for one in sections for item in one.items if item.change == "moved"]
     moved += [("moved", one.id) for one in sections if one.is_moved]

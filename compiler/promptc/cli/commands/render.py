@@ -1,6 +1,6 @@
-"""`promptc render`, `promptc explain` and `promptc eval`: the prompt, what became of it, and what an expression sees on the way.
+"""`promptc render`, `promptc explain` and `promptc eval`: the prompt, the story behind it, and the value of an expression in it.
 
-A plain `promptc render` does not come by here: it is read without click, and done in `promptc.cli.request`.
+A plain `promptc render` does not pass through this module: it is parsed without click, and done in `promptc.cli.request`.
 """
 
 from __future__ import annotations
@@ -49,18 +49,18 @@ from promptc.text.json import render_canonical_json
 _RANGE = re.compile(r"(0|[1-9][0-9]{0,8}):([1-9][0-9]{0,8}):([1-9][0-9]{0,8})")
 _FROM_TO = re.compile(r"(0|[1-9][0-9]{0,8})\.\.([1-9][0-9]{0,8})")
 _SWEPT = tuple("sections pools strain budget truncate tools let define patches variants output indexes limits".split())
-"""What the path of a `--sweep` without a range begins with: other words behind it are the pack or the state."""
+"""The first keys of a `--sweep` path without a range. Any other word after `--sweep` is the pack or the state."""
 _LINES = re.compile(r"(?:(?P<message>0|[1-9][0-9]{0,8}):)?(?P<first>[1-9][0-9]{0,8})(?:-(?P<last>[1-9][0-9]{0,8}))?")
 _NAME_MESSAGE = "such as `--source 0:12` for line 12 of the first message"
 _MOST_LINES = 1000
 _ALL = "all"
 _MOST_POINTS = 1000
 _MOST_VALUES = 200
-"""Values of a key: the pack is compiled for each."""
+"""The most values of a key: the pack is compiled for each."""
 
 _EXPRESSION = "expression"
 _LATE = frozenset(("strain", "selected", "section", "item", "this", "group"))
-"""Names that are not known before sections are selected."""
+"""Names that are unknown before sections are selected."""
 
 
 @click.command(
@@ -100,10 +100,10 @@ def render_command(reporter: Reporter, /, pack: str, state: str, **given: Any) -
 
 
 class _Explain(Command):
-    """`--sweep` takes a range, a path, or nothing."""
+    """The command `explain`, whose `--sweep` accepts a range, a path, or nothing."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """A `--sweep` that neither follows means all budgets that tell something."""
+        """Parse the arguments. A `--sweep` without a range or a path means all informative budgets."""
         after = [*args[1:], ""]
         marked = [f"{one}={_ALL}" if one == "--sweep" and not _is_swept(after[at]) else one for at, one in enumerate(args)]
         return super().parse_args(ctx, marked)
@@ -243,7 +243,7 @@ def _show_stages(outcome: Outcome, section: str, page: Page) -> None:
 
 
 def _show_source(outcome: Outcome, given: str, page: Page) -> None:
-    """Nothing for what does not fit: there is no output."""
+    """Show the source of lines of the output; nothing if the content does not fit, because there is no output."""
     from promptc.cli.views.story import render_lines
     from promptc.explain.output import LineTracer, describe_lines
 
@@ -259,7 +259,7 @@ def _show_source(outcome: Outcome, given: str, page: Page) -> None:
 
 
 def _check_there(given: str, message: int | None, last: int, messages: int, lines: int) -> None:
-    """Raises `UsageError` for what is behind the end."""
+    """Raise `UsageError` (PC0721) for a message or a line after the end."""
     if message is not None and message >= messages:
         there, noun = messages, "message"
     elif last > lines:
@@ -276,7 +276,7 @@ def _check_there(given: str, message: int | None, last: int, messages: int, line
 
 
 def _read_lines(given: str) -> tuple[int | None, range]:
-    """The message, if one is named, and the lines of `[MESSAGE:]N[-M]`."""
+    """Return the message (None if none is named) and the lines of `[MESSAGE:]N[-M]`. Raises `UsageError` (PC0721)."""
     found = _LINES.fullmatch(given)
     first = int(found["first"]) if found is not None else 1
     lines = range(first, int(found["last"] or first) + 1) if found is not None else range(0)
@@ -314,7 +314,7 @@ def _show_sweep(pack: Pack, state: State, request: RenderRequest, given: str, pa
 
 
 def _read_range(given: str) -> list[int]:
-    """The budgets of `MIN:MAX:STEP`; none for all."""
+    """Return the budgets of `MIN:MAX:STEP`, or an empty list for all. Raises `UsageError` (PC0721)."""
     if given == _ALL:
         return []
     found = _RANGE.fullmatch(given)
@@ -330,7 +330,7 @@ class _ValueRender:
     """Renders of one state with many values of a key of the manifest. `given` is `PATH[=RANGE]`."""
 
     def __init__(self, reporter: Reporter, pack: Pack, state: State, request: RenderRequest, given: str) -> None:
-        from promptc.frontend.manifest import find_value  # late: with it comes all that compiles a pack
+        from promptc.frontend.manifest import find_value  # imported late: it imports all the code that compiles a pack
 
         self.path, _, self.range = given.partition("=")
         self.state, self.request = state, request
@@ -342,7 +342,7 @@ class _ValueRender:
         self.subject = self._choose_subject()
 
     def _choose_subject(self) -> Subject:
-        """What the key is about, by the beginning of its path."""
+        """Return the subject of the key, according to the beginning of its path."""
         plan = self.own.fitted.strained.selection.plan
         first, _, rest = self.path.partition(".")
         name = re.split(r"[.\[]", rest)[0]
@@ -353,7 +353,10 @@ class _ValueRender:
         return Subject(name, (name,)) if first == "sections" and name in sections else Subject("", sections)
 
     def __call__(self, value: int) -> ValuePoint:
-        """The point at a value, made once. Raises `PromptcError` for a value that the schema or the pack refuses."""
+        """Return the point at a value; each point is rendered once.
+
+        Raises `PromptcError` for a value that the schema or the pack refuses.
+        """
         if value not in self._points:
             with self._pack.tried(((self.path, str(value)),)) as pack:
                 if not self._points:
@@ -363,7 +366,7 @@ class _ValueRender:
         return self._points[value]
 
     def sweep(self) -> ValueSweep:
-        """All of it. `UsageError` (PC0721) for a range that is none."""
+        """Return the whole sweep. Raises `UsageError` (PC0721) for an invalid range."""
         node, total = self.node, self.own.fitted.strained.selection.bound.total
         value = node.value if node is not None and type(node.value) is int else None
         written = "" if node is None else render_canonical_json(node.plain())
@@ -379,7 +382,7 @@ class _ValueRender:
             self._progress.close()
 
     def _choose_least(self) -> int:
-        """0, where that is a value."""
+        """Return 0 if the pack accepts that value, or 1 if not."""
         try:
             self(0)
         except PromptcError:
@@ -387,7 +390,7 @@ class _ValueRender:
         return 0
 
     def _read_range(self) -> tuple[int, int, int]:
-        """The first and the last value, and the step from one to the next; 0 where that is not given."""
+        """Return the first and the last value, and the step between values (0 if it is not given)."""
         steps, ends = _RANGE.fullmatch(self.range), _FROM_TO.fullmatch(self.range)
         found = steps or ends
         low, high, step = (*map(int, found.groups()), 0)[:3] if found is not None else (1, 0, 0)
@@ -448,7 +451,10 @@ def eval_command(
 def _load_names(
     pack: Pack, state: State, request: RenderRequest, expression: Expression, section: str | None, item: str | None
 ) -> Mapping[str, Any]:
-    """No more is run than the expression reads, so that it can be asked why the rest fails."""
+    """Return the names that the expression sees.
+
+    Only what the expression reads is run, so that an expression can show why the rest fails.
+    """
     reads = {path[0] for path in expression.reads}
     meter = Meter(pack.model.counting.counter)
     if section is None and item is None and reads <= {"state"}:
@@ -469,7 +475,7 @@ def _load_names(
 
 
 def _list_scope(outcome: Outcome, section: str | None, item: str | None) -> Mapping[str, Any]:
-    """What the expressions of a section see, or of its steps at one item, as it was selected."""
+    """Return the names that the expressions of a section see, or those that its steps see at a selected item."""
     name, _, id = item.partition("/") if item is not None else (section or "", "", "")
     selected = load_selected(outcome, name)
     if item is None:

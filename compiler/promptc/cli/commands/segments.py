@@ -68,7 +68,7 @@ PostgreSQL needs an extra: pip install 'promptc-compiler[postgres]'.""",
 
 
 def takes_store(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Adds the options that name a store; the function is given them as `store`."""
+    """Add the options that name a store to a command, which receives them as `store`."""
 
     @wraps(function)
     def call(*arguments: Any, pack: str | None, store: str | None, url: str | None, table: str | None, **named: Any) -> Any:
@@ -115,7 +115,7 @@ def export_command(reporter: Reporter, store: StoreAsked, scope: str | None, out
 
 
 def _render_yaml(segments: tuple[Segment, ...]) -> bytes:
-    """No more than can be read back."""
+    """Return the segments as YAML. Raises `PromptcError` (PC0177) if they are too many to be read back."""
     raw = render_yaml(segments).encode()
     try:
         load_yaml(raw, "export", ".")
@@ -246,7 +246,7 @@ def _sum_up_list(stored: Stored) -> str:
 
 @frozen
 class StoreAsked:
-    """What the options say of the store."""
+    """The values of the options that name a store."""
 
     pack: str | None
     name: str | None
@@ -256,7 +256,10 @@ class StoreAsked:
 
 @contextmanager
 def open_asked(asked: StoreAsked) -> Iterator[SegmentStore]:
-    """The store, closed at the end. `UsageError` (PC0707, PC0720) when the options name none; errors of `locate_store` and of the pack."""
+    """Yield the store, and close it at the end.
+
+    Raises `UsageError` (PC0707, PC0720) if the options name no store, and the errors of `locate_store` and of loading the pack.
+    """
     store = _open(asked)
     try:
         yield store

@@ -1,4 +1,4 @@
-"""Commands that serve: `serve` a page on this machine that shows a prompt while its pack changes, `lsp` an editor."""
+"""The commands that serve: `serve` shows a prompt in the browser while its pack changes, `lsp` is the language server."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def lsp_command(stdio: bool) -> int:
     open, and writes nothing.
     """
     try:
-        from promptc.workshop.editor import serve  # late: pygls is an extra
+        from promptc.workshop.editor import serve  # imported late: pygls is an extra
     except ImportError:
         message = "`promptc lsp` needs the package of the extra `lsp`, which is not installed"
         raise UsageError([Diagnostic("PC0723", message, help="pip install 'promptc-compiler[lsp]'")]) from None

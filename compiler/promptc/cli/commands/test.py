@@ -1,5 +1,7 @@
-"""`promptc test`: runs cases, tells what came of them as they end, finds what moved those that failed, and writes reports; and
-`promptc matrix`: what their prompts come to, section by section, beside another pack, another revision or what is tried.
+"""`promptc test` and `promptc matrix`.
+
+`test` runs cases, reports their verdicts as they end, finds what moved the failed ones, and writes reports. `matrix` shows the tokens of
+their prompts by section, next to those of another pack, another revision or tried values.
 """
 
 from __future__ import annotations
@@ -52,7 +54,7 @@ _DIFFERS = 1
 _DISK = 4
 _CLAIM = "PC0924"
 _WIDEST = 48
-"""Cells of the widest column of the summary, so that it fits 80."""
+"""The most cells of a column of the summary, so that the summary fits 80."""
 
 _SUMMARY = "GITHUB_STEP_SUMMARY"
 FORMATS = (*SHAPES, *KINDS)
@@ -160,15 +162,16 @@ def test_command(
 
 
 def _choose(cases: Sequence[str], expression: str | None, cache: Cache | None) -> CaseFolders:
-    """The cases that are asked for."""
+    """Return the requested cases; with `--watch`, in the order of `_look_after`."""
     found = choose_places(cases, match_names(expression) if expression is not None else None)
     changed = click.get_current_context().meta.get(CHANGED)
     return found if changed is None else replace(found, places=_look_after(found.places, changed, cache))
 
 
 def _look_after(places: Sequence[CaseFolder], changed: Sequence[str], cache: Cache | None) -> tuple[CaseFolder, ...]:
-    """The cases that a change concerns, then the others. Whoever watches learns where all is that they are made of: the runs themselves
-    look at copies, in other processes.
+    """Return the cases with those first that a change concerns.
+
+    Also look at all inputs of the cases, so that `--watch` knows where they are: the runs look at copies, in other processes.
     """
     known: dict[str, Passes] = {}
     paths, made = [Path(one).resolve() for one in changed], {place.folder: _list_inputs(place, known, cache) for place in places}
@@ -181,14 +184,14 @@ def _look_after(places: Sequence[CaseFolder], changed: Sequence[str], cache: Cac
 
 
 def _rank(folder: str, made: tuple[list[str], list[str]], changed: Sequence[Path]) -> int:
-    """How near a case is to what has changed: its own folder, what else it is made of, or neither."""
+    """Return how close a case is to the change: 0 if it is in its folder, 1 if it is in another input, or else 2."""
     if any(path.is_relative_to(folder) for path in changed):
         return 0
     return 1 if any(path.is_relative_to(one) for some in made for one in some for path in changed) else 2
 
 
 def _list_inputs(place: CaseFolder, known: dict[str, Passes], cache: Cache | None) -> tuple[list[str], list[str]]:
-    """The folder of a case and those of its packs; and the files that it names, as far as that is known."""
+    """Return the folders of a case and of its packs, and the files that it names as far as they are known."""
     root = choose_root(place.folder)
     if root not in known and cache is not None:
         known[root] = Passes(cache, root)
@@ -197,8 +200,10 @@ def _list_inputs(place: CaseFolder, known: dict[str, Passes], cache: Cache | Non
 
 
 class _Telling:
-    """How verdicts are told: printed in a `shape` of that name, and `kept` for reports. Failures with the same cause wait for each other
-    and are told as one at the end, or where the run is cut off; what has no known cause is printed as it comes.
+    """Prints verdicts in the format `shape`, and keeps them in `kept` for reports.
+
+    Failures with the same cause are collected and printed together at the end, or when the run is cut off. A verdict without a known cause
+    is printed at once.
     """
 
     def __init__(self, reporter: Reporter, shape: str, kept: list[Verdict] | None) -> None:
@@ -209,7 +214,7 @@ class _Telling:
         self._known: set[str] = set()
 
     def tell(self, verdicts: Sequence[Verdict], progress: Progress) -> None:
-        """Each now or at the end."""
+        """Print the verdicts, or collect them for the end."""
         if self._kept is not None:
             self._kept.extend(verdicts)
         if self._shape not in SHAPES:
@@ -223,7 +228,7 @@ class _Telling:
                 self._print([one], progress)
 
     def end(self, progress: Progress) -> None:
-        """What has waited."""
+        """Print the collected verdicts."""
         for group in group_moved(self._waiting):
             self._print(group, progress)
 
@@ -235,7 +240,7 @@ class _Telling:
 
 
 def _read_reports(given: Sequence[str]) -> list[tuple[str, str]]:
-    """Kinds and files. `UsageError` (PC0721) for what is not of that form."""
+    """Return kinds and files. Raises `UsageError` (PC0721) for a text that is not KIND=FILE."""
     found = []
     for one in given:
         kind, _, path = one.partition("=")
@@ -247,7 +252,7 @@ def _read_reports(given: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def _report(kind: str, path: str, verdicts: Sequence[Verdict], tally: _Tally, *, is_ci: bool) -> None:
-    """One report, into its file or to standard output. What GitHub shows no place for goes into the step's summary, where there is one."""
+    """Write one report to its file or to standard output; for `github`, also append a summary to the step's summary if there is one."""
     if kind not in KINDS:
         return
     from promptc.cli.reports import render_report, render_summary
@@ -265,7 +270,7 @@ def _report(kind: str, path: str, verdicts: Sequence[Verdict], tally: _Tally, *,
 
 @frozen
 class _Tally:
-    """What the verdicts came to, counted; and the first names of those that can be accepted."""
+    """The counts of the verdicts, and the first names of cases that can be accepted."""
 
     passed: int = 0
     known: int = 0
@@ -306,12 +311,12 @@ class _Tally:
 
     @property
     def is_odd(self) -> bool:
-        """Whether a case is not as it was accepted, or cannot be told."""
+        """Whether a case differs from what was accepted, or could not be judged."""
         return bool(self.failed or self.broken or self.new or self.obsolete)
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many cases came to what."""
+        """The number of cases of each status."""
         names = ("passed", *_COUNTED)
         return {name: getattr(self, name) for name in names} | {"unchanged": self.unchanged}
 
@@ -322,7 +327,7 @@ class _Tally:
 
 
 def _run(reporter: Reporter, found: CaseFolders, suite: Suite, jobs: int, telling: _Telling) -> _Tally:
-    """Tells the verdicts, above the bar, their paths as they are from here."""
+    """Run the cases, and print their verdicts above the progress bar, with paths relative to the working folder."""
     tally, done, here = _Tally(), 0, os.getcwd()  # noqa: PTH109
     progress = Progress(reporter, "cases")
     try:
@@ -341,14 +346,14 @@ def _run(reporter: Reporter, found: CaseFolders, suite: Suite, jobs: int, tellin
 
 
 def _count_kinds(before: Mapping[str, int], goldens: Iterable[GoldenDifference]) -> dict[str, int]:
-    """How many goldens of each kind, in the order in which they are compared; those that were counted `before` come on top."""
+    """Return how many goldens of each kind there are, in the order of comparison. The counts of `before` are added."""
     kinds = [one.kind for one in goldens]
     counts = {kind: before.get(kind, 0) + kinds.count(kind) for kind in GOLDENS}
     return {kind: count for kind, count in counts.items() if count}
 
 
 def _render_counts(tally: _Tally) -> str:
-    """A table of how many cases came to what; of those that failed which goldens differ, of those that were skipped why."""
+    """Return a table of the counts: with the kinds of goldens that differ or are missing, and the missing extras."""
     differing, missing = (", ".join(f"{count:,} {kind}" for kind, count in kinds.items()) for kinds in (tally.differing, tally.missing))
     rows = [
         ("passed", tally.passed, ""),
@@ -386,8 +391,10 @@ def _give_hints(reporter: Reporter, tally: _Tally, tries: Sequence[tuple[str, st
 
 
 def rebase_verdict(verdict: Verdict, folder: str) -> Verdict:
-    """The same with every path relative to `folder` (absolute) in place of the case's root: that of its file, its goldens, its findings
-    and its cause. Names of cases stay. Paths in messages are those that stand in backticks and lie in the case's folder, or are there.
+    """Return the verdict with all paths relative to the absolute `folder` instead of the case's root.
+
+    These are the paths of its file, goldens, findings and cause; names of cases stay. In a message, a text in backticks counts as a path if
+    it is in the case's folder or exists.
     """
     if verdict.root == folder:
         return verdict
@@ -410,7 +417,7 @@ class _Rebase:
         self._inside = f"{os.path.relpath(verdict.folder, verdict.root)}/".replace(os.sep, "/")
 
     def path(self, path: str) -> str:
-        """Of what is no file, such as `--set /a`, nothing is changed."""
+        """Return the path relative to the folder. A text that is not a path, such as `--set /a`, is unchanged."""
         if not path or path.startswith("-") or "\n" in path:
             return path
         return os.path.relpath(Path(self._root, path), self._folder).replace(os.sep, "/")
@@ -433,7 +440,7 @@ class _Rebase:
         return f"`{self.path(text)}`" if is_path and not text.startswith("/") else quoted[0]
 
 
-# --- side by side ---
+# --- matrix ---
 
 
 @click.command(
@@ -506,17 +513,17 @@ def matrix_command(
 
 
 class _Side:
-    """A pack for the cases, with what is tried of it."""
+    """A pack that renders the cases, with its tried values."""
 
     def __init__(self, stack: ExitStack, path: str, resources: SuiteResources, *, title: str = "") -> None:
-        """Raises what loading it raises. The `resources` are given back when the stack is closed."""
+        """Load the pack, and raise what that raises. The `resources` are released when the stack is closed."""
         self.title = title or path
         self.path = locate_pack(path)
         self.resources = stack.enter_context(resources)
         self.pack = self.resources.load_pack(os.getcwd(), path)  # noqa: PTH109
 
     def measure(self, case: Case) -> list[CaseFigures]:
-        """What the turns of a case come to, up to the first that is refused."""
+        """Return the figures of the turns of a case, up to the first turn that is refused."""
         own = locate_pack(case.pack, case.root)
         case = case if own == self.path else replace(case, pack=self.path)
         try:
@@ -539,8 +546,9 @@ def _read_figures(turn: CaseOutcome) -> CaseFigures:
 
 
 def _iter_loaded(reporter: Reporter, places: Sequence[CaseFolder]) -> Iterator[Case | None]:
-    """The cases that render; None for one that is left out. What is wrong with a case is told. Raises `UsageError` (PC0907) for a pack
-    that was asked for and has none.
+    """Yield the cases that render, and None for each case that is left out. Errors in a case are reported.
+
+    Raises `UsageError` (PC0907) for a requested pack that has no cases.
     """
     met: set[str] = set()
     for place in places:

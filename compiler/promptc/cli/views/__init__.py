@@ -1,4 +1,4 @@
-"""What commands show: each view finds its figures as plain values and lays them out as text of a given width.
+"""The views of commands: each collects its figures as plain values and renders them as text of a given width.
 
 Public: `blockmap`, `difference`, `drawing`, `meter`, `story`, `verdict`.
 """

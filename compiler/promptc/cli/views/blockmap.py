@@ -1,4 +1,4 @@
-"""A block map as Markdown, as JSON, and as one page of HTML that needs nothing else: no script, no font, no file beside it."""
+"""A block map as Markdown, as JSON, and as one self-contained page of HTML: no script, no font, no other file."""
 
 from __future__ import annotations
 
@@ -55,8 +55,10 @@ _HEADS = ("Block", "Role", "Source", "Data", "Caps", "Dedupe", "Notes")
 
 
 def render_markdown(drawn: BlockMap) -> str:
-    """The table, one row a block in the order of the output, and below it what other cases, tiers and patches change. No text of the pack
-    is read as markup: what could be is escaped."""
+    """Return a table with one row for each block, in the order of the output, and the changes by cases, tiers and patches below it.
+
+    Text of the pack is escaped, so that none of it is read as markup.
+    """
     rows = [_HEADS, tuple("---" for _ in _HEADS), *(_list_cells(block, drawn.variations) for block in drawn.blocks)]
     lines = [f"| {' | '.join(row)} |" for row in rows]
     return "\n".join([*_list_head(drawn), *lines, *_list_definitions(drawn), *_list_variations(drawn.variations)]) + "\n"
@@ -74,7 +76,7 @@ def _escape(text: str) -> str:
 
 
 def _list_changing(block: Block, variations: Sequence[Variation]) -> tuple[Phrase, ...]:
-    """Which variations change the block; how is told below the table."""
+    """Return the names of the variations that change the block. The list below the table says how they change it."""
     names = [say("{}", one.name) for one in variations if any(change.block == block.id for change in one.changes)]
     return ((*say("changed by "), *join_phrases(names, ", ")),) if names else ()
 
@@ -88,7 +90,7 @@ def _show_markdown(phrase: Phrase) -> str:
 
 
 def _show_code(word: Word) -> str:
-    """Between more backticks than it has in a row. A bar ends a cell even there, so it is escaped."""
+    """Return a code span, fenced by more backticks than the word has in a row. A bar ends a cell even in a code span, so it is escaped."""
     runs = re.findall(r"`+", word.text)
     fence = "`" * (max(map(len, runs), default=0) + 1)
     pad = " " if runs or word.text.startswith(" ") or word.text.endswith(" ") else ""
@@ -121,7 +123,7 @@ def _list_variations(variations: Sequence[Variation]) -> list[str]:
 
 
 def render_html(drawn: BlockMap) -> str:
-    """The page. All that comes from the pack is escaped."""
+    """Return the page. Everything that comes from the pack is escaped."""
     title = f"Block map of {drawn.pack} {drawn.version}"
     head = "".join(f'<th scope="col">{name}</th>' for name in _HEADS)
     rows = "\n".join(_render_row(block, drawn.variations) for block in drawn.blocks)
@@ -152,7 +154,7 @@ def render_html(drawn: BlockMap) -> str:
 
 
 def _render_row(block: Block, variations: Sequence[Variation]) -> str:
-    """A row is headed by its block; its id is also the row's, so that the list below can point to it."""
+    """Return a row with the block as its header. The row has the block's id, so that the list below can link to it."""
     name = escape(block.id)
     changing = [one.name for one in variations if any(change.block == block.id for change in one.changes)]
     shown = [_show(phrase) for phrase in block.notes]
@@ -195,7 +197,7 @@ def _render_changes(variation: Variation) -> str:
 
 
 def render_json(drawn: BlockMap) -> str:
-    """An object with `pack`, `version`, `plan`, `blocks`, `definitions` and `variations`."""
+    """Return a JSON object with `pack`, `version`, `plan`, `blocks`, `definitions` and `variations`."""
     shown = {
         "pack": drawn.pack,
         "version": drawn.version,

@@ -1,5 +1,7 @@
-"""Renders beside each other: two prompts (`render_difference`), one without some sections (`render_comparison`), one at many budgets
-(`render_sweep`), one with many values of a key of the manifest (`render_values`), and those of many cases (`render_matrix`).
+"""Comparisons of renders.
+
+They compare two prompts (`render_difference`), a render without some sections (`render_comparison`), a render at many budgets
+(`render_sweep`) or with many values of a key of the manifest (`render_values`), and the renders of many cases (`render_matrix`).
 """
 
 from __future__ import annotations
@@ -28,12 +30,12 @@ _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 _MARKS = {"gone": ("[-", "-]"), "come": ("{+", "+}")}
 _LONGEST = 600
 _SHORT = 60
-"""Characters of an unchanged stretch that stay on each side of a change, where the line is long."""
+"""The characters of an unchanged stretch of a long line that stay on each side of a change."""
 
 _SIGNS = {"gained": "+", "lost": "-", "changed": "~", "moved": "↕"}
 _LONGEST_CHANGE = 24
 PLENTY = 10**9
-"""A budget in tokens no content comes near."""
+"""A budget in tokens that no content comes near."""
 
 _COLUMNS = 7
 _ROWS = 10
@@ -45,18 +47,21 @@ _WIDEST_NAME = 26
 
 
 def render_difference(found: Difference, width: int, paint: Paint = PLAIN, style: DifferenceStyle = "words") -> str:
-    """All of it. `style`: words marked in place (of long stretches the ends), whole lines, or the text of one side alone."""
+    """Return the whole difference, or `no difference`.
+
+    `style` marks words in place (long stretches lose their middle), marks whole lines, or shows the text of one side alone.
+    """
     blocks = (render_facts(found, width, paint), render_sections(found, width, paint, style))
     return "\n".join(block for block in blocks if block) or "no difference\n"
 
 
 def render_sections(found: Difference, width: int, paint: Paint = PLAIN, style: DifferenceStyle = "words") -> str:
-    """The sections that differ, each with its items and its words."""
+    """Return the sections that differ, each with its items and its text."""
     return "\n".join(_render_section(one, width, paint, style) for one in found.sections)
 
 
 def render_facts(found: Difference, width: int, paint: Paint = PLAIN) -> str:
-    """One line for each fact that differs, and how much both begin with."""
+    """Return a line for each fact that differs, and the length of the common beginning."""
     rows: list[Row] = [
         [Cell(one.name, "bold"), f"{escape_controls(one.old) or '-'} → {escape_controls(one.new) or '-'}{_show_step(one.old, one.new)}"]
         for one in found.facts
@@ -70,7 +75,7 @@ def render_facts(found: Difference, width: int, paint: Paint = PLAIN) -> str:
 
 
 def render_stat(found: Difference, width: int, paint: Paint = PLAIN) -> str:
-    """A line for each section that differs: its tokens on both sides, and how many items came and went; then the facts."""
+    """Return a line for each section that differs, with its tokens on both sides and its counts of changed items; then the facts."""
     rows: list[Row] = [
         [Cell(one.id or "prompt", "bold"), _show_tokens(one.old_tokens), _show_tokens(one.new_tokens), _show_change(one), _count_items(one)]
         for one in found.sections
@@ -109,7 +114,7 @@ def _render_section(one: SectionChange, width: int, paint: Paint, style: Differe
 
 
 def _iter_items(items: Sequence[ItemChange], width: int) -> Iterator[str]:
-    """The items that came and went, the first of many by name."""
+    """Yield the items that differ. Of many items with the same change, only the first are named."""
     for change in ("lost", "gained", "changed", "moved"):
         found = [item for item in items if item.change == change]
         for item in found[:_MOST_ITEMS]:
@@ -146,7 +151,7 @@ def _describe_passed(lines: int, paint: Paint) -> Iterator[str]:
 
 
 def _mark_lines(runs: Sequence[TextRun], paint: Paint) -> list[tuple[str, bool]]:
-    """Each line of both texts at once, with what went and came marked in it."""
+    """Return the lines of both texts merged, with removed and added text marked, each with whether it changed."""
     lines: list[tuple[str, bool]] = []
     line, is_changed = "", False
     for run in runs:
@@ -161,7 +166,7 @@ def _mark_lines(runs: Sequence[TextRun], paint: Paint) -> list[tuple[str, bool]]
 
 
 def _shorten(text: str, run: TextRun) -> str:
-    """A long stretch without its middle."""
+    """Return the text of a run, with the middle of a long stretch left out."""
     most = 4 * _SHORT if run.kind == "same" else _LONGEST
     if len(text) <= most:
         return text
@@ -169,7 +174,7 @@ def _shorten(text: str, run: TextRun) -> str:
 
 
 def _mark(text: str, run: TextRun, paint: Paint, *, is_bare: bool) -> str:
-    """`is_bare`: the end of the line went or came as well, which alone would not be seen."""
+    """Return the text of a run with its marks. `is_bare` marks a changed line end, too, which alone would be invisible."""
     shown = escape_controls(text)
     if run.kind == "same":
         return shown
@@ -180,7 +185,7 @@ def _mark(text: str, run: TextRun, paint: Paint, *, is_bare: bool) -> str:
 
 
 def _sign_lines(runs: Sequence[TextRun], paint: Paint) -> list[tuple[str, bool]]:
-    """Whole lines: what went, then what came in its place."""
+    """Return whole lines, each with whether it changed: removed lines, then the lines that replace them."""
     lines: list[tuple[str, bool]] = []
     old, new, is_changed = "", "", False
     for run in runs:
@@ -204,7 +209,7 @@ def _split(text: str) -> list[str]:
 
 
 def render_changes(change: StateDiff) -> str:
-    """A line for every place that changes: its JSON pointer, and how. Mappings are looked into, lists are counted."""
+    """Return a line for every place that changes: its JSON pointer and its change. Mappings are compared by key, lists by length."""
     gone: dict[str, int] = {}
     for one in change.archived:
         gone[one.pointer] = gone.get(one.pointer, 0) + len(one.elements)
@@ -234,7 +239,7 @@ def _iter_key(before: Mapping[str, Any], after: Mapping[str, Any], key: str, abo
 
 
 def _is_same(before: Any, after: Any) -> bool:
-    """As JSON: `true` is not `1`."""
+    """Return whether two values are the same JSON: `true` is not `1`."""
     return render_canonical_json(before) == render_canonical_json(after)
 
 
@@ -245,7 +250,7 @@ def _describe(before: Any, after: Any) -> str:
 
 
 def _show(value: Any) -> str:
-    """Short values as JSON, of longer ones what they are."""
+    """Return a short value as JSON, or the kind and size of a longer one."""
     if isinstance(value, list):
         return show_plural(len(value), "element")
     if isinstance(value, dict):
@@ -265,7 +270,7 @@ def _show(value: Any) -> str:
 
 @frozen
 class Point:
-    """A render at one budget: its tokens and strain tier, and what each section holds in tokens. `tokens` is None where it does not fit."""
+    """A render at one budget: its tokens (None if it does not fit), its strain tier, and the tokens of each section."""
 
     budget: int
     tokens: int | None
@@ -273,13 +278,13 @@ class Point:
     held: tuple[tuple[str, int], ...]
 
     def read_held(self, section: str) -> int:
-        """The tokens of a section; 0 where nothing fits."""
+        """Return the tokens of a section; 0 if the render does not fit."""
         return dict(self.held)[section] if self.tokens is not None else 0
 
 
 @frozen
 class SectionReach:
-    """The least budget at which a section holds something, and the least from which on it holds all it ever does."""
+    """The least budget at which a section has content, and the least from which on it has all of its content."""
 
     section: str
     appears: int
@@ -288,7 +293,7 @@ class SectionReach:
 
 @frozen
 class Sweep:
-    """The points in rising order. `own` is the budget that was asked for; `reaches` is empty where the range was given."""
+    """The points in rising order. `own` is the requested budget. `reaches` is empty if the range was given."""
 
     own: int
     points: tuple[Point, ...]
@@ -296,19 +301,22 @@ class Sweep:
 
 
 def describe_point(outcome: Outcome, budget: int) -> Point:
-    """What a render that was asked for with `budget` came to; a counter that stands in for another may hold some of it back."""
+    """Return the point of a render that requested `budget`. A fallback counter can hold some of the budget back."""
     report = outcome.account
     held = tuple((one["id"], count_tokens_held(outcome.fitted, one["id"])) for one in report["sections"])
     return Point(budget, report["tokens"], report["strain"], held)
 
 
 def sweep_range(render: Callable[[int], Point], own: int, budgets: Sequence[int]) -> Sweep:
-    """The points at given budgets."""
+    """Return a sweep with points at the given budgets."""
     return Sweep(own, tuple(render(budget) for budget in budgets))
 
 
 def sweep_all(render: Callable[[int], Point], own: int) -> Sweep | None:
-    """The points that tell most, found by halving: contents nest, so each comes and goes once. None where no budget fits."""
+    """Return a sweep with the most informative points, or None if no budget fits.
+
+    The points are found by bisection: contents nest, so each content appears and disappears once.
+    """
     most = render(PLENTY)
     if most.tokens is None:
         return None
@@ -320,7 +328,10 @@ def sweep_all(render: Callable[[int], Point], own: int) -> Sweep | None:
 
 
 def _bisect(low: int, high: int, holds: Callable[[int], bool]) -> int:
-    """The least number of low..high from which on `holds` is true, if it is so for all numbers above the first; true at `high`."""
+    """Return the least number of low..high from which on `holds` is true.
+
+    `holds` must be true at `high`, and for all numbers above the first for which it is true.
+    """
     step = 64
     while low + step < high and not holds(low + step):
         low, step = low + step, step * 4
@@ -343,13 +354,13 @@ def _measure_reach(render: Callable[[int], Point], name: str, budgets: Sequence[
 
 
 def _bisect_budgets(budgets: Sequence[int], holds: Callable[[int], bool]) -> int:
-    """Find the least budget at which it holds by `_bisect`, between the two known ones where it changes."""
+    """Return the least budget for which `holds` is true, by `_bisect` between the two known budgets where it changes."""
     at = next(at for at, budget in enumerate(budgets) if holds(budget))
     return budgets[0] if at == 0 else _bisect(budgets[at - 1] + 1, budgets[at], holds)
 
 
 def _spread(least: int, top: int, count: int = _COLUMNS - 2) -> list[int]:
-    """About `count` round numbers between the two, evenly."""
+    """Return about `count` evenly spaced round numbers between the two."""
     rough = max(1, (top - least) // count)
     unit = 10 ** (len(str(rough)) - 1)
     step = next(size * unit for size in (1, 2, 5, 10) if size * unit >= rough)
@@ -357,7 +368,7 @@ def _spread(least: int, top: int, count: int = _COLUMNS - 2) -> list[int]:
 
 
 def render_sweep(sweep: Sweep, width: int, paint: Paint = PLAIN) -> str:
-    """A row a section, a column a budget; as many tables below each other as the width needs."""
+    """Return a row for each section and a column for each budget, in as many tables as the width needs."""
     names = [name for name, _ in sweep.points[0].held if any(point.read_held(name) for point in sweep.points)]
     reaches = {one.section: one for one in sweep.reaches}
     lead: list[list[str]] = [["section", *(["from", "whole"] if reaches else [])]]
@@ -394,7 +405,7 @@ def _note(sweep: Sweep) -> str:
 
 
 def render_sweep_csv(sweep: Sweep) -> str:
-    """A line a budget: what each section holds, the total (empty where it does not fit), and the tier."""
+    """Return a line for each budget: the tokens of each section, the total (empty if it does not fit), and the tier."""
     names = [name for name, _ in sweep.points[0].held]
     rows = [(one.budget, *(one.read_held(name) for name in names), one.tokens, one.strain) for one in sweep.points]
     return render_csv(("budget", *names, "total", "strain"), rows)
@@ -405,21 +416,24 @@ def render_sweep_csv(sweep: Sweep) -> str:
 
 @frozen
 class Subject:
-    """What a key is about: a section, a pool with its `sections`, or the whole prompt (no `name`)."""
+    """The subject of a key: a section, a pool with its `sections`, or the whole prompt (no `name`)."""
 
     name: str
     sections: tuple[str, ...]
 
     @property
     def title(self) -> str:
-        """What messages call it."""
+        """The subject's name in messages."""
         return f"`{self.name}`" if self.name else "the prompt"
 
 
 @frozen
 class ValuePoint:
-    """A render with one value of a key: what its subject holds and would like to hold, in tokens; how many of its items stay, and how many
-    steps took or shortened; the whole in tokens (None: it does not fit), and the strain tier."""
+    """A render with one value of a key.
+
+    `tokens` and `wanted` are the tokens that its subject has and had before any step. `items` is the number of items that stay, `cut` the
+    number that steps removed or shortened. `total` is the tokens of the whole prompt, or None if it does not fit. `strain` is the tier.
+    """
 
     value: int | None
     tokens: int
@@ -431,15 +445,17 @@ class ValuePoint:
 
     @property
     def content(self) -> tuple[int, int, bool]:
-        """What is kept: where it is the same at two values, the larger one gained nothing."""
+        """A summary of what is kept: if it is equal at two values, the larger one gained nothing."""
         return self.tokens, self.items, self.total is not None
 
 
 @frozen
 class ValueSweep:
-    """Points in rising order of their values. `own` is what the pack itself makes; its value is None where that is no whole number, which
-    `written` shows. `knee` is the least value from which on the subject holds all that it holds at the last one. It is None where that is
-    the last one itself, or where another value holds more.
+    """The points in rising order of their values.
+
+    `own` is the render of the pack itself; its value is None if the pack's value is not a whole number, as `written` shows. `knee` is the
+    least value from which on the subject has everything that it has at the last value. It is None if only the last value reaches that, or
+    if another value keeps more.
     """
 
     path: str
@@ -453,7 +469,7 @@ class ValueSweep:
 
 
 def describe_value(outcome: Outcome, value: int | None, subject: Subject) -> ValuePoint:
-    """What a render with that value came to."""
+    """Return the point of a render with that value."""
     fitted, names = outcome.fitted, subject.sections
     demands = {one["id"]: one.get("demand", one.get("demand_at_least", 0)) for one in outcome.account["sections"]}
     cuts = [one for _, run in fitted.iter_runs() for one in run.applied if not subject.name or one.section in names]
@@ -472,20 +488,26 @@ def describe_value(outcome: Outcome, value: int | None, subject: Subject) -> Val
 
 
 def sweep_near(render: Callable[[int], ValuePoint], sweep: ValueSweep, low: int, high: int) -> ValueSweep:
-    """The sweep from `low` to a little above the knee, or to the pack's own value where that is not far above it; at most to `high`."""
+    """Return the sweep from `low` to a little above the knee, but at most to `high`.
+
+    It extends to the pack's own value if that is not far above the knee.
+    """
     last, own = render(high).content, sweep.own.value
     knee = _bisect(low, high, lambda value: render(value).content == last)
     behind = max(knee + 1, low + (knee - low) * 5 // 4)
     top = min(high, max(behind, own) if own is not None and own <= low + _FAR * (knee - low) else behind)
     if render(top).content != last:
-        top = high  # what it holds does not rise with the value, as where a tier depends on it
+        top = high  # the content does not grow with the value, for example if a tier depends on it
     first, second = (*_spread(low, top, _ROWS), top, top + 1)[:2]
     top = min(high, -(-top // (second - first)) * (second - first))
     return sweep_values(render, sweep, low, top)
 
 
 def sweep_values(render: Callable[[int], ValuePoint], sweep: ValueSweep, low: int, high: int) -> ValueSweep:
-    """The sweep from `low` to `high` with the points that tell most: round values, the pack's own, and the knee, found by halving."""
+    """Return the sweep from `low` to `high` with the most informative points.
+
+    They are round values, the pack's own value, and the knee, which is found by bisection.
+    """
     last, own = render(high).content, sweep.own.value
     knee = _bisect(low, high, lambda value: render(value).content == last)
     values = {low, knee, high, *_spread(low, high, _ROWS), *([own] if own is not None and low <= own <= high else [])}
@@ -493,7 +515,7 @@ def sweep_values(render: Callable[[int], ValuePoint], sweep: ValueSweep, low: in
 
 
 def sweep_given(render: Callable[[int], ValuePoint], sweep: ValueSweep, values: Sequence[int]) -> ValueSweep:
-    """The sweep with points at given values, which rise."""
+    """Return the sweep with points at the given values, which must rise."""
     points = tuple(map(render, values))
     at = len(points) - 1
     while at and points[at - 1].content == points[-1].content:
@@ -504,7 +526,7 @@ def sweep_given(render: Callable[[int], ValuePoint], sweep: ValueSweep, values: 
 
 
 def render_values(sweep: ValueSweep, width: int, paint: Paint = PLAIN) -> str:
-    """A row a value with a bar: dark for what is in the prompt, light for what was cut."""
+    """Return a row with a bar for each value: dark for content in the prompt, light for content that was cut."""
     points = list(sweep.points)
     if all(one.value != sweep.own.value for one in points):
         points.append(sweep.own)
@@ -539,7 +561,7 @@ def _title_values(sweep: ValueSweep) -> str:
 
 
 def iter_remarks(sweep: ValueSweep) -> Iterator[str]:
-    """Where the content stops growing, and how the pack's own value stands to that."""
+    """Yield the value where the content stops growing, and how the pack's own value compares to it."""
     yield _describe_knee(sweep)
     own, knee = sweep.own, sweep.knee
     kept = f"keeps {show_count(own.tokens)} of {show_plural(own.wanted, 'token')}" if own.total is not None else "does not fit"
@@ -570,7 +592,7 @@ def _describe_knee(sweep: ValueSweep) -> str:
 
 
 def draw_values(sweep: ValueSweep) -> str:
-    """The chart as an SVG."""
+    """Return the chart as an SVG."""
     scale = _choose_scale(sweep.points)
     rows = []
     for one in sweep.points:
@@ -585,14 +607,14 @@ def draw_values(sweep: ValueSweep) -> str:
 
 
 def render_values_csv(sweep: ValueSweep) -> str:
-    """A line a value; `total` is empty where the prompt does not fit."""
+    """Return a line for each value; `total` is empty if the prompt does not fit."""
     heads = ("value", "tokens", "wanted", "items", "cut", "total", "strain")
     return render_csv(heads, [[getattr(one, name) for name in heads] for one in sweep.points])
 
 
 @frozen
 class SweepSide:
-    """One of the two renders; pressure as tokens spent and allowed."""
+    """One of the two renders. `pressure` is the tokens spent and allowed."""
 
     point: Point
     pressure: tuple[int, int]
@@ -600,7 +622,7 @@ class SweepSide:
 
 @frozen
 class Comparison:
-    """Both sides of leaving sections out."""
+    """A render with and without some sections."""
 
     without: tuple[str, ...]
     before: SweepSide
@@ -608,12 +630,12 @@ class Comparison:
 
 
 def compare(names: Sequence[str], before: Outcome, after: Outcome) -> Comparison:
-    """Compare a render with the sections `names` (`before`) with one without them (`after`)."""
+    """Compare a render with the sections `names` (`before`) to a render without them (`after`)."""
     return Comparison(tuple(names), _describe_side(before), _describe_side(after))
 
 
 def render_comparison(found: Comparison, width: int, paint: Paint = PLAIN) -> str:
-    """Totals, then the sections that differ, each with its difference."""
+    """Return the totals, then the sections that differ, each with its difference."""
     before, after = found.before, found.after
     rows: list[Row] = [[Cell(text, "dim") for text in ("", "with", "without", "")]]
     rows.append([Cell("tokens", "bold"), *_show_pair(before.point.tokens, after.point.tokens)])
@@ -640,7 +662,10 @@ def _show_pair(before: int | None, after: int | None) -> list[str]:
 
 
 def render_matrix(found: Matrix, width: int, paint: Paint = PLAIN) -> str:
-    """A row a case, a column a section; as many tables as the width needs. Below a case that differs stands by how much."""
+    """Return a row for each case and a column for each section, in as many tables as the width needs.
+
+    The line below a case that differs shows the differences.
+    """
     against = f", against {escape_controls(found.against)}" if found.against else ""
     head = [f"{found.pack}: {show_plural(len(found.rows), 'row')}{against}", *(f"tried: {escape_controls(one)}" for one in found.tried)]
     lines = [paint.apply(line, "bold" if not at else "dim") for at, one in enumerate(head) for line in wrap(one, width)]
@@ -682,7 +707,7 @@ def _iter_matrix_tables(found: Matrix, width: int, paint: Paint) -> Iterator[str
 
 
 def _list_matrix_lines(row: MatrixRow, lead: Sequence[str], names: Sequence[str], before: int, *, has_old: bool) -> list[list[str]]:
-    """The figures of a row, and by how much they differ from the old ones, where they do."""
+    """Return the figures of a row, and a second line with their differences from the old figures if there are any."""
     name = clip_cells(escape_controls(row.name[before:]), _WIDEST_NAME)
     has_tiers = "tier" in lead
     if row.new is None or row.new.refused:
@@ -704,12 +729,12 @@ def _list_matrix_lines(row: MatrixRow, lead: Sequence[str], names: Sequence[str]
 
 
 def show_held(held: Held) -> str:
-    """Tokens, and behind a `/` how many items were cut, where any were."""
+    """Return the tokens, followed by `/` and the number of cut items if there are any."""
     return f"{show_count(held.tokens)}/{show_count(held.cut)}" if held.cut else show_count(held.tokens) if held.tokens else "-"
 
 
 def show_step(old: Held, new: Held) -> str:
-    """By how much the tokens changed, and behind a `/` the cuts; empty where neither did."""
+    """Return the change of the tokens, followed by `/` and the change of the cuts; empty if neither changed."""
     tokens, cut = new.tokens - old.tokens, new.cut - old.cut
     first = f"{tokens:+,}" if tokens else "0"
     return f"{first}/{cut:+,}" if cut else first if tokens else ""
@@ -720,7 +745,7 @@ def _is_held(figures: CaseFigures | None, name: str) -> bool:
 
 
 def _cut_common(names: Sequence[str]) -> int:
-    """How much of the names is the folder that all of them lie in."""
+    """Return the length of the folder that all names have in common, with its slash."""
     first = names[0].rpartition("/")[0] if names else ""
     return len(first) + 1 if first and all(name.startswith(f"{first}/") for name in names) else 0
 

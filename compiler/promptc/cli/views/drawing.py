@@ -1,4 +1,4 @@
-"""What all views are drawn with: tables of aligned cells, bars, numbers and lists of ids, lines folded to a width."""
+"""The parts of all views: tables of aligned cells, bars, numbers, lists of ids, and lines folded to a width."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ _FULL = "█"
 _CUT = "░"
 _FEW = 6
 GUARDED = {"replace_hidden": "was replaced by U+FFFD", "escape": "was escaped", "keep": "was kept", "reject": "was rejected"}
-"""What was done with a finding of the guard, by its policy."""
+"""What the guard does with a finding, by its policy."""
 
 _PIECE = re.compile(r"\x1b\[[0-9;]*m|[^\x1b]")
 _END = "\x1b[0m"
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""What a cell begins with that spreadsheets work out."""
+"""The characters at the start of a cell that make spreadsheets evaluate it."""
 
 
 @frozen
 class Cell:
-    """One cell: a text without control characters, and its style."""
+    """A table cell: a text without control characters, and its style."""
 
     text: str
     style: Style | None = None
@@ -37,7 +37,7 @@ Row = Sequence[Cell | str]
 
 
 def render_table(rows: Sequence[Row], *, right: frozenset[int] = frozenset(), most: int = 24, paint: Paint = PLAIN) -> str:
-    """The rows, each column as wide as its widest cell and at most `most`; those in `right` stand at the right.
+    """Return the rows with each column as wide as its widest cell, but at most `most` cells. The columns `right` align to the right.
 
     Lines have no trailing space.
     """
@@ -58,7 +58,7 @@ def _render_row(row: Sequence[Cell], widths: Sequence[int], right: frozenset[int
 
 
 def render_bar(held: int, removed: int, scale: int, width: int) -> str:
-    """`held` of `scale` as a solid bar, then `removed` as a light one, within `width` cells; what is there shows at least as a sliver."""
+    """Return a bar within `width` cells: solid for `held` of `scale`, then light for `removed`. A part above 0 shows at least a sliver."""
     if scale <= 0 or width <= 0:
         return ""
     eighths = min(held * width * 8 // scale, width * 8)
@@ -71,7 +71,7 @@ def render_bar(held: int, removed: int, scale: int, width: int) -> str:
 
 
 def render_csv(heads: Sequence[str], rows: Iterable[Sequence[str | int | None]]) -> str:
-    """Lines of CSV. A text that a spreadsheet would take for a formula begins with an apostrophe; None is an empty cell."""
+    """Return lines of CSV. A text that spreadsheets would take for a formula gets a leading apostrophe. None is an empty cell."""
     import csv
     from io import StringIO
 
@@ -83,40 +83,42 @@ def render_csv(heads: Sequence[str], rows: Iterable[Sequence[str | int | None]])
 
 
 def show_count(number: int) -> str:
-    """With commas between thousands."""
+    """Return a number with commas between thousands."""
     return f"{number:,}"
 
 
 def show_percent(part: int, whole: int) -> str:
-    """The floor of the share in per cent; a dash for none of nothing."""
+    """Return the share in per cent, rounded down, or a dash if `whole` is 0."""
     return f"{100 * part // whole} %" if whole else "-"
 
 
 def show_ratio(ratio: int) -> str:
-    """Parts of a million as a number with four places, rounded up: `1.0343`."""
+    """Return parts of a million as a number with four decimal places, rounded up: `1.0343`."""
     tens = -(-ratio // 100)
     return f"{tens // 10_000}.{tens % 10_000:04d}"
 
 
 def show_plural(number: int, noun: str, plural: str = "") -> str:
-    """`1 item`, `2 items`."""
+    """Return a number with its noun: `1 item`, `2 items`."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {plural or noun + 's'}"
 
 
 def show_ids(ids: Sequence[str]) -> str:
-    """All of a few ids; of many the first three and the last one."""
+    """Return all ids if they are few, or the first three and the last one."""
     shown = [f"`{escape_controls(name)}`" for name in ids]
     return " · ".join(shown) if len(shown) <= _FEW else f"{' · '.join(shown[:3])} … {shown[-1]}"
 
 
 def show_left_out(count: int, stage: str) -> str:
-    """How many a stage left out: items, or parts of messages."""
+    """Return how many items, or parts of messages, a stage left out."""
     return f"{show_plural(count, 'part')} of messages" if stage == "parts" else show_count(count)
 
 
 def fold_lines(text: str, width: int) -> list[str]:
-    """The lines of `text`, none wider than `width` cells: broken between words, where a word alone is not wider, and as far in as they
-    begin. A colour that runs over a fold is ended there and goes on behind it.
+    """Return the lines of `text`, folded to at most `width` cells.
+
+    A line breaks between words unless a word alone is wider, and its continuation lines keep its indentation unless that is too deep. A
+    colour that spans a fold ends there and starts again on the next line.
     """
     return [part for line in text.removesuffix("\n").split("\n") for part in _fold(line, width)]
 
@@ -145,7 +147,7 @@ def _fold(line: str, width: int) -> list[str]:
 
 
 def _count_fitting(row: Sequence[str]) -> int:
-    """How many pieces stay in a row whose last one is too much: up to a space that follows a word, else all but the last."""
+    """Return how many pieces stay in a row that is one piece too long: up to a space after a word, or all but the last."""
     last = len(row) - 1
     if row[last] == " ":
         return last
@@ -159,14 +161,14 @@ _View = TypeVar("_View")
 
 @frozen
 class Page:
-    """The form that was asked for."""
+    """The requested output of a view: JSON, or text of a width with or without colours."""
 
     as_json: bool
     width: int
     paint: Paint
 
     def show(self, found: _View, render: Callable[[_View, int, Paint], str]) -> None:
-        """Prints a view: its values as JSON, or what `render` makes of them."""
+        """Print a view: its values as JSON, or the text that `render` returns."""
         if self.as_json:
             text = json.dumps(as_plain(found), ensure_ascii=False, indent=2) + "\n"
             write_stdout(text.encode("utf-8", "backslashreplace"))
@@ -175,6 +177,9 @@ class Page:
 
 
 def wrap(text: str, width: int, indent: int = 0) -> list[str]:
-    """`text` in lines of at most `width` characters, words whole unless one alone is longer; the lines after the first hang by two."""
+    """Return `text` in lines of at most `width` characters (but no less than 20).
+
+    Words stay whole unless a word alone is longer. Lines after the first are indented by two more characters.
+    """
     lead = " " * indent
     return textwrap.wrap(text, max(width, 20), initial_indent=lead, subsequent_indent=lead + "  ", break_on_hyphens=False)

@@ -1,4 +1,5 @@
-"""What each section holds of the budget in one render, with what made it so: as text (`render_meter`) and as a picture (`render_svg`).
+"""The tokens of each section in one render and the reasons for them, as text (`render_meter`) and as a picture (`render_svg`).
+
 `draw_rows` draws other rows with bars.
 """
 
@@ -35,7 +36,7 @@ from promptc.passes.fit.result import Applied
 from promptc.pipeline import Outcome
 
 _PICTURE, _MARGIN, _FONT, _LINE = 860, 22, 13, 19
-"""Of the picture, in its own units; a character is `_CELL` tenths of one wide."""
+"""The sizes of the picture in its own units. A character is `_CELL` tenths of a unit wide."""
 
 _CELL = 78
 _CUT_WIDTH = 100
@@ -56,8 +57,10 @@ _LEAST_BAR = 8
 
 @frozen
 class _Line:
-    """One section: its items, what it holds now, what it wanted before any step and what it may hold, in tokens; `items`, empty for a
-    text, and `cap` as they are shown."""
+    """The row of a section.
+
+    `held` is its size now and `wanted` its size before any step, in tokens. `items` (empty for a text) and `cap` are as shown.
+    """
 
     id: str
     items: str
@@ -70,8 +73,10 @@ class _Line:
 
 
 def render_meter(outcome: Outcome, width: int = WIDTH, paint: Paint = PLAIN, slack: Sequence[Slack] = ()) -> str:
-    """The meter of a render, also of one that does not fit: totals, strain, a line a section, the cuts with their reasons. `slack` is told
-    below the ladders that left it.
+    """Return the meter of a render, even of one that does not fit.
+
+    It has totals, the strain tier, a line for each section, and the cuts with their reasons. `slack` is described below the ladders that
+    left it.
     """
     head = "".join(f"{line}\n" for line in _iter_head(outcome, width, paint))
     notes = "".join(f"{line}\n" for text in _iter_notes(outcome) for line in wrap(text, width))
@@ -109,7 +114,7 @@ def _iter_head(outcome: Outcome, width: int, paint: Paint) -> Iterator[str]:
 
 
 def _iter_cases(outcome: Outcome) -> Iterator[str]:
-    """The cases in force; of one that a tier put in place of what was chosen, both and the tier."""
+    """Yield the case of each axis. If a tier replaces the chosen case, the text names both and the tier."""
     strained = outcome.fitted.strained
     bound = strained.selection.bound
     chosen, rules = dict(bound.choice.cases), bound.pack.strain
@@ -121,7 +126,7 @@ def _iter_cases(outcome: Outcome) -> Iterator[str]:
 
 
 def _iter_media(report: Mapping[str, Any]) -> Iterator[str]:
-    """What pictures, documents and sounds take, kind by kind, and by which table."""
+    """Yield the number and the tokens of pictures, documents and sounds, with the table that counts them."""
     parts = [one for section in report["sections"] for item in section["items"] for one in item.get("media", ()) if "by" in one]
     if not parts:
         return
@@ -147,7 +152,7 @@ def _describe_model(model: Mapping[str, Any]) -> str:
 
 
 def _iter_calibration(report: Mapping[str, Any]) -> Iterator[str]:
-    """What a calibration holds back, and what by it the provider counts."""
+    """Yield the tokens that a calibration holds back, and the provider's count that it predicts."""
     used = report["counter"].get("calibration")
     if used is None:
         return
@@ -200,13 +205,13 @@ def _iter_lines(outcome: Outcome) -> Iterator[_Line]:
 
 
 def _count_items(outcome: Outcome, name: str) -> str:
-    """How many items of a list stand in the end: in what does not fit, too."""
+    """Return the number of items that a list keeps, also in a render that does not fit; empty if there are none."""
     fit = outcome.fitted.sections.get(name)
     return show_count(len(fit.alive)) if fit is not None and fit.section.items is not None and fit.alive else ""
 
 
 def _describe_cap(outcome: Outcome, name: str) -> tuple[str, int]:
-    """Tell what a section may hold, as it is shown, and in tokens (0: not in tokens, or no cap)."""
+    """Return a section's cap as shown, and in tokens (0 if there is no cap or it is not in tokens)."""
     selected = outcome.fitted.strained.selection.find_selected(name)
     budget = selected.section.budget if selected is not None else None
     grant = outcome.fitted.grants.get(name)
@@ -227,8 +232,9 @@ def _iter_marks(section: Mapping[str, Any], held: int, wanted: int) -> Iterator[
 
 
 def _iter_makings(outcome: Outcome, section: Mapping[str, Any]) -> Iterator[str]:
-    """How many of its items are of the window, older (anchors, and what is kept), held by `freeze`, and made by steps; and the case of a
-    variant of its name.
+    """Yield how many items are in the window, older (anchors and kept items), held by `freeze`, and made by steps.
+
+    Then yield the case of the variant axis that has the section's name.
     """
     name = section["id"]
     fit = outcome.fitted.sections.get(name) if section["state"] == "present" else None
@@ -254,8 +260,11 @@ def _make_row(line: _Line) -> list[str]:
 
 
 def _iter_totals(outcome: Outcome, lines: list[_Line]) -> Iterator[list[str]]:
-    """The exact total, and before it what tools and response take, and what it differs by from the sum of all: what messages share, and
-    meeting pieces. Of a prompt that does not fit it is what `truncate` left; where it did not come to that, the sum."""
+    """Yield the rows below the sections: pools, tools and response, shared tokens, and the exact total.
+
+    The shared tokens are the difference between the total and the sum of all rows: what messages share, and pieces that meet. If the prompt
+    does not fit, the total is what `truncate` left, or the sum if `truncate` did not run.
+    """
     report, layout = outcome.account, outcome.fitted.layout
     by_name = {line.id: line.held for line in lines}
     for one in report.get("pools", ()):
@@ -290,7 +299,7 @@ def _render_bars(lines: list[_Line], width: int) -> list[str]:
 
 
 def _choose_scale(lines: list[_Line]) -> int:
-    """All bars have one: the longest is what a section holds, or three times that for what it wanted."""
+    """Return the scale of all bars: the longest `wanted`, but at most three times the longest `held`."""
     most = max((line.held for line in lines), default=0)
     return max(max((min(line.wanted, 3 * most) for line in lines), default=0), most)
 
@@ -310,7 +319,7 @@ def _iter_notes(outcome: Outcome) -> Iterator[str]:
 
 
 def _describe_frozen(section: Mapping[str, Any]) -> str:
-    """What stands where it stood, and what it costs that some of that stands for no other reason."""
+    """Describe the items that keep their place, and the cost of those that `freeze` alone keeps."""
     frozen, stages = section["frozen"], Counter(one["held"] for one in section["items"] if "held" in one)
     stand = "stands where it stood" if frozen["stands"] == 1 else "stand where they stood"
     told = f"{section['id']}: {show_plural(frozen['stands'], 'item')} {stand}"
@@ -322,7 +331,7 @@ def _describe_frozen(section: Mapping[str, Any]) -> str:
 
 
 def render_cuts(outcome: Outcome, width: int, paint: Paint, slack: Sequence[Slack] = ()) -> str:
-    """A paragraph a ladder that took something; one line when none did."""
+    """Return a paragraph for each ladder that made cuts, or one line if there are none."""
     left = {id(one.run): one for one in slack}
     told = (_iter_cut_lines(one, left.get(id(one.run)), outcome, width, paint) for one in iter_ladders(outcome.fitted))
     paragraphs = ["".join(f"{line}\n" for line in lines) for lines in told]
@@ -346,7 +355,7 @@ def _iter_cut_lines(ladder: Ladder, slack: Slack | None, outcome: Outcome, width
 
 
 def _describe_slack(slack: Slack) -> str:
-    """What a ladder left, and the order that would have used it."""
+    """Describe the unused part of a ladder's budget, and the order of steps that would have used it."""
     move, left = slack.move, show_plural(slack.left, "character" if slack.is_chars else "token")
     before = f"`{move.before.rule}`"
     how = f"put `{move.step.rule}` ({move.step.span}) before {before} ({move.before.span})"
@@ -385,7 +394,7 @@ def _iter_step_lines(cuts: Sequence[Applied], ladder: Ladder, outcome: Outcome, 
 
 
 def render_svg(outcome: Outcome) -> str:
-    """The head, the table and the cuts of the meter as an SVG: whole numbers, text as text, colours for light and dark pages."""
+    """Return the head, the table and the cuts of the meter as an SVG with text as text and colours for light and dark pages."""
     title, summary, *rest = [line for line in _iter_head(outcome, WIDTH, PLAIN) if not line.startswith("▕")]
     lines, drawn = list(_iter_lines(outcome)), _Drawing()
     drawn.write(title, "b")
@@ -403,7 +412,7 @@ def render_svg(outcome: Outcome) -> str:
 
 
 def draw_rows(head: Sequence[str], legend: tuple[str, str], rows: Sequence[tuple[str, int, int, str]]) -> str:
-    """Lines of text, then rows as an SVG: each a name, a bar for so much of a whole, and a note behind it."""
+    """Return an SVG with lines of text, then rows. A row has a name, a bar for a part of a whole, and a note."""
     drawn = _Drawing()
     for place, line in enumerate(head):
         drawn.write(line, "d" if place else "b")
@@ -447,18 +456,18 @@ class _Drawing:
         self._y = _MARGIN + _FONT
 
     def put(self, x: int, text: str, style: str = "") -> None:
-        """Text at `x` of this line: from there, or with the style `e` up to there."""
+        """Put text on the current line: it starts at `x`, or ends there with the style `e`."""
         if text:
             self._parts.append(f'<text x="{x}" y="{self._y}"' + (f' class="{style}"' if style else "") + f">{_spell(text)}</text>")
 
     def write(self, text: str, style: str = "") -> None:
-        """A line of text, as far in as it begins."""
+        """Write a line of text with its indentation."""
         plain = text.lstrip(" ")
         self.put(_MARGIN + (len(text) - len(plain)) * _CELL // 10, plain, style)
         self.end_line()
 
     def write_row(self, row: Sequence[str], cells: Sequence[int], style: str) -> None:
-        """A name, and numbers that end where their columns end."""
+        """Write a name, and right-aligned numbers in their columns."""
         x = _MARGIN
         for at, (text, width) in enumerate(zip(row, cells, strict=True)):
             x += width * _CELL // 10
@@ -466,25 +475,25 @@ class _Drawing:
             self.put(x - 2 * _CELL // 10 if at else _MARGIN, shown, " ".join([style, *(["e"] if at else [])]).strip())
 
     def write_legend(self, x: int, solid: str = "in the prompt", light: str = "cut") -> None:
-        """What the two colours mean."""
+        """Write the meaning of the two colours."""
         for style, text in (("h", solid), ("c", light)):
             self._draw(x, _FONT - 3, style)
             self.put(x + _FONT + 3, text, "d")
             x += (len(text) + 5) * _CELL // 10
 
     def draw_bar(self, x: int, width: int, held: int, removed: int, scale: int, style: str = "c") -> None:
-        """A bar for `held` of `scale`, then one for `removed` in its style; what is there shows at least as a sliver."""
+        """Draw a bar for `held` of `scale`, then one for `removed` in `style`. A part above 0 shows at least as a sliver."""
         solid = max(min(held * width // max(scale, 1), width), 2 if held else 0)
         end = min((held + removed) * width // max(scale, 1), width)
         self._draw(x, solid, "h")
         self._draw(x + solid, max(end - solid, 2) if removed else 0, style)
 
     def end_line(self) -> None:
-        """Goes on below."""
+        """Move to the next line."""
         self._y += _LINE
 
     def render(self, label: str) -> str:
-        """The whole picture, with what a screen reader says of it."""
+        """Return the whole picture, with a label for screen readers."""
         height = self._y - _LINE + _MARGIN
         size = f'viewBox="0 0 {_PICTURE} {height}" width="{_PICTURE}" height="{height}"'
         card = f'<rect x="1" y="1" width="{_PICTURE - 2}" height="{height - 2}" rx="8" class="card"/>'
@@ -497,5 +506,5 @@ class _Drawing:
 
 
 def _spell(text: str) -> str:
-    """As XML, without characters that it has no way to write."""
+    """Escape text as XML, and replace characters that XML cannot contain."""
     return escape("".join(one if one.isprintable() else "\ufffd" for one in escape_controls(text)))

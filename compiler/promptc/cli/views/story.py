@@ -1,6 +1,7 @@
-"""The whole history of one item (`list_histories`), of one section (`describe_section`), and of the stages a section went through
-(`list_stages`): what was read, what left it out, what cut it, where it stands now. And the history of one line (`render_lines`): which line
-of which file made each part of it, and which keys of the state.
+"""The history of an item (`list_histories`), of a section (`describe_section`) and of the stages of a section (`list_stages`).
+
+A history says what was read, what left the item out, what cut it, and where it is now. `render_lines` shows the history of a line of
+output: the source line and the keys of the state that made each part of it.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ _BIT_NOTES = {
 
 @frozen
 class Fact:
-    """One thing that happened, and what it is about."""
+    """One event, and the label of its kind."""
 
     about: str
     text: str
@@ -55,7 +56,7 @@ class Fact:
 
 @frozen
 class ItemHistory:
-    """An item by its address, in a word what became of it, and everything that did so, in order."""
+    """The address of an item or a section, its outcome in a few words, and the facts that led to it, in order."""
 
     item: str
     verdict: str
@@ -64,7 +65,7 @@ class ItemHistory:
 
 @frozen
 class Reason:
-    """Why, and of which items; of many a few."""
+    """A reason, and the items that it applies to; only a few of many."""
 
     why: str
     items: tuple[str, ...]
@@ -72,7 +73,10 @@ class Reason:
 
 @frozen
 class StageView:
-    """A stage or a step: how many items there were after it, how many it left out, and why it left out or changed which ones."""
+    """A stage or a step: the number of items after it and the number that it left out.
+
+    `reasons` say why it left out or changed which items.
+    """
 
     name: str
     at: str
@@ -82,7 +86,7 @@ class StageView:
 
 
 def describe_section(outcome: Outcome, selected: Selected) -> ItemHistory:
-    """The story of a section the pack has."""
+    """Return the history of a section of the pack."""
     section = next(one for one in outcome.account["sections"] if one["id"] == selected.section.id)
     held = count_tokens_held(outcome.fitted, selected.section.id)
     where = "in what was tried" if outcome.emitted is None else "in the prompt"
@@ -143,7 +147,10 @@ def _iter_fitting(outcome: Outcome, selected: Selected) -> Iterator[Fact]:
 
 
 def list_histories(outcome: Outcome, selected: Selected, id: str) -> list[ItemHistory]:
-    """The stories of every item of that id, selected ones first: ids may repeat. `UsageError` (PC0726) when there is none."""
+    """Return the histories of every item with that id, selected items first; ids can repeat.
+
+    Raises `UsageError` (PC0726) if there is no such item.
+    """
     name = selected.section.id
     trace = trace_items(outcome.fitted.strained.selection, selected) if has_pipeline(selected) else None
     places = trace.list_places(id) if trace is not None else []
@@ -164,7 +171,7 @@ def list_histories(outcome: Outcome, selected: Selected, id: str) -> list[ItemHi
 
 
 def _find_refused(selected: Selected, id: str) -> str | None:
-    """What is told of a chunk that was scored and not retrieved; None where none has that id."""
+    """Return the description of a chunk that was scored but not retrieved, or None if no such chunk has that id."""
     gathered = selected.gathered
     if gathered is None:
         return None
@@ -173,7 +180,7 @@ def _find_refused(selected: Selected, id: str) -> str | None:
 
 
 def render_histories(stories: Sequence[ItemHistory], width: int, paint: Paint = PLAIN) -> str:
-    """One after the other: what became of it, then a paragraph a fact."""
+    """Return each history as text: its outcome, then a paragraph for each fact."""
     return "\n".join(_render_story(story, width, paint) for story in stories)
 
 
@@ -252,7 +259,7 @@ def _iter_origin(outcome: Outcome, trace: Trace | None, fit: FittedSection, entr
 
 
 def _iter_cuts(cuts: Sequence[tuple[Ladder, Applied]], item: Item, outcome: Outcome) -> Iterator[Fact]:
-    """Of many notches of one step the first and the last."""
+    """Yield the cuts of an item; of many notches only the first and the last."""
     shown = list(cuts) if len(cuts) <= _NOTCHES else [cuts[0], cuts[-1]]
     for at, (ladder, cut) in enumerate(shown):
         if at and len(shown) < len(cuts):
@@ -288,7 +295,7 @@ def _iter_standing(outcome: Outcome, fit: FittedSection, entry: FittedItem) -> I
 
 
 def _describe_lines(outcome: Outcome, fit: FittedSection, entry: FittedItem) -> str:
-    """The lines of the text, or of its message, that the item stands in; of a tool its place among all."""
+    """Return the lines of the text, or of its message, that contain the item; for a tool, its place among all tools."""
     assert outcome.emitted is not None
     forms = fit.section.items.tool if fit.section.items is not None else None
     if forms is not None:
@@ -306,17 +313,17 @@ def _describe_lines(outcome: Outcome, fit: FittedSection, entry: FittedItem) -> 
 
 
 def list_stages(outcome: Outcome, selected: Selected) -> tuple[StageView, ...]:
-    """The stages of the item pipeline (none for a section without items), then the steps that were taken on the section."""
+    """Return the stages of the item pipeline (none for a section without items), then the steps on the section."""
     return (*_iter_pipeline(outcome, selected), *_iter_steps(outcome, selected))
 
 
 def has_pipeline(selected: Selected) -> bool:
-    """True for a section of items whose pipeline was run: it is not off."""
+    """Return whether a section has items and its pipeline ran, which it does unless the section is off."""
     return selected.section.items is not None and selected.state != "off"
 
 
 def render_stages(stages: Sequence[StageView], width: int, paint: Paint = PLAIN) -> str:
-    """A line a stage, and under it what it left out."""
+    """Return a line for each stage, with what it left out below it."""
     rows: list[Row] = [[Cell(text, "dim") for text in ("stage", "items", "left out")]]
     rows += [[one.name, show_count(one.passed), show_count(one.left_out) if one.left_out else "", Cell(one.at, "dim")] for one in stages]
     head, *lines = render_table(rows, right=frozenset({1, 2}), most=width, paint=paint).splitlines()
@@ -340,7 +347,7 @@ def _iter_pipeline(outcome: Outcome, selected: Selected) -> Iterator[StageView]:
 
 
 def _iter_reasons(trace: Trace, stage: Stage) -> Iterator[Reason]:
-    """One where all items share it; the stages that judge item by item say only which."""
+    """Yield the shared reason of a stage, if all its items have one. A stage that judges item by item only lists the items."""
     if stage.note:
         yield Reason(stage.note, ())
     if stage.left_out:
@@ -349,7 +356,7 @@ def _iter_reasons(trace: Trace, stage: Stage) -> Iterator[Reason]:
 
 
 def _name_few(trace: Trace, places: Sequence[int]) -> tuple[str, ...]:
-    """Ids of what will be shown: of many the first and the last ones, since each has to be evaluated."""
+    """Return the ids to show, only the first and the last of many: each id has to be evaluated."""
     shown = places if len(places) <= 8 else [*places[:6], *places[-2:]]
     return tuple(trace.name_item(place) for place in shown)
 
@@ -371,13 +378,13 @@ def _group_reasons(cuts: Sequence[Applied]) -> Iterator[Reason]:
 
 
 def _count_gone(cut: Applied) -> int:
-    """Items that went, less those that were made of them."""
+    """Return the number of items that a cut removed, minus the number that it made."""
     gone = sum(1 for _, before, after in cut.changes if before and not after)
     return gone - sum(1 for _, before, after in cut.changes if after and not before)
 
 
 def render_lines(lines: Sequence[DescribedLine], width: int, paint: Paint = PLAIN) -> str:
-    """A line, then a paragraph for each piece of it."""
+    """Return each line of output, then a paragraph for each of its parts."""
     return render_histories([_describe_line(line, width) for line in lines], width, paint)
 
 

@@ -1,6 +1,4 @@
-"""A verdict on a case as `promptc test` prints it (`render_verdict`), and the screen on which `promptc review` shows one after the
-other (`render_page`).
-"""
+"""The verdict on a case as `promptc test` prints it (`render_verdict`), and the screen of `promptc review` (`render_page`)."""
 
 from __future__ import annotations
 
@@ -18,7 +16,7 @@ from promptc.golden.verdicts.pending import PendingGolden, Seen
 from promptc.golden.verdicts.verdict import GoldenDifference, Mover, Verdict, compare_verdict
 
 _MOST = 40
-"""Lines of cases; a report in JSON has all."""
+"""The most lines of cases. A JSON report has all."""
 
 SHAPES = ("full", "concise")
 Print = Callable[[Iterable[Diagnostic]], str]
@@ -32,28 +30,28 @@ _WORDS: dict[str, tuple[str, Style]] = {
     "passed": ("passed", "green"),
 }
 _SHOWN = 40
-"""Lines of a difference; `promptc review` shows all."""
+"""The most lines of a difference; `promptc review` shows all."""
 
 _MOST_SAID = 3
-"""Errors of a render that are told where there is no room for all."""
+"""The most errors of a render that are shown if there is no room for all."""
 
 _MOVED = "PC0920"
 _BROKEN_CLAIM = "PC0924"
 DIFFERS = (_MOVED, "PC0921")
-"""Findings that are no more than a golden that differs, or is missing."""
+"""The codes of findings that only say that a golden differs or is missing."""
 
 _INDENT = "  "
 _CAUSE = "cause: "
 _KEYS = "a accept  r reject  s skip  u undo  d {style}  g alike  e edit  ? help  q quit"
 _LEAST = 5
-"""Lines of a difference beside which there is room for empty lines."""
+"""The lines of a difference that must fit before empty lines are added."""
 
 _NAMED = 4
-"""Names of cases that the same edit moved, in one line."""
+"""The most names in one line of the cases that the same edit moved."""
 
 _MOST_HEAD = 2
 _SHARE = 5
-"""One line of so many at most is for the keys; `?` tells all of them."""
+"""The keys get at most one of this many lines of the screen; `?` lists all of them."""
 
 HELP = """\
   a          accept: this is the golden from now on
@@ -70,7 +68,10 @@ HELP = """\
 
 
 def count_lacking(verdicts: Iterable[Verdict], before: Mapping[str, int] | None = None) -> dict[str, int]:
-    """How many cases each extra keeps from being run, in the order of EXTRAS; those that were counted `before` come on top."""
+    """Return how many cases each missing extra caused to be skipped, in the order of EXTRAS; extras with no such case are left out.
+
+    The counts of `before` are added.
+    """
     counts = {name: (before or {}).get(name, 0) for name in EXTRAS}
     for name in (name for one in verdicts for name in one.lacking if one.status == "skipped"):
         counts[name] += 1
@@ -78,13 +79,16 @@ def count_lacking(verdicts: Iterable[Verdict], before: Mapping[str, int] | None 
 
 
 def show_lacking(counts: Mapping[str, int]) -> str:
-    """Which extras, for how many cases each where there are several, and the command that installs them."""
+    """Return the missing extras, with the number of cases of each if there are several, and the command that installs them."""
     named = ", ".join(f"{count:,} {name}" for name, count in counts.items()) if len(counts) > 1 else "".join(counts)
     return f"{named}: {render_install(counts)}"
 
 
 def group_moved(verdicts: Iterable[Verdict]) -> list[list[Verdict]]:
-    """The verdicts by what moved them (`Verdict.moved_by`), in the order of the first of each; one without stands alone."""
+    """Return the verdicts in groups with the same cause (`Verdict.moved_by`), in the order of each group's first verdict.
+
+    A verdict without a cause is a group of its own.
+    """
     groups: list[list[Verdict]] = []
     known: dict[str, list[Verdict]] = {}
     for one in verdicts:
@@ -99,12 +103,16 @@ def group_moved(verdicts: Iterable[Verdict]) -> list[list[Verdict]]:
 
 
 def lighten(verdict: Verdict) -> Verdict:
-    """The verdict with what is told of one that is not the first: without the bytes of goldens."""
+    """Return the verdict without the bytes of its goldens. The rest is enough to show a verdict that is not the first of its group."""
     return replace(verdict, differences=tuple(replace(one, old=None, new=b"", ranges=()) for one in verdict.differences))
 
 
 def render_moved(group: Sequence[Verdict], shape: str, paint: Paint, print_found: Print, width: int = 80) -> str:
-    """`full`: the first as `render_verdict` has it, with the others under it. `concise`: a line for each thing that `list_told` tells."""
+    """Return the text of a group of verdicts.
+
+    `full` shows the first verdict as `render_verdict` does, and lists the others under it. `concise` has one entry for each element of
+    `list_told`.
+    """
     if shape == "concise":
         return _join(_render_concise(group, paint))
     first, *others = group
@@ -130,14 +138,17 @@ def _measure(some: Sequence[Verdict]) -> int:
 
 
 def _render_other(verdict: Verdict, found: Sequence[Diagnostic], length: int, paint: Paint, width: int) -> Iterator[str]:
-    """Its name, which goldens, and what its prompt comes to where that is another; then what else was found."""
+    """Yield the name of a verdict with its kinds of goldens and its changed figures, then its other findings."""
     yield from wrap(_show_other(verdict, length), width, 2 * len(_INDENT))
     for one in found:
         yield f"      {paint.apply(one.code, 'red')} {escape_controls(one.message.partition(chr(10))[0])}"
 
 
 def _list_own(verdict: Verdict, first: Verdict, without: Collection[str]) -> list[Diagnostic]:
-    """The findings that are told beside those of the first verdict with its cause: neither these codes, nor that the same refused it."""
+    """Return the findings to show for a verdict in addition to those of the first verdict with its cause.
+
+    Leaves out the codes `without`, and the broken claim if the same error refused both renders.
+    """
     is_same = verdict.refusal is not None and first.refusal is not None and verdict.refusal.code == first.refusal.code
     return [one for one in verdict.findings if one.code not in without and not (is_same and one.code == _BROKEN_CLAIM)]
 
@@ -168,9 +179,9 @@ def _iter_figures(before: Figures | None, after: Figures | None) -> Iterator[str
 
 
 def render_verdict(verdict: Verdict, paint: Paint, print_found: Print, width: int = 80) -> str:
-    """A head, what changed in figures, every finding, each golden's difference by section and word, and the cause, where it is known.
+    """Return a head, the changed figures, every finding, each golden's difference by section and word, and the cause if known.
 
-    `print_found` is asked to print whatever is told, findings that a difference stands for apart.
+    `print_found` renders findings; a finding whose difference is shown is left out.
     """
     return _join(_render_full(verdict, paint, print_found, width))
 
@@ -184,8 +195,9 @@ def _render_concise(group: Sequence[Verdict], paint: Paint) -> Iterator[str]:
 
 @frozen
 class Told:
-    """What is told where there is no room for differences: a finding on a case. One that tells what moved goldens (`is_moved`) stands for
-    the findings on these `goldens`.
+    """A finding on a case, for outputs without room for differences.
+
+    A finding that says what moved goldens (`is_moved`) stands in for the findings on these `goldens`.
     """
 
     verdict: Verdict
@@ -195,8 +207,10 @@ class Told:
 
 
 def list_told(verdicts: Iterable[Verdict]) -> list[Told]:
-    """What moved goldens, once for all that it moved, at the place of the edit, and what refused renders, once for all that it refused;
-    then every other finding.
+    """Return the findings to report, with shared causes first.
+
+    An edit that moved goldens is reported once for all of them, at its place. An error that refused renders is reported once for all of
+    them. Every other finding follows.
     """
     groups = group_moved(verdicts)
     moved = (_tell_moved(group) for group in groups if group[0].cause or group[0].refusal or _list_moved(group))
@@ -209,7 +223,7 @@ def _list_moved(group: Sequence[Verdict]) -> tuple[Diagnostic, ...]:
 
 
 def _tell_moved(group: Sequence[Verdict]) -> Told:
-    """How many goldens of which cases, what moved them, and what their prompts came to and come to."""
+    """Return a finding that says how many goldens of which cases moved, what moved them, and the old and new figures."""
     first, goldens = group[0], _list_moved(group)
     if first.refusal is not None:
         return Told(first, _tell_refused(group, first.refusal), is_moved=True, goldens=goldens)
@@ -221,7 +235,7 @@ def _tell_moved(group: Sequence[Verdict]) -> Told:
 
 
 def _tell_refused(group: Sequence[Verdict], refusal: Diagnostic) -> Diagnostic:
-    """What refused the renders, at its place, with its help; then the cause, where an edit of that is known, and the cases."""
+    """Return the error that refused the renders, at its place and with its help, extended by the known cause and the cases."""
     others = list_said(replace(group[0], found=tuple(one for one in group[0].found if one != refusal)))
     told = (hide_passwords(refusal.message.partition("\n")[0]), say_moved(group), *others, *_iter_moved(group))
     return replace(refusal, message="\n".join(escape_controls(line) for line in told))
@@ -232,7 +246,7 @@ def _show_place(found: Diagnostic) -> str:
 
 
 def list_said(verdict: Verdict) -> list[str]:
-    """Why there is no prompt, where there is none: the first errors of the render."""
+    """Return the first errors of the render, which say why there is no prompt; empty if it has no errors."""
     errors = [one for one in verdict.found if one.level == "error"]
     return [
         hide_passwords(f"the render said: {_show_place(one)}{one.code} {one.message.partition(chr(10))[0]}") for one in errors[:_MOST_SAID]
@@ -240,7 +254,7 @@ def list_said(verdict: Verdict) -> list[str]:
 
 
 def say_moved(group: Sequence[Verdict], at: Span | None = None) -> str:
-    """In a line: how many goldens of which cases differ, and the cause. The place of an edit is left out where that is `at`."""
+    """Return a line: how many goldens of which cases differ, and the cause. The place of an edit is omitted if it is `at`."""
     count = len(_list_moved(group))
     whose, kinds = f"{len(group):,} cases", ""
     if not group[1:]:
@@ -253,12 +267,12 @@ def say_moved(group: Sequence[Verdict], at: Span | None = None) -> str:
 
 
 def show_reason(one: Mover, at: Span | None = None) -> str:
-    """In a line, without the place where that is `at`."""
+    """Return a line with the cause. Its place is omitted if it is `at`."""
     return escape_controls(hide_passwords(one.what if one.span is not None and one.span == at else str(one)))
 
 
 def _iter_moved(group: Sequence[Verdict]) -> Iterator[str]:
-    """Of one case all figures, of several a line for each."""
+    """Yield all figures of a single case, or a line for each of several cases."""
     if not group[1:]:
         yield from _render_figures(group[0].before, group[0].after)
         return
@@ -290,7 +304,7 @@ def _render_full(verdict: Verdict, paint: Paint, print_found: Print, width: int)
 
 
 def _leave_out(verdict: Verdict) -> Sequence[Diagnostic]:
-    """The findings whose difference is not shown below."""
+    """Return the findings whose difference is not shown below."""
     return [one for one in verdict.findings if one.code not in DIFFERS]
 
 
@@ -314,7 +328,7 @@ def _render_cause(cause: Sequence[Mover], paint: Paint, width: int) -> Iterator[
 
 
 def _render_figures(before: Figures | None, after: Figures | None) -> Iterator[str]:
-    """Tokens, tier, pressure, choices and reuse, then each section whose items or tokens are others."""
+    """Yield tokens, tier, pressure, choices and reuse, then each section whose items or tokens changed."""
     if after is None:
         return
     told = [_show_change("tokens", _show_tokens(before), _show_tokens(after)) + _show_step(before, after)]
@@ -382,8 +396,9 @@ class Screen:
 
 @frozen
 class ReviewPlace:
-    """Where the review is: `at` of `count` (from 1), which style, the first line shown, what to say, and which other cases the same edit
-    moved (`alike`, in a line).
+    """The position of a review: golden `at` of `count` (from 1), the style, and the first line shown.
+
+    `said` is a message to show. `alike` is a line with the other cases that the same edit moved.
     """
 
     at: int
@@ -396,7 +411,7 @@ class ReviewPlace:
 
 @frozen
 class VerdictLayout:
-    """What stands on the screen, in lines that fit it. `room` of the lines of the body are shown from `line` on."""
+    """The lines on the screen, folded to its width. `room` lines of the body are shown, starting at `line`."""
 
     top: tuple[str, ...]
     body: tuple[str, ...]
@@ -405,12 +420,12 @@ class VerdictLayout:
     line: int
 
     def measure(self) -> tuple[int, int]:
-        """The lines of the body, and how many of them a full screen shows."""
+        """Return the number of lines of the body, and how many of them a full screen shows."""
         return len(self.body), max(1, self.room - 1)
 
 
 def render_page(pending: PendingGolden, shown: Seen | str, place: ReviewPlace, screen: Screen) -> str:
-    """The whole screen, never higher than it is. A difference that is longer says how many lines follow."""
+    """Return the whole screen, never higher than the terminal. A longer difference ends with the number of lines that follow."""
     page = lay_out(pending, shown, place, screen)
     body = page.body[page.line :]
     if len(body) > page.room:
@@ -422,7 +437,7 @@ def render_page(pending: PendingGolden, shown: Seen | str, place: ReviewPlace, s
 
 
 def lay_out(pending: PendingGolden, shown: Seen | str, place: ReviewPlace, screen: Screen) -> VerdictLayout:
-    """Where everything stands. What is said takes the room of the difference, and is cut in its middle where there is too little."""
+    """Return the layout. A message takes room from the difference, and is cut in its middle if there is too little."""
     paint, width = screen.paint, screen.width
     head = f"[{place.at}/{place.count}] {escape_controls(pending.case)}  {escape_controls(pending.path)}  {pending.status}"
     top = (*fold_lines(paint.apply(head, "bold"), width)[: max(1, min(_MOST_HEAD, screen.height // _SHARE))], *_warn(shown, screen))
@@ -436,21 +451,21 @@ def lay_out(pending: PendingGolden, shown: Seen | str, place: ReviewPlace, scree
 
 
 def _render_seen(shown: Seen, place: ReviewPlace, screen: Screen) -> str:
-    """The cause and what else it moved, the figures where the difference itself has none, and the difference."""
+    """Return the cause, the other cases that it moved, the figures if the difference has no facts, and the difference."""
     lines = [*_render_cause(shown.cause, screen.paint, screen.width), *([place.alike] if place.alike else [])]
     lines += [] if shown.found.facts else _render_figures(shown.before, shown.after)
     return _join((*lines, *([""] if lines else []))) + render_difference(shown.found, screen.width, screen.paint, place.style)
 
 
 def name_alike(names: Sequence[str]) -> str:
-    """In a line: the other cases that the same edit moved; empty where there are none."""
+    """Return a line with the other cases that the same edit moved; empty if there are none."""
     shown = [escape_controls(one) for one in names[:_NAMED]]
     more = [f"{len(names) - _NAMED:,} more"] if len(names) > _NAMED else []
     return f"with the same cause: {', '.join([*shown, *more])}" if names else ""
 
 
 def _warn(shown: Seen | str, screen: Screen) -> list[str]:
-    """Where it was made of other files than there are now."""
+    """Return a warning if the golden was made from files that have changed since."""
     if isinstance(shown, str) or not shown.stale:
         return []
     first, more = escape_controls(shown.stale[0]), f" and {len(shown.stale) - 1} more" if len(shown.stale) > 1 else ""
