@@ -33,7 +33,7 @@ _LONGEST_BYTES = 16_000_000
 """The most bytes of a file that a pack can consist of."""
 
 _MOST_CHOICES = 64
-"""The most choices whose plans are kept, not counting the choices of their tiers."""
+"""The most choices whose plans, with those of their tiers, are loaded for an entry."""
 
 _LEFT_OUT = ("counting", "load_plan", "read_manifest", "find_schema_place", "list_operations", "load_offers", "list_named", "load_models")
 """Fields of a pack that are not kept: functions, which cannot be pickled, and the counter, which depends on what is installed."""

@@ -77,7 +77,7 @@ class ReadPack:
     ) -> None:
         """Read the manifest at `path`, a file or a folder with `pack.yaml`; findings name it by this path.
 
-        `load_table` returns the models that a budget may name. `made` holds what an earlier load of the pack made of its files; what was
+        `load_table` returns the models that a budget may name. `made` contains what an earlier load of the pack made of its files; what was
         made of unchanged files is reused. Contents in `held` replace those on the disk.
 
         Raises `PromptcError` with all findings of the stage that fails, and `DiskError` when the manifest cannot be read.

@@ -194,7 +194,7 @@ class _Fitter:
         return fitted[0] if len(fitted) == 1 else {"anyOf": fitted}
 
     def _choose(self, schema: Mapping[str, Any], pointer: str) -> dict[str, Any]:
-        """Return alternatives that have no `type` beside them.
+        """Return the alternatives of a schema without `type`.
 
         `oneOf` is sent as `anyOf`, which accepts more, so it is recorded as left out.
         """
