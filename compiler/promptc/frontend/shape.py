@@ -426,7 +426,7 @@ def _describe_rule(fault: SchemaFault, root: Node, whole: str) -> Diagnostic:
     node = _find(root, fault.path)
     present = [key for key in node.value if key in list_rule_keys(fault)]
     place = _name_place(fault.path, root) or whole
-    titled = fault.schema.get("title", "") if fault.path and isinstance(fault.schema, dict) else ""  # the whole file has a heading as its title
+    titled = fault.schema.get("title", "") if fault.path and isinstance(fault.schema, dict) else ""  # the root has a heading
     title = titled or f"one of {_join_and(list_rule_keys(fault))}"
     has = _join_and(present) if present else "none of them"
     return Diagnostic(
