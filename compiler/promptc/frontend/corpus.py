@@ -1,5 +1,6 @@
-"""A corpus: the files of an index read (`read_corpus`, `read_queries` for what is asked of it), and its indexes on disk built
-(`build_corpus`) and opened (`open_corpus`).
+"""A corpus: reads the files of an index (`read_corpus`) and its queries (`read_queries`), builds its indexes on disk and opens them.
+
+`build_corpus` builds the indexes, and `open_corpus` opens them.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ from promptc.text.json import render_canonical_json, render_digest
 Outcome = Literal["built", "kept"]
 _VERSION = "version"
 MAX_FILES = 200_000
-"""Files of the largest corpus."""
+"""The most files of a corpus."""
 
 _MARK = "---"
 _ANY = "||"
@@ -47,12 +48,14 @@ def open_corpus(
     environment: Mapping[str, str] | None = None,
     kept: KeptCorpus | None = None,
 ) -> tuple[LoadedIndex, ...]:
-    """Every index on disk of `index` that may hold chunks of `version` (None: all of them). `counter` is the digest of the pack's counter,
-    `environment` holds the variables that an `engine` may name; with `kept` it is kept there what was found.
+    """Return every index on disk of `index` that may contain chunks of `version`, or all of them if it is None.
 
-    Each is read whole and checked: what has a digest that differs is refused. Raises `DiskError`: PC0190 where one is missing, PC0192 where
-    it is stale, PC0193 damaged, PC0194 of another form; each names the command to run. `PromptcError`: PC0195 where the corpus has no
-    files, or none of that version; and the findings of `read_corpus`.
+    `counter` is the digest of the pack's counter, and `environment` has the variables that an `engine` may name. With `kept`, what was
+    found is stored in the cache. Each index is read whole and checked: an index with a wrong digest is refused.
+
+    Raises `DiskError`, which names the command to run, if an index is missing (PC0190), stale (PC0192), damaged (PC0193) or of another
+    format (PC0194). Raises `PromptcError` if the corpus has no files, or none of that version (PC0195), and with the findings of
+    `read_corpus`.
     """
     opened = []
     database = find_engine(index, environment or {})
@@ -71,7 +74,7 @@ def open_corpus(
 
 
 def _locate_root(index: CorpusIndex) -> str:
-    """The folder inside the pack's that holds all files that the index is made of, empty for that folder itself."""
+    """Return the folder, relative to the pack's folder, that contains all files of the index; empty for the pack's folder itself."""
     patterns = [read_corpus_pattern(one, index.span).folder for one in (index.pattern, index.asked) if one]
     return os.path.commonpath(patterns) if all(patterns) else ""
 
@@ -88,7 +91,7 @@ def _load_store(database: Database, built: BuiltIndex, part: CorpusPart) -> Data
 
 @frozen
 class CorpusPart:
-    """One index on disk: where it lies, what the names in its path stand for, its documents, and the file of what is asked for them."""
+    """One index on disk: its place, the values of the names in its path, its documents, and the file of queries for them."""
 
     place: IndexPlace
     values: Mapping[str, str]
@@ -97,12 +100,12 @@ class CorpusPart:
 
     @property
     def files(self) -> tuple[Document, ...]:
-        """All files that it is made of."""
+        """All files that the index is made of."""
         return self.documents if self.asked is None else (*self.documents, self.asked)
 
 
 def iter_parts(index: CorpusIndex, version: str | None = None) -> Iterator[CorpusPart]:
-    """The parts of a corpus, sorted by the names in its path; each is an index of its own. Raises as `open_corpus`."""
+    """Yield the parts of a corpus, sorted by the names in its path. Each part is an index of its own. Raises as `open_corpus` does."""
     names = list_names(index.path)
     is_known = version is not None and _VERSION in read_corpus_pattern(index.pattern, index.span).names
     values = list_parts(index, names) if names else ({},)
@@ -141,8 +144,9 @@ def _has_asked(index: CorpusIndex, values: Mapping[str, str]) -> bool:
 
 
 def _read_asked(index: CorpusIndex, values: Mapping[str, str]) -> Document | None:
-    """The file of what is asked for this part; a part may lack it where its path has names in braces. Its lines are read when the index
-    is built.
+    """Return the file of queries for a part, or None if the part has none, which is allowed if `asked` has names in braces.
+
+    The lines of the file are parsed when the index is built.
     """
     path = fill_path(index.asked, values)
     if path != index.asked and not _has_asked(index, values):
@@ -153,7 +157,7 @@ def _read_asked(index: CorpusIndex, values: Mapping[str, str]) -> Document | Non
 
 
 def _check_lead(index: CorpusIndex, part: CorpusPart, built: BuiltIndex) -> None:
-    """A lead over no idle line would be obeyed by nothing. A part without a file has neither."""
+    """Refuse a `lead` without idle lines, because it would have no effect. A part without a file of queries is exempt."""
     if index.matching.lead and part.asked is not None and not built.idle:
         message = f"`lead` of the index `{index.name}` has no effect: `{part.asked.file}` has no idle line"
         raise fail("PC0279", message, index.span, help="add queries without an answer, such as `hello there`, or take `lead` out")
@@ -181,7 +185,7 @@ def _refuse_empty(index: CorpusIndex, version: str | None, known: list[str]) -> 
 
 @frozen
 class IndexBuild:
-    """What became of one index: it was `built`, or `kept` since it was up to date."""
+    """The result for one index: it was `built`, or `kept` because it was up to date."""
 
     part: CorpusPart
     outcome: Outcome
@@ -199,11 +203,11 @@ def build_corpus(
     version: str | None = None,
     environment: Mapping[str, str] | None = None,
 ) -> Iterator[IndexBuild]:
-    """Each index of `index` in turn, built if it is missing, stale or damaged, or could have vectors now and has none.
+    """Yield each index of `index`, built if it is missing, stale or damaged, or if it has no vectors and now could.
 
-    `count` and `counter` (its digest) are the pack's; `load_encoder` is called when something is built, and gives None where there are to
-    be no vectors. An `engine` (found with `environment`) is given what it does not hold as it is on disk. Raises `PromptcError` for a
-    corpus that cannot be read, `DiskError` where an index cannot be written.
+    `count` and `counter` (its digest) belong to the pack. `load_encoder` is called when an index must be built, and returns None if there
+    are to be no vectors. An `engine`, found through `environment`, receives each index that it does not hold in the form on disk. Raises
+    `PromptcError` for a corpus that cannot be read, and `DiskError` if an index cannot be written.
     """
     database = find_engine(index, environment or {})
     for part in iter_parts(index, version):
@@ -256,8 +260,9 @@ def _is_fresh(index: CorpusIndex, earlier: BuiltIndex, part: CorpusPart, counter
 
 
 def digest_outside(indexes: Sequence[CorpusIndex]) -> bytes | None:
-    """One digest of all files that these indexes are made of, and of the manifests that lie where they are built. None where one cannot be
-    read.
+    """Return one digest of all files that these indexes are made of and of the manifests of the built indexes.
+
+    Returns None if a file cannot be read.
     """
     whole: list[bytes] = []
     try:
@@ -273,10 +278,10 @@ def digest_outside(indexes: Sequence[CorpusIndex]) -> bytes | None:
 
 
 def find_engine(index: CorpusIndex, environment: Mapping[str, str]) -> Database | None:
-    """The database of an index's `engine`, None where it has none: at the URL in its variable of `environment`.
+    """Return the database of an index's `engine`, at the URL in its variable of `environment`, or None if the index has no engine.
 
-    Nothing is opened yet. Raises `PromptcError`: PC0167 for what is no URL, PC0278 for what is no PostgreSQL; `DiskError` (PC0169) where
-    nothing says where it is.
+    Nothing is opened yet. Raises `PromptcError` for an invalid URL (PC0167) or a database other than PostgreSQL (PC0278), and `DiskError`
+    (PC0169) if the variable is not set.
     """
     engine = index.engine
     if engine is None:
@@ -293,25 +298,28 @@ def find_engine(index: CorpusIndex, environment: Mapping[str, str]) -> Database 
 
 
 def read_corpus(index: CorpusIndex, wanted: Mapping[str, str] | None = None) -> tuple[Document, ...]:
-    """The documents of an index, in the order of their paths as UTF-8; with `wanted`, those alone whose names in braces are so.
-    Metadata has its keys in order, as it will have when it is read back from an index.
+    r"""Return the documents of an index, sorted by path in UTF-8.
 
-    The same on every machine: NFC, line ends as `\\n`, whatever order a folder is listed in. Raises `PromptcError`: PC0271 for a pattern,
-    PC0276 for front matter, PC0133 for U+0000, and the findings of `read_pack_file`; `DiskError` for what cannot be read.
+    With `wanted`, only documents whose names in braces have these values are returned. Metadata has its keys in order, as it does when it
+    is read back from an index.
+
+    The result is the same on every machine: NFC, line ends as `\n`, independent of the order in which folders are listed. Raises
+    `PromptcError` for a wrong pattern (PC0271), front matter (PC0276) or U+0000 (PC0133), and with the findings of `read_pack_file`; raises
+    `DiskError` for a file or folder that cannot be read.
     """
     pattern = read_corpus_pattern(index.pattern, index.span, wanted)
     return tuple(_read_document(index, path, values) for path, values in _list_files(index, pattern))
 
 
 def list_parts(index: CorpusIndex, names: tuple[str, ...]) -> tuple[dict[str, str], ...]:
-    """Every combination of values that these names in braces have among the files, sorted."""
+    """Return every combination of values that the given names in braces have among the files, sorted."""
     pattern = read_corpus_pattern(index.pattern, index.span)
     found = {tuple(values[name] for name in names) for _, values in _list_files(index, pattern)}
     return tuple(dict(zip(names, values, strict=True)) for values in sorted(found))
 
 
 def _list_files(index: CorpusIndex, pattern: CorpusPattern) -> list[tuple[str, dict[str, str]]]:
-    """Paths relative to the pack's folder, with what the names in the pattern stand for."""
+    """Return the paths of the files, relative to the pack's folder, each with the values of the names in the pattern."""
     found = []
     for path in walk(index.folder, pattern.folder, lambda folder, error: _refuse_folder(index, folder, error)):
         values = pattern.match(unicodedata.normalize("NFC", path))
@@ -344,7 +352,7 @@ def _check_characters(text: str, shown: str) -> None:
 
 
 def _part_front(text: str) -> tuple[str, str]:
-    """What stands between the two lines of `---` at the beginning, and the rest."""
+    """Return the front matter between the two lines of `---` at the beginning, or an empty text, and the rest."""
     if not text.startswith(f"{_MARK}\n"):
         return "", text
     front, mark, body = text[len(_MARK) :].partition(f"\n{_MARK}\n")
@@ -354,7 +362,7 @@ def _part_front(text: str) -> tuple[str, str]:
 def _read_front(front: str, shown: str, values: Mapping[str, str]) -> dict[str, Any]:
     if not front.strip():
         return {}
-    node = load_yaml(front.encode(), shown, "")  # its first line end stands for the line of the mark
+    node = load_yaml(front.encode(), shown, "")  # the first line end replaces the line with the mark
     if not isinstance(node.value, dict):
         raise fail("PC0276", "front matter must be a mapping", Span(shown, 2, 1), help="write `key: value`")
     for key in node.value:
@@ -367,11 +375,14 @@ def _read_front(front: str, shown: str, values: Mapping[str, str]) -> dict[str, 
 
 
 def read_queries(data: bytes, name: str) -> tuple[KnownAnswer, ...]:
-    """The queries of a tab-separated file: a query, then FILE#HEADING with `||` between any of several, or nothing where nothing is to be
-    found. A first line whose first column is `query` names the columns; further ones are kept by name. Empty lines are not read.
+    """Return the queries of a tab-separated file.
 
-    FILE is the end of a path in the corpus; it ends at the last `#` but where it ends in `.md` before. Raises `PromptcError` with every
-    line that is not so (PC0196).
+    Each line is a query and, after a tab, the answers FILE#HEADING with `||` between them, or nothing if nothing is to be found. If the
+    first column of the first line is `query`, that line names the columns, and values of further columns are kept by name. Empty lines are
+    skipped.
+
+    FILE is the end of a path in the corpus. It ends at the first `#` after `.md`, or else at the last `#`. Raises `PromptcError` with every
+    invalid line, or if there are no queries (PC0196).
     """
     source = Source(name, convert_form("NFC", decode_text(data, name)))
     known: list[KnownAnswer] = []

@@ -1,4 +1,4 @@
-"""The `indexes` of a manifest (`load_indexes`), and the patterns that name the files of a corpus (`read_corpus_pattern`)."""
+"""Loads the `indexes` of a manifest (`load_indexes`), and the patterns that name the files of a corpus (`read_corpus_pattern`)."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from promptc.sources.retrieval.encoder import KNOWN
 _MICRO = 1_000_000
 _FOLDER = "data/prompt_index"
 RESERVED = frozenset(("id", "text", "heading", "index", "score", "file", "length", "preview"))
-"""What the compiler says of every chunk; no metadata may be called so."""
+"""Names that the compiler sets for every chunk. Metadata must not use them."""
 
 _PART = re.compile(r"\{([^{}]*)\}|\*|\?|[^{}*?]+|[{}]")
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 
 def load_indexes(manifest: Node, compiler: TextCompiler, files: PackFiles) -> tuple[Index, ...]:
-    """The indexes of a manifest that is valid in shape, in its order. What is wrong with them is added to the compiler's findings."""
+    """Return the indexes of a manifest that is valid in shape, in its order. Errors are added to the compiler's findings."""
     node = manifest.get("indexes")
     loaded: list[Index] = []
     for name, index in node.items() if node is not None else ():
@@ -91,7 +91,7 @@ def _check_path(key: str, path: Node, names: tuple[str, ...], compiler: TextComp
 
 
 def _check_lead(name: str, node: Node, asked: str, matching: Matching, compiler: TextCompiler) -> None:
-    """By its words alone no query is idle, and without lines nothing is."""
+    """Report a `lead` without effect: only an index with both vectors and a file of queries recognizes idle queries."""
     has_vectors = matching.encoder and matching.weights.vectors
     if node.get("lead") is not None and not (asked and has_vectors):
         lacks, help = ("vectors", "vectors: {encoder: minilm-int8}") if asked else ("file of queries", "asked: asked.tsv")
@@ -110,7 +110,7 @@ def _load_chunk(node: Node | None, compiler: TextCompiler) -> ChunkPlan:
 
 
 def _read_share(node: Node) -> int:
-    """A share in millionths."""
+    """Return a share in millionths."""
     return int((read_size(node).amount if isinstance(node.value, str) else read_ratio(node)) * _MICRO)
 
 
@@ -138,7 +138,10 @@ def _load_matching(node: Node, compiler: TextCompiler, files: PackFiles) -> Matc
 
 
 def _load_weights(node: Node | None, encoder: Node | None, compiler: TextCompiler) -> Weights:
-    """`words` alone unless given; with an encoder and no weights both the same, which parts right from wrong best."""
+    """Return the weights: as given, or equal ones if there is an encoder, or else those of words alone.
+
+    Equal weights separate right chunks from wrong ones best.
+    """
     if node is None:
         return Weights(1, 1) if encoder is not None else Weights()
     words, vectors = node.get("words"), node.get("vectors")
@@ -174,20 +177,20 @@ def _refuse_synonyms(node: Node) -> Diagnostic:
 
 @frozen
 class CorpusPattern:
-    """A pattern that was read: the folder it begins in (empty: the pack's), what matches, and the names in its braces in order."""
+    """A parsed pattern: the folder it begins in (empty for the pack's), its names in braces in order, and its regular expression."""
 
     folder: str
     names: tuple[str, ...]
     expression: str
 
     def match(self, path: str) -> dict[str, str] | None:
-        """What the names stand for in `path`; None where it does not match."""
+        """Return the values of the names in `path`, or None if the path does not match."""
         found = re.fullmatch(self.expression, path)
         return found.groupdict() if found is not None else None
 
 
 def read_corpus_pattern(pattern: str, span: Span, known: Mapping[str, str] | None = None) -> CorpusPattern:
-    """`pattern` with the names in `known` standing for just that. Raises `PromptcError` (PC0271) for what is no pattern."""
+    """Return the parsed `pattern`. Names in `known` match only the given values. Raises `PromptcError` (PC0271) for an invalid pattern."""
     names: list[str] = []
     segments = pattern.split("/")
     read = [_read_segment(segment, pattern, span, names, known or {}) for segment in segments]
@@ -201,17 +204,17 @@ def read_corpus_pattern(pattern: str, span: Span, known: Mapping[str, str] | Non
 
 
 def fill_path(path: str, values: Mapping[str, str]) -> str:
-    """`path` with each name in braces replaced by its value."""
+    """Return `path` with each name in braces replaced by its value."""
     return re.sub(r"\{([^{}]*)\}", lambda found: values.get(found[1], found[0]), path)
 
 
 def list_names(path: str) -> tuple[str, ...]:
-    """The names in the braces of a path."""
+    """Return the names in the braces of a path."""
     return tuple(re.findall(r"\{([^{}]*)\}", path))
 
 
 def _read_segment(segment: str, pattern: str, span: Span, names: list[str], known: Mapping[str, str]) -> tuple[str | None, str]:
-    """Its text, where it matches just that; and its regular expression, with the `/` behind it."""
+    """Return the text of a segment, or None if it can match other texts, and its regular expression with the `/` after it."""
     if segment == "**":
         return None, "(?:[^/]+/)*"
     text: str | None = ""

@@ -1,8 +1,8 @@
-"""JSON → plain data whose every value can be found again in the text.
+"""Parses JSON to plain data whose every value can be located in the text.
 
-`load_json` reads a text, `copy_plain` plain data as if it were one, `InternedJson` many texts that hold the same parts. All give a
-`JsonDocument`: the value and, on being asked, the place of each value in it. Python's parser builds the values; only a text that it
-refuses, or in which something may be wrong, is gone through again, for findings with places.
+`load_json` parses a text, `copy_plain` copies plain data as if it were parsed from text, and `InternedJson` parses many texts that contain
+the same parts. The parsers return a `JsonDocument`: the value and, on request, the place of each value in it. Python's parser builds the
+values. Only a text that it refuses, or that may contain an error, is scanned again for findings with places.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from promptc.files.reading import decode_text
 from promptc.text.json import extend_pointer, read_float, render_canonical_json, settle_number, split_pointer
 
 MAX_STATE_BYTES = 128_000_000
-"""Bytes of the longest JSON text that is read."""
+"""The most bytes of a JSON text."""
 
 MAX_DEPTH = 100
-"""Containers that may stand in each other."""
+"""The most containers nested in each other."""
 
 _DIGITS = bytes(ord("0") if chr(byte) in "123456789" else byte for byte in range(256))
 _DOUBTFUL = 309
-"""Digits from which on a number may be beyond the range of doubles."""
+"""The number of digits from which on a number may be beyond the range of doubles."""
 
 _STRIDE = 30
-"""Of how many characters one is looked at, to see whether there may be so many digits."""
+"""One character in so many is sampled to see whether a text may contain that many digits."""
 
 _INFINITIES = (float("inf"), float("-inf"))
 _HOLDERS = frozenset((dict, list))
@@ -38,21 +38,21 @@ _LARGE = 10**18
 """The first number with 19 digits."""
 
 _MANY = 8
-"""Values from which on those that are alike are copied together: at most so many mappings at a time as `_ROWS` says."""
+"""The fewest similar values that are copied together. Mappings are copied in batches of at most `_ROWS`."""
 
 _ROWS = 1000
 
 _MUCH = 4_000_000
-"""Characters of a text during whose reading Python's collector rests."""
+"""The number of characters from which on Python's garbage collector is paused while a text is parsed."""
 
 _MOST_SHAPES = 1000
-"""Orders of keys that one reading remembers."""
+"""The most orders of keys that one run remembers."""
 
 _MOST_PARTS = 8_000_000
-"""Characters that are kept of parts."""
+"""The most characters of cached parts."""
 
 _MOST_ALIKE = 16
-"""Parts that are kept of one key, those that were met last."""
+"""The most cached parts of one key; the parts used last are kept."""
 
 _SPACE = " \t\n"
 _SPACES = re.compile(r"[ \t\n]*")
@@ -74,7 +74,7 @@ _MESSAGES = {
     "Unexpected UTF-8 BOM (decode using utf-8-sig)": "a second byte order mark",
 }
 
-# Of those that look for faults; `re` compiles them when they are first used, which most runs never do.
+# For the search for faults. `re` compiles these when they are first used, which most runs never do.
 _TOKEN = r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+'
 _ESCAPE = r"\\(?:u([0-9a-fA-F]{4})|.)"
 _HIGH, _LOW = "u[dD][89abAB][0-9a-fA-F]{2}", "u[dD][c-fC-F][0-9a-fA-F]{2}"
@@ -84,8 +84,9 @@ _BAD = rf"\\(?:{_HIGH}\\{_LOW}|(u0000|{_HIGH}|{_LOW})|.)"
 
 @frozen(eq=False)
 class JsonDocument:
-    """A JSON text: its value, with mappings in code-point order of their keys, and its source. `_places` holds what was made on being
-    asked for; nothing changes the value.
+    """A JSON text: its value, with mappings in code-point order of their keys, and its source.
+
+    Nothing changes the value. `_places` is filled on the first request for a place.
     """
 
     value: Any
@@ -94,40 +95,43 @@ class JsonDocument:
 
     @property
     def canonical(self) -> bytes:
-        """The value as canonical JSON, made anew."""
+        """The value as canonical JSON, rendered on each access."""
         return render_canonical_json(self.value).encode()
 
     def span(self, pointer: str) -> Span:
-        """The place of the value at a JSON pointer (RFC 6901), or of the nearest value around it that exists."""
+        """Return the place of the value at a JSON pointer (RFC 6901), or of the nearest existing value that encloses it."""
         return self._load_places().value_span(pointer)
 
     def key_span(self, pointer: str) -> Span:
-        """The place of the key that the pointer ends in; that of the value where there is none."""
+        """Return the place of the pointer's last key, or of the value if it has no key."""
         return self._load_places().key_span(pointer)
 
     def enter(self, key: str) -> JsonDocument:
-        """The document of what stands under a key of the object that this is, with its places in the same text."""
+        """Return the value under a key of this object as a document with its places in the same text."""
         return JsonDocument(self.value[key], self.source, [_InnerPlaces(self, extend_pointer("", key))])
 
     def _load_places(self) -> JsonPlaces:
-        """Made when first asked for: a state without findings has no use for them."""
+        """Return the places. They are computed on first use, because a state without findings does not need them."""
         if not self._places:
             self._places.append(JsonPlaces(self.source.name, self.source.text))
         return self._places[0]
 
 
 def load_json(raw: bytes, name: str) -> JsonDocument:
-    """The JSON value in `raw` (RFC 8259, UTF-8); `name` is the file as its author knows it.
+    """Return the JSON value in `raw` (RFC 8259, UTF-8). `name` is the file as its author knows it.
 
-    Whole numbers are integers, however they are written (`read_float`), and exact where they have neither fraction nor exponent. Refused,
-    each with its place: more than MAX_STATE_BYTES, other encodings, bad syntax, a key that a mapping has twice, NaN and Infinity, numbers
-    no double can hold, lone surrogates, U+0000, more than MAX_DEPTH levels.
+    A number that is whole is an integer, however it is written (`read_float`), and exact if it has neither a fraction nor an exponent.
+    Raises a PromptcError, with the place of each finding, for more than MAX_STATE_BYTES, other encodings, bad syntax, a duplicate key, NaN
+    and Infinity, numbers beyond the range of doubles, lone surrogates, U+0000, and more than MAX_DEPTH levels.
     """
     return load_source(decode_json(raw, name))
 
 
 def decode_json(raw: bytes, name: str) -> Source:
-    """The text of what `load_json` is given: with it, nobody has to keep the bytes. Raises for their number, their encoding, or nothing."""
+    """Return the text of JSON as bytes, so that the caller need not keep the bytes.
+
+    Raises a PromptcError if there are too many bytes, if they are not UTF-8, or if there is no value.
+    """
     if len(raw) > MAX_STATE_BYTES:
         raise fail("PC0102", f"the file has {len(raw)} bytes, and promptc reads at most {MAX_STATE_BYTES}", Span(name, 1, 1))
     text = decode_text(raw, name)
@@ -139,7 +143,7 @@ def decode_json(raw: bytes, name: str) -> Source:
 
 
 def load_source(source: Source) -> JsonDocument:
-    """The JSON value in a text, as `load_json` gives it."""
+    """Return the document of a text, as `load_json` does."""
     text = source.text
     reading = _JsonReading(text)
     try:
@@ -155,8 +159,9 @@ def load_source(source: Source) -> JsonDocument:
 
 
 def _build_at_rest(build: Callable[[], Any], size: int) -> Any:
-    """What `build` makes of so many characters. Plain data has no circles, and of much of it Python's collector would go through all that
-    is there already, again and again.
+    """Return the result of `build`; pause Python's garbage collector if `size`, in characters, is large.
+
+    Plain data has no cycles, and while much of it is built, the collector would traverse all existing data again and again.
     """
     import gc
 
@@ -170,7 +175,7 @@ def _build_at_rest(build: Callable[[], Any], size: int) -> Any:
 
 
 class PlainData(NamedTuple):
-    """Plain data as a JSON text of it would be read; such a text has at least `size` characters, and at most `most` bytes."""
+    """Plain data in the form in which its JSON text would be parsed. That text has at least `size` characters and at most `most` bytes."""
 
     value: Any
     size: int
@@ -178,10 +183,10 @@ class PlainData(NamedTuple):
 
 
 def copy_plain(given: Mapping[str, Any]) -> PlainData | None:
-    """What `load_json` gives for the JSON text of plain data, without that text.
+    """Return what `load_json` returns for the JSON text of plain data, without writing that text.
 
-    None where the text has to be looked at, or there is none: whatever `load_json` refuses, what is not JSON, keys that are no texts,
-    whole numbers of more than 18 digits, classes derived of those of plain data.
+    Returns None if the text must be examined or cannot be written: for whatever `load_json` refuses, data that is not JSON, keys that are
+    not texts, whole numbers of more than 18 digits, and instances of subclasses.
     """
     copying = _Copying()
     try:
@@ -194,7 +199,7 @@ def copy_plain(given: Mapping[str, Any]) -> PlainData | None:
 
 
 def copy_part(given: Any, depth: int) -> PlainData | None:
-    """What `load_json` gives for a value inside `depth` containers; None as `copy_plain`."""
+    """Return what `load_json` returns for a value inside `depth` containers, or None as in `copy_plain`."""
     copying = _Copying()
     try:
         value = copying.build_value(given, depth)
@@ -204,13 +209,13 @@ def copy_part(given: Any, depth: int) -> PlainData | None:
 
 
 def count_bytes(given: Mapping[str, Any]) -> int:
-    """The bytes of its JSON text, as it is written with no more than ASCII."""
+    """Return the number of bytes of the data's JSON text when it is written in ASCII."""
     encode = make_encoder({}, _refuse, encode_basestring_ascii, None, ": ", ", ", False, False, False)
     return sum(map(len, encode(given, 0)))
 
 
 class _Copying:
-    """Copies plain data, mappings in order of their keys. Raises ValueError where a text of it would have to be looked at."""
+    """Copies plain data with the keys of mappings in order. Raises ValueError if a text of the data would have to be examined."""
 
     def __init__(self) -> None:
         self.size = 0
@@ -220,11 +225,11 @@ class _Copying:
 
     @property
     def most(self) -> int:
-        """Bytes that a JSON text of what was copied has at most: six for a character of ASCII, twelve for others, and all around them."""
+        """The most bytes that a JSON text of the copied data has: six for each ASCII character, twelve for any other, plus the rest."""
         return 6 * (self.size + self._wide) + 32 * self._words
 
     def build(self, given: Any, depth: int) -> Any:
-        """A copy of a mapping or list. Most of what stands in one are texts, which need no call each."""
+        """Return a copy of a mapping or list. Texts, the most common content, are handled inline to save a call each."""
         if depth > MAX_DEPTH:
             raise ValueError
         size, build = 2, self.build_value
@@ -245,8 +250,9 @@ class _Copying:
         return made
 
     def _build_all(self, values: list[Any], depth: int) -> list[Any]:
-        """Copies of values that stand inside `depth` containers each: `values` itself where they can be used as they are. Many that are
-        alike are judged together: texts as one text, mappings with the same keys key by key.
+        """Return copies of values that are inside `depth` containers each, or `values` itself if no copy is needed.
+
+        Many similar values are checked together: texts as one joined text, mappings with the same keys one key at a time.
         """
         kinds = set(map(type, values)) if len(values) >= _MANY else ()
         if len(kinds) == 1:
@@ -277,7 +283,7 @@ class _Copying:
         return made
 
     def _build_rows(self, given: Sequence[dict[Any, Any]], depth: int) -> list[dict[str, Any]]:
-        """Copies of mappings, as `build` makes them."""
+        """Return copies of mappings, as `build` makes them."""
         keys = tuple(given[0])
         if depth > MAX_DEPTH or {*map(len, given)} != {len(keys)}:
             return [self.build(one, depth) for one in given]
@@ -299,7 +305,10 @@ class _Copying:
         return made
 
     def _order(self, keys: tuple[str, ...]) -> tuple[str, ...]:
-        """The keys in order. Mappings mostly have the keys of one before, so orders are remembered, where no key has to be counted."""
+        """Return the keys in order.
+
+        Most mappings have the keys of an earlier one, so orders are cached, except those with a key whose characters must be counted.
+        """
         order = self._orders.get(keys)
         if order is None:
             wide = self._wide
@@ -318,7 +327,7 @@ class _Copying:
             self._wide += len(text)
 
     def build_value(self, value: Any, depth: int) -> Any:
-        """A copy of any value that stands inside `depth` containers."""
+        """Return a copy of any value that is inside `depth` containers."""
         kind = value.__class__
         if kind is str:
             self._check_text(value)
@@ -342,7 +351,7 @@ def _refuse(value: object) -> Any:
 
 
 class _JsonReading:
-    """One run of Python's parser, whose hooks build values and only remember that something may be wrong: they are not told where."""
+    """One run of Python's parser. Its hooks build values and only record that something may be wrong, because they get no position."""
 
     strict = True
     object_hook = None
@@ -356,37 +365,41 @@ class _JsonReading:
 
     @property
     def object_pairs_hook(self) -> Any:
-        """What the parser calls; not kept, as it would keep this."""
+        """The hook that the parser calls. It is not stored, because a stored bound method would form a reference cycle."""
         return self._build
 
     def parse_float(self, raw: str) -> int | float:
-        """A number with a fraction or an exponent."""
+        """Return a number with a fraction or an exponent."""
         number = read_float(raw)
         if number in _INFINITIES:
             self.doubtful = True
         return number
 
     def parse_constant(self, raw: str) -> float:
-        """`NaN` and its like, which are not JSON."""
+        """Return the float for `NaN` and its like, which are not JSON, and mark the text as doubtful."""
         self.doubtful = True
         return float(raw)
 
     def parse(self, text: str) -> Any:
-        """The value. Raises a ValueError, a StopIteration or a RecursionError for what is not JSON, which `json` knows to explain."""
+        """Return the value of a text.
+
+        Raises a ValueError, a StopIteration or a RecursionError for a text that is not JSON; `json` can explain these.
+        """
         value, end = self.scan(text, _skip(text, 0))
         if _skip(text, end) < len(text):
             raise StopIteration
         return value
 
     def scan(self, text: str, at: int) -> tuple[Any, int]:
-        """The value that begins at `at`, and where it ends. Raises the same."""
+        """Return the value that begins at `at`, and its end. Raises what `parse` raises."""
         context: Any = self
         found: tuple[Any, int] = make_scanner(context)(text, at)
         return found
 
     def _build(self, pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        """A mapping with its keys in order. Mappings mostly have the keys of one before, so these are remembered in order; as nothing where
-        they were given so.
+        """Return a mapping with its keys in order.
+
+        Most mappings have the keys of an earlier one, so their order is cached. It is cached as empty if the keys were already in order.
         """
         built = dict(pairs)
         if len(built) != len(pairs):
@@ -402,25 +415,25 @@ class _JsonReading:
 
 
 def _read_int(raw: str) -> int:
-    """A number too long for a double is refused later, whatever it is read as."""
+    """Return an integer. A number too long for a double becomes 0, because it is refused later."""
     return int(raw) if len(raw) < _DOUBTFUL + 2 else 0
 
 
 def _has_long_numbers(text: str) -> bool:
-    """Whether so many digits stand in a row that they may be a number beyond doubles. Of so many, a few of every text show some."""
+    """Return whether a run of digits may be a number beyond doubles. A sample of the text rules out most texts."""
     few = text[::_STRIDE].encode().translate(_DIGITS)
     return b"0" * (_DOUBTFUL // _STRIDE) in few and b"0" * _DOUBTFUL in text.encode().translate(_DIGITS)
 
 
 def _has_doubtful_escapes(text: str) -> bool:
-    """Whether one may stand for U+0000, or for half of a surrogate pair."""
+    """Return whether an escape may denote U+0000 or half of a surrogate pair."""
     if "\\" not in text or "\\u" not in text:
         return False
     return "\\u0000" in text or (("\\ud" in text or "\\uD" in text) and re.search(_DOUBTFUL_HALF, text) is not None)
 
 
 def _is_deep(value: Any) -> bool:
-    """Whether more than MAX_DEPTH containers stand in each other; level by level, without recursion."""
+    """Return whether more than MAX_DEPTH containers are nested. Works level by level, without recursion."""
     level: list[Any] = [value] if value.__class__ in _HOLDERS else []
     for _ in range(MAX_DEPTH):
         level = [one for each in level for one in (each.values() if each.__class__ is dict else each) if one.__class__ in _HOLDERS]
@@ -430,7 +443,7 @@ def _is_deep(value: Any) -> bool:
 
 
 class InternedJson:
-    """What stood at the keys of the objects that were read. Not for several threads."""
+    """Parses many JSON texts and shares equal parts that appear under the same key. Not thread-safe."""
 
     __slots__ = ("_by_key", "_length")
 
@@ -439,7 +452,10 @@ class InternedJson:
         self._length = 0
 
     def load(self, raw: bytes, name: str) -> JsonDocument:
-        """What `load_json` gives. A list, an object or a text that reads as one before did at the same key, is the same object as there."""
+        """Return what `load_json` returns.
+
+        A list, an object or a text whose source equals that of an earlier value under the same key is the same object as that value.
+        """
         if len(raw) <= MAX_STATE_BYTES:
             text = decode_text(raw, name)
             value = self._read_object(text)
@@ -448,7 +464,7 @@ class InternedJson:
         return load_json(raw, name)
 
     def _read_object(self, text: str) -> dict[str, Any] | None:
-        """The object of a text; None for anything else, and for what has to be looked at."""
+        """Return the object in a text, or None for anything else and for texts that must be examined."""
         at = _skip(text, 0)
         if text[at : at + 1] != "{":
             return None
@@ -469,7 +485,10 @@ class InternedJson:
         return dict(sorted(found.items()))
 
     def _read_part(self, key: str, text: str, at: int) -> tuple[Any, int] | None:
-        """The value that begins at `at`, and where it ends. What ends by a mark of its own is known by its text."""
+        """Return the value that begins at `at`, and its end; None if it must be examined.
+
+        Only values that have a closing delimiter are cached by their source text.
+        """
         known = self._by_key.setdefault(key, [])
         for number, (part, value) in enumerate(known):
             if text.startswith(part, at):
@@ -492,7 +511,7 @@ class InternedJson:
 
 
 def _read_value(text: str, at: int) -> tuple[Any, int] | None:
-    """The value that begins at `at`, and where it ends; None for what `load_json` refuses or looks at again."""
+    """Return the value that begins at `at`, and its end; None for what `load_json` refuses or examines again."""
     reading = _JsonReading("")
     try:
         value, end = reading.scan(text, at)
@@ -503,13 +522,13 @@ def _read_value(text: str, at: int) -> tuple[Any, int] | None:
 
 
 def _skip(text: str, at: int) -> int:
-    """Where something but white space stands, from `at` on."""
+    """Return the offset of the first character from `at` on that is not white space."""
     found = _SPACES.match(text, at)
     return found.end() if found is not None else at
 
 
 def _read_key(text: str, at: int) -> tuple[str | None, int]:
-    """A key that is written as it is, and where its value begins; None for any other."""
+    """Return a key that is written without escapes, and the offset of its value; None for any other key."""
     try:
         key, end = scanstring(text, at + 1, True) if text[at : at + 1] == '"' else (None, at)
     except ValueError:
@@ -521,7 +540,7 @@ def _read_key(text: str, at: int) -> tuple[str | None, int]:
 
 
 class JsonPlaces:
-    """Finds the places of the values in a text that is valid JSON. The children of a container are found once."""
+    """Finds the places of values in a text that is valid JSON. The children of a container are located once."""
 
     def __init__(self, name: str, text: str) -> None:
         from json import JSONDecoder
@@ -532,7 +551,7 @@ class JsonPlaces:
         self._children: dict[int, dict[str, tuple[int, int]]] = {}
 
     def span_at(self, offset: int) -> Span:
-        """The place of a character. Of a long line the excerpt is what stands around it."""
+        """Return the place of a character. The excerpt of a long line is the part around the character."""
         text = self._text
         start = text.rfind("\n", 0, offset) + 1
         shown = start if offset - start < _EXCERPT else offset - _EXCERPT // 2
@@ -541,15 +560,15 @@ class JsonPlaces:
         return Span(self._name, text.count("\n", 0, start) + 1, offset - start + 1, excerpt, shown - start)
 
     def value_span(self, pointer: str) -> Span:
-        """The place of the value at a pointer, or of the nearest value around it that exists."""
+        """Return the place of the value at a pointer, or of the nearest existing value that encloses it."""
         return self.span_at(self._offsets(pointer)[1])
 
     def key_span(self, pointer: str) -> Span:
-        """The place of the pointer's last key; of the value where it has none."""
+        """Return the place of the pointer's last key, or of the value if it has no key."""
         return self.span_at(self._offsets(pointer)[0])
 
     def _offsets(self, pointer: str) -> tuple[int, int]:
-        """The offsets of the key (or element) and the value."""
+        """Return the offsets of the key (or element) and of the value."""
         key = value = _skip(self._text, 0)
         for step in split_pointer(pointer):
             found = self._list_children(value).get(step)
@@ -566,18 +585,18 @@ class JsonPlaces:
 
 
 class _InnerPlaces(JsonPlaces):
-    """The places of a value inside a document, by pointers from that value."""
+    """The places of a value inside a document, by pointers relative to that value."""
 
     def __init__(self, outer: JsonDocument, way: str) -> None:
         self._outer = outer
         self._way = way
 
     def value_span(self, pointer: str) -> Span:
-        """The place of the value at a pointer, or of the nearest value around it that exists."""
+        """Return the place of the value at a pointer, or of the nearest existing value that encloses it."""
         return self._outer.span(self._way + pointer)
 
     def key_span(self, pointer: str) -> Span:
-        """The place of the pointer's last key; of the value where it has none."""
+        """Return the place of the pointer's last key, or of the value if it has no key."""
         return self._outer.key_span(self._way + pointer)
 
 
@@ -605,7 +624,7 @@ def _skip_comma(text: str, at: int) -> int:
 
 
 def _explain_failure(name: str, text: str) -> PromptcError:
-    """What is wrong in a text that the parser refuses."""
+    """Return the error that explains why the parser refuses a text."""
     import json
 
     places = JsonPlaces(name, text)
@@ -619,7 +638,7 @@ def _explain_failure(name: str, text: str) -> PromptcError:
 
 
 def _explain_syntax(message: str, text: str, at: int, places: JsonPlaces) -> PromptcError:
-    at += message.startswith(_TRAILING)  # from 3.13 on the parser points at the comma, before that behind it
+    at += message.startswith(_TRAILING)  # Python 3.13 and later point at the comma, earlier versions after it
     before = text[:at].rstrip(_SPACE)
     if before.endswith(",") and text[at:].lstrip(_SPACE)[:1] in ("}", "]", ","):
         return fail("PC0130", "JSON: a `,` with nothing after it", places.span_at(len(before) - 1), help="remove the `,`")
@@ -639,7 +658,10 @@ def _too_deep(places: JsonPlaces, at: int) -> Diagnostic:
 
 
 def _list_faults(text: str, places: JsonPlaces) -> list[Diagnostic]:
-    """Keys met twice, numbers that are none, lone surrogates, U+0000, the first place that is too deep; at most 50, in the text's order."""
+    """Return the findings of a text in its order, at most 50.
+
+    They are duplicate keys, invalid numbers, lone surrogates, U+0000, and the first place that is too deep.
+    """
     return list(islice(_iter_faults(text, places), _MOST_FAULTS))
 
 
@@ -680,13 +702,13 @@ def _check_key(token: str, at: int, met: dict[str, int] | None, places: JsonPlac
 
 
 def _unescape(match: re.Match[str]) -> str:
-    """Enough to compare keys: an escape and the character it stands for give the same text."""
+    """Return the character of an escape, exactly enough to compare keys: escaped and plain forms become equal."""
     code = match.group(1)
     return chr(int(code, 16)) if code else _SHORT.get(match.group()[1], match.group()[1])
 
 
 def _check_text(token: str, at: int, places: JsonPlaces) -> Iterator[Diagnostic]:
-    """The first bad escape of a text, at the text's place."""
+    """Yield the first bad escape of a text, at the place of the text."""
     for match in re.finditer(_BAD, token) if "\\u" in token else ():
         escape = match.group(1)
         if escape == "u0000":

@@ -1,11 +1,11 @@
-"""Packs in the compile cache: what a render needs of a checked pack, found again as long as no byte of its files has changed.
+"""Packs in the compile cache: what a render needs of a checked pack, valid as long as no byte of the pack's files changes.
 
-A `KeptPack` is a pack that may come from there, with the counts that are kept beside it; `find_kept` and `keep_pack` are its two ways.
-`load_counting` loads what counts the tokens of a pack, whether that comes from there or from its files.
+A `KeptPack` is a pack that may come from the cache, together with its cached counts. `find_kept` reads an entry and `keep_pack` writes one.
+`load_counting` loads the counter of a pack, whether the pack comes from the cache or from its files.
 
-An entry is found by the manifest's path as it was given (findings call files by it), the working folder and the user's table of models.
-It holds a digest of every file. It knows the plans that were asked for so far; for another one the pack is loaded from its files again.
-Counters are not kept: which one counts depends on what is installed.
+The key of an entry is the manifest's path as it was given (findings name files by it), the working folder and the user's table of models.
+An entry contains a digest of every file and the plans requested so far; for any other plan the pack is loaded from its files again.
+Counters are not cached, because which one counts depends on what is installed.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from promptc.text.counters.exact import NamedFile, TableCounter, load_counter
 
 _DIGEST_BYTES = 32
 _LONGEST_BYTES = 16_000_000
-"""A file that is longer is none that a pack is made of."""
+"""The most bytes of a file that a pack can consist of."""
 
 _MOST_CHOICES = 64
-"""Choices whose plans are kept, those of their tiers aside."""
+"""The most choices whose plans, with those of their tiers, are loaded for an entry."""
 
 _LEFT_OUT = ("counting", "load_plan", "read_manifest", "find_schema_place", "list_operations", "load_offers", "list_named", "load_models")
-"""Parts of a pack that are not kept: functions, which cannot be written down, and the counter, which depends on what is installed."""
+"""Fields of a pack that are not kept: functions, which cannot be pickled, and the counter, which depends on what is installed."""
 
 _FIELDS = tuple(name for name in PackModel.__match_args__ if name not in _LEFT_OUT)
 Used = TypeVar("Used")
@@ -44,12 +44,12 @@ Seen = tuple[list[tuple[str, str, bytes]], tuple[str, ...]]
 """Folder, path and digest of every file, and the paths that must not be links."""
 
 _COUNTER_MISSING = "PC0181"
-"""The one finding a fallback stands in for: a counter's file or package is missing, or its digest is wrong."""
+"""The only code for which the fallback is used: a counter's file or package is missing, or its digest is wrong."""
 
 
 @frozen
 class Input:
-    """A file that was read: `path` inside `folder`, or a manifest's path (`folder` is empty); and its bytes."""
+    """The content of a file that was read. `path` is relative to `folder`, or is the path of a manifest if `folder` is empty."""
 
     folder: str
     path: str
@@ -58,7 +58,7 @@ class Input:
 
 @frozen
 class Inputs:
-    """All that a pack was made of. `unlinked` are paths to manifests that would have been refused if they were links."""
+    """Everything that a pack was made of. `unlinked` are paths on the way to manifests that must not be symbolic links."""
 
     files: tuple[Input, ...]
     unlinked: tuple[str, ...]
@@ -66,7 +66,7 @@ class Inputs:
 
 @frozen(eq=False)
 class LoadedPack:
-    """A pack, the validator of its states (None when it declares no schema), what it was made of, and the plans found so far."""
+    """A pack, the validator of its states (None if the pack declares no schema), its input files and the plans loaded so far."""
 
     pack: PackModel
     schema: StateSchema | None
@@ -75,7 +75,7 @@ class LoadedPack:
 
 
 class KeptPack:
-    """The pack at a path, from the cache as long as none of its files has changed, else from its files; and what counts its tokens."""
+    """The pack at a path and the meter of its tokens: from the cache if none of its files has changed, or else from its files."""
 
     def __init__(
         self,
@@ -89,10 +89,12 @@ class KeptPack:
         is_edited: bool = False,
         meter: Meter | None = None,
     ) -> None:
-        """`load` loads the pack from its files, `load_models` the models that the budget of a kept one may name. Without `keeps_counts` the
-        cache's counts of texts are neither read nor written. `table` is a digest of the user's table of models, whose rules for media are
-        compiled into the pack. One that `is_edited` is not what its files say: it is neither found in the cache nor kept there.
-        `meter` is that of another pack, whose counts serve this one where the counter is the same.
+        """Find the pack in the cache, or load it.
+
+        `load` loads the pack from its files; `load_models` loads the models that the budget of a cached pack may name. Without
+        `keeps_counts` the cached counts of texts are neither read nor written. `table` is a digest of the user's table of models, whose
+        rules for media are compiled into the pack. A pack that `is_edited` differs from its files, so it is neither looked up in the cache
+        nor stored there. `meter` belongs to another pack; its counts are reused if both packs have the same counter.
         """
         self._path = path
         self._load = load
@@ -109,14 +111,14 @@ class KeptPack:
         self.meter = meter if meter is not None and meter.counter.digest == counter.digest else Meter(counter, self._counts)
 
     def use(self, act: Callable[[LoadedPack], Used]) -> Used:
-        """Does what may need more than was kept: then the pack is loaded from its files, and it is done once more."""
+        """Return the result of `act`. If it needs more than was cached, load the pack from its files and call `act` again."""
         try:
             return act(self.loaded)
         except NotKeptError:
             return act(self.load_whole())
 
     def load_whole(self) -> LoadedPack:
-        """Loads the pack from its files, unless it was. Raises what `ReadPack` raises."""
+        """Return the pack as loaded from its files; load it unless that was done. Raises what `ReadPack` raises."""
         if self._is_kept:
             self._known = tuple(self.loaded.plans)
             self.loaded = self._load()
@@ -124,7 +126,7 @@ class KeptPack:
         return self.loaded
 
     def keep(self) -> None:
-        """Keeps what was compiled and counted, where there is a cache and anything is new."""
+        """Store what was compiled and counted, if there is a cache and anything is new."""
         if self._cache is not None and not self._is_kept and not self._is_edited:
             keep_pack(self._cache, self._path, self.loaded, self._known, self._table)
             self._is_kept = True
@@ -135,15 +137,15 @@ class KeptPack:
 
 
 class KeptFindings:
-    """What `check` found of the pack at a path, from the cache as long as every look at the disk that it took sees the same."""
+    """The cached findings of `check` for the pack at a path, valid as long as everything that the check read from the disk is unchanged."""
 
     def __init__(self, cache: Cache, path: str, asked: str) -> None:
-        """`asked` tells all that the findings depend on beside the disk: how they were asked for, and what is installed."""
+        """Prepare the lookup. `asked` identifies all that the findings depend on besides the disk: the options and what is installed."""
         self._cache = cache
         self._name = f"findings {_working_folder()}\0{path}\0{asked}"
 
     def find(self) -> tuple[Diagnostic, ...] | None:
-        """What was found; None where nothing is known."""
+        """Return the findings, or None if none are cached or the disk has changed."""
         content = self._cache.load(self._name)
         if content is None:
             return None
@@ -154,7 +156,7 @@ class KeptFindings:
         return found if all(map(is_still, looks)) else None
 
     def keep(self, check: Callable[[], Sequence[Diagnostic]]) -> tuple[Diagnostic, ...]:
-        """What a check finds that asks neither stores nor indexes. It is kept for as long as it can be known to hold."""
+        """Run a check that queries neither stores nor indexes, and return its findings. They are stored if they can be validated later."""
         found, looks = note_looks(lambda: tuple(check()))
         if all(map(is_still, looks)):
             from _pickle import dumps
@@ -164,12 +166,13 @@ class KeptFindings:
 
 
 class NotKeptError(Exception):
-    """The pack's files are needed for what was asked."""
+    """The request needs the pack's files, not only what was cached."""
 
 
 def find_kept(cache: Cache, path: str, load_models: Callable[[], ModelTable] = ModelTable, table: str = "") -> LoadedPack | None:
-    """The pack at `path`, if it was kept and every file it was made of is as it was; with the models that are given. Raises `PromptcError`
-    for a counter that cannot be loaded now, as `ReadPack` does.
+    """Return the pack at `path` from the cache, or None if it was not stored or one of its files has changed.
+
+    `load_models` loads the models for its budget. Raises `PromptcError` for a counter that cannot be loaded now, as `ReadPack` does.
     """
     content = cache.load(_name_entry(path, table))
     if content is None:
@@ -192,7 +195,7 @@ def _working_folder() -> str:
 
 
 def _read_again(seen: Seen) -> Inputs | None:
-    """The files, if each is what it was."""
+    """Return the files if none has changed, or None."""
     files, unlinked = seen
     read: list[Input] = []
     try:
@@ -244,8 +247,10 @@ def _refuse() -> NoReturn:
 
 
 def keep_pack(cache: Cache, path: str, loaded: LoadedPack, known: Sequence[Choice] = (), table: str = "") -> None:
-    """Keeps a pack that was loaded from its files, with the plans found so far, those that were `known` before, and those of all strain
-    tiers: the next state may be under any.
+    """Store a pack that was loaded from its files.
+
+    Stored with it are the plans loaded so far, the plans that were `known` before, and the plans of all strain tiers, because the next
+    state may be in any tier.
     """
     for choice in list(dict.fromkeys((*loaded.plans, *known)))[:_MOST_CHOICES]:
         _load_tiers(loaded.pack, choice)
@@ -260,7 +265,7 @@ def _load_tiers(pack: PackModel, choice: Choice) -> None:
         try:
             pack.load_plan(one)
         except PromptcError:
-            continue  # it is told to whoever comes to need it
+            continue  # whoever needs the plan gets the error
 
 
 def _pack(loaded: LoadedPack) -> bytes:
@@ -272,7 +277,7 @@ def _pack(loaded: LoadedPack) -> bytes:
 
 
 def load_counting(node: Node, findings: list[Diagnostic]) -> Counting | None:
-    """The counter in force; None where neither it nor its fallback can be loaded, and why is added to `findings`."""
+    """Return the counter in force, or None if neither it nor its fallback can be loaded; the errors are then added to `findings`."""
     use, ranks = node.get("use") or node, node.get("ranks")
     wanted = str(use.value)
     if ranks is not None and not any(str(one.value).startswith(ENCODING) for one in (use, node.get("fallback")) if one is not None):
@@ -299,7 +304,7 @@ def _load_fallback(node: Node, fallback: Node, wanted: str, reason: str, finding
 
 
 def _list_ranks(node: Node) -> Sequence[NamedFile]:
-    """The files that `tokenizer: {ranks}` names."""
+    """Return the files that `tokenizer: {ranks}` names."""
     ranks = node.get("ranks")
     named = () if ranks is None else ranks.value if isinstance(ranks.value, tuple) else (ranks,)
     return [NamedFile(str(one.value), one.folder, one.span) for one in named]

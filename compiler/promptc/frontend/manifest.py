@@ -1,8 +1,10 @@
-"""Manifests (contract.md §6): read (`read_manifest`), laid over the one they extend, tried with other values (`try_values`), and varied
-(`apply_variation`); places are kept.
+"""Manifests (contract.md §6): read them, merge them with their bases, try other values in them, and apply variations.
 
-The `sections` of a manifest are held as a mapping by id here, in output order (`index_sections`); what a variation does not touch stays the
-same Node, so that compiled sections can be kept by identity. `iter_keys` walks over every key.
+`read_manifest` reads a manifest and merges what it extends, `try_values` replaces values, `apply_variation` merges a variant, patch or
+tier, and `iter_keys` iterates over every key. Source places survive all of these.
+
+Here the `sections` of a manifest are a mapping by id, in output order (`index_sections`). A section that no variation touches stays the
+same Node, so compiled sections can be cached by identity.
 """
 
 from __future__ import annotations
@@ -33,7 +35,7 @@ _ELSEWHERE = ("segments", "retrieve")
 _LOCKED = ("pinned", "required")
 _REDACT = "redact"
 _HIDING = ("visible", _REDACT)
-"""What a pack that extends another may word anew, but not clear."""
+"""Keys that an extending pack may change but not clear."""
 
 _PLACING = ("before", "after")
 
@@ -58,10 +60,10 @@ _BY_NAME = frozenset(
         "asks",
     )
 )
-"""Keys whose mapping is by names of the author's: a section may be called `tools`, a `let` `template`."""
+"""Keys whose mapping has names chosen by the author as its keys: a section may be called `tools`, a `let` `template`."""
 
 _NAMING = ("id", "name")
-"""What the entries of a list are called by, in a path."""
+"""Keys that name an entry of a list in a path."""
 
 _EXTENDS = "extends"
 _NULLS = ("null", "Null", "NULL", "~")
@@ -69,24 +71,24 @@ _EXCERPT = 400
 _FIRST_KEY = re.compile(r"\[[0-9]{1,6}\]|[^.\[]+|\[")
 
 Try = tuple[str, str]
-"""The path of a value in a manifest, and another value as YAML."""
+"""The path of a value in a manifest, and its replacement as YAML."""
 
 
 def manifest_path(path: Path) -> Path:
-    """The manifest file of a pack given as a file or a folder."""
+    """Return the manifest file of a pack that is given as a file or a folder."""
     return path / MANIFEST if stat.S_ISDIR(read_mode(Path(follow_link(str(path))))) else path
 
 
 def load_manifest(path: Path) -> Node:
-    """The manifest of the pack at a path, as `read_manifest` gives it, where nothing else of the pack is needed."""
+    """Return the manifest of the pack at a path, as `read_manifest` does, for callers that need nothing else of the pack."""
     return read_manifest(manifest_path(path), PackFiles())
 
 
 def read_manifest(file: Path, files: PackFiles, below: tuple[Path, ...] = ()) -> Node:
-    """The manifest at `file`, valid in shape, with what it extends merged in and its sections by id.
+    """Return the manifest at `file`: valid in shape, merged with the packs it extends, its sections by id.
 
-    `files` reads it. Raises `PromptcError` with all findings of the reading or of the shape, `DiskError`
-    when it cannot be read.
+    `files` reads the files. Raises `PromptcError` with all findings of the stage that fails (reading, shape or merge), and `DiskError` when
+    a file cannot be read.
     """
     return _merge(_parse(file, files), file, files, below)
 
@@ -133,7 +135,10 @@ def _extend(node: Node, extends: Node, files: PackFiles, below: tuple[Path, ...]
 
 
 def _parse_base(file: Path, extends: Node, files: PackFiles) -> Node:
-    """A file outside the pack may be anybody's: until it is known to be a manifest, no finding tells what stands in it."""
+    """Parse a base manifest.
+
+    A file outside the pack may belong to anybody, so no finding reveals its content until it is known to be a manifest.
+    """
     if file.resolve().is_relative_to(Path(extends.folder).resolve()):
         return _parse(file, files)
     try:
@@ -171,19 +176,19 @@ def _resolve(folder: Path, name: str, span: Span, files: PackFiles) -> Path:
 
 
 def _find_repository(folder: Path) -> Path | None:
-    """The nearest folder at or above it that git keeps."""
+    """Return the nearest git repository that contains the folder, or None if there is none."""
     inner = folder.resolve()
     return next((one for one in (inner, *inner.parents) if read_mode(one / ".git")), None)
 
 
 def apply_variation(manifest: Node, variation: Node, patches: Mapping[str, Node], findings: list[Diagnostic]) -> Node:
-    """`manifest` with `variation` laid over it, its `use` first. What is wrong is added to `findings`."""
+    """Return `manifest` with `variation` merged into it, after the patches that its `use` names. Errors are added to `findings`."""
     return _apply(manifest, variation, patches, findings, ())
 
 
 @frozen(eq=False)
 class Tried:
-    """A manifest with other values: each as `PATH=YAML`, and what is worth saying of them."""
+    """A manifest with replaced values, the replacements as `PATH=YAML`, and notes about them."""
 
     manifest: Node
     tries: tuple[str, ...]
@@ -191,10 +196,12 @@ class Tried:
 
 
 def try_values(manifest: Node, changes: Sequence[Try]) -> Tried:
-    """The manifest as if its file had these values: bases give way to them, variants, patches and tiers are still laid over them.
+    """Return the manifest as if its own files had these values.
 
-    A path is keys joined by dots. An entry of a list goes by its `id` or `name`, else by `[n]`, from 0. `null` takes a key out. Raises
-    `UsageError` (PC0718) for a path that leads nowhere, `PromptcError` with what is wrong with a value, whose place is `--try PATH`.
+    The values override those of base packs; variants, patches and tiers are still merged over them. A path is keys joined by dots. An entry
+    of a list is named by its `id` or `name`, or else by `[n]`, counted from 0. The value `null` removes a key.
+
+    Raises `UsageError` (PC0718) for a path that leads nowhere, and `PromptcError` with the errors of a value, whose place is `--try PATH`.
     """
     tried: list[tuple[tuple[str | int, ...], str]] = []
     for path, text in changes:
@@ -213,20 +220,24 @@ def try_values(manifest: Node, changes: Sequence[Try]) -> Tried:
 
 
 def find_value(manifest: Node, path: str) -> Node | None:
-    """The value at a path of a manifest, as `try_values` reads it; None where it has none. Raises `UsageError` (PC0718)."""
+    """Return the value at a path of a manifest, or None if the path has no value yet.
+
+    The path is read as in `try_values`. Raises `UsageError` (PC0718) for a path that leads nowhere.
+    """
     return follow_path(manifest, path, f"--sweep {shorten(path)}")[-1][1]
 
 
 def list_pools(manifest: Node) -> list[tuple[str, Node]]:
-    """The pools of a manifest, each with its name."""
+    """Return the pools of a manifest as pairs of name and node."""
     pools = manifest.get("pools")
     return list(pools.items()) if pools is not None else []
 
 
 def follow_path(manifest: Node, path: str, place: str) -> tuple[tuple[str | int, Node | None], ...]:
-    """The keys of a path, as `try_values` reads it, each with the value there: None from where the manifest has nothing.
+    """Return the keys of a path, each with the value there; the values are None from the first key that the manifest lacks.
 
-    The manifest may be one file of several, its sections a list. Raises `UsageError` (PC0718), which calls the path `place`.
+    The path is read as in `try_values`. The manifest may be one file of several, with its sections still a list. Raises `UsageError`
+    (PC0718), in which the path is called `place`.
     """
     node: Node | None = manifest
     found: list[tuple[str | int, Node | None]] = []
@@ -237,13 +248,16 @@ def follow_path(manifest: Node, path: str, place: str) -> tuple[tuple[str | int,
 
 
 def list_setters(manifest: Node, path: str) -> list[tuple[str, Node]]:
-    """The variants, patches and tiers that set a value themselves, by their paths, and what they set. Raises `UsageError` (PC0718)."""
+    """Return the variants, patches and tiers that set the value at `path` themselves, as pairs of the path there and the node they set.
+
+    Raises `UsageError` (PC0718) for a path that leads nowhere.
+    """
     keys = _read_path(manifest, path, shorten(path))
     return [(f"{name}.{there}", node) for name, node, there in _iter_set(manifest, keys)]
 
 
 def iter_numbers(manifest: Node) -> Iterator[tuple[str, Node]]:
-    """Every number of a manifest with its path, in the file's order: what an author may want to try."""
+    """Yield every number of a manifest with its path, in the file's order: the values an author may want to try."""
     yield from _iter_numbers(manifest, ())
 
 
@@ -260,7 +274,7 @@ def _iter_numbers(node: Node, keys: tuple[str | int, ...]) -> Iterator[tuple[str
 
 
 def _read_path(manifest: Node, path: str, place: str) -> tuple[str | int, ...]:
-    """The keys of a path. What the author named must be there, and so must the entries of lists; other keys may be new."""
+    """Return the keys of a path. Names that the author chose and entries of lists must exist; other keys may be new."""
     if path.partition(".")[0] == _EXTENDS:
         raise _refuse_path(place, "a base is laid under the manifest before anything is tried", f"change `{_EXTENDS}` in the file")
     node: Node | None = manifest
@@ -283,7 +297,7 @@ def _read_path(manifest: Node, path: str, place: str) -> tuple[str | int, ...]:
 
 
 def _read_key(node: Node | None, rest: str) -> tuple[str | int, str]:
-    """The first key, and what is left. The longest name wins: an author's names may hold dots."""
+    """Return the first key of a path and the rest. The longest known name wins, because an author's names may contain dots."""
     known = [name for name in _list_names(node) if rest == name or (rest.startswith(name) and rest[len(name)] in ".[")]
     found = _FIRST_KEY.match(rest)
     key = max(known, key=len) if known else found[0] if found is not None else rest[:1]
@@ -298,7 +312,7 @@ def _list_names(node: Node | None) -> list[str]:
 
 
 def _check_key(node: Node | None, key: str | int, keys: Sequence[str | int], is_by_name: bool, place: str) -> None:
-    """Raises `UsageError` (PC0718) for a key that cannot be there."""
+    """Raise `UsageError` (PC0718) if the key is not possible at this place."""
     around, names = _join(keys), _list_names(node)
     what = f"`{shorten(str(key))}`" if isinstance(key, str) else f"entry [{key}]"
     if node is None:
@@ -341,14 +355,14 @@ def _step(node: Node, key: str | int) -> Node | None:
 
 
 def _find_entry(node: Node, key: str | int) -> int | None:
-    """Which entry of a list a key means."""
+    """Return the index of the list entry that a key names, or None if there is no such entry."""
     if isinstance(key, int):
         return key
     return next((at for at, one in enumerate(node.value) if any(one.find_text(name) == key for name in _NAMING)), None)
 
 
 def _put(node: Node | None, keys: Sequence[str | int], value: Node | None, span: Span) -> Node:
-    """The node with `value` at a path that was read; without that key where it is None."""
+    """Return the node with `value` at the parsed path, or without that key if `value` is None."""
     key, rest = keys[0], keys[1:]
     if node is not None and isinstance(node.value, tuple):
         at = _find_entry(node, key)
@@ -368,7 +382,7 @@ def _put(node: Node | None, keys: Sequence[str | int], value: Node | None, span:
 
 
 def _iter_overruled(manifest: Node, keys: Sequence[str | int], place: str) -> Iterator[Diagnostic]:
-    """A note where variations set the value, too: where they are chosen, theirs counts."""
+    """Yield a note if variations set the value too, because theirs wins when they are chosen."""
     found = list(_iter_set(manifest, keys))
     if not found:
         return
@@ -381,7 +395,10 @@ def _iter_overruled(manifest: Node, keys: Sequence[str | int], place: str) -> It
 
 
 def _iter_set(manifest: Node, keys: Sequence[str | int]) -> Iterator[tuple[str, Node, str]]:
-    """The variations that set the value at a path, other than the one that the path leads to: the path of each, what it sets, and where."""
+    """Yield the variations that set the value at a path, except the one that the path itself leads into.
+
+    Each is its path, the node it sets and the path of that node inside the variation.
+    """
     own = _join(keys)
     for name, variation in _iter_variations(manifest):
         there = _find_set(variation, keys) if not own.startswith(f"{name}.") else None
@@ -390,7 +407,7 @@ def _iter_set(manifest: Node, keys: Sequence[str | int]) -> Iterator[tuple[str, 
 
 
 def _iter_variations(manifest: Node) -> Iterator[tuple[str, Node]]:
-    """The variations with their paths."""
+    """Yield every variant's case, patch and strain tier with its path."""
     variants, patches, strain = manifest.get("variants"), manifest.get("patches"), manifest.get("strain")
     for axis, node in variants.items() if variants is not None else ():
         for case, variation in node.value["cases"].items():
@@ -402,7 +419,7 @@ def _iter_variations(manifest: Node) -> Iterator[tuple[str, Node]]:
 
 
 def _find_set(variation: Node, keys: Sequence[str | int]) -> tuple[Node, str] | None:
-    """What a variation sets at a path, or on the way to it, and where."""
+    """Return what a variation sets at a path or at one of its ancestors, and the path of that, or None if it sets neither."""
     node = variation
     for at, key in enumerate(keys):
         if not isinstance(node.value, dict):
@@ -415,7 +432,10 @@ def _find_set(variation: Node, keys: Sequence[str | int]) -> tuple[Node, str] | 
 
 
 def add_patches(manifest: Node, patches: Mapping[str, str]) -> Node:
-    """The manifest with more patches, each YAML as under `patches`. Their shape is not checked: what writes them knows the language."""
+    """Return the manifest with more patches, each as YAML like those under `patches`.
+
+    Their shape is not checked: the code that writes them knows the language.
+    """
     if not patches:
         return manifest
     more = {name: load_yaml(text.encode(), name, manifest.folder) for name, text in patches.items()}
@@ -425,7 +445,10 @@ def add_patches(manifest: Node, patches: Mapping[str, str]) -> Node:
 
 
 def apply_extension(parent: Node, child: Node, findings: list[Diagnostic]) -> Node:
-    """The manifest of a pack that extends another: `child` may set every key."""
+    """Return the manifest of a pack that extends another: `parent` with `child` merged over it.
+
+    `child` may set every key. If it clears a key that hides content, PC0245 is added to `findings`.
+    """
     for key in _HIDING:
         change = child.get(key)
         if change is not None and change.value is None and parent.get(key) is not None:
@@ -435,7 +458,10 @@ def apply_extension(parent: Node, child: Node, findings: list[Diagnostic]) -> No
 
 
 def index_sections(manifest: Node, findings: list[Diagnostic]) -> Node:
-    """The manifest with its list of sections as a mapping by id, in the list's order."""
+    """Return the manifest with its list of sections as a mapping by id, in the list's order.
+
+    If two sections share an id, the first is kept and PC0240 is added to `findings`.
+    """
     listed = manifest.get("sections")
     if listed is None or not isinstance(listed.value, tuple):
         return manifest
@@ -473,7 +499,7 @@ def _apply(manifest: Node, variation: Node, patches: Mapping[str, Node], finding
             )
         else:
             manifest = _apply(manifest, patch, patches, findings, (*using, str(name.value)))
-    return _merge_manifest(manifest, _without(variation, ["name", "variants"]), findings)  # those of a tier are its own
+    return _merge_manifest(manifest, _without(variation, ["name", "variants"]), findings)  # a tier's own keys
 
 
 def _used(variation: Node) -> tuple[Node, ...]:
@@ -493,7 +519,7 @@ def _merge_manifest(manifest: Node, variation: Node, findings: list[Diagnostic])
 
 
 def _sign_anew(manifest: Node, changes: Node) -> Node:
-    """The manifest whose definitions have the signatures of `changes`: `about(who)` takes the place of `about(npc)`."""
+    """Return the manifest with the signatures of `changes` for its definitions: `about(who)` replaces `about(npc)`."""
     define = manifest.get("define")
     if define is None or not isinstance(define.value, dict) or not isinstance(changes.value, dict):
         return manifest
@@ -504,7 +530,7 @@ def _sign_anew(manifest: Node, changes: Node) -> Node:
 
 
 def _read_name(signature: str) -> str:
-    """What a definition is called, without its arguments."""
+    """Return the name of a definition, without its parameters."""
     return signature.partition("(")[0]
 
 
@@ -612,7 +638,7 @@ def _merge_items(items: Node, change: Node) -> Node:
 
 
 def _without_other_source(items: Node, change: Node) -> Node:
-    """Naming the other one of `segments` and `retrieve` removes the one there was."""
+    """Remove the existing source from `items` if the change names the other one of `segments` and `retrieve`."""
     source = items.get("from")
     named = [key for key in _ELSEWHERE if change.get(key) is not None and change.value[key].value is not None]
     if source is None or not isinstance(source.value, dict) or not named:
@@ -646,14 +672,14 @@ def _without(owner: Node, keys: list[str]) -> Node:
 
 
 def are_items(tools: Node | None) -> bool:
-    """Whether `tools` are items, and no list of files."""
+    """Return whether `tools` are items rather than a list of files."""
     return tools is not None and isinstance(tools.value, dict)
 
 
 def iter_keys(manifest: Node) -> Iterator[tuple[Node, str, Node]]:
-    """Every key of the language with the mapping that holds it and its value, at any depth, in the file's order.
+    """Yield every key of the language as its owning mapping, the key and its value, at any depth, in the file's order.
 
-    `manifest` has its sections by id (`index_sections`).
+    Keys that are names chosen by the author are skipped. `manifest` must have its sections by id (`index_sections`).
     """
     return _iter_keys(manifest, is_by_name=False)
 

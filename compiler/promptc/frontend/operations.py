@@ -1,4 +1,4 @@
-"""The operations of a manifest: every expression and template compiled, every file they name read."""
+"""Loads the operations of a manifest: compiles every expression and template, and reads every file that they name."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from promptc.model.pack import MANIFEST, Choice, PackModel
 from promptc.model.state import Node
 
 _KEYS = {"set": ("to", "archive"), "append": ("to", "each", "archive"), "remove": (), "keep": ("last", "where", "archive")}
-"""What goes with each edit besides `when`."""
+"""The keys that each edit takes besides `when`."""
 
 _NEEDED = {"set": ("to",), "append": ("to", "each"), "remove": (), "keep": ("last", "where")}
-"""Of these exactly one."""
+"""The keys of which each edit needs exactly one; `remove` needs none."""
 
 GIVEN = ("args", "answers")
-"""The names that the pack of a question is given besides the state."""
+"""The names that the pack of an ask may use in addition to the state."""
 
 
 class OperationLoader:
-    """Loads the operations of one manifest. What is wrong is added to the compiler's findings; `doubts` are warnings."""
+    """Loads the operations of one manifest. Errors are added to the compiler's findings; `doubts` are warnings."""
 
     def __init__(self, compiler: TextCompiler, files: PackFiles, packs: AskPacks) -> None:
         self._compiler = compiler
@@ -37,7 +37,7 @@ class OperationLoader:
         self.doubts: list[Diagnostic] = []
 
     def load(self, manifest: Node) -> tuple[Operation, ...]:
-        """All of them, in the manifest's order."""
+        """Return all operations, in the manifest's order."""
         node = manifest.get("operations")
         return tuple(self._load(name, one, node) for name, one in node.items()) if node is not None else ()
 
@@ -72,7 +72,10 @@ class OperationLoader:
         return ask
 
     def _judge_constant(self, ask: Ask, span: Span) -> None:
-        """An `else` without a tag is the same in every run: one that its schema refuses could never stand for an answer."""
+        """Report a constant `else` that the schema refuses, because it could never replace an answer.
+
+        An `else` without tags is the same in every run.
+        """
         schema = ask.check.schema if ask.check is not None else None
         if schema is None or "{{" in ask.otherwise.text or "{%" in ask.otherwise.text or self._compiler.findings:
             return
@@ -87,7 +90,10 @@ class OperationLoader:
             self._compiler.note("PC0226", message, span, "write an `else` that the schema allows, or change the schema")
 
     def _read_manifest(self, node: Node) -> str:
-        """Its path inside the pack. It is read here, as all a manifest names; what it says is looked at when it is asked for."""
+        """Return the path of an ask's manifest inside the pack.
+
+        The file is read now, like all files that a manifest names. Its content is checked when the ask's pack is loaded.
+        """
         name = str(node.value)
         path = f"{name}/{MANIFEST}" if stat.S_ISDIR(read_mode(Path(node.folder), name)) else name
         try:
@@ -154,7 +160,7 @@ class OperationLoader:
 
 
 def _find_wrong(kind: str, node: Node) -> Diagnostic | None:
-    """What is wrong with the keys or the pointer of an edit."""
+    """Return what is wrong with the keys or the pointer of an edit, or None."""
     pointer = node.value[kind]
     strange = [key for key, _ in node.items() if key not in (kind, "when", *_KEYS[kind])]
     if strange:
@@ -182,10 +188,9 @@ def _find_wrong(kind: str, node: Node) -> Diagnostic | None:
 
 
 class AskPacks:
-    """The packs of one manifest's questions.
+    """The packs of one manifest's asks.
 
-    `load` loads a pack's files. Each is loaded once, and sees what the pack that asks it sees: its
-    state, by its schema, which `share` tells of.
+    `load` loads a pack from its files. Each pack is loaded once, and has the state schema of the pack that asks, which `share` provides.
     """
 
     def __init__(self, load: Callable[[Path], PackModel]) -> None:
@@ -194,11 +199,11 @@ class AskPacks:
         self._shared: dict[str, Any] = {}
 
     def share(self, pack: PackModel) -> None:
-        """Tells of the pack that asks."""
+        """Set the pack that asks. Its state schema is used for the packs of all asks."""
         self._shared = {"schema": pack.schema, "find_schema_place": pack.find_schema_place}
 
     def make_loader(self, name: str, node: Node, manifest: str) -> Callable[[], PackModel]:
-        """Make what loads the pack of the ask `name`; `manifest` is its path, `node` names it."""
+        """Return a function that loads the pack of the ask `name` on first use. `manifest` is the pack's path, and `node` names it."""
 
         def load_pack() -> PackModel:
             if manifest not in self._loaded:

@@ -1,6 +1,6 @@
-"""The output of a manifest: fences, guard and messages (`load_output`), tools and the schema of an answer (`OfferedFiles`).
+"""Loads the output of a manifest: fences, guard and messages (`load_output`), tools and the schema of an answer (`OfferedFiles`).
 
-`load_provider` tells what a provider takes of them.
+`load_provider` returns what a provider accepts of these.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _ELSEWHERE = {
     "type": "remove it: a tool is {name, description, input_schema}",
     "strict": "remove it: it is a setting of one provider; a tool is {name, description, input_schema}",
 }
-"""What providers call the parts of a tool."""
+"""Names that providers use for the parts of a tool."""
 
 _STRANGE = re.compile(r"[^a-zA-Z0-9_-]+")
 _LONGEST_SCHEMA = 64
@@ -59,13 +59,13 @@ _TOKENS = ("message_tokens", "prompt_tokens", "tool_tokens", "tools_tokens", "re
 
 
 def load_shared_fence(manifest: Node, compiler: TextCompiler) -> Fence | None:
-    """`output.fence`, which every section without its own takes."""
+    """Return `output.fence`, which applies to every section without a fence of its own, or None."""
     output = manifest.get("output")
     return load_fence(output.get("fence"), compiler) if output is not None else None
 
 
 def load_output(manifest: Node, sections: Sequence[Section], shared_fence: Fence | None, compiler: TextCompiler) -> Output:
-    """The output's settings with every section placed in exactly one message plan."""
+    """Return the settings of the output, with every section in exactly one message plan."""
     node = manifest.get("output")
     if node is None:
         return Output(span=manifest.span, messages=_split_each(_merge_roles(sections), sections))
@@ -138,7 +138,7 @@ def _merge_roles(sections: Sequence[Section]) -> tuple[MessagePlan, ...]:
 
 
 def _split_each(plans: Sequence[MessagePlan], sections: Sequence[Section]) -> tuple[MessagePlan, ...]:
-    """Sections whose items are messages stand alone; what stood around them in one message becomes two."""
+    """Return the plans with a plan of its own for each section whose items are messages. Such a section splits the message around it."""
     alone = {section.id for section in sections if section.items is not None and section.items.message is not None}
     split: list[MessagePlan] = []
     for plan in plans:
@@ -148,8 +148,10 @@ def _split_each(plans: Sequence[MessagePlan], sections: Sequence[Section]) -> tu
 
 
 def load_offers(manifest: Node, folder: str, offered: OfferedFiles, questions: Sequence[Callable[[], PackModel]]) -> Offers:
-    """The tools of all lists of a manifest, those of every case; and the loose files, which the packs of `questions` do not name either.
-    Only in `folder`, the pack's own, are files looked at: packs that it extends have lists of their own.
+    """Return the tools of all lists of a manifest, including those of cases not chosen, and its loose files.
+
+    Loose files look like tools and are in the folder of a listed tool, but neither the manifest nor the packs of `questions` name them.
+    Only files in `folder`, the pack's own, are considered: packs that it extends have lists of their own.
     """
     nodes = list(_iter_tools(manifest))
     listed = [(tool, node.span) for node in nodes if (tool := offered.find_tool(node)) is not None]
@@ -165,7 +167,7 @@ def _iter_tools(manifest: Node) -> Iterator[Node]:
 
 
 def _iter_manifests(questions: Sequence[Callable[[], PackModel]]) -> Iterator[Node]:
-    """Of the packs that load; of the others it is told elsewhere."""
+    """Yield the manifests of the packs that load. The others are reported elsewhere."""
     for load in questions:
         with suppress(PromptcError):
             yield load().manifest
@@ -204,8 +206,9 @@ Offered = TypeVar("Offered", Tool, Response)
 
 
 class OfferedFiles:
-    """Reads what a manifest offers a model. What is wrong goes into `findings`, and is raised before anything renders; `doubts` are
-    what is doubtful in a file, once.
+    """Reads the tools and answer schemas that a manifest offers to a model.
+
+    Errors go into `findings` and are raised before anything renders. `doubts` are warnings about the files, each reported once.
     """
 
     def __init__(self, files: PackFiles, findings: list[Diagnostic]) -> None:
@@ -216,7 +219,7 @@ class OfferedFiles:
         self.doubts: list[Diagnostic] = []
 
     def load_tools(self, node: Node | None) -> tuple[Tool, ...]:
-        """The tools of a list of files, in its order; two of one name are a finding."""
+        """Return the tools of a list of files, in its order. Two tools with one name are a finding."""
         found: dict[str, tuple[Tool, str]] = {}
         for one in _iter_listed(node):
             tool = self.find_tool(one)
@@ -233,17 +236,17 @@ class OfferedFiles:
         self._findings.append(Diagnostic("PC0286", message, node.span, help))
 
     def find_tool(self, node: Node) -> Tool | None:
-        """The tool in the file that a text names; None where that is wrong."""
+        """Return the tool in the file that a text names, or None if the file is wrong."""
 
         return self._find(node, self._tools, load_tool)
 
     def find_response(self, node: Node | None) -> Response | None:
-        """The schema of the answer in the file that a text names; None where that is wrong, or there is none."""
+        """Return the answer schema in the file that a text names, or None if no file is named or the file is wrong."""
 
         return self._find(node, self._responses, load_response) if node is not None and node.value is not None else None
 
     def read_all(self, manifest: Node) -> None:
-        """Every file a manifest names, also of cases not chosen."""
+        """Read every tool and answer schema that a manifest names, including those of cases not chosen."""
         for _, key, node in iter_keys(manifest):
             if key == TOOLS:
                 for one in _iter_listed(node):
@@ -270,15 +273,16 @@ class OfferedFiles:
 
 
 def _iter_listed(node: Node | None) -> Iterator[Node]:
-    """The entries of a list that may be absent or null, or stand under the `from` of tools that are items."""
+    """Yield the entries of a list, or of the list under `from` if the tools are items; none if it is absent or null."""
     listed = node.get("from") if node is not None and isinstance(node.value, dict) else node
     yield from listed.value if listed is not None and isinstance(listed.value, tuple) else ()
 
 
 def load_tool(raw: bytes, name: str) -> tuple[Tool, tuple[Diagnostic, ...]]:
-    """The tool {name, description, input_schema} in a file that its author calls `name`, and what is doubtful in it.
+    """Return the tool {name, description, input_schema} in a file that its author calls `name`, and warnings about it.
 
-    Mappings keep the order they are written in: a model reads it. Raises a PromptcError with every finding, each at its place.
+    Mappings keep the order in which they are written, because a model reads it. Raises a PromptcError with every finding, each at its
+    place.
     """
     document = load_json(raw, name)
     found = list(_iter_wrong(document))
@@ -332,9 +336,10 @@ def _iter_wrong_schema(document: JsonDocument, schema: Any) -> Iterator[Diagnost
 
 
 def load_response(raw: bytes, name: str) -> tuple[Response, tuple[Diagnostic, ...]]:
-    """The JSON Schema (2020-12) of an answer in a file that its author calls `name`, and what is doubtful in it.
+    """Return the JSON Schema (2020-12) of an answer in a file that its author calls `name`, and warnings about it.
 
-    Mappings keep the order they are written in: a model answers in it. Raises a PromptcError with every finding, each at its place.
+    Mappings keep the order in which they are written, because a model answers in it. Raises a PromptcError with every finding, each at its
+    place.
     """
     document = load_json(raw, name)
     if not isinstance(document.value, dict):
@@ -353,13 +358,13 @@ def load_response(raw: bytes, name: str) -> tuple[Response, tuple[Diagnostic, ..
 
 
 def _fit_all(schema: dict[str, Any]) -> dict[str, SentSchema]:
-    """What is sent to those that do not take it whole."""
+    """Return what is sent to each provider that does not accept the schema as a whole."""
     fitted = {name: fit_schema(schema, load_provider(name).schema) for name in PROVIDERS}
     return {name: sent for name, sent in fitted.items() if sent.schema != schema}
 
 
 def _list_types(schema: dict[str, Any]) -> list[str]:
-    """The types the root names; where it names none, an object is one of them."""
+    """Return the types that the root names. A root without `type` counts as an object."""
     types = schema.get("type", "object")
     return [types] if isinstance(types, str) else list(types)
 
@@ -369,14 +374,15 @@ def _say(types: str | list[str]) -> str:
 
 
 def _name(file: str) -> str:
-    """The file's name without its folder and ending, as providers take it."""
+    """Return a name that providers accept, made from the file's name without its folder and ending."""
     stem = PurePosixPath(file).name.removesuffix(".json")
     return _STRANGE.sub("_", stem).strip("_")[:_LONGEST_SCHEMA] or _UNNAMED
 
 
 def load_chat(manifest: Node, compiler: TextCompiler, files: PackFiles, limits: Limits) -> ChatTemplate | None:
-    """`tokenizer.chat_template`: the chat template of the model, compiled; None where there is none, and why is noted for one that cannot
-    be used (PC0185, PC0186, or what is wrong in the template).
+    """Return the compiled chat template of `tokenizer.chat_template`, or None if there is none or it cannot be used.
+
+    A template that cannot be used adds findings to the compiler: PC0185, PC0186 or what is wrong in the template.
     """
     tokenizer = manifest.value["tokenizer"]
     node = tokenizer.get("chat_template")
@@ -400,7 +406,7 @@ def load_chat(manifest: Node, compiler: TextCompiler, files: PackFiles, limits: 
 
 
 def _read_chat(file: Node, wanted: Node | None, files: PackFiles) -> tuple[str, dict[str, str], Place]:
-    """The text of a template, the special tokens that its file names, and where it stands. Raises `PromptcError`."""
+    """Return the text of a template, the special tokens that its file names, and its place. Raises `PromptcError`."""
     name = str(file.value)
     if not name.endswith(_ENDING):
         text, shown = files.read_text(file.folder, name, file.span), show_path(file.span, name)
@@ -424,13 +430,13 @@ def _read_chat(file: Node, wanted: Node | None, files: PackFiles) -> tuple[str, 
 
 
 def _read_token(given: Any) -> str | None:
-    """A special token as a `tokenizer_config.json` writes it: its text, or a mapping with that."""
+    """Return the text of a special token in `tokenizer_config.json`, where it is a text or a mapping; None for anything else."""
     text = given.get("content") if isinstance(given, dict) else given
     return text if isinstance(text, str) else None
 
 
 def load_provider(name: str) -> Provider:
-    """The provider of that name. `UsageError` (PC0706) for another name."""
+    """Return the provider with that name. Raises `UsageError` (PC0706) for an unknown name."""
     if name not in PROVIDERS:
         raise UsageError([Diagnostic("PC0706", f"there is no provider `{name}`", help=suggest(name, PROVIDERS))])
     return _load_all()[name]

@@ -1,6 +1,6 @@
-"""The way from a pack's files to a `PackModel`: read them, check the shape, merge bases, compile, load the counter (`ReadPack`).
+"""Compiles a pack's files to a `PackModel`: read the files, check the shape, merge bases, compile, load the counter (`ReadPack`).
 
-What a choice changes is compiled when it is first asked for (`PlanLoader`).
+What depends on a choice is compiled when that choice is first requested (`PlanLoader`).
 """
 
 from __future__ import annotations
@@ -66,16 +66,19 @@ _PATTERN_HELP = "write it as JSON Schema does, such as `[A-Z]{2}[0-9]{6}`"
 
 
 class ReadPack:
-    """The files of a pack as they were when they were first read. It is compiled as often as it is asked for, with one value or another in
-    its manifest; what that does not touch is neither read nor compiled again. Several threads may use it.
+    """The files of a pack as they were when they were first read, and a compiler for them.
+
+    A pack may be compiled any number of times, each time with other values in its manifest. Files and texts that these values do not affect
+    are neither read nor compiled again. Thread-safe.
     """
 
     def __init__(
         self, path: Path, load_table: Callable[[], ModelTable], made: Made | None = None, held: Held = MappingProxyType({})
     ) -> None:
-        """Reads the manifest at `path`, a file or a folder with `pack.yaml`; findings call it so. `load_table` gives the models that a
-        budget may name. With `made`, what an earlier load of the pack made of files that are as they were is not made again. What is `held`
-        of files stands before what is on the disk.
+        """Read the manifest at `path`, a file or a folder with `pack.yaml`; findings name it by this path.
+
+        `load_table` returns the models that a budget may name. `made` contains what an earlier load of the pack made of its files; what was
+        made of unchanged files is reused. Contents in `held` replace those on the disk.
 
         Raises `PromptcError` with all findings of the stage that fails, and `DiskError` when the manifest cannot be read.
         """
@@ -85,13 +88,13 @@ class ReadPack:
 
     @property
     def made(self) -> Made:
-        """What was made of its files so far."""
+        """What has been made of the pack's files so far."""
         return self._files.made
 
     def compile(self, patches: Mapping[str, str], tries: Sequence[Try]) -> LoadedPack:
-        """The pack with more patches, as YAML by name, and other values.
+        """Return the pack with more patches, as YAML by name, and with other values in its manifest.
 
-        Raises `PromptcError` with all findings of the stage that fails; `DiskError` when a file cannot be read, `UsageError` for a try
+        Raises `PromptcError` with all findings of the stage that fails, `DiskError` when a file cannot be read, and `UsageError` for a try
         whose path leads nowhere.
         """
         tried = try_values(self._manifest, tries)
@@ -99,7 +102,7 @@ class ReadPack:
 
 
 def _compile(tried: Tried, files: PackFiles, load_table: Callable[[], ModelTable]) -> LoadedPack:
-    """The pack of a manifest that is valid in shape; the `files` read it."""
+    """Return the compiled pack of a manifest that is valid in shape. `files` reads the other files of the pack."""
     limits, folder = _read_limits(manifest := tried.manifest), str(Path(tried.manifest.span.file).parent)
     compiler = TextCompiler(files, limits, lambda: load_table().media)
     compiler.definitions = _load_definitions(manifest, compiler, files, limits)
@@ -158,7 +161,7 @@ def _compile(tried: Tried, files: PackFiles, load_table: Callable[[], ModelTable
 
 
 def _list_ids(manifest: Node) -> tuple[str, ...]:
-    """The ids of its sections, and that of its tools where these are items, be it in one case only."""
+    """Return the ids of the pack's sections, preceded by that of its tools if the tools are items, even in one case only."""
     has_items = any(key == TOOLS and are_items(node) for _, key, node in iter_keys(manifest))
     return (*([TOOLS] if has_items else []), *manifest.value["sections"].value)
 
@@ -176,7 +179,7 @@ def _load_first_plan(plans: PlanLoader, compiler: TextCompiler) -> None:
 
 
 def _compile_files(manifest: Node, compiler: TextCompiler) -> None:
-    """Every file a manifest names is read, also of cases not chosen: digest and findings do not depend on the choice."""
+    """Compile every file that a manifest names, including those of cases not chosen: digest and findings must not depend on the choice."""
     tools = [node for _, key, node in iter_keys(manifest) if key == TOOLS]
     for holder, key, node in iter_keys(manifest):
         if key == "template" and isinstance(node.value, str):
@@ -187,7 +190,7 @@ def _compile_files(manifest: Node, compiler: TextCompiler) -> None:
 
 
 def _load_calibration(manifest: Node, counting: Counting | None, files: PackFiles, findings: list[Diagnostic]) -> Calibration | None:
-    """The calibration that the `tokenizer` names, if any. What is wrong with it is added to `findings`."""
+    """Return the calibration that the `tokenizer` names, or None if there is none or it is wrong. Errors are added to `findings`."""
     named = manifest.value["tokenizer"].get("calibration")
     if named is None or counting is None:
         return None
@@ -211,7 +214,11 @@ def _load_calibration(manifest: Node, counting: Counting | None, files: PackFile
 
 
 def _check_counter(document: JsonDocument, counting: Counting) -> Diagnostic | None:
-    """Ratios are to the estimates of one counter. While a fallback counts, nobody can tell whether the first choice is that one."""
+    """Return a finding if the calibration was measured with another counter than the pack's, or None.
+
+    Ratios are relative to the estimates of one counter. While a fallback counts, the digest of the first choice is unknown, so only the
+    names are compared.
+    """
     measured, counter = document.value["counter"], counting.counter
     wanted = counting.wanted or counter.name
     if measured["name"] != wanted:
@@ -225,7 +232,7 @@ def _check_counter(document: JsonDocument, counting: Counting) -> Diagnostic | N
 
 
 def _load_rules(manifest: Node, compiler: TextCompiler) -> tuple[Redaction, ...]:
-    """Every rule of every `redact`, also in cases that are not chosen; a pattern that is none is added to the compiler's findings."""
+    """Return the rules of every `redact`, including those of cases not chosen. Invalid patterns are added to the compiler's findings."""
     found: dict[Redaction, None] = {}
     for holder, key, node in iter_keys(manifest):
         if key == "redact" and isinstance(node.value, tuple):
@@ -262,12 +269,12 @@ def _load_schema(manifest: Node, compiler: TextCompiler, files: PackFiles) -> St
 
 
 def _place_in_schema(manifest: Node, files: PackFiles, pointer: str) -> Span:
-    """Where a key of the state's schema stands."""
+    """Return the place of a key in the file of the state's schema."""
     return load_json(*files.read_named(manifest.value["state"].value["schema"])).key_span(pointer)
 
 
 def _load_definitions(manifest: Node, compiler: TextCompiler, files: PackFiles, limits: Limits) -> tuple[Definition, ...]:
-    """The definitions, in the manifest's order; what is wrong with them is added to the compiler's findings."""
+    """Return the definitions in the manifest's order. Errors are added to the compiler's findings."""
     node = manifest.get("define")
     if node is None:
         return ()
@@ -340,7 +347,7 @@ def _load_axes(manifest: Node, compiler: TextCompiler) -> tuple[Axis, ...]:
 
 
 def load_stores(manifest: Node, compiler: TextCompiler) -> tuple[Store, ...]:
-    """The stores of a manifest that is valid in shape, in its order. What is wrong with them is added to the compiler's findings."""
+    """Return the stores of a manifest that is valid in shape, in its order. Errors are added to the compiler's findings."""
     node = manifest.get("stores")
     return tuple(_load_store(name, store, compiler) for name, store in node.items()) if node is not None else ()
 
@@ -364,9 +371,11 @@ def _load_store(name: str, node: Node, compiler: TextCompiler) -> Store:
 
 
 class PlanLoader:
-    """Loads the plan of a choice. Equal choices give the same plan; a section no variation touches is the same object in all of them.
+    """Loads the plan of a choice, and caches plans and sections.
 
-    `plans` are those found so far."""
+    Equal choices share one plan. A section that no variation touches is the same object in all plans. `plans` contains the plans loaded so
+    far.
+    """
 
     def __init__(self, manifest: Node, compiler: TextCompiler, offered: OfferedFiles) -> None:
         self._manifest = manifest
@@ -383,7 +392,7 @@ class PlanLoader:
         self._pools: dict[Node, tuple[Pool, ...]] = {}
 
     def load_plan(self, choice: Choice) -> Plan:
-        """The compiled plan. Raises `PromptcError` with every finding of the merge and the compilation."""
+        """Return the compiled plan of a choice. Raises `PromptcError` with every finding of the merge and the compilation."""
         plan = self.plans.get(choice)
         if plan is not None:
             return plan
@@ -442,7 +451,7 @@ class PlanLoader:
         return found
 
     def _check_frozen(self, choice: Choice, sections: Sequence[Section], shared: Sequence[Step]) -> None:
-        """Nothing may stand before what stands already, or in its place."""
+        """Report what cannot work with `freeze`: nothing may be inserted before frozen items or replace them."""
         frozen = {section.id: section for section in sections if section.items is not None and section.items.freeze is not None}
         if not frozen:
             return
@@ -473,7 +482,7 @@ class PlanLoader:
         return self._sections[key]
 
     def _load_tools(self, node: Node, manifest: Node) -> Section:
-        """The section that the tools are. One of that id beside it would be addressed alike."""
+        """Return the section that the tools form. No other section may have its id."""
         if TOOLS in manifest.value["sections"].value:
             message = f"a section cannot be called `{TOOLS}` where the tools of the pack are items: they have that name"
             self._compiler.note("PC0246", message, manifest.value["sections"].key_span(TOOLS), "give the section another id")
@@ -506,7 +515,7 @@ class PlanLoader:
 
 
 def _check_tool_steps(steps: Sequence[Step], compiler: TextCompiler) -> None:
-    """A tool goes whole or takes a shorter form, one by one. No text stands in its place."""
+    """Report steps that cannot work on tools: a tool is removed whole or takes a shorter form, and no text replaces it."""
     for step in steps:
         if TOOLS in step.sections:
             key = step.rule if isinstance(step, Trim | Recap | Replace) else ""
@@ -519,7 +528,7 @@ def _check_tool_steps(steps: Sequence[Step], compiler: TextCompiler) -> None:
 
 
 def _check_freeze(section: Section, compiler: TextCompiler) -> None:
-    """What cannot stand beside `freeze`."""
+    """Report keys of a section's `items` that cannot be combined with `freeze`."""
     items, name = section.items, section.id
     assert items is not None
     if items.freeze is None:
@@ -539,7 +548,11 @@ def _check_freeze(section: Section, compiler: TextCompiler) -> None:
 
 
 def _check_pools(pools: tuple[Pool, ...], node: Node, sections: tuple[Section, ...], compiler: TextCompiler) -> None:
-    """A pool holds sections that there are and no other pool holds, none of which is a share, and its steps work on these alone."""
+    """Report errors of the pools.
+
+    A pool must name existing sections that no other pool names. None of them may have a share of the total as its budget unless it is
+    pinned. The steps of a pool work on its own sections only.
+    """
     by_id, holders = {section.id: section for section in sections}, dict[str, str]()
     for pool in pools:
         for named in node.value[pool.name].value["sections"].value:
@@ -565,7 +578,10 @@ def _check_pools(pools: tuple[Pool, ...], node: Node, sections: tuple[Section, .
 
 
 def load_strain(manifest: Node, compiler: TextCompiler) -> Strain | None:
-    """The strain of a pack, or None. Thresholds must rise from 0, and a tier is left at or under its threshold."""
+    """Return the strain of a pack, or None if it has none. Errors are added to the compiler's findings.
+
+    Thresholds must rise from 0, and a tier's `leave` must not exceed its `at`.
+    """
     node = manifest.get("strain")
     if node is None:
         return None
@@ -627,7 +643,10 @@ def _check_uses(tiers: tuple[Tier, ...], manifest: Node, compiler: TextCompiler)
 
 
 def _check_cases(tier: Node, manifest: Node, compiler: TextCompiler) -> None:
-    """The cases that a tier puts in force: of axes that there are, and of the same total, which is known before the tier is."""
+    """Report errors of the cases that a tier selects.
+
+    Their axes and cases must exist. No case of these axes may set the total budget, because the total must be known before the tier is.
+    """
     chosen, axes = tier.get("variants"), manifest.get("variants")
     known = dict(axes.items()) if axes is not None else {}
     for name, case in chosen.items() if chosen is not None else ():

@@ -1,7 +1,7 @@
-"""Sections out of a manifest (`load_section`): content, items, budget, and the steps by which they shrink (`load_steps`).
+"""Loads sections from a manifest (`load_section`): content, items, budget, and the steps that shrink them (`load_steps`).
 
-Manifests are valid in shape here. What is wrong beyond that, such as a store that is not declared, is added to the compiler's findings.
-`read_ratio`, `read_size` and `read_total` read numbers exactly, from their decimal text.
+Manifests must be valid in shape. Other errors, such as a store that is not declared, are added to the compiler's findings. `read_ratio`,
+`read_size` and `read_total` read numbers exactly, from their decimal text.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ _Fields = dict[str, Any]
 
 
 def load_section(name: str, node: Node, shared_fence: Fence | None, declared: Declared, compiler: TextCompiler) -> Section:
-    """The compiled section `name`; `shared_fence` is the output's, used where the section names none of its own."""
+    """Return the compiled section `name`. `shared_fence` is the output's fence, used if the section has no fence of its own."""
     if name in _LADDERS:
         message = f"a section cannot be called `{name}`: reports use that name for a list of steps"
         compiler.note("PC0246", message, node.span, "give it another id")
@@ -105,7 +105,7 @@ def load_section(name: str, node: Node, shared_fence: Fence | None, declared: De
 
 
 def load_tools(node: Node, files: tuple[Tool, ...], declared: Declared, compiler: TextCompiler) -> Section:
-    """The section that tools are where they are items: those of a source, or of `files`."""
+    """Return the section of tools that are items. The items are those of a source, or `files` if the manifest lists tool files."""
     listed = node.value["from"]
     is_listed = isinstance(listed.value, tuple)
     source = replace(listed, value="[]", raw="") if is_listed else listed
@@ -212,7 +212,7 @@ def _iter_items(items: Items) -> Iterator[Expression | Template]:
 
 
 def load_items(node: Node, declared: Declared, compiler: TextCompiler) -> Items:
-    """The compiled pipeline of items that have the shape of the schema. Segments and chunks are called by their own ids unless told."""
+    """Return the compiled pipeline of items, which must have the schema's shape. The default `id` of segments and chunks is their own."""
     group, limit_per, window = node.get("group"), node.get("limit_per"), node.get("window")
     source, id = load_source(node.value["from"], declared, compiler), node.get("id")
     has_ids = not isinstance(source, Expression)
@@ -240,14 +240,14 @@ def load_items(node: Node, declared: Declared, compiler: TextCompiler) -> Items:
 
 
 def load_fence(node: Node | None, compiler: TextCompiler) -> Fence | None:
-    """`{open, close}`, or None for `none`."""
+    """Return the fence `{open, close}`, or None for `none` or an absent key."""
     if node is None or not isinstance(node.value, dict):
         return None
     return Fence(compiler.inline(node.value["open"]), compiler.inline(node.value["close"]), node.span)
 
 
 def _load_item_fence(node: Node | None, compiler: TextCompiler) -> Fence | None:
-    """The fence of each item, which is known by the text it begins with: one that begins with a tag is a finding."""
+    """Return the fence of each item. A fence that begins with a tag is a finding, because any line of an item could pose as it."""
     fence = load_fence(node, compiler)
     if fence is not None and node is not None:
         for side in ("open", "close"):
@@ -288,7 +288,10 @@ def _load_message(node: Node | None, compiler: TextCompiler) -> MessageForm | No
 
 
 def _load_media(node: Node | None, span: Span, compiler: TextCompiler) -> MediaForm:
-    """What is said of media, or, where nothing is, that it stands at `span`; a model that the table does not have is a finding."""
+    """Return what a section says of its media; if it says nothing, the default form with the place `span`.
+
+    A model that the table does not have is a finding.
+    """
     table = replace(load_media_table(), own=compiler.load_rules())
     if node is None:
         return MediaForm(span, table)
@@ -310,7 +313,7 @@ def _load_media(node: Node | None, span: Span, compiler: TextCompiler) -> MediaF
 
 @cache
 def load_media_table() -> MediaTable:
-    """How models count what is no text, as it is shipped."""
+    """Return the shipped table of how models count pictures, documents and sounds."""
     import tomllib
 
     read = tomllib.loads(Path(__file__).with_name("media.toml").read_text(encoding="utf-8"))
@@ -380,7 +383,10 @@ def _load_trim_each(node: Node | None, compiler: TextCompiler) -> TrimEach | Non
 
 
 def _load_at(body: Node, default: Boundary, label: str, compiler: TextCompiler) -> tuple[Boundary, ...]:
-    """Where a trim cuts, in this order. What is finer than all of that follows, up to `finest`."""
+    """Return the boundaries at which a trim cuts, in this order; all finer boundaries follow, down to `finest`.
+
+    A boundary or a `finest` that can have no effect is a finding.
+    """
     at: tuple[Any, ...] = body.texts("at") or (default,)
     finest: Any = body.text("finest", "token")
     order = list_boundaries(at)
@@ -400,13 +406,13 @@ def _load_at(body: Node, default: Boundary, label: str, compiler: TextCompiler) 
 
 
 def _lies_inside(inner: Boundary, outer: Boundary) -> bool:
-    """Whether one of the one may end inside one of the other. A sentence may go over lines, and in Chinese end inside a word."""
+    """Return whether an `inner` unit may end inside an `outer` one. A sentence may span lines, and in Chinese may end inside a word."""
     return outer != "token" and ("sentence" in (inner, outer) or BOUNDARIES.index(inner) > BOUNDARIES.index(outer))
 
 
 @frozen
 class Declared:
-    """What holds for all sections of a manifest: the stores and indexes that its sources may name, and what is redacted everywhere."""
+    """What all sections of a manifest share: the stores and indexes that sources may name, and the rules of redaction."""
 
     stores: tuple[str, ...] = ()
     indexes: tuple[str, ...] = ()
@@ -414,7 +420,7 @@ class Declared:
 
 
 def list_declared(manifest: Node) -> Declared:
-    """The names a manifest declares, and what all its sections redact."""
+    """Return the stores and indexes that a manifest declares, and the rules by which all its sections redact."""
     stores, indexes = manifest.get("stores"), manifest.get("indexes")
     return Declared(
         tuple(stores.value) if stores is not None else (), tuple(indexes.value) if indexes is not None else (), read_rules(manifest)
@@ -422,7 +428,7 @@ def list_declared(manifest: Node) -> Declared:
 
 
 def read_rules(node: Node) -> tuple[Redaction, ...]:
-    """What the `redact` of a section or of a manifest says."""
+    """Return the rules in the `redact` of a section or of a manifest."""
     return tuple(
         Redaction(str(one.value).upper(), kind=str(one.value))
         if isinstance(one.value, str)
@@ -432,7 +438,7 @@ def read_rules(node: Node) -> tuple[Redaction, ...]:
 
 
 def load_source(node: Node, declared: Declared, compiler: TextCompiler) -> Expression | Segments | Retrieve:
-    """The compiled source, valid in shape. A store or index that is not declared is added to the compiler's findings."""
+    """Return the compiled source, which must be valid in shape. An undeclared store or index is added to the compiler's findings."""
     segments, retrieve = node.get("segments"), node.get("retrieve")
     if segments is not None:
         return _load_segments(segments, declared.stores, compiler)
@@ -440,7 +446,7 @@ def load_source(node: Node, declared: Declared, compiler: TextCompiler) -> Expre
 
 
 def load_field(node: Node, name: str, compiler: TextCompiler) -> Expression:
-    """`item.<name>` as if it stood at the place of the source `node`: what an author would expect of its rows."""
+    """Return `item.<name>` compiled as if written at the place of the source `node`: the default that an author would expect."""
     return compiler.expression(replace(node, value=f"item.{name}", raw="", keys={}))
 
 
@@ -461,7 +467,7 @@ def _load_segments(node: Node, stores: Sequence[str], compiler: TextCompiler) ->
 
 
 def _read_store(node: Node, stores: Sequence[str], compiler: TextCompiler) -> str:
-    """The store that is named, or the only one."""
+    """Return the name of the store that `node` names, or of the only store. A missing or unknown name is a finding."""
     named = node.get("store")
     if named is None and len(stores) != 1:
         wrong = f"the pack has {len(stores)} stores" if stores else "the pack declares no store"
@@ -505,22 +511,22 @@ def _load_boost(node: Node, compiler: TextCompiler) -> Boosting:
 
 
 def read_micro(node: Node) -> int:
-    """A score in millionths; what is finer is cut off."""
+    """Return a score in millionths. A finer fraction is cut off."""
     return int(read_ratio(node) * MICRO)
 
 
 def load_ladder(node: Node, section: str, compiler: TextCompiler) -> tuple[Step, ...]:
-    """A section's `overflow`."""
+    """Return the steps of a section's `overflow`."""
     return tuple(_load_step(step, section, f"{section}.overflow[{place}]", compiler) for place, step in enumerate(node.value))
 
 
 def load_steps(node: Node, label: str, compiler: TextCompiler) -> tuple[Step, ...]:
-    """Steps that name their section: `truncate`, or a tier's `do`."""
+    """Return steps that name their sections: those of `truncate`, of a pool's `overflow` or of a tier's `do`."""
     return tuple(_load_step(step, "", f"{label}[{place}]", compiler) for place, step in enumerate(node.value))
 
 
 def load_pools(manifest: Node, compiler: TextCompiler) -> tuple[Pool, ...]:
-    """The caps that sections share, in the manifest's order."""
+    """Return the pools, which are caps that sections share, in the manifest's order."""
     node = manifest.get("pools")
     return tuple(_load_pool(name, pool, compiler) for name, pool in node.items()) if node is not None else ()
 
@@ -622,12 +628,12 @@ def _ranking(body: Node, compiler: TextCompiler) -> _Fields:
 
 
 def read_ratio(node: Node) -> Ratio:
-    """A number from its decimal text, exactly."""
+    """Return the exact value of a number, from its decimal text."""
     return Ratio(node.value) if isinstance(node.value, int) else _make_ratio(Fraction(node.raw))
 
 
 def read_size(node: Node) -> Size:
-    """`n`, `{tokens: n}`, `{chars: n}` or `"15%"`."""
+    """Return the size that is written as `n`, `{tokens: n}`, `{chars: n}` or `"15%"`."""
     if isinstance(node.value, str):
         return Size(_make_ratio(Fraction(node.value.removesuffix("%").strip()) / 100), "share")
     if isinstance(node.value, dict):
@@ -637,7 +643,10 @@ def read_size(node: Node) -> Size:
 
 
 def _load_budget(name: str, node: Node, compiler: TextCompiler) -> Budget:
-    """A section's budget: a size, `{from, max, over}` or `{min, max, grow, over}`; `{tokens: n}` and `{chars: n}` may carry `over` too."""
+    """Return a section's budget: a size, `{from, max, over}` or `{min, max, grow, over}`.
+
+    `{tokens: n}` and `{chars: n}` may also have `over`.
+    """
     if not isinstance(node.value, dict):
         return Budget(node.span, cap=read_size(node))
     over = node.text("over", "error")
@@ -661,7 +670,7 @@ def _load_budget(name: str, node: Node, compiler: TextCompiler) -> Budget:
 
 
 def read_total(node: Node) -> TotalBudget:
-    """The whole's budget: a number, `{context, reserve}` or `{model, reserve}`."""
+    """Return the total budget: a number, `{context, reserve}` or `{model, reserve}`."""
     if isinstance(node.value, dict):
         return TotalBudget(node.number("context", 0), node.find_number("reserve"), node.span, node.text("model", ""))
     return TotalBudget(int(node.value), None, node.span)

@@ -1,4 +1,4 @@
-"""Segments in files: read (`load_segments`) and written (`render_markdown`, `render_yaml`)."""
+"""Reads segments from files (`load_segments`), and writes them (`render_markdown`, `render_yaml`)."""
 
 from __future__ import annotations
 
@@ -39,10 +39,11 @@ class _ReadSegments:
 
 
 def load_segments(path: Path) -> tuple[Segment, ...]:
-    """The segments in a file, or in all files below a folder that end in `.md`, `.yaml` or `.yml`, sorted by id.
+    """Return the segments in a file, or in all files below a folder that end in `.md`, `.yaml` or `.yml`, sorted by id.
 
-    Hidden folders and links to folders are passed over. Findings call files as `path` does. Raises `PromptcError` with all findings:
-    those of the YAML, of the shape, PC0170, PC0171, PC0173, PC0174, PC0175; `DiskError` (PC0724) for what cannot be read.
+    Hidden files and folders and links to folders are skipped. Findings name files by their path under `path`. Raises `PromptcError` with
+    all findings: those of the YAML and of the shape, and PC0170, PC0171, PC0173, PC0174 and PC0175. Raises `DiskError` (PC0724) for a file
+    or folder that cannot be read.
     """
     findings: list[Diagnostic] = []
     read: list[_ReadSegments] = []
@@ -65,7 +66,7 @@ def load_segments(path: Path) -> tuple[Segment, ...]:
 
 
 def _iter_files(path: Path) -> Iterator[tuple[Path, str]]:
-    """Each file, and its name from which an id is made: the path inside the folder, joined by `/`."""
+    """Yield each file, and the name from which an id is made: its path inside the folder, joined by `/`."""
     if not path.is_dir():
         if path.suffix not in ENDINGS:
             _read_bytes(path)
@@ -118,7 +119,7 @@ def _load_markdown(raw: bytes, file: Path, name: str) -> _ReadSegments | Diagnos
 
 
 def _load_segment(node: Node, content: Node | None, name: str, body: str = "") -> _ReadSegments | Diagnostic:
-    """The row it will be is judged as one that is read."""
+    """Return the segment, or a finding. The segment is validated like a row that is read from a store."""
     plain: dict[str, Any] = node.plain()
     plain["id"] = plain.get("id", name)
     keys = ("id", "scope", "ref_id", "content", "metadata", "active", "locale", "version", "priority")
@@ -176,7 +177,7 @@ def _explain(wrong: OSError | ValueError, file: Path | None = None) -> DiskError
 
 
 def render_markdown(segment: Segment) -> str:
-    """The segment as a Markdown file: front matter, then the content and one line end that is not part of it."""
+    """Return the segment as a Markdown file: front matter, then the content and one line end that is not part of it."""
     lines = list(_iter_keys(segment))
     if "\r" in segment.content or segment.content.startswith("\ufeff"):
         return "\n".join(["---", *lines, f"content: {_quote(segment.content)}", "---", ""])
@@ -185,16 +186,17 @@ def render_markdown(segment: Segment) -> str:
 
 
 def render_yaml(segments: Sequence[Segment]) -> str:
-    """The segments as one YAML file with a list."""
+    """Return the segments as one YAML file with a list."""
     if not segments:
         return "segments: []\n"
     return "".join(["segments:\n", *(_render_entry(one) for one in segments)])
 
 
 def name_file(segment: Segment) -> str:
-    """The path of the segment's Markdown file inside a folder: its id, where that can be a path on every system, else one made of it.
+    """Return the path of the segment's Markdown file inside a folder.
 
-    The same for the same id, and different for different ones, also where capitals are not told apart.
+    The path is the segment's id if that is a valid path on every system, or else a name derived from it. Equal ids have equal paths, and
+    different ids have different paths, even on file systems that ignore case.
     """
     parts = segment.id.split("/")
     if all(_is_name(part) for part in parts):
@@ -204,7 +206,7 @@ def name_file(segment: Segment) -> str:
 
 
 def _is_name(part: str) -> bool:
-    """Whether it is as it is on every system, and is no name that is made."""
+    """Return whether a part of an id is a valid file name on every system and cannot be mistaken for a derived name."""
     return _NAME.fullmatch(part) is not None and not _TAKEN.fullmatch(part)
 
 
@@ -214,7 +216,7 @@ def _render_entry(segment: Segment) -> str:
 
 
 def _iter_keys(segment: Segment) -> Iterator[str]:
-    """Every key but `content`; those that are as if not given are left out."""
+    """Yield the line of every key but `content`. Keys with their default value are left out."""
     yield f"id: {_render_text(segment.id)}"
     yield f"scope: {_render_text(segment.scope)}"
     for key in ("ref_id", "locale", "version"):
@@ -231,7 +233,7 @@ def _iter_keys(segment: Segment) -> Iterator[str]:
 
 
 def _render_content(content: str) -> str:
-    """A block where every line can stand in one, else a quoted text."""
+    """Return the content as a block if a block can represent it, or else as a quoted text."""
     lines = content.split("\n")
     is_block = len(lines) > 1 and lines[0].strip() and not lines[0][0].isspace() and not REFUSED.search(content)
     if not is_block:
@@ -255,7 +257,7 @@ def _render_text(text: str) -> str:
 
 
 def _resolve(text: str) -> Any:
-    """What a plain scalar of that text would be read as; None where it would be refused."""
+    """Return the value of the text as a plain scalar, or None if it would be refused."""
     try:
         return resolve_scalar(text)
     except ValueError:
@@ -263,6 +265,6 @@ def _resolve(text: str) -> Any:
 
 
 def _quote(text: str) -> str:
-    """In double quotes, whatever characters are in it."""
+    """Return the text in double quotes, with escapes for characters that YAML does not allow."""
     plain = json.dumps(text, ensure_ascii=False)
     return _ESCAPED.sub(lambda found: f"\\u{ord(found[0]):04x}", plain)

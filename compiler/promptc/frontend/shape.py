@@ -1,7 +1,7 @@
-"""What the faults of a manifest, of another file of ours, or of a state say to their author: one finding a mistake, at its place.
+"""Describes the faults of a manifest, of other pack files and of a state to their author: one finding for each mistake, at its place.
 
-The `check_…_shape` functions hold files against the schemas that are shipped; `describe_state` tells what is wrong with a state that its
-schema refuses. The faults themselves come from `schema.faults.iter_faults`; here they get words and places.
+The `check_…_shape` functions check files against the schemas that promptc ships. `describe_state` describes what is wrong with a state that
+its schema refuses. The faults come from `schema.faults.iter_faults`; this module adds words and places.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ from promptc.text.json import join_pointer
 
 _LOCATING = 20_000_000
 _MAX_SHOWN = 50
-"""Findings that are reported of one state."""
+"""The most findings that are reported for one state."""
 
 _MAX_COUNTED = 1000
 _LONGEST_POINTER = 200
 _FUEL_HELP = "look for alternatives inside alternatives that lead to the same `$ref`"
 
 _PLENTY = 10**9
-"""The shipped schema asks each value a bounded number of times, and manifests are small."""
+"""Fuel that never runs out: the shipped schemas apply a bounded number of times to each value, and manifests are small."""
 
 _MOVES = ("before", "after")
 _WORDS = SchemaWords("a mapping", "text")
@@ -63,7 +63,7 @@ _NAMED = {
     "cases": "case",
 }
 _SILENT = ("sections", "cases", "tiers")
-"""Keys that go without saying between what stands under them and what they stand in."""
+"""Keys that are left out of the name of a place, because what is under them and what contains them identify the place."""
 
 _STEPS = ("overflow", "truncate", "do")
 _RANGES = ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf")
@@ -109,8 +109,7 @@ _ALIASES = {
     **dict.fromkeys(("assertions", "checks"), ("asserts",)),
     **dict.fromkeys(("blocks", "parts", "chunks"), ("sections",)),
 }
-"""Keys of other tools, and what the language calls them: the first that is known where the key stands, else the first that is known above
-it or below it."""
+"""Keys of other tools and their counterparts here: the first that is known where the key is, or else the first known above or below it."""
 
 _KEYLESS = {
     **dict.fromkeys(
@@ -122,10 +121,10 @@ _KEYLESS = {
         ("temperature", "top_p", "stop", "seed"), "remove it: a pack makes the prompt, and your program sets this when it sends the request"
     ),
 }
-"""Keys of other tools that have no counterpart of one name."""
+"""Keys of other tools that have no counterpart with another name."""
 
 _MEANT = ("model",)
-"""Keys that stand elsewhere, and mean that there and not what is called nearly so here (`models`)."""
+"""Keys that are known elsewhere, and mean that place rather than a similar name known here (`models`)."""
 
 _SHORT_FORMS = {
     "window": "last",
@@ -139,47 +138,50 @@ _SHORT_FORMS = {
     "vectors": "encoder",
     "engine": "url_env",
 }
-"""Keys that take a mapping, and the key in it that is meant where a single value is given."""
+"""Keys that take a mapping, and the key inside it that an author means by a single value."""
 
 _STEP_NAMES = ("trim", "evict", "shorten", "lower", "recap", "replace", "drop", "fail")
 _AMOUNT = re.compile(r"(\d[\d_, ]*(?:\.\d+)?) ?(k?)(?: ?(?:tokens?|tok|t))?", re.IGNORECASE)
 _ALIKE = 0.8
 _MOST_KEYS = 24
-"""Known keys that are listed."""
+"""The most known keys that a help text lists."""
 
 
 def check_pack_shape(node: Node) -> list[Diagnostic]:
-    """Lists what is wrong with a manifest by `schemas/pack.schema.json`, each at its key or value; nothing when it is valid."""
+    """Return what is wrong with a manifest under `schemas/pack.schema.json`, each finding at its key or value; empty if it is valid."""
     verdicts = _load_schema("pack")
     return _check_shape(node, verdicts.root, verdicts)
 
 
 def check_effective_shape(manifest: Node) -> list[Diagnostic]:
-    """Checks a manifest after its base or variations were laid over it, with its sections by id: parts must have become whole."""
+    """Return what is wrong with a manifest after bases or variations were merged, when its parts must be complete.
+
+    The manifest must have its sections by id.
+    """
     verdicts = _load_schema("pack")
     return _check_shape(list_sections(manifest), verdicts.root["$defs"]["pack"], verdicts)
 
 
 def check_segments_shape(node: Node, definition: Literal["file", "front"]) -> list[Diagnostic]:
-    """Checks a file of segments, or the front matter of one, by `schemas/segments.schema.json`."""
+    """Return what is wrong with a file of segments, or with the front matter of one, under `schemas/segments.schema.json`."""
     verdicts = _load_schema("segments")
     return _check_shape(node, verdicts.root["$defs"][definition], verdicts, "the file" if definition == "file" else "the segment")
 
 
 def check_case_shape(node: Node, value: Any) -> list[Diagnostic]:
-    """Checks a `case.yaml`, whose plain value is `value`, by `schemas/case.schema.json`."""
+    """Return what is wrong with a `case.yaml` under `schemas/case.schema.json`. `value` is its plain value."""
     verdicts = _load_schema("case")
     return [] if verdicts.make_check(verdicts.root)(value, [_PLENTY]) else _check_shape(node, verdicts.root, verdicts, "the case")
 
 
 @cache
 def _load_schema(kind: str) -> Verdicts:
-    """Read once: it is shipped, and never changes while the compiler runs."""
+    """Return the verdicts of a shipped schema. Cached, because shipped files do not change while the compiler runs."""
     return Verdicts(json.loads(name_shipped("schemas", f"{kind}.schema.json").read_text(encoding="utf-8")))
 
 
 def list_sections(manifest: Node) -> Node:
-    """The manifest with its sections as a list, each with its `id`, none with `before` or `after`, and without `extends`."""
+    """Return the manifest with its sections as a list, each with its `id` and without `before` and `after`; `extends` is removed."""
     values = {key: node for key, node in manifest.items() if key != "extends"}
     sections = manifest.get("sections")
     if sections is not None and isinstance(sections.value, dict):
@@ -203,8 +205,9 @@ def _check_shape(node: Node, schema: Mapping[str, Any], verdicts: Verdicts, whol
 
 
 def _describe_pack_faults(node: Node, faults: Iterable[SchemaFault], whole: str) -> list[Diagnostic]:
-    """The findings, in the order of the file. A key that is missing because it is misspelt is one finding, not two. `whole` is what
-    `node` is called.
+    """Return the findings in the order of the file.
+
+    A key that is missing because it is misspelled is one finding, not two. `whole` is the name of `node` in messages.
     """
     causes = [cause for fault in faults for cause in list_causes(fault) if isinstance(cause.value, dict) or not list_rule_keys(cause)]
     meant = {(cause.path[:-1], _guess_key(cause)) for cause in causes if cause.keyword == "additionalProperties"}
@@ -213,7 +216,7 @@ def _describe_pack_faults(node: Node, faults: Iterable[SchemaFault], whole: str)
 
 
 def _guess_key(fault: SchemaFault, cutoff: float = 0.6) -> str:
-    """The known key that an unknown one is meant to be, or `""`: it is written nearly so, or so in another tool."""
+    """Return the known key that an unknown one probably means, by a similar spelling or as the name in another tool, or `""`."""
     known = fault.schema.get("properties", {}) if isinstance(fault.schema, dict) else {}
     key = str(fault.path[-1])
     if _is_form(fault):
@@ -224,7 +227,7 @@ def _guess_key(fault: SchemaFault, cutoff: float = 0.6) -> str:
 
 
 def _is_form(fault: SchemaFault) -> bool:
-    """Whether a key is to say that a form is a file, which is written without a key."""
+    """Return whether a key was written to mark a form as a file; such a form is written without a key."""
     title = fault.schema.get("title") if isinstance(fault.schema, dict) else ""
     return title == "an inline form {text}" and str(fault.path[-1]).lower() in ("template", *_FILES)
 
@@ -286,7 +289,10 @@ def _describe_extra(fault: SchemaFault, root: Node, whole: str) -> Diagnostic:
 
 
 def _add_block(help: str, key: Span, root: Node) -> str:
-    """The help of an unknown key, with another where it follows a text behind `|`: perhaps its line is a line of that text."""
+    """Return the help for an unknown key, extended if the key follows a block of text.
+
+    After a `|` or `>` block, the key's line may be a line of that text which is not indented enough.
+    """
     last = max(
         (node.span for node in _iter_texts(root) if node.span.file == key.file and node.span.line < key.line), key=_place, default=None
     )
@@ -301,7 +307,7 @@ def _place(span: Span) -> tuple[int, int]:
 
 
 def _iter_texts(node: Node) -> Iterator[Node]:
-    """The scalars of a value."""
+    """Yield the scalars of a value."""
     if isinstance(node.value, dict | tuple):
         for inner in node.value.values() if isinstance(node.value, dict) else node.value:
             yield from _iter_texts(inner)
@@ -310,8 +316,9 @@ def _iter_texts(node: Node) -> Iterator[Node]:
 
 
 def _mend_key(key: str, fault: SchemaFault, root: Node, whole: str) -> str:
-    """What to write in place of an unknown key, where that is known: a key written nearly so, one of another name, or the place of a key
-    that belongs elsewhere.
+    """Return what to write instead of an unknown key, or an empty text if nothing is likely.
+
+    The help is a key with a similar name, the counterpart of another tool's key, or the place of a key that belongs elsewhere.
     """
     around, near = fault.path[:-1], _guess_key(fault, _ALIKE)
     container = _find(root, around)
@@ -335,7 +342,7 @@ def _mend_key(key: str, fault: SchemaFault, root: Node, whole: str) -> str:
 
 
 def _show_order(root: Node) -> str:
-    """Where the manifest says what gives way first; else how it may."""
+    """Return where the manifest orders what gives way first, or else how it could."""
     stands, sections = root.get("truncate"), root.get("sections")
     if stands is not None:
         return f" (line {root.key_span('truncate').line})"
@@ -345,12 +352,12 @@ def _show_order(root: Node) -> str:
 
 
 def _show_entry(key: str, node: Node) -> str:
-    """`: write …`, with the value that was given where it is short."""
+    """Return `: write …`, with the given value if it is short."""
     return f": write `{key}: {_spell(node) or '…'}`"
 
 
 def _spell(node: Node) -> str:
-    """A short plain value as YAML reads it anywhere; empty for any other."""
+    """Return a short plain value in the form that YAML reads anywhere, or an empty text for any other value."""
     if isinstance(node.value, dict | tuple) or not node.raw or len(node.raw) > 40 or not node.raw.isprintable():
         return ""
     is_plain = not isinstance(node.value, str) or re.fullmatch(r"[\w./-](?:[\w .,/()-]*[\w./()-])?", node.raw)
@@ -358,7 +365,7 @@ def _spell(node: Node) -> str:
 
 
 def _locate_key(key: str, around: Path, root: Node) -> str:
-    """Where a key belongs that is known some levels up or down of `around`; empty where it is known on neither."""
+    """Return where a key belongs that is known some levels above or one level below `around`; empty if it is known at neither."""
     for stop in range(len(around) - 1, -1, -1):
         if isinstance(_find(root, around[:stop]).value, dict) and key in list_known(around[:stop]):
             beside = around[stop]
@@ -379,8 +386,9 @@ def _locate_key(key: str, around: Path, root: Node) -> str:
 
 
 def list_forms(path: Path, root: Literal["pack", "extension"] = "pack") -> list[dict[str, Any]]:
-    """The schemas of the value at a path of a manifest: each form that it may take, with what that refers to. `extension`: of one that
-    extends another.
+    """Return the schemas for the value at a path of a manifest: every form that it may take, with the targets of references.
+
+    With `extension` as `root`, the manifest is that of a pack that extends another.
     """
     verdicts = _load_schema("pack")
     schemas = list(_iter_forms(verdicts, verdicts.root["$defs"][root]))
@@ -391,12 +399,12 @@ def list_forms(path: Path, root: Literal["pack", "extension"] = "pack") -> list[
 
 
 def list_known(path: Path, root: Literal["pack", "extension"] = "pack") -> dict[str, Any]:
-    """The keys that the manifest's schema knows at a path, each with its schema."""
+    """Return the keys that the manifest's schema knows at a path, each with its schema."""
     return {key: value for schema in list_forms(path, root) for key, value in schema.get("properties", {}).items()}
 
 
 def _iter_forms(verdicts: Verdicts, schema: Any) -> Iterator[dict[str, Any]]:
-    """A schema and all it may refer to for the same value."""
+    """Yield a schema and all schemas that it may refer to for the same value."""
     if not isinstance(schema, dict):
         return
     yield schema
@@ -414,11 +422,11 @@ def _step_into(schema: dict[str, Any], step: str | int) -> Any:
 
 
 def _describe_rule(fault: SchemaFault, root: Node, whole: str) -> Diagnostic:
-    """Keys that exclude each other, or of which one is due."""
+    """Describe keys that exclude each other, or of which one is required."""
     node = _find(root, fault.path)
     present = [key for key in node.value if key in list_rule_keys(fault)]
     place = _name_place(fault.path, root) or whole
-    titled = fault.schema.get("title", "") if fault.path and isinstance(fault.schema, dict) else ""  # the whole has a heading
+    titled = fault.schema.get("title", "") if fault.path and isinstance(fault.schema, dict) else ""  # the root has a heading
     title = titled or f"one of {_join_and(list_rule_keys(fault))}"
     has = _join_and(present) if present else "none of them"
     return Diagnostic(
@@ -462,7 +470,7 @@ def _describe_value(fault: SchemaFault, root: Node, whole: str) -> Diagnostic:
     if fault.path == ("budget",) and re.fullmatch(r"[\d.]+ *%", str(node.value)[:40]):
         help = "write a number of tokens, such as `budget: 13000`: a section's budget may be a share of it, the total itself may not"
         return Diagnostic(code, message, node.span, help)
-    is_told = whole != _MANIFEST or code in ("PC0204", "PC0206")  # the message itself says which values there are
+    is_told = whole != _MANIFEST or code in ("PC0204", "PC0206")  # the message itself lists the values
     help = _mend(fault, node) or ("" if is_told else _show_example(fault.path))
     if fault.path[:1] == ("sections",) and fault.path[2:] == ("id",) and help:
         help += _name_stray(root)
@@ -470,7 +478,7 @@ def _describe_value(fault: SchemaFault, root: Node, whole: str) -> Diagnostic:
 
 
 def _name_stray(root: Node) -> str:
-    """What is to be renamed with an id: the one name in `truncate` that no section has."""
+    """Return the name in `truncate` that no section has, which must be renamed with an id; empty unless there is exactly one."""
     sections, truncate = root.get("sections"), root.get("truncate")
     if sections is None or truncate is None or not isinstance(sections.value, tuple) or not isinstance(truncate.value, tuple):
         return ""
@@ -482,7 +490,7 @@ def _name_stray(root: Node) -> str:
 
 
 def _show_example(path: Path) -> str:
-    """A right use of the key at a path, as the manifest's schema has it; empty where it has none, or none that is short."""
+    """Return a correct use of the key at a path, from the manifest's schema, or an empty text if the schema has no short example."""
     if not path or not isinstance(path[-1], str):
         return ""
     schema = list_known(path[:-1]).get(path[-1], {})
@@ -492,7 +500,7 @@ def _show_example(path: Path) -> str:
 
 
 def _write_flow(value: Any) -> str:
-    """A value as YAML has it on one line."""
+    """Return a value as one line of YAML."""
     if isinstance(value, dict):
         return "{" + ", ".join(f"{key}: {_write_flow(inner)}" for key, inner in value.items()) + "}"
     if isinstance(value, list):
@@ -536,7 +544,7 @@ def _mend(fault: SchemaFault, node: Node) -> str:
 
 
 def _mend_shape(fault: SchemaFault, node: Node) -> str:
-    """A single value where a mapping or a list is due, a mapping where a list is, a list where a text is."""
+    """Return the help for a value of the wrong shape: a single value for a mapping or list, a mapping for a list, or a list for a text."""
     key, value = str(fault.path[-1]), node.value
     is_plain = not isinstance(value, dict | tuple) and value is not None and len(node.raw) <= 40
     if key in _SHORT_FORMS and is_plain:
@@ -564,7 +572,7 @@ def _mend_shape(fault: SchemaFault, node: Node) -> str:
 
 
 def _mend_id(text: str, title: str) -> str:
-    """The nearest id: `Known-Facts` is `known_facts`."""
+    """Return the nearest valid id: `known_facts` for `Known-Facts`."""
     joint = {"an id": "_", "a pack": "-"}.get(title.partition(":")[0].partition("'")[0])
     if joint is None:
         return ""
@@ -573,7 +581,7 @@ def _mend_id(text: str, title: str) -> str:
 
 
 def _mend_amount(fault: SchemaFault, node: Node) -> str:
-    """A number with a unit, in quotes, or as a share, where a size or a number is due."""
+    """Return the help for a number with a unit, in quotes or written as a fraction, where a size or a number is required."""
     kinds = {inner.wanted for inner in _iter_inner(fault) if inner.keyword == "type" and isinstance(inner.wanted, str)}
     if isinstance(node.value, float) and 0 < node.value < 1 and any(_has_pattern(inner.schema) for inner in _iter_inner(fault)):
         return f"a share of the total is written with `%`: `{fault.path[-1]}: {round(node.value * 100)}%`"
@@ -594,7 +602,7 @@ def _has_pattern(schema: Any) -> bool:
 
 
 def _iter_inner(fault: SchemaFault) -> Iterator[SchemaFault]:
-    """A fault, and those of its alternatives."""
+    """Yield a fault and those of its alternatives, recursively."""
     yield fault
     for branch in fault.branches:
         for inner in branch:
@@ -610,7 +618,7 @@ def _find(root: Node, path: Path) -> Node:
 
 
 def _name_place(path: Path, root: Node) -> str:
-    """What a value is called, such as "`window` of `items` of section `recent`" or "step 2 of `overflow`"; nothing for the root."""
+    """Return the name of a value, such as "`window` of `items` of section `recent`" or "step 2 of `overflow`"; empty for the root."""
     parts: list[str] = []
     for stop in range(len(path), 0, -1):
         part, named = _name_step(path[:stop], root) if stop == len(path) or path[stop - 1] not in _SILENT else ("", False)
@@ -621,7 +629,7 @@ def _name_place(path: Path, root: Node) -> str:
 
 
 def _name_step(path: Path, root: Node) -> tuple[str, bool]:
-    """The name of a path's last step, and whether it needs nothing further to be found."""
+    """Return the name of a path's last step, and whether that name identifies the place without its parents."""
     step = path[-1]
     around = path[-2] if len(path) > 1 else ""
     if around == "sections":
@@ -636,7 +644,7 @@ def _name_step(path: Path, root: Node) -> tuple[str, bool]:
 
 
 def _read_name(node: Node, key: str, step: str | int) -> str:
-    """The name of an entry: its key, or what it calls itself; else its place."""
+    """Return the name of an entry: its key or its own name, or else its number."""
     if isinstance(step, str):
         return f"`{shorten(step)}`"
     named = node.get(key)
@@ -657,7 +665,7 @@ def _join_and(keys: Sequence[str]) -> str:
 
 
 def describe_state(schema: Any, document: JsonDocument, fuel: int) -> list[Diagnostic]:
-    """What is wrong with a state: at most _MAX_SHOWN findings, and one that says how many more there are; nothing when it is valid."""
+    """Return what is wrong with a state: at most _MAX_SHOWN findings and one that counts the rest; empty if the state is valid."""
     try:
         return _limit_findings(_iter_state_findings(schema, document, fuel))
     except (FuelError, RecursionError):
@@ -671,8 +679,9 @@ def _iter_state_findings(schema: Any, document: JsonDocument, fuel: int) -> Iter
 
 
 def locate_finding(schema: Any, document: JsonDocument, found: Diagnostic) -> tuple[str, str] | None:
-    """The JSON pointers of the value that a finding of `describe_state` is about and, in the schema, of the keyword that it fails; None
-    where it is no finding of a keyword.
+    """Return the JSON pointers of the value that a finding of `describe_state` is about and of the keyword in the schema that it fails.
+
+    Returns None if the finding is not about a keyword.
     """
     with suppress(FuelError, RecursionError):
         for fault in iter_faults(Verdicts(schema), schema, document.value, [_LOCATING]):
@@ -721,7 +730,7 @@ def _describe_in_state(fault: SchemaFault, document: JsonDocument) -> Iterator[D
 
 
 def _mend_lacking(fault: SchemaFault, document: JsonDocument, pointer: str) -> tuple[Span, str]:
-    """Where a key is lacking, and what to write: an unknown key of nearly the same name is meant to be it."""
+    """Return the place and the help for a missing key. An unknown key with a similar name is taken for the missing one."""
     properties = fault.schema.get("properties", {}) if isinstance(fault.schema, dict) else {}
     unknown = [key for key in fault.value if key not in properties] if isinstance(fault.value, Mapping) and properties else []
     near = _read_near(suggest(str(fault.wanted), unknown))
@@ -734,7 +743,7 @@ _SKETCHES = {"string": '"…"', "integer": "0", "number": "0", "boolean": "true"
 
 
 def _sketch_value(schema: Any) -> str:
-    """A value of the kind that a schema asks for, as JSON with dots."""
+    """Return a value of the kind that a schema requires, as JSON with dots."""
     kind = schema.get("type") if isinstance(schema, dict) else None
     if kind == "array":
         return f"[{_sketch_value(schema.get('items'))}]"

@@ -1,6 +1,6 @@
-"""The sources of a pack as they are outside: databases and indexes over files, opened when first asked.
+"""The sources of a pack outside its files: databases, and indexes over files, opened on first use.
 
-`OpenSources` opens each once, for any number of renders, and asks first what the cache keeps; `locate_store` tells where a store is.
+`OpenSources` opens each source once, for any number of renders, and consults the cache first. `locate_store` determines where a store is.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from promptc.sources.segments import Rows
 Wish = tuple[str, Sequence[str] | None]
 _Answer = TypeVar("_Answer")
 _MOST_STORES = 64
-"""Stores that stay open: a process may be given a URL of its own for every render."""
+"""The most stores that stay open: a process may receive another URL for every render."""
 
 _MOST_CORPORA = 32
-"""Indexes over files that stay in memory, each for one version: a state may name any."""
+"""The most indexes over files that stay in memory, one for each version: a state may name any version."""
 
 
 class _Held(Protocol):
-    """A store at one moment: `segment_store.HeldStore`."""
+    """A snapshot of a store: `segment_store.HeldStore`."""
 
     @property
     def is_told_by_its_file(self) -> bool: ...
@@ -43,7 +43,7 @@ class _Held(Protocol):
 
 @frozen
 class StorePlace:
-    """Where the segments of a store are, and where the store is named."""
+    """The address and table of a store's segments, and the place in the manifest that names the store."""
 
     address: Address
     table: str
@@ -51,39 +51,47 @@ class StorePlace:
 
 
 class OpenedStore:
-    """A store that is opened when it is read."""
+    """A store that is opened when it is first read."""
 
     def __init__(self, place: StorePlace) -> None:
         self._place = place
         self._store: Any = None
 
     def hold(self) -> AbstractContextManager[_Held]:
-        """The store at one moment, for as long as this holds. Raises as `SegmentStore.hold`."""
+        """Return a context manager for a snapshot of the store, valid until it exits. Raises as `SegmentStore.hold` does."""
         if self._store is None:
-            from promptc.sources.segment_store import SegmentStore  # late: what is kept needs no database
+            from promptc.sources.segment_store import SegmentStore  # late: cached answers need no database
 
             self._store = SegmentStore(self._place.address, self._place.table, self._place.span)
         held: AbstractContextManager[_Held] = self._store.hold()
         return held
 
     def find_kept(self, kept: KeptSources) -> KeptSegments | None:
-        """What is kept of it as it is now; None for a server, and for a file that cannot be told by its bytes."""
+        """Return the cached content of the store in its present state.
+
+        Returns None for a server, and for a file whose bytes do not determine its content.
+        """
         if self._place.address.kind != "sqlite":
             return None
         return kept.open_segments(os.path.realpath(self._place.address.target), self._place.table)
 
     def close(self) -> None:
-        """Gives connections back; another read opens them again."""
+        """Close the connections. Another read opens them again."""
         if self._store is not None:
             self._store.close()
 
 
 class OpenSources:
-    """One for a pack; several threads may use it. An index is read once, as the pack itself is; a store at every render."""
+    """The opened sources of one pack. Thread-safe without `kept`.
+
+    An index is read once, like the pack itself; a store is read at every render.
+    """
 
     def __init__(self, counter: str, environment: Mapping[str, str], kept: KeptSources | None = None) -> None:
-        """`counter` is the digest of the pack's counter, `environment` holds the variables that stores may name. With `kept`, what the
-        cache keeps is not read again; then it is for one thread at a time.
+        """Initialize without opening anything.
+
+        `counter` is the digest of the pack's counter, and `environment` has the variables that stores may name. With `kept`, cached content
+        is not read again, and only one thread may use the sources at a time.
         """
         self._counter = counter
         self._environment = dict(environment)
@@ -94,7 +102,7 @@ class OpenSources:
         self.retriever = Retriever(kept.load_encoder) if kept is not None else Retriever()
 
     def open_store(self, store: Store, url: str) -> OpenedStore:
-        """Gives the store that `locate_store` finds, which is opened once for each URL."""
+        """Return the store that `locate_store` finds. It is opened once for each URL."""
         with self._lock:
             key = (store.name, url)
             if key not in self._stores:
@@ -104,7 +112,7 @@ class OpenSources:
             return self._stores[key]
 
     def open_corpus(self, index: CorpusIndex, version: str | None) -> Sequence[IndexAtHand]:
-        """Gives what `corpus.open_corpus` gives, found once for each version, and read when it is asked."""
+        """Return the indexes of `corpus.open_corpus`, located once for each version. Each is read when it is first queried."""
         with self._lock:
             key = (index.name, version)
             if key not in self._indexes:
@@ -114,19 +122,20 @@ class OpenSources:
             return self._indexes[key]
 
     def choose(self, urls: Mapping[str, str], *, is_kept: bool = True) -> ChosenSources:
-        """Gives the sources with these URLs in place of the pack's, by the names of stores. Without `is_kept` stores are read, whatever of
-        them is kept.
+        """Return the sources of one render. `urls` replace the URLs of the pack, by the names of stores.
+
+        Without `is_kept`, stores are read even if the cache has their content.
         """
         if self.kept is not None:
             self.kept.tally.clear()
         return ChosenSources(self, urls, is_kept=is_kept)
 
     def describe_kept(self) -> dict[str, dict[str, int]] | None:
-        """How much of the last render was kept, by kind; None where nothing is kept."""
+        """Return by kind how much of the last render came from the cache, or None if there is no cache."""
         return self.kept.tally.describe() if self.kept is not None else None
 
     def ask(self, indexes: Sequence[IndexAtHand], request: ChunkQuery) -> Retrieved:
-        """Finds the best chunks of the indexes (`Retriever.ask`), which are not read where the answer is kept."""
+        """Return the best chunks of the indexes (`Retriever.ask`). The indexes are not read if the answer is cached."""
         kept = self.kept if all(one.is_decided for one in indexes) else None
         key = kept.digest_question([(one.fingerprint, one.encoder) for one in indexes], request) if kept is not None else None
         found = kept.find_answer(key) if kept is not None and key is not None else None
@@ -137,7 +146,7 @@ class OpenSources:
         return found
 
     def close(self) -> None:
-        """Gives connections back; another read opens them again. Keeps what is new."""
+        """Close the connections and store new content in the cache. Another read opens the connections again."""
         for store in self._stores.values():
             store.close()
         if self.kept is not None:
@@ -180,7 +189,7 @@ class OpenSources:
         return found[0]
 
     def _read_corpus(self, index: CorpusIndex, version: str | None, kept: KeptCorpus | None) -> Sequence[LoadedIndex]:
-        from promptc.frontend import corpus  # late: what is kept needs nothing of what reads documents
+        from promptc.frontend import corpus  # late: cached content does not need the code that reads documents
 
         return corpus.open_corpus(index, self._counter, version, self._environment, kept)
 
@@ -205,11 +214,11 @@ def _once(load: Callable[[], LoadedIndex]) -> Callable[[], LoadedIndex]:
 
 
 class MovedError(Exception):
-    """A store was changed between what was kept of it and what was read of it: the render is to be done again, with nothing kept."""
+    """A store changed between the caching of its content and a read. The render must be repeated without cached content."""
 
 
 class ChosenSources:
-    """The sources of one render, which sees each store at one moment; to be closed at its end."""
+    """The sources of one render. Each store is seen in one snapshot. Must be closed at the end of the render."""
 
     def __init__(self, opened: OpenSources, urls: Mapping[str, str], *, is_kept: bool) -> None:
         self._opened = opened
@@ -219,12 +228,12 @@ class ChosenSources:
         self._stack = ExitStack()
 
     def read_segments(self, store: Store, wanted: Sequence[Wish], locales: Sequence[str], version: str | None) -> Rows:
-        """Reads the segments for each wish (`SegmentStore.read`), of one moment for the whole render. Raises as `open_store` too."""
+        """Return the segments for each wish (`SegmentStore.read`), from one snapshot for the whole render. Raises as `open_store` too."""
         question = "rows", tuple((scope, tuple(refs) if refs is not None else None) for scope, refs in wanted), tuple(locales), version
         return self._hold(store).ask(question, lambda held: held.read(wanted, locales, version))
 
     def list_refs(self, store: Store, scope: str) -> tuple[str, ...] | None:
-        """Lists what the rows of a scope are about (`SegmentStore.list_refs`), of the same moment."""
+        """Return the refs of a scope's rows (`SegmentStore.list_refs`), from the same snapshot, or None."""
         return self._hold(store).ask(("refs", scope), lambda held: held.list_refs(scope))
 
     def _hold(self, store: Store) -> _StoreAtOneMoment:
@@ -235,18 +244,19 @@ class ChosenSources:
         return self._held[store.name]
 
     def close(self) -> None:
-        """Ends what was held of stores, and keeps what was read."""
+        """Release the snapshots of stores, and store what was read in the cache."""
         self._stack.close()
         for held in self._held.values():
             held.keep()
 
     def open_corpus(self, index: CorpusIndex, version: str | None) -> Sequence[IndexAtHand]:
-        """Gives the indexes of a corpus (`OpenSources.open_corpus`)."""
+        """Return the indexes of a corpus (`OpenSources.open_corpus`)."""
         return self._opened.open_corpus(index, version)
 
     def open_entries(self, index: StateIndex, entries: Sequence[IndexedItem], count: Callable[[str], int]) -> IndexAtHand:
-        """Gives the index of a list in the state (`Retriever.open_entries`), made when it is asked; what an item may call its version is
-        none of a corpus.
+        """Return the index of a list in the state (`Retriever.open_entries`), built when it is first queried.
+
+        A `version` in an item is not the version of a corpus, so the index has no versions.
         """
         fingerprint = digest_matching(digest_entries(index.name, entries), index.matching)
         opened = self._opened
@@ -257,12 +267,15 @@ class ChosenSources:
         return IndexAtHand(index.name, fingerprint, _name_encoder(index.matching), load, floor=index.matching.floor)
 
     def ask(self, indexes: Sequence[IndexAtHand], request: ChunkQuery) -> Retrieved:
-        """Finds the best chunks of the indexes (`OpenSources.ask`)."""
+        """Return the best chunks of the indexes (`OpenSources.ask`)."""
         return self._opened.ask(indexes, request)
 
 
 class _StoreAtOneMoment:
-    """A store for one render. It is opened for the first question whose answer is not kept, and has to be then what it was before."""
+    """One render's view of a store.
+
+    The store is opened at the first question whose answer is not cached. It must then be unchanged since the answers were cached.
+    """
 
     def __init__(self, store: OpenedStore, stack: ExitStack, kept: KeptSources | None) -> None:
         self._store = store
@@ -297,11 +310,11 @@ class _StoreAtOneMoment:
 
 
 def locate_store(store: Store, url: str, environment: Mapping[str, str], *, table: str | None = None) -> StorePlace:
-    """Where the store is: at `url`; where that is empty, at the URL in its variable of `environment`, else at that of the manifest.
+    """Return the place of a store: `url`, or else the URL in its variable of `environment`, or else that of the manifest.
 
-    A path of the manifest is relative to the pack, any other to the working folder; `table` takes the place of the manifest's. Raises
-    `PromptcError`: PC0167 for what is no URL, PC0150 and PC0152 for a manifest's path that leaves the pack; `DiskError` (PC0169) where
-    nothing says where the store is.
+    A path in the manifest is relative to the pack, any other path to the working folder. `table` overrides the manifest's table. Raises
+    `PromptcError` for an invalid URL (PC0167) or a manifest's path that leaves the pack (PC0150, PC0152), and `DiskError` (PC0169) if no
+    URL is given anywhere.
     """
     given = url or (environment.get(store.url_env, "") if store.url_env else "")
     if given:
@@ -317,7 +330,7 @@ def locate_store(store: Store, url: str, environment: Mapping[str, str], *, tabl
 
 
 def _check_path(store: Store, relative: str) -> None:
-    """A manifest may come from elsewhere: it names no database outside its pack."""
+    """Refuse a database outside the pack, because a manifest may come from elsewhere."""
     wrong = check_pack_path(relative)
     if wrong:
         help = "name a file inside the pack; `--store` and the variable may name any"
@@ -333,7 +346,7 @@ def _check_path(store: Store, relative: str) -> None:
 
 
 def check_urls(stores: Sequence[Store], urls: Mapping[str, str]) -> None:
-    """`UsageError` (PC0707) for URLs of stores that are not among these."""
+    """Raise `UsageError` (PC0707) if `urls` has names that are not among these stores."""
     known = [store.name for store in stores]
     unknown = [name for name in urls if name not in known]
     if unknown:
@@ -342,7 +355,7 @@ def check_urls(stores: Sequence[Store], urls: Mapping[str, str]) -> None:
 
 @frozen
 class Probed:
-    """What is wrong with sources, and for each index over files that can be read the median of its chunks' tokens."""
+    """The errors of sources, and the median token count of the chunks of each readable index over files."""
 
     found: tuple[Diagnostic, ...]
     medians: Mapping[str, int]
@@ -353,8 +366,11 @@ def _list_chunks(index: LoadedIndex) -> Sequence[Chunk]:
 
 
 def probe_sources(pack: PackModel, opened: OpenSources, urls: Mapping[str, str]) -> Probed:
-    """Opens every store and every index over files, in all its versions. Raises `UsageError` as `check_urls` does."""
-    from statistics import median_high  # late: a render needs none
+    """Return the errors found by opening every store and every index over files, in all its versions.
+
+    Raises `UsageError` as `check_urls` does.
+    """
+    from statistics import median_high  # late: renders do not need it
 
     check_urls(pack.stores, urls)
     found: list[Diagnostic] = []

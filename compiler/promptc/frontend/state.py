@@ -1,6 +1,6 @@
-"""States and their schema: `load_state` reads, checks and fills one; `load_state_schema` reads what it must be; `set_values` changes one.
+"""States and their schemas: `load_state` reads, checks and fills a state, `set_values` changes one, `load_state_schema` compiles a schema.
 
-A `StateSchema` is code made of a JSON Schema, so that a valid state needs neither the schema nor anything that could explain it.
+A `StateSchema` contains code compiled from a JSON Schema, so a valid state needs neither the schema nor the modules that explain faults.
 """
 
 from __future__ import annotations
@@ -16,21 +16,24 @@ from promptc.model.state import LazyDigest, State
 from promptc.text.json import MISSING, extend_pointer, join_pointer, read_at, split_pointer
 
 MAX_FILLED = 5_000_000
-"""Keys that the defaults of a schema may add to one state."""
+"""The most keys that the defaults of a schema may add to one state."""
 
 _SPARE_FUEL = 10_000
 _MAX_FUEL = 20_000_000
 _DEFAULT_FUEL = 10_000
-"""Steps by which a default must be known to be wrong."""
+"""The most steps of the check that looks for invalid defaults."""
 
 Change = tuple[str, str]
-"""A JSON pointer (RFC 6901; `-` behind the last element of a list) and the JSON text of the value to put there."""
+"""A JSON pointer (RFC 6901; `-` is the place after the last element of a list) and the JSON text of the value to put there."""
 
 _QUOTES = "the value is JSON: a text stands in double quotes, such as '\"calm\"'"
 
 
 def load_state(given: bytes | Source | Mapping[str, Any], schema: StateSchema | None, name: str, changes: Sequence[Change] = ()) -> State:
-    """The state with `changes` made, ready to render. Raises `PromptcError` with every finding of the reading, or of the validation."""
+    """Return the state with `changes` made, ready to render.
+
+    Raises `PromptcError` with every finding of the parsing or of the validation.
+    """
     value, _ = read_state(given, schema, name, changes)
     return _fill(value, schema, name)
 
@@ -38,7 +41,7 @@ def load_state(given: bytes | Source | Mapping[str, Any], schema: StateSchema | 
 def read_state(
     given: bytes | Source | Mapping[str, Any], schema: StateSchema | None, name: str, changes: Sequence[Change] = ()
 ) -> tuple[dict[str, Any], int]:
-    """The state as it was given, valid, and how many characters its text has. Raises what `load_state` raises."""
+    """Return the valid state without defaults, and the length of its text in characters. Raises what `load_state` raises."""
     plain = copy_plain(given) if isinstance(given, Mapping) and not changes else None
     if plain is not None and (schema is None or schema.is_valid(plain.value, plain.size)):
         return plain.value, plain.size
@@ -50,7 +53,7 @@ def read_state(
 
 
 def load_document(document: JsonDocument, schema: StateSchema | None) -> State:
-    """The state of a JSON text that was read. Raises `PromptcError` with every finding of the validation."""
+    """Return the state of a JSON text that was parsed. Raises `PromptcError` with every finding of the validation."""
     return _fill(_check(document, schema), schema, document.source.name)
 
 
@@ -72,7 +75,7 @@ def _fill(value: dict[str, Any], schema: StateSchema | None, name: str) -> State
 
 
 def dump_state(given: Mapping[str, Any]) -> bytes:
-    """The JSON text of plain data. Raises `PromptcError` (PC0391) for what is none."""
+    """Return plain data as JSON text. Raises `PromptcError` (PC0391) for data that is not plain."""
     import json
 
     try:
@@ -84,10 +87,10 @@ def dump_state(given: Mapping[str, Any]) -> bytes:
 
 
 def load_state_schema(raw: bytes, name: str, span: Span) -> StateSchema:
-    """The JSON Schema (2020-12) of a pack's states; `name` is the file, `span` where the pack names it.
+    """Return the compiled JSON Schema (2020-12) of a pack's states. `name` is the file, and `span` is where the pack names it.
 
-    Only references inside the file are followed (PC0312). Raises a PromptcError with every finding; unknown keywords and
-    defaults that are invalid are among the schema's `warnings`.
+    Only references inside the file are followed (PC0312). Raises a PromptcError with every finding if one is an error. Unknown keywords and
+    invalid defaults are among the schema's `warnings`.
     """
     from promptc.frontend.schema.check import Verdicts, compile_schema
     from promptc.frontend.schema.lint import lint_schema
@@ -116,7 +119,7 @@ def _iter_wrong_defaults(document: JsonDocument, verdicts: Any) -> Iterator[Diag
 
 
 def _is_wrong_default(schema: Any, verdicts: Any) -> bool:
-    """Whether a schema's default is surely invalid: what takes too many steps to tell is not."""
+    """Return whether a schema's default is known to be invalid. A default that takes too many steps to check counts as valid."""
     try:
         return not verdicts.make_check(schema)(schema["default"], [_DEFAULT_FUEL])
     except (FuelError, RecursionError):
@@ -125,9 +128,10 @@ def _is_wrong_default(schema: Any, verdicts: Any) -> bool:
 
 @frozen(eq=False)
 class StateSchema:
-    """A schema without errors. `warnings` are what is doubtful in it, `code` is what `compile_schema` made of it: it holds for one
-    version of Python, and is run when a state is first checked. May be pickled; the schema is asked of invalid states only, or where
-    there is no code.
+    """A schema without errors, in compiled form. It may be pickled.
+
+    `warnings` are findings about doubtful parts of the schema. `code` is the output of `compile_schema`; it is valid for one version of
+    Python only, and is run when the first state is checked. `schema` is needed only to explain invalid states, or if there is no code.
     """
 
     schema: Any
@@ -136,7 +140,10 @@ class StateSchema:
     _ready: list[Functions] = field(default_factory=list, repr=False)
 
     def is_valid(self, value: Any, size: int) -> bool:
-        """Whether a state whose text has so many characters is surely valid: of a rare few it takes too many steps to tell."""
+        """Return whether a state is known to be valid. `size` is the length of its text in characters.
+
+        False may also mean that the check took too many steps, which is rare; `check` then decides.
+        """
         try:
             valid, _, _ = self._load_functions()
             return valid(value, [count_fuel(size)])
@@ -144,7 +151,7 @@ class StateSchema:
             return False
 
     def check(self, document: JsonDocument) -> list[Diagnostic]:
-        """What is wrong with a state, each with its place: the first ones, and then one that says how many more there are."""
+        """Return what is wrong with a state, each finding with its place: the first ones, and one that counts the rest."""
         size = len(document.source.text)
         if self.is_valid(document.value, size):
             return []
@@ -153,10 +160,10 @@ class StateSchema:
         return describe_state(self.schema, document, count_fuel(size))
 
     def fill(self, value: Any) -> Any:
-        """The value with everything that its schema declares and it leaves out: the default, else none.
+        """Return the value with everything that its schema declares and it lacks: the default, or else None.
 
-        Mappings stay in code-point order of their keys; parts that need nothing stay the same objects. Raises `PromptcError` (PC0315)
-        where that adds more than MAX_FILLED keys.
+        Mappings stay in code-point order of their keys, and parts that need nothing stay the same objects. Raises `PromptcError` (PC0315)
+        if more than MAX_FILLED keys would be added.
         """
         _, fill, _ = self._load_functions()
         try:
@@ -169,7 +176,7 @@ class StateSchema:
             ) from None
 
     def list_shared(self) -> list[Any]:
-        """The mappings and lists that may be filled in at several places of a state."""
+        """Return the mappings and lists that may be filled in at several places of a state."""
         _, _, shared = self._load_functions()
         return shared
 
@@ -188,17 +195,18 @@ class StateSchema:
 
 
 def count_fuel(size: int) -> int:
-    """The references that may be followed to check a value whose text has so many characters.
+    """Return how many references may be followed to check a value whose text has `size` characters.
 
-    As many references as there are characters, for a value takes at least one: schemas that need more ask again and again."""
+    The number grows with the characters, because a value has at least one. A schema that needs more is checking the same values repeatedly.
+    """
     return min(_SPARE_FUEL + size, _MAX_FUEL)
 
 
 def set_values(document: JsonDocument, changes: Sequence[Change]) -> JsonDocument:
-    """The document with every change made, in order; mappings on the way that are not there are made.
+    """Return the document with every change made, in order. Missing mappings on the way are created.
 
-    What was set is found at its own text (`--set /pointer:1:1`), all else where it stood. `UsageError` for a text that is not JSON, and
-    for a pointer that leads nowhere (PC0722).
+    The place of a value that was set is in its own text (`--set /pointer:1:1`); all other places are unchanged. Raises `UsageError` for a
+    text that is not JSON, and for a pointer that leads nowhere (PC0722).
     """
     texts = _load_all(changes)
     value, places = document.value, []
@@ -211,7 +219,7 @@ def set_values(document: JsonDocument, changes: Sequence[Change]) -> JsonDocumen
 
 
 def _load_all(changes: Sequence[Change]) -> list[JsonDocument]:
-    """The JSON texts, with the findings of all of them when one is none."""
+    """Return the parsed JSON texts. Raises `UsageError` with the findings of all texts that are not JSON."""
     texts: list[JsonDocument] = []
     findings: list[Diagnostic] = []
     for pointer, text in changes:
@@ -231,7 +239,10 @@ def _split(pointer: str, document: JsonDocument) -> Sequence[str]:
 
 
 def _put(value: Any, way: Sequence[str], depth: int, new: Any, document: JsonDocument) -> Any:
-    """`value` with `new` at the end of the way: what lies on it is copied, all else shared. Keys stay in code-point order."""
+    """Return `value` with `new` at the end of the path `way`.
+
+    Containers along the path are copied, and all else is shared. Keys stay in code-point order.
+    """
     if depth == len(way):
         return new
     part = way[depth]
@@ -259,7 +270,7 @@ def _read_place(value: list[Any], way: Sequence[str], depth: int, document: Json
 
 
 def _settle(pointer: str, value: Any) -> str:
-    """The pointer with every `-` as the number of the element that was appended there."""
+    """Return the pointer with every `-` replaced by the index of the element that was appended there."""
     settled = ""
     for step in split_pointer(pointer):
         if isinstance(value, list):
@@ -276,8 +287,9 @@ def _refuse(pointer: str, why: str, span: Span, help: str) -> UsageError:
 
 
 class _ChangedPlaces(JsonPlaces):
-    """The places of a document and of the values set in it; the newest value at or above a pointer counts. What was made on the way to a
-    value stands where that value does.
+    """The places of a document and of the values set in it; the last value set at or above a pointer counts.
+
+    A mapping that was created on the way to a value has the place of that value.
     """
 
     def __init__(self, document: JsonDocument, changes: tuple[tuple[str, JsonDocument], ...]) -> None:
@@ -285,12 +297,12 @@ class _ChangedPlaces(JsonPlaces):
         self._changes = changes
 
     def value_span(self, pointer: str) -> Span:
-        """The place of the value at a pointer, or of the nearest value around it that exists."""
+        """Return the place of the value at a pointer, or of the nearest existing value that encloses it."""
         document, inner = self._choose(pointer)
         return document.span(inner)
 
     def key_span(self, pointer: str) -> Span:
-        """The place of the pointer's last key; of the value where it has none."""
+        """Return the place of the pointer's last key, or of the value if it has no key."""
         document, inner = self._choose(pointer)
         return document.key_span(inner)
 

@@ -1,6 +1,6 @@
-"""The files a manifest names, each read once (`PackFiles`), and the texts in it and them, each compiled once (`TextCompiler`).
+"""Reads the files that a manifest names, each once (`PackFiles`), and compiles their texts and its own, each once (`TextCompiler`).
 
-What was made of them can be shared by several loads of a pack (`Made`).
+Several loads of a pack can share what was made of its files (`Made`).
 """
 
 from __future__ import annotations
@@ -39,15 +39,15 @@ Text = TypeVar("Text", Expression, Template)
 Result = TypeVar("Result")
 
 _MOST_MADE = 4096
-"""What one `Made` remembers at most."""
+"""The most results that one `Made` remembers."""
 
 
 class TextCompiler:
-    """Compiles what a manifest names and collects what is wrong in `findings`.
+    """Compiles what a manifest names, and collects errors in `findings`.
 
-    A Node is compiled once, a file once; `files` reads them. What
-    cannot be compiled stands as a constant, and the findings are raised before anything renders. `definitions` are what all of them
-    may name, `named` those that some of them do. `load_rules` gives the user's rules for media.
+    Each Node and each file is compiled once; `files` reads them. A text that cannot be compiled is replaced by a constant, and the findings
+    are raised before anything renders. `definitions` are those that all texts may name, and `named` are the names of those that some text
+    uses. `load_rules` returns the user's rules for media.
     """
 
     def __init__(self, files: PackFiles, limits: Limits, load_rules: Callable[[], tuple[MediaRule, ...]]) -> None:
@@ -64,21 +64,21 @@ class TextCompiler:
         self._files: dict[tuple[str, str], Template] = {}
 
     def note(self, code: str, message: str, span: Span, help: str = "") -> None:
-        """Adds a finding."""
+        """Add a finding."""
         self.findings.append(Diagnostic(code, message, span, help))
 
     def expression(self, node: Node) -> Expression:
-        """The expression a scalar holds; `true`, `false`, `null` and numbers stand for themselves."""
+        """Return the expression in a scalar. `true`, `false`, `null` and numbers are constants."""
         if node not in self._expressions:
             self._expressions[node] = self._compile_expression(node)
         return self._expressions[node]
 
     def find_expression(self, node: Node | None) -> Expression | None:
-        """The expression of a key that may be absent."""
+        """Return the expression of a key, or None if the key is absent."""
         return self.expression(node) if node is not None else None
 
     def inline(self, node: Node) -> Template:
-        """The inline template a string holds."""
+        """Return the inline template in a string."""
         if node not in self._inline:
             try:
                 self._inline[node] = self._compile(load_template, str(node.value), self.make_place(node))
@@ -88,11 +88,11 @@ class TextCompiler:
         return self._inline[node]
 
     def find_inline(self, node: Node | None) -> Template | None:
-        """The inline template of a key that may be absent."""
+        """Return the inline template of a key, or None if the key is absent."""
         return self.inline(node) if node is not None else None
 
     def file(self, node: Node) -> Template:
-        """The template file a string names; a file not ending in `.j2` stands as it is."""
+        """Return the template file that a string names. A file whose name does not end in `.j2` is used verbatim."""
         key = (node.folder, str(node.value))
         if key not in self._files:
             try:
@@ -105,7 +105,7 @@ class TextCompiler:
         return self._files[key]
 
     def asserts(self, node: Node | None) -> tuple[Assert, ...]:
-        """The assertions `{that, else, level}` of a list that may be absent."""
+        """Return the assertions `{that, else, level}` of a list, or nothing if the list is absent."""
         return tuple(map(self._assert, node.value)) if node is not None else ()
 
     def _assert(self, node: Node) -> Assert:
@@ -118,8 +118,10 @@ class TextCompiler:
         )
 
     def list_marked(self, node: Node, names: Sequence[str]) -> tuple[tuple[str, Expression], ...]:
-        """Of those `names` that an expression itself may give as a literal, the same expression with that literal in capitals. Where both
-        give it, each in its way, it is the author's own word and no value of the state.
+        """Return the `names` that an expression has as literal results, each with the same expression in which that literal is in capitals.
+
+        If the original expression returns the name and the changed one returns it in capitals, the value is the author's literal and does
+        not come from the state.
         """
         text = str(node.value).replace("\r\n", "\n").replace("\r", "\n")
         if not any(name in text for name in names):
@@ -127,7 +129,7 @@ class TextCompiler:
         try:
             literals = list_literals(text, self.make_place(node), limits=self._limits)
         except PromptcError:
-            return ()  # which is told of the expression itself
+            return ()  # compiling the expression itself reports the error
         marked: dict[str, Expression] = {}
         for name in dict.fromkeys(value for _, value in literals if value in names):
             changed = text
@@ -137,11 +139,11 @@ class TextCompiler:
         return tuple(marked.items())
 
     def text_or_file(self, node: Node) -> Template:
-        """A file name, or `{text: ...}`."""
+        """Return the template of a file name, or of `{text: ...}`."""
         return self.inline(node.value["text"]) if isinstance(node.value, dict) else self.file(node)
 
     def make_place(self, node: Node) -> Place:
-        """Where a scalar stands, and what it may name."""
+        """Return the place of a scalar, with the definitions that it may name."""
         file = str(Path(node.folder, node.span.file.rpartition("/")[2]))
         if file not in self._lines:
             self._lines[file] = self._read.source_text(file).split("\n")
@@ -158,7 +160,7 @@ class TextCompiler:
             return constant_expression(None, place)
 
     def _compile(self, load: Callable[..., Text], text: str, place: Place, load_file: Callable[[str], str] | None = None) -> Text:
-        """The compiled text, which another load of the pack may have made: of the same text at the same place, with the same files."""
+        """Return the compiled text. It is reused from another load of the pack if the text, its place and its files are the same."""
         key = (load, text, place, place.source, place.definitions, list_sources(place.definitions), self._limits)
         code: Text | None = self._read.made.find(key)
         if code is None or not _has_same_files(code, load_file):
@@ -168,12 +170,15 @@ class TextCompiler:
         return self._note_named(code)
 
     def _note_named(self, code: Text) -> Text:
-        """Remembers what a text names, and refuses it where all that such texts become is too much."""
+        """Record the definitions that a text names.
+
+        Raises `PromptcError` (PC0403) if the definitions become too much where all texts of the pack use them.
+        """
         files = [file for file in code.program.files if file.sites] if isinstance(code.program, Program) else []
         self.named.update(site.definition.name for file in files for site in file.sites)
         before, self._parts = self._parts, self._parts - sum(file.weight for file in files)
         if self._parts < 0 <= before:
-            self.definitions = tuple(map(void, self.definitions))  # nothing more is written out
+            self.definitions = tuple(map(void, self.definitions))  # stops further expansion
             message = f"with this text, the definitions of the pack become more than {MOST_PARTS} parts where they stand"
             span = code.span if isinstance(code, Expression) else code.place.span
             raise fail("PC0403", message, span, help="make them shorter, or give values by `let`")
@@ -191,7 +196,7 @@ class TextCompiler:
 
 
 def _has_same_files(code: Expression | Template, load_file: Callable[[str], str] | None) -> bool:
-    """Whether the files that a template brings in are what they were. They are read in the order in which compiling reads them."""
+    """Return whether the files that a template includes are unchanged. They are read in the order in which compiling reads them."""
     try:
         return load_file is None or not isinstance(code, Template) or all(load_file(name) == text for name, text in code.files.items())
     except PromptcError:
@@ -199,9 +204,9 @@ def _has_same_files(code: Expression | Template, load_file: Callable[[str], str]
 
 
 class Made:
-    """What was made of the files of a pack, for all loads of it: with other values in its manifest, or after one of its files changed.
+    """A cache of what was made of a pack's files, shared by loads with other values in the manifest or after a file has changed.
 
-    All of it is a function of its key alone, so what is found is what would be made. Several threads may use one.
+    Each entry depends on its key alone, so a cached result equals a new one. Thread-safe.
     """
 
     def __init__(self) -> None:
@@ -209,14 +214,15 @@ class Made:
         self._older: Mapping[Hashable, Any] = {}
 
     def renew(self) -> Made:
-        """For one more load: what that uses of this one goes over to it, and the rest can be forgotten with this one."""
+        """Return a cache for one more load. Entries of this cache that the load uses move over; the rest can be dropped with this cache."""
         other = Made()
         other._older = self._made
         return other
 
     def make(self, make: Callable[..., Result], *given: Hashable, behind: Hashable = ()) -> Result:
-        """`make(*given)`, which depends on nothing else; `behind` is what of it two that are equal may differ in. What it raises is not
-        remembered.
+        """Return `make(*given)` from the cache, or call it and cache the result. An exception is not cached.
+
+        The result must depend on nothing else. `behind` distinguishes arguments that compare equal and yet differ.
         """
         found: Result | None = self.find((make, given, behind))
         if found is None:
@@ -225,14 +231,14 @@ class Made:
         return found
 
     def find(self, key: Hashable) -> Any:
-        """What was made under a key, or None."""
+        """Return what was made under a key, or None."""
         made = self._made.get(key)
         if made is None and (made := self._older.get(key)) is not None:
             self._made[key] = made
         return made
 
     def note(self, key: Hashable, made: object) -> None:
-        """Remembers it. Where there is no room, the older half goes."""
+        """Store what was made. If the cache is full, the older half is dropped."""
         self._made[key] = made
         if len(self._made) > _MOST_MADE:
             for oldest in tuple(self._made)[: _MOST_MADE // 2]:
@@ -240,15 +246,15 @@ class Made:
 
 
 def list_sources(definitions: Sequence[Definition]) -> tuple[str, ...]:
-    """The texts that definitions stand in, which equal ones may differ in."""
+    """Return the sources of definitions. Definitions that compare equal may differ in these."""
     return tuple([one.place.source for one in definitions])
 
 
 class PackFiles:
-    """Reads the files of one pack, and remembers each. `made` is what was made of them, by this load or another."""
+    """Reads the files of one pack, each once. `made` caches what was made of them by this load or another."""
 
     def __init__(self, made: Made | None = None, held: Held = MappingProxyType({})) -> None:
-        """What is `held` stands before what is on the disk."""
+        """Initialize without reading anything. Contents in `held` replace those on the disk."""
         self.made = made or Made()
         self.held = held
         self._read: dict[tuple[str, str], bytes] = {}
@@ -258,40 +264,46 @@ class PackFiles:
 
     @property
     def inputs(self) -> Inputs:
-        """Every file that was read, once, in the order of reading."""
+        """Every file that was read, each once, in the order of reading."""
         return Inputs(tuple(Input(*place, content) for place, content in self._inputs.items()), tuple(self._unlinked))
 
     def branch(self) -> PackFiles:
-        """Those of another load of the pack, whose manifest was read: no file is read twice, and each knows what it needed itself."""
+        """Return the files for another load of the pack, whose manifest has been read.
+
+        No file is read twice, but each branch records only the inputs that it needed itself.
+        """
         other = PackFiles(self.made, self.held)
-        other._read, other._unlinked = self._read, self._unlinked  # only manifests are noted in this one
+        other._read, other._unlinked = self._read, self._unlinked  # only the reading of manifests changes `_unlinked`
         other._plain, other._inputs = dict(self._plain), dict(self._inputs)
         return other
 
     def read_manifest(self, file: Path) -> bytes:
-        """The bytes of a manifest. Raises as `files.read_file`: a link is none, also where the user passed its path."""
+        """Return the bytes of a manifest. Raises what `files.read_file` raises; a symbolic link is refused even if the user named it."""
         held = find_held(self.held, file, MAX_BYTES)
         content = held if held is not None else read_file(file, MAX_BYTES)
         self._inputs["", str(file)] = self._plain[str(file)] = content
         return content
 
     def note_unlinked(self, path: Path) -> None:
-        """Remembers that a path to a manifest is no link."""
+        """Record a path on the way to a manifest that is not a symbolic link."""
         self._unlinked[str(path)] = None
 
     def read_raw(self, folder: str, name: str, span: Span) -> bytes:
-        """Reads a file of the pack, and remembers it. Errors as `read_pack_file`."""
+        """Return the bytes of a file of the pack, and record it as an input. Raises what `read_pack_file` raises."""
         content = self._read_once(folder, name, span)
         self._inputs[folder, name] = self._plain[str(Path(folder, name))] = content
         return content
 
     def read_named(self, node: Node) -> tuple[bytes, str]:
-        """The bytes of the file that a scalar names, and the name that findings give it. Errors as `read_pack_file`."""
+        """Return the bytes of the file that a scalar names, and its name in findings. Raises what `read_pack_file` raises."""
         name = str(node.value)
         return self.read_raw(node.folder, name, node.span), show_path(node.span, name)
 
     def read_text(self, folder: str, name: str, span: Span) -> str:
-        """The text of a pack's file, as `decode_text` gives it; errors are those of `read_pack_file`, and PC0101 in the file itself."""
+        """Return the text of a pack's file, decoded by `decode_text`.
+
+        Raises what `read_pack_file` raises, and PC0101 with a place in the file itself.
+        """
         content = self._read_once(folder, name, span)
         text = decode_text(content, show_path(span, name))
         self._inputs[folder, name], self._plain[str(Path(folder, name))] = content, text.encode()
@@ -303,13 +315,14 @@ class PackFiles:
         return self._read[folder, name]
 
     def source_text(self, file: str) -> str:
-        """The text of a file that was read, with line ends as `\\n`; empty where it was not."""
+        r"""Return the text of a file that was read, with line ends as `\n`; empty if it was not read."""
         text = self._plain.get(file, b"").decode("utf-8", "replace")
         return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
 
     def render_digest(self, folder: str, tries: Sequence[str] = ()) -> str:
-        """sha256 over (path relative to `folder`, digest) of every file, in the order of the paths, line ends normalised; and over what is
-        tried of the manifest.
+        """Return the sha256 over the path relative to `folder` and the digest of every file, and over the tries.
+
+        Line ends are normalized, and the lines that are hashed are sorted.
         """
         lines = [f"--try {one}\n" for one in tries]
         for file, content in self._plain.items():

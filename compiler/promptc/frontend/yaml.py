@@ -1,6 +1,6 @@
-"""YAML → Nodes (`load_yaml`): the only module that reads YAML, and the only one that imports PyYAML.
+"""Parses YAML to Nodes (`load_yaml`). The only module that reads YAML, and the only one that imports PyYAML.
 
-Nodes are built from the parser's events, so that every bound is met before anything is expanded. `resolve_scalar` reads a plain scalar.
+Nodes are built from the parser's events, so every limit applies before aliases are expanded. `resolve_scalar` reads a plain scalar.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ MAX_ANCHORS = 200
 _EXCERPT = 400
 _MOST = 20
 REFUSED = re.compile("[^\t\n\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
-"""Characters that no YAML of ours may hold as they are."""
+"""Characters that must not appear unescaped in the YAML that promptc reads."""
 
 _LINE_ENDS = {"\x85": "NEL", "\u2028": "LINE SEPARATOR", "\u2029": "PARAGRAPH SEPARATOR"}
 
@@ -55,11 +55,13 @@ _BITS = 63
 
 
 def load_yaml(data: bytes, name: str, folder: str) -> Node:
-    """The one document in `data` as Nodes whose paths are relative to `folder`; `name` is the file as its author knows it.
+    """Return the only document in `data` as Nodes whose paths are relative to `folder`. `name` is the file as its author knows it.
 
-    YAML 1.2 core values (`resolve_scalar`), keys are text and differ, no tags, directives or merge keys; an alias is the Node of its
-    anchor. At most MAX_BYTES, MAX_DEPTH levels, MAX_NODES values with every alias counted as what it stands for, and MAX_ANCHORS
-    anchors and aliases. Otherwise a PromptcError with every finding up to the place where reading cannot go on.
+    Scalars have the values of the YAML 1.2 core schema (`resolve_scalar`). Keys must be distinct texts. Tags, directives and merge keys are
+    refused. An alias is the same Node as its anchor. The limits are MAX_BYTES, MAX_DEPTH levels, MAX_NODES values, where an alias counts as
+    all the values that it repeats, and MAX_ANCHORS anchors and aliases together.
+
+    Raises a PromptcError with every finding up to the place where parsing cannot continue.
     """
     if len(data) > MAX_BYTES:
         raise fail("PC0102", f"the file has {len(data)} bytes, and promptc reads at most {MAX_BYTES}", Span(name, 1, 1), help=_MOVE_OUT)
@@ -74,7 +76,7 @@ def load_yaml(data: bytes, name: str, folder: str) -> Node:
 
 
 class _Open:
-    """A mapping or list that is being read."""
+    """A mapping or list that is being parsed."""
 
     def __init__(self, span: Span, anchor: str | None, flow: bool, mapping: bool) -> None:
         self.span = span
@@ -91,11 +93,11 @@ class _Open:
 
 
 class _StopError(Exception):
-    """Reading cannot go on; what is wrong has been noted."""
+    """Parsing cannot continue. The reason is already among the findings."""
 
 
 class _YamlReader:
-    """Builds Nodes from parse events, so that every bound is met before anything is expanded."""
+    """Builds Nodes from parse events, and applies every limit before aliases are expanded."""
 
     def __init__(self, name: str, folder: str, lines: list[str]) -> None:
         self.found: list[Diagnostic] = []
@@ -111,7 +113,7 @@ class _YamlReader:
         self._last: Any = None
 
     def read(self, text: str) -> None:
-        """Sets `root`, or notes what is wrong."""
+        """Set `root`, or record findings."""
         with suppress(_StopError):
             self._read(text)
 
@@ -128,7 +130,7 @@ class _YamlReader:
                 self._note("PC0110", found.message, self._span(found.line, found.column), found.help)
 
     def _check_characters(self, text: str) -> None:
-        """Notes what no manifest may hold: control characters, and what YAML takes for a line end and editors do not."""
+        """Record characters that no manifest may contain: control characters, and line ends of YAML that editors do not recognize."""
         start = line = 0
         for wrong in REFUSED.finditer(text):
             line += text.count("\n", start, wrong.start())
@@ -153,7 +155,7 @@ class _YamlReader:
             raise _StopError
 
     def _pass_over(self, event: Any) -> None:
-        """Of a document's end, and of the stream's."""
+        """Ignore the start or end of the stream, or the end of a document."""
 
     def _take_scalar(self, event: Any) -> None:
         self._last = event
@@ -218,7 +220,7 @@ class _YamlReader:
         self._add(node, nodes, height)
 
     def _add(self, node: Node, nodes: int, height: int, *, flow: bool = False) -> None:
-        """Puts a finished value where it belongs: into the innermost open collection, as a key or as a value."""
+        """Add a finished value to the innermost open collection, as a key or as a value."""
         self._nodes += 1
         if not self._open:
             self.root = node
@@ -285,7 +287,7 @@ class _YamlReader:
         return self._span(mark.line, mark.column)
 
     def _span(self, line: int, column: int) -> Span:
-        """From a line and column counted from 0."""
+        """Return the span of a line and column counted from 0."""
         if line >= len(self._lines):
             line, column = len(self._lines) - 1, len(self._lines[-1])
         return Span(self._name, line + 1, column + 1, self._lines[line])
@@ -297,7 +299,7 @@ class _YamlReader:
 
 
 def iter_events(text: str) -> Iterator[Any]:
-    """The parser's events, as far as it can read. Then raises what `syntax_error` gives."""
+    """Return an iterator over the parser's events. It raises the exception of `syntax_error` where the text is not YAML."""
     import yaml
 
     loader = getattr(yaml, "CSafeLoader", None)
@@ -311,7 +313,7 @@ def iter_events(text: str) -> Iterator[Any]:
 
 
 def syntax_error() -> type[Exception]:
-    """What is raised of a text that is no YAML."""
+    """Return the class of the exception that is raised for invalid YAML."""
     import yaml
 
     return yaml.YAMLError
@@ -340,9 +342,9 @@ def _mend_key(node: Node, braces: bool) -> str:
 
 
 def resolve_scalar(raw: str) -> str | int | float | bool | None:
-    """The value of a plain scalar. `012` is 12, `1e3` is the integer 1000, `12:30`, `yes` and dates are text.
+    """Return the value of a plain scalar. `012` is 12, `1e3` is the integer 1000; `12:30`, `yes` and dates are text.
 
-    A whole number beyond 64 bits, a float beyond the double range, `.inf` and `.nan` are a ValueError that says so.
+    Raises a ValueError with a message for a whole number beyond 64 bits, a float beyond the range of doubles, `.inf` and `.nan`.
     """
     if raw in _WORDS:
         return _WORDS[raw]
@@ -379,7 +381,7 @@ def _shorten(raw: str) -> str:
 
 @frozen
 class SyntaxFinding:
-    """Line and column are counted from 0."""
+    """An explanation of a syntax error. The line and column are counted from 0."""
 
     message: str
     line: int
@@ -388,9 +390,9 @@ class SyntaxFinding:
 
 
 def explain_syntax(wrong: Any, lines: list[str], last: Any = None) -> SyntaxFinding:
-    """What the author of a file that YAML cannot read probably did, where, and what to write instead.
+    """Explain what the author of invalid YAML probably did, where, and what to write instead.
 
-    `wrong` is the parser's error, `lines` are the file's, `last` is the event of the last text that was read.
+    `wrong` is the parser's error, `lines` are those of the file, and `last` is the event of the last text that was parsed.
     """
     problem = getattr(wrong, "problem", None) or str(wrong).split("\n")[0]
     mark = getattr(wrong, "problem_mark", None)
@@ -403,7 +405,7 @@ def explain_syntax(wrong: Any, lines: list[str], last: Any = None) -> SyntaxFind
 
 
 _KEY = re.compile(r"""((?:- +)*)("[^"]*"|'[^']*'|[^\s#"'{}\[\],&*!|>%@`-][^:#]*?|-[^\s:#][^:#]*?) *:(?= |$)""")
-"""The start of a line `- key: value`: the dashes, and the key."""
+"""The start of a line `- key: value`: the dashes and the key."""
 
 _BLOCK = re.compile(r"(?:^|[:-] +)[|>][-+0-9]{0,2} *(?:#.*)?$")
 _GLUED = re.compile(r"(?:- +)*([A-Za-z_][\w.-]*):(?=\S)(.*)$")
@@ -444,7 +446,7 @@ class _SyntaxFault:
         return SyntaxFinding("this line is indented with a tab, and YAML takes only spaces there", self.line, before.index("\t"), help)
 
     def _read_block(self) -> SyntaxFinding | None:
-        """A line that leaves the text behind `|` or `>` by its indent."""
+        """Explain a line whose indent ends a block of text after `|` or `>` too early."""
         found = None
         at = 0
         stop = (
@@ -464,14 +466,14 @@ class _SyntaxFault:
         return found
 
     def _end_block(self, head: int) -> int:
-        """The first line that is no longer of the text that begins under line `head`."""
+        """Return the first line after the block of text that begins under line `head`."""
         last = len(self.lines)
         body = self._find_text(head + 1) or last
         least = max(_indent(self.lines[body]) if body < last else 0, _column(self.lines[head]) + 1)
         return next((at for at in range(body, last) if self.lines[at].strip() and _indent(self.lines[at]) < least), last)
 
     def _judge_block(self, head: int, end: int, stop: int) -> SyntaxFinding | None:
-        """Whether line `end` was meant to belong to the text, and what to say then."""
+        """Explain line `end` if it was meant to belong to the block of text, or return None."""
         own, here = _column(self.lines[head]), _indent(self.lines[end])
         body = self._find_text(head + 1) or end
         least = max(_indent(self.lines[body]), own + 1)
@@ -502,7 +504,7 @@ class _SyntaxFault:
         return None
 
     def _describe_template(self, line: int, brace: int) -> SyntaxFinding:
-        """The value that a template makes wrong begins behind the first colon of its line; it may have more of them."""
+        """Explain a template without quotes. The value begins after the first colon of its line and may contain more colons."""
         message = "this template has no quotes, and YAML reads its brace as the start of a mapping"
         key = re.match(r"\s*(?:- +)?(\w+): +", self.lines[line])
         text = self.lines[line][key.end() :].rstrip() if key else ""
@@ -513,7 +515,7 @@ class _SyntaxFault:
         return SyntaxFinding(message, line, key.end(), f'quote the text: `{key[1]}: "{text}"`')
 
     def _read_quote(self) -> SyntaxFinding | None:
-        """A text in quotes, or a list in brackets, that ends too late, too early or not at all."""
+        """Explain a quoted text, or a list in brackets, that ends too late, too early or never."""
         line, column = self.start
         if "unexpected end of stream" in self.problem:
             quote = self.lines[line][column : column + 1]
@@ -524,7 +526,7 @@ class _SyntaxFault:
         return None
 
     def _read_rest(self) -> SyntaxFinding | None:
-        """Something follows the quote or bracket that ends a value."""
+        """Explain what follows the quote or bracket that ends a value."""
         closing = self.lines[self.line][: self.column].rstrip()[-1]
         opened = getattr(self.last, "start_mark", None) if closing in "'\"" else None
         if opened is not None and opened.line < self.line:
@@ -542,7 +544,7 @@ class _SyntaxFault:
         return next((read(self) for part, read in _PROBLEMS.items() if part in self.problem), None)
 
     def _read_colon(self) -> SyntaxFinding | None:
-        """`mapping values are not allowed`: a colon in a text, or a key under something that is no mapping."""
+        """Explain `mapping values are not allowed`: a colon in a text, or a key under something that is not a mapping."""
         text = self.lines[self.line]
         key = _KEY.match(text.strip())
         begin = _indent(text) + (key.end() + 1 if key else 0)
@@ -558,7 +560,7 @@ class _SyntaxFault:
         return self._read_above(above, _column(text), key[2] if key else text.strip())
 
     def _read_above(self, above: int, here: int, name: str) -> SyntaxFinding | None:
-        """A key that stands deeper than line `above`, which has no place for it."""
+        """Explain a key that is deeper than line `above`, which cannot contain it."""
         text = self.lines[above].strip()
         found = self._read_no_key(above)
         if found is not None:
@@ -575,7 +577,7 @@ class _SyntaxFault:
         return SyntaxFinding(message, self.line, min(here, len(self.lines[self.line])), help)
 
     def _read_no_key(self, line: int) -> SyntaxFinding | None:
-        """A line that was meant as `key: value` or `- entry`, and is none."""
+        """Explain a line that was meant as `key: value` or `- entry` but is neither."""
         text, indent = self.lines[line].strip(), _indent(self.lines[line])
         glued = _GLUED.match(text)
         if text.startswith("-") and text[1:2] not in ("", " ", "-"):
@@ -595,11 +597,11 @@ class _SyntaxFault:
         return SyntaxFinding(message, line, indent, help)
 
     def _read_simple_key(self) -> SyntaxFinding | None:
-        """`could not find expected ':'`: what was begun is no key."""
+        """Explain `could not find expected ':'`: what was begun is not a key."""
         return self._read_no_key(self.start[0])
 
     def _read_indent(self) -> SyntaxFinding | None:
-        """A line whose indent is that of nothing above it, or a bracket too many."""
+        """Explain a line whose indent matches nothing above it, or an extra bracket."""
         text, here = self.lines[self.line], _indent(self.lines[self.line])
         sign = text[self.column : self.column + 1]
         if sign in ("}", "]", ",") and self.column > here:
@@ -616,7 +618,7 @@ class _SyntaxFault:
         return SyntaxFinding(message, self.line, here, help if entry else f"{help}; a new entry of a list begins with `- `")
 
     def _read_second(self) -> SyntaxFinding | None:
-        """A line further left than the first key, or behind a file that is no mapping of keys."""
+        """Explain a line further left than the first key, or after a value that is not a mapping."""
         first, here = self._find_text(0) or 0, _indent(self.lines[self.line])
         if _indent(self.lines[first]) > here:
             message = f"this line begins further left than {_name_line(self.lines[first])}, the first key (line {first + 1})"
@@ -625,7 +627,7 @@ class _SyntaxFault:
         return SyntaxFinding(message, self.line, here, "write a file of keys with their values, such as `promptc: 1` and `name: my-pack`")
 
     def _list_places(self, near: list[int], entry: bool, here: int) -> dict[int, tuple[str, int]]:
-        """The nearest indents that would do, at most one on each side of `here`, with what has them."""
+        """Return the nearest valid indents, at most one on each side of `here`, each with the name and number of a line that has it."""
         places = {
             _indent(self.lines[at]) if entry else _column(self.lines[at]): (
                 "the entry" if entry else _name_line(self.lines[at]),
@@ -639,7 +641,7 @@ class _SyntaxFault:
         return {column: places[column] for column in (kept[:1] if entry else kept)} or places
 
     def _list_levels(self) -> list[int]:
-        """The lines above that are still open, the nearest first: each stands less deep than those below it."""
+        """Return the lines above that are still open, the nearest first. Each is less indented than those below it."""
         found: list[int] = []
         deepest = 10**6
         for at in range(self.line - 1, -1, -1):
@@ -652,7 +654,7 @@ class _SyntaxFault:
         return found
 
     def _read_bracket(self) -> SyntaxFinding | None:
-        """A list or mapping in brackets that is not closed, or a sign in it that has no place."""
+        """Explain a list or mapping in brackets that is not closed, or a character that is not allowed in it."""
         line, column = self.start
         opening = self.lines[line][column : column + 1]
         closing = "}" if opening == "{" else "]"
@@ -682,7 +684,7 @@ class _SyntaxFault:
         return SyntaxFinding(f"YAML cannot read this value inside `{opening}{closing}`", line, self.column, help)
 
     def _read_sign(self) -> SyntaxFinding | None:
-        """A text that begins with a sign which means something else to YAML."""
+        """Explain a text that begins with a character which has another meaning in YAML."""
         text = self.lines[self.line]
         key = _KEY.match(text.strip())
         begin = _indent(text) + key.end() + 1 if key else self.column
@@ -698,7 +700,7 @@ class _SyntaxFault:
         return SyntaxFinding(found.message, found.line, found.column, f"{found.help}; or begin a list in the next line")
 
     def _read_block_head(self) -> SyntaxFinding | None:
-        """Text in the line of `|` or `>`."""
+        """Explain text on the line of a `|` or `>`."""
         text = self.lines[self.line]
         key = _KEY.match(text.strip())
         sign = text[self.start[1] : self.start[1] + 1] if self.start[0] == self.line else "|"
@@ -719,7 +721,7 @@ class _SyntaxFault:
         return SyntaxFinding(message, self.line, self.column, "write the backslash twice, `\\\\`, or put the text into single quotes")
 
     def _quote_rest(self, key: str, begin: int) -> str:
-        """How the value that begins at a column is written as one text in quotes."""
+        """Return the value that begins at a column, written as one quoted text."""
         value = self.lines[self.line][begin:].strip()
         if len(value) > 1 and value[0] == value[-1] and value[0] in "'\"" and not _JOINED.match(value[value.find(value[0], 1) + 1 :]):
             value = value[1:-1]
@@ -731,12 +733,12 @@ class _SyntaxFault:
         return f"`{name}'{value}'`" if "'" not in value else "in single quotes, where `''` stands for one quote"
 
     def _find_above(self, line: int) -> int | None:
-        """The last line before that has something other than a comment."""
+        """Return the last line before `line` that is neither blank nor a comment, or None."""
         above = (at for at in range(line - 1, -1, -1) if self.lines[at].strip() and not self.lines[at].strip().startswith("#"))
         return next(above, None)
 
     def _is_end(self) -> bool:
-        """Whether nothing follows: what is wrong is then what was begun before."""
+        """Return whether nothing follows, so that the error is in something begun earlier."""
         here = self.lines[self.line][self.column :]
         return not here.strip() and not any(line.strip() for line in self.lines[self.line + 1 :])
 
@@ -765,7 +767,7 @@ def _indent(text: str, signs: str = " ") -> int:
 
 
 def _column(text: str) -> int:
-    """Where the key of a line begins, behind the dashes of its entry."""
+    """Return the column where the key of a line begins, after the dashes of its entry."""
     key = _KEY.match(text.strip())
     return _indent(text) + (len(key[1]) if key else 0)
 
@@ -776,7 +778,7 @@ def _name_line(text: str) -> str:
 
 
 def _ends_open(text: str) -> bool:
-    """Whether what follows such a line, deeper, belongs to it: `key:`, `- `, or a text of several lines."""
+    """Return whether deeper lines after this one belong to it, as after `key:`, `- ` or the head of a block of text."""
     return text.endswith(":") or text == "-" or _BLOCK.search(text) is not None or bool(re.match(r"- +[^:]*:", text))
 
 

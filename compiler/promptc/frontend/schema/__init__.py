@@ -1,7 +1,8 @@
-"""JSON Schema 2020-12 as the compiler reads it: what a schema may say, whether a value fits it, what is wrong with one that does not.
+"""JSON Schema 2020-12: checks schemas, checks and fills values, explains faults, and fits schemas to providers.
 
-`lint` reads a schema before it judges, `check` writes Python from it that checks values and fills in defaults, `runtime` is what that
-code calls, `faults` tells what is wrong with a value, and `fit` says the schema of an answer in a provider's words.
+`lint` checks a schema before it is used. `check` compiles a schema to Python functions that check values and fill in defaults, and
+`runtime` contains what these functions call. `faults` explains what is wrong with a value. `fit` rewrites the schema of an answer for a
+provider.
 
 Public: `check`, `faults`, `fit`, `lint`, `runtime`.
 """

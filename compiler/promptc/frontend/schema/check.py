@@ -1,12 +1,11 @@
-"""A schema as Python: the text of functions that say whether a value is valid, and of others that fill in what it leaves out.
+"""Compiles a schema to Python functions: some check whether a value is valid, others fill in what the value leaves out.
 
-`compile_schema` makes both ahead, as code that can be kept; `make_functions` makes them as they are needed; `Verdicts` are the checks of
-all schemas in a schema, and of single keywords, for who looks for what is wrong.
+`compile_schema` compiles both ahead of time, to code that can be cached. `make_functions` compiles each function when it is first needed.
+`Verdicts` provides the checks of all subschemas, and of single keywords, for code that explains why a value is invalid.
 
-Plain tests become expressions. What stands in a schema is written into its function as far as Python's limits allow; what a reference
-names is a function of its own, which takes one from the fuel. A check agrees with the official test suite of 2020-12, where that asks for
-nothing outside the file; patterns are ECMA-262's, `multipleOf` is exact in decimals, and dates and times are checked where `format` names
-them.
+Simple tests become expressions. Subschemas are inlined as far as Python's limits allow; the target of a reference becomes a function of its
+own, which consumes one unit of fuel. The checks agree with the official test suite of 2020-12, except for tests that need anything outside
+the file. Patterns are those of ECMA-262, `multipleOf` is exact in decimals, and dates and times are checked if `format` names them.
 """
 
 from __future__ import annotations
@@ -22,10 +21,10 @@ from promptc.frontend.schema.lint import REFERENCES, References, Schema
 from promptc.frontend.schema.runtime import Check, Functions, run_code, spell
 
 _MOST_SCHEMAS = 2000
-"""Schemas in a schema that are compiled ahead, 0.1 ms each; of larger ones, functions are made as states need them."""
+"""The most subschemas of a schema that is compiled ahead, at 0.1 ms each. For a larger schema, functions are compiled when needed."""
 
 _BATCH = 50
-"""Functions that are compiled at once: all at once would take a lot of memory, each alone more time."""
+"""Functions compiled at once: all at once would take a lot of memory, each alone more time."""
 
 OF_MAPPINGS = frozenset(
     "required minProperties maxProperties propertyNames dependentRequired properties patternProperties additionalProperties "
@@ -34,26 +33,26 @@ OF_MAPPINGS = frozenset(
 OF_LISTS = frozenset("minItems maxItems uniqueItems prefixItems items contains minContains maxContains unevaluatedItems".split())
 _JOINT = ("allOf", "anyOf", "oneOf", "not", "if")
 _DEEPEST = 12
-"""Blocks in blocks of one function, and tests in tests: Python allows 20 loops and 200 brackets."""
+"""The deepest nesting of blocks and of tests in one function: Python allows 20 loops and 200 brackets."""
 
 _LONGEST_INLINE = 160
-"""Characters of a test that stands in place of a reference."""
+"""The most characters of a test that is inlined in place of a reference."""
 
 _EVALUATED = ("evaluatedProperties", "evaluatedItems")
 _UNEVALUATED = {"unevaluatedProperties": "dict", "unevaluatedItems": "list"}
 _BESIDE = {"contains": ("minContains", "maxContains")}
-"""Keywords that mean nothing without others: these."""
+"""Keywords that mean nothing without other keywords, and those others."""
 
 _FEW = 32
-"""Keys and places that are asked for one by one; more are looked up, so that a small value costs little under a large schema."""
+"""The most keys or elements that are tested one by one. If a schema has more, they are looked up, so small values stay cheap to check."""
 
 _WRITING = RLock()
-"""Who writes functions holds it: a writer is asked by several threads, and each function is written once."""
+"""Held while functions are written: several threads may use a writer, and each function must be written once."""
 
 _PAY = ["f[0] -= 1", "if f[0] < 0: raise FuelError"]
 Lines = list[str]
 Constant = Callable[[str], str]
-"""Keeps a value, written in Python, for the functions to find, and gives its name."""
+"""Stores a value, given as Python source, for use by the functions, and returns its name."""
 
 _TYPES = {
     "array": "{}.__class__ is list",
@@ -67,13 +66,14 @@ _TYPES = {
 _BOUNDS = (("minimum", ">="), ("maximum", "<="), ("exclusiveMinimum", ">"), ("exclusiveMaximum", "<"))
 _FEW_PLAIN = 16
 _FORMATS = ("date-time", "date", "time")
-"""Those of `text/moment.py`, which is read when a text is first asked about."""
+"""The formats of `text/moment.py`, which is imported when the first text is tested."""
 
 
 def compile_schema(verdicts: Verdicts) -> tuple[bytes, Functions]:
-    """The functions, and code of this version of Python that `run_code` makes the same ones of; none where the schema is too large.
+    """Return marshalled code for `run_code`, and the functions that it makes.
 
-    Raises an EndlessDefaultError where a default never ends.
+    The code is valid for this version of Python only; it is empty if the schema is too large. Raises an EndlessDefaultError if a default
+    contains itself.
     """
     if verdicts.size > _MOST_SCHEMAS:
         return b"", make_functions(verdicts)
@@ -84,7 +84,7 @@ def compile_schema(verdicts: Verdicts) -> tuple[bytes, Functions]:
 
 
 def make_functions(verdicts: Verdicts) -> Functions:
-    """The check of a schema, and what fills values in: made as they are needed."""
+    """Return the functions of a schema, each of which is compiled when it is first called."""
     writer = FillWriter(verdicts.root, verdicts.references)
     space: dict[str, Any] = dict(vars(runtime))
     for name in writer.names:
@@ -94,7 +94,7 @@ def make_functions(verdicts: Verdicts) -> Functions:
 
 
 def _iter_checks(verdicts: Verdicts) -> Iterator[str]:
-    """The check of the root, `valid`, and the functions that it calls."""
+    """Yield the source of the root's check, `valid`, and of the functions that it calls."""
     waiting: list[tuple[str, Schema, str]] = []
     writer = CheckWriter(verdicts.references, lambda *new: waiting.append(new))
     first = writer.name(verdicts.root)
@@ -110,18 +110,18 @@ def _iter_fillers(verdicts: Verdicts) -> Iterator[str]:
 
 
 class Verdicts:
-    """The checks of a schema, found free of errors by `lint_schema`, and of the schemas in it. Written when they are first called."""
+    """The checks of a schema that `lint_schema` accepts, and of its subschemas. Each is compiled at its first call."""
 
     def __init__(self, schema: Schema) -> None:
         self.root = schema
         self.references = References(schema)
         self.size = len(self.references.inside)
-        """How many schemas it consists of."""
+        """The number of schemas that the schema consists of."""
         self._writer = CheckWriter(self.references, self._prepare)
         self._space: dict[str, Any] = dict(vars(runtime))
 
     def make_check(self, schema: Schema, keyword: str = "") -> Check:
-        """The check of the root or of any schema in it; or of one keyword there, as if it stood alone."""
+        """Return the check of the root or of a subschema; with `keyword`, that of one of its keywords alone."""
         if isinstance(schema, bool):
             return lambda value, fuel: schema
         check: Check = self._space[self._writer.name(schema, keyword)]
@@ -132,7 +132,7 @@ class Verdicts:
 
 
 def compile_lazily(space: dict[str, Any], name: str, write: Callable[[], str]) -> None:
-    """Puts a function of a value and fuel into `space`, where its text, once it is called, puts another of the same name."""
+    """Put a function of a value and fuel into `space`. At its first call, the function that `write` returns replaces it."""
 
     def first(value: Any, fuel: Any) -> Any:
         with _WRITING:
@@ -144,11 +144,13 @@ def compile_lazily(space: dict[str, Any], name: str, write: Callable[[], str]) -
 
 
 class CheckWriter:
-    """Writes the functions of schemas without errors (`lint_schema`)."""
+    """Writes the check functions of schemas that have no errors (`lint_schema`)."""
 
     def __init__(self, references: References, announce: Callable[[str, Schema, str], None]) -> None:
-        """`announce` is told the name of a function, its schema and the part of it, once, before the function is called: it is to be
-        written.
+        """Initialize the writer.
+
+        `announce` is called once with a function's name, its schema and its part, before the function is called, so that the caller writes
+        it.
         """
         self._references = references
         self._announce = announce
@@ -157,7 +159,7 @@ class CheckWriter:
         self._pending: Lines = []
 
     def name(self, schema: Schema, part: str = "") -> str:
-        """The name of the function of a schema in the root, or of a part of it, as `write` has it."""
+        """Return the name of the function for a subschema, or for a part of one, as in `write`."""
         key = id(schema), part
         name = self._names.get(key)
         if name is not None:
@@ -170,10 +172,10 @@ class CheckWriter:
             return self._names[key]
 
     def write(self, name: str, schema: Schema, part: str = "") -> str:
-        """The text of a function, `name(value, fuel)`.
+        """Return the source of a function, `name(value, fuel)`.
 
-        It is the check of the whole schema; or, where `part` is a keyword, of what that asks; or, where it is one of `_EVALUATED`, what
-        gives the set of keys or places of which the other keywords speak.
+        Without `part` it checks the whole schema. If `part` is a keyword, it checks that keyword. If `part` is one of `_EVALUATED`, it
+        returns the set of keys or indexes that the other keywords evaluate.
         """
         pay = _PAY if not part and self._references.is_target(schema) else []
         if part in _EVALUATED:
@@ -186,7 +188,7 @@ class CheckWriter:
         return _write_function(name, [*pay, *lines, "return True"])
 
     def take_constants(self) -> str:
-        """What the functions written since the last call need beside them, to come after them in the text."""
+        """Return the source of the constants that functions written since the last call need. It belongs after those functions."""
         taken, self._pending = self._pending, []
         return "\n".join(taken)
 
@@ -202,7 +204,7 @@ class CheckWriter:
         return self._find_expression(schema, v, depth) or f"{self.name(schema)}({v}, f)"
 
     def _find_expression(self, schema: Schema, v: str, depth: int = 0) -> str | None:
-        """None where it takes statements."""
+        """Return the test of a schema as an expression, or None if it needs statements."""
         if isinstance(schema, bool):
             return str(schema)
         if depth > _DEEPEST or _looks_inside(schema):
@@ -210,7 +212,7 @@ class CheckWriter:
         return _join_and([*_iter_plain(schema, v, self._keep), *self._iter_joint(schema, v, depth)])
 
     def _iter_joint(self, schema: Mapping[str, Any], v: str, depth: int) -> Iterator[str]:
-        """Tests of the schemas that are asked about the same value."""
+        """Yield the tests of subschemas that apply to the same value."""
         yield from (self._refer(schema[word], v) for word in REFERENCES if word in schema)
         for word, join in (("allOf", _join_and), ("anyOf", _join_or), ("oneOf", _join_one)):
             if word in schema:
@@ -231,7 +233,7 @@ class CheckWriter:
                 return f"({written})"
         return f"{self.name(target)}({v}, f)"
 
-    # Checks: statements that return False, or end.
+    # Checks: statements that return False or fall through.
 
     def _check(self, schema: Schema, v: str, depth: int, *, own: bool = False) -> Lines:
         written = self._find_expression(schema, v)
@@ -316,7 +318,7 @@ class CheckWriter:
         count = [f"n{depth} = 0", f"for v{depth} in {v}:", f"  if {self._test(schema['contains'], f'v{depth}')}: n{depth} += 1"]
         return [*count, *_deny(_join_and(tests))]
 
-    # What is evaluated: lines that gather keys or places in the set `s`.
+    # Evaluated members: lines that collect keys or indexes in the set `s`.
 
     def _check_unevaluated(self, schema: Mapping[str, Any], word: str, v: str, depth: int) -> Lines:
         checks = self._check(schema.get(word, True), f"v{depth}", depth)
@@ -346,7 +348,7 @@ class CheckWriter:
         return lines + [line for target in self._references.iter_targets(schema) for line in self._add(target, part)]
 
     def _add(self, inner: Schema, part: str) -> Lines:
-        """What a schema that holds of the same value evaluates: all, where it has a word for the rest itself."""
+        """Return lines that add what a matching subschema evaluates: everything, if it has `unevaluated…` itself."""
         if isinstance(inner, bool):
             return []
         if f"un{part}" in inner:
@@ -357,7 +359,7 @@ class CheckWriter:
         return self._keep(f"{{{', '.join(f'{key!r}: {self._write_callable(inner)}' for key, inner in schemas.items())}}}")
 
     def _write_callable(self, schema: Schema) -> str:
-        """An expression for the function of a schema."""
+        """Return an expression for the function of a schema."""
         written = self._find_expression(schema, "v")
         return self.name(schema) if written is None else f"lambda v, f: {written}"
 
@@ -388,7 +390,7 @@ def _write_function(name: str, lines: Lines) -> str:
 
 
 def _block(head: str, lines: Lines) -> Lines:
-    """A statement with others in it; nothing where there are none."""
+    """Return a compound statement, or nothing if its body is empty."""
     return [head, *_indent(lines)] if lines else []
 
 
@@ -397,7 +399,7 @@ def _indent(lines: Lines) -> Lines:
 
 
 def _iter_plain(schema: Mapping[str, Any], v: str, constant: Constant) -> Iterator[str]:
-    """Expressions on the variable `v`, all of which hold of a valid value."""
+    """Yield expressions on the variable `v`, all of which are true for a valid value."""
     if "type" in schema:
         yield _join_or([_TYPES[name].format(v) for name in list_types(schema)])
     if "enum" in schema:
@@ -409,13 +411,13 @@ def _iter_plain(schema: Mapping[str, Any], v: str, constant: Constant) -> Iterat
 
 
 def list_types(schema: Mapping[str, Any]) -> list[str]:
-    """The types a schema allows, each once; none where it names none."""
+    """Return the types that a schema allows, without duplicates; empty if it has no `type`."""
     types = schema.get("type", [])
     return [types] if isinstance(types, str) else types
 
 
 def _write_size(value: str, schema: Mapping[str, Any], least: str, most: str) -> Iterator[str]:
-    """That the length of a value is within two bounds, where there are any."""
+    """Yield tests that the length of a value is within the two bounds that the schema may set."""
     if schema.get(least, 0) > 0:
         yield f"len({value}) >= {schema[least]!r}"
     if most in schema:
@@ -423,7 +425,7 @@ def _write_size(value: str, schema: Mapping[str, Any], least: str, most: str) ->
 
 
 def _guard(tests: Iterator[str], schema: Mapping[str, Any], types: tuple[str, ...], v: str) -> Iterator[str]:
-    """Tests that concern values of some types only, passed by all others."""
+    """Yield the tests joined into one that values of other types pass."""
     test = _join_and([*tests])
     allowed = list_types(schema)
     if test == "True" or (allowed and not any(name in types for name in allowed)):
@@ -452,7 +454,10 @@ def _iter_text(schema: Mapping[str, Any], v: str, constant: Constant) -> Iterato
 
 
 def _write_choice(values: list[Any], v: str) -> str:
-    """That a value is one of a list. The hashes of numbers can be made to collide, so many of them are compared as texts."""
+    """Return a test that a value is one of a list.
+
+    The hashes of numbers can be made to collide, so a long list of numbers is compared as texts.
+    """
     texts = [value for value in values if isinstance(value, str)]
     numbers = [value for value in values if isinstance(value, (int, float)) and not isinstance(value, bool)]
     spelt = [spell(value) for value in values if isinstance(value, (list, dict))]
@@ -474,7 +479,7 @@ def _write_membership(value: str, texts: list[str]) -> str:
 
 
 def _join_and(tests: list[str]) -> str:
-    """That all tests hold."""
+    """Return a test that all tests are true."""
     kept = [test for test in tests if test != "True"]
     if "False" in kept:
         return "False"
@@ -482,7 +487,7 @@ def _join_and(tests: list[str]) -> str:
 
 
 def _join_or(tests: list[str]) -> str:
-    """That a test holds."""
+    """Return a test that at least one test is true."""
     kept = [test for test in tests if test != "False"]
     if "True" in kept:
         return "True"
@@ -490,28 +495,28 @@ def _join_or(tests: list[str]) -> str:
 
 
 class FillWriter:
-    """Writes the functions that fill values through `properties`, `items`, `prefixItems`, `$ref` and `allOf`. What a schema declares
-    twice has its first default.
+    """Writes the functions that fill in defaults through `properties`, `items`, `prefixItems`, `$ref` and `allOf`.
 
-    `fill(value, fuel)` gives the value with what is absent filled in, mappings in code-point order of their keys. What needs nothing
-    stays the same object, and what is filled in is the same object every time. All use the names in `runtime`.
+    If a schema declares several defaults for a value, the first wins. `fill(value, fuel)` returns the value with absent members filled in,
+    mappings in code-point order of their keys. A value that needs nothing stays the same object, and what is filled in is the same object
+    every time. All functions use the names in `runtime`.
     """
 
     def __init__(self, root: Schema, references: References) -> None:
         plan = _Plan(references)
         self.first = plan.make_filler((root,))
-        """What is filled into the root."""
+        """The filler of the root."""
         self._fillers = {f"d{filler.number}": filler for filler in plan.fillers.values() if not filler.is_idle()}
         self._inner_defaults = [filler for filler in plan.fillers.values() if filler.has_parts()]
         self.names = tuple(self._fillers)
-        """Of the functions to be written."""
+        """The names of the functions to write."""
 
     def write(self, name: str) -> str:
-        """The text of a function."""
+        """Return the source of a function."""
         return _write_function(name, [*_write_filler(self._fillers[name]), "return v"])
 
     def write_end(self) -> str:
-        """What comes after the functions. To run it raises an EndlessDefaultError where a default never ends."""
+        """Return the source that follows the functions. Running it raises an EndlessDefaultError if a default contains itself."""
         places = _count_places(self.first)
         defaults = [f"{each.number}: ({each.default!r}, {_call(each)})" for each in self._inner_defaults]
         shared = [f"{each.number}, " for each in self._inner_defaults if places.get(each.number, 0) > 1]
@@ -520,7 +525,7 @@ class FillWriter:
 
 
 class Filler:
-    """What is filled into the values of one set of schemas."""
+    """What to fill into the values that one set of schemas describes."""
 
     __slots__ = ("_idle", "default", "inner", "number", "places", "rest")
 
@@ -533,7 +538,7 @@ class Filler:
         self._idle: bool | None = None
 
     def is_idle(self) -> bool:
-        """Whether it fills nothing into any value. A schema that names itself is not known to be."""
+        """Return whether the filler never fills in anything. A recursive schema counts as not idle."""
         if self._idle is None:
             self._idle = False
             members = [*self.places, *([self.rest] if self.rest is not None else [])]
@@ -541,12 +546,12 @@ class Filler:
         return self._idle
 
     def has_parts(self) -> bool:
-        """Whether its default is a mapping or a list, which is filled itself."""
+        """Return whether the default is a mapping or a list, which is itself filled in."""
         return isinstance(self.default, (dict, list))
 
 
 def _count_places(first: Filler) -> dict[int, int]:
-    """By the number of a filler, at how many places of a state it fills in: 1, or 2 for more."""
+    """Return for each filler's number at how many places of a state it fills in values: 1, or 2 for more."""
     counts: dict[int, int] = {}
 
     def add(filler: Filler, places: int) -> None:
@@ -571,7 +576,7 @@ class _Plan:
         self.fillers: dict[tuple[int, ...], Filler] = {}
 
     def make_filler(self, schemas: tuple[Schema, ...]) -> Filler:
-        """What is filled into a value for which all of these schemas hold."""
+        """Return the filler for values to which all of these schemas apply."""
         together = tuple(self._gather(schemas))
         key = tuple(id(schema) for schema in together)
         if key not in self.fillers:
@@ -580,7 +585,7 @@ class _Plan:
         return self.fillers[key]
 
     def _gather(self, schemas: tuple[Schema, ...]) -> Iterator[Mapping[str, Any]]:
-        """The schemas that all hold of one value: with those they name and those under `allOf`, each once."""
+        """Yield all schemas that apply to one value: these, the targets of their references and their `allOf`, each once."""
         met: set[int] = set()
         waiting = list(schemas)
         while waiting:
@@ -604,7 +609,7 @@ class _Plan:
 
 
 def _iter_at(together: tuple[Mapping[str, Any], ...], place: int) -> Iterator[Schema]:
-    """What holds of the element at `place`: each schema's own entry there, or its `items`."""
+    """Yield the schemas that apply to the element at `place`: each schema's own entry there, or else its `items`."""
     for schema in together:
         first = schema.get("prefixItems", ())
         if place < len(first):

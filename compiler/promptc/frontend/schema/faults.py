@@ -1,7 +1,7 @@
-"""What is wrong with a value by a schema: where, which keyword says so, and in words.
+"""Explains why a value does not fit a schema: where, by which keyword, and in words.
 
-`iter_faults` finds the faults of a value that a check refused, `list_causes` chooses those to speak of where alternatives fail, and
-`SchemaWords` says them in terms of what is wanted.
+`iter_faults` finds the faults of a value that a check refused, `list_causes` selects the faults to report where alternatives fail, and
+`SchemaWords` describes a fault by what the schema wants.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from promptc.frontend.schema.lint import Schema
 from promptc.frontend.schema.runtime import Fuel, FuelError, make_matcher
 
 Path = tuple[str | int, ...]
-"""The keys and places that lead to a value."""
+"""The keys and indexes that lead to a value."""
 
 _KINDS = ("type", "const", "enum", "pattern", "format")
-"""Keywords that tell whether a value is of another kind than was meant."""
+"""Keywords that show that a value is of another kind than the schema means."""
 
 _MOST_DEMANDS = 4
-"""Of an `if`, above which they are not told."""
+"""The most demands of an `if` that are described."""
 
 _ALIKE = 0.7
-"""How alike a word must be to be meant: `nope` is not `ignore`."""
+"""How similar a word must be to be suggested: `nope` is not similar enough to `ignore`."""
 
 _NUMBERS = {
     "minimum": "at least {}",
@@ -54,11 +54,11 @@ _SIZES = {
 
 @frozen
 class SchemaFault:
-    """The value at `path` fails `keyword` of `schema`, which wants `wanted`; `branches` are the faults of each alternative.
+    """The value at `path` fails `keyword` of `schema`, which wants `wanted`. `branches` are the faults of each alternative.
 
-    For `required` the wanted is the missing key, for `dependentRequired` the key that needs it and the missing one; for a key that is not
-    allowed and for `propertyNames` the path ends in that key, and the branch of `propertyNames` are the faults of the key.
-    `condition` tells of the innermost `if` that asks for it (empty: none does).
+    For `required`, `wanted` is the missing key; for `dependentRequired` it is the key that needs another and that missing key. For
+    `propertyNames` and for a key that is not allowed, `path` ends in that key. The only branch of `propertyNames` contains the faults of
+    the key. `condition` describes the innermost `if` that makes the keyword apply, or is empty if there is none.
     """
 
     path: Path
@@ -71,16 +71,19 @@ class SchemaFault:
 
 
 def iter_faults(verdicts: Verdicts, schema: Schema, value: Any, fuel: Fuel) -> Iterator[SchemaFault]:
-    """Every way in which `value` does not fit `schema`, which is the verdicts' root or stands in it, in the order of its keywords.
+    """Yield every fault of `value` under `schema`, lazily, in the order of the schema's keywords.
 
-    Lazily. Whether a value fits is for the checks to say, which take from the fuel; here stands only where to look. Elements and values
-    of keys that fit are passed over, so that one wrong element of many is found fast.
+    `schema` must be the root of `verdicts` or one of its subschemas. The checks decide whether a value fits, and consume fuel; this
+    function only decides where to look. It skips elements and members that fit, so it finds one wrong element among many fast.
     """
     return _Walk(verdicts, fuel).iter_faults(schema, value, ())
 
 
 class _Walk:
-    """Looks for faults by a method for each sort of keyword. It is given the fault that the keyword would be, and yields that or others."""
+    """Searches for faults, with one method for each kind of keyword.
+
+    A method receives the fault that a failing keyword would be, and yields that fault or others.
+    """
 
     __slots__ = ("_make_matcher", "_fuel", "_verdicts")
 
@@ -102,12 +105,12 @@ class _Walk:
         return self._verdicts.make_check(schema)(value, self._fuel)
 
     def look_here(self, fault: SchemaFault) -> Iterator[SchemaFault]:
-        """Keywords that a value fails as a whole."""
+        """Yield the fault itself if the value as a whole fails the keyword."""
         if not self._verdicts.make_check(fault.schema, fault.keyword)(fault.value, self._fuel):
             yield fault
 
     def look_for_keys(self, fault: SchemaFault) -> Iterator[SchemaFault]:
-        """A fault for each key that is missing."""
+        """Yield a fault for each missing key."""
         value, wanted = fault.value, fault.wanted
         if fault.keyword == "required":
             missing: list[Any] = [key for key in wanted if key not in value]
@@ -116,14 +119,14 @@ class _Walk:
         yield from (replace(fault, wanted=one) for one in missing)
 
     def look_at_keys(self, fault: SchemaFault) -> Iterator[SchemaFault]:
-        """A fault for each key whose name is wrong."""
+        """Yield a fault for each key with an invalid name."""
         for key in fault.value:
             if not self._is_valid(fault.wanted, key):
                 path = (*fault.path, key)
                 yield replace(fault, path=path, branches=(tuple(self.iter_faults(fault.wanted, key, path)),))
 
     def look_inside(self, fault: SchemaFault) -> Iterator[SchemaFault]:
-        """The faults of elements and values of keys."""
+        """Yield the faults of elements and members."""
         for step, inner in self._iter_members(fault.keyword, fault.schema, fault.value):
             path = (*fault.path, step)
             if inner is False and fault.keyword == "additionalProperties":
@@ -132,7 +135,7 @@ class _Walk:
                 yield from self.iter_faults(inner, fault.value[step], path)
 
     def _iter_members(self, word: str, schema: Any, value: Any) -> Iterable[tuple[Any, Schema]]:
-        """Places and keys of a value that a keyword speaks of, each with the schema that it asks."""
+        """Return the keys or indexes of a value that a keyword applies to, each with the schema that it must fit."""
         wanted = schema[word]
         match word:
             case "properties":
@@ -148,7 +151,7 @@ class _Walk:
                 return ((place, wanted) for place in range(len(schema.get("prefixItems", ())), len(value)))
 
     def look_beside(self, fault: SchemaFault) -> Iterator[SchemaFault]:
-        """The faults of the same value by other schemas, all of which it must fit."""
+        """Yield the faults of the same value under other schemas, all of which it must fit."""
         match fault.keyword:
             case "allOf":
                 asked = fault.wanted
@@ -163,14 +166,14 @@ class _Walk:
             yield from self.iter_faults(inner, fault.value, fault.path)
 
     def look_under_condition(self, fault: SchemaFault) -> Iterator[SchemaFault]:
-        """The faults by `then` or `else`; each is told which `if` asks for it, the innermost first."""
+        """Yield the faults under `then` or `else`. Each records the innermost `if` that makes it apply."""
         schema: Any = fault.schema
         holds = self._is_valid(fault.wanted, fault.value)
         for inner in self.iter_faults(schema.get("then" if holds else "else", True), fault.value, fault.path):
             yield inner if inner.condition else replace(inner, condition=describe_condition(fault.wanted, holds=holds))
 
     def look_for_one(self, fault: SchemaFault) -> Iterator[SchemaFault]:
-        """Alternatives: one fault where the value fits none, or more than it may."""
+        """Yield one fault if the value fits none of the alternatives, or more than it may."""
         branches: list[tuple[SchemaFault, ...]] = []
         for inner in fault.wanted:
             branch = tuple(self.iter_faults(inner, fault.value, fault.path))
@@ -210,14 +213,14 @@ _LOOKS: Mapping[str, Callable[[_Walk, SchemaFault], Iterator[SchemaFault]]] = {
     "propertyNames": _Walk.look_at_keys,
     "if": _Walk.look_under_condition,
 }
-"""How the faults by each keyword are found."""
+"""The method that searches for the faults of each keyword."""
 
 
 def list_causes(fault: SchemaFault) -> list[SchemaFault]:
-    """The faults to speak of: where alternatives fail, those of the one that was most likely meant.
+    """Return the faults to report: if alternatives fail, those of the alternative that was most likely meant.
 
-    That is the alternative of the right kind with the fewest faults, the first of equals; where none is of the right kind, or several
-    are and the best one knows none of the keys, the failing of all of them is the fault.
+    That is the alternative of the right kind with the fewest faults, or the first of several. If none is of the right kind, or if several
+    are and the best one knows none of the value's keys, the fault itself is returned.
     """
     if fault.keyword not in ("anyOf", "oneOf") or list_rule_keys(fault):
         return [fault]
@@ -231,7 +234,7 @@ def list_causes(fault: SchemaFault) -> list[SchemaFault]:
 
 
 def _is_all_unknown(branch: tuple[SchemaFault, ...], outer: SchemaFault) -> bool:
-    """Whether an alternative knows none of the keys that are there: then nothing says that it was meant."""
+    """Return whether an alternative knows none of the keys of the value, so nothing suggests that it was meant."""
     unknown = sum(1 for inner in branch if inner.keyword == "additionalProperties" and inner.path[:-1] == outer.path)
     return isinstance(outer.value, dict) and 0 < len(outer.value) == unknown
 
@@ -241,12 +244,15 @@ def _is_other_kind(inner: SchemaFault, outer: SchemaFault) -> bool:
 
 
 def _is_all_other(fault: SchemaFault) -> bool:
-    """Whether the fault is that of alternatives none of which is of the value's kind."""
+    """Return whether none of the fault's alternatives is of the value's kind."""
     return bool(fault.branches) and all(any(_is_other_kind(inner, fault) for inner in branch) for branch in fault.branches)
 
 
 def list_rule_keys(fault: SchemaFault) -> list[str]:
-    """The keys a fault is about, when it is that of a rule on which keys stand together: alternatives that only require keys, or `not`."""
+    """Return the keys that a rule about the presence of keys names; empty for any other fault.
+
+    Such a rule is `not`, `oneOf` or `anyOf` over schemas that only require keys.
+    """
     if fault.keyword not in ("not", "oneOf", "anyOf"):
         return []
     options = fault.wanted if isinstance(fault.wanted, list) else [fault.wanted]
@@ -261,7 +267,7 @@ def list_rule_keys(fault: SchemaFault) -> list[str]:
 
 
 def suggest_value(fault: SchemaFault) -> str:
-    """The nearest word, where there is a list of words and one is near. The message lists them."""
+    """Return a suggestion of the nearest allowed word, or an empty text if none is near."""
     lists = [fault] if fault.keyword == "enum" else [inner for branch in fault.branches for inner in branch if inner.path == fault.path]
     known = [word for one in lists if one.keyword == "enum" for word in one.wanted if isinstance(word, str)]
     if isinstance(fault.value, str):
@@ -272,13 +278,13 @@ def suggest_value(fault: SchemaFault) -> str:
 
 @frozen
 class SchemaWords:
-    """The language's own names for a mapping and a text."""
+    """A language's own names for a mapping and a text."""
 
     mapping: str
     text: str
 
     def name_types(self, wanted: str | list[str]) -> str:
-        """`a whole number or null` for a `type`."""
+        """Return a `type` in words, such as `a whole number or null`."""
         names = {
             "object": self.mapping,
             "array": "a list",
@@ -291,7 +297,7 @@ class SchemaWords:
         return join_or(names[name] for name in ([wanted] if isinstance(wanted, str) else wanted))
 
     def show(self, value: Any) -> str:
-        """A value as a message names it."""
+        """Return a value as messages show it."""
         if isinstance(value, dict):
             return self.mapping if value else f"{self.mapping} without keys"
         if isinstance(value, list):
@@ -299,11 +305,14 @@ class SchemaWords:
         return show_value(value)
 
     def show_whole(self, value: Any) -> str:
-        """The same where what is in a list or a mapping matters, too: `[1, 2]`."""
+        """Return a value as messages show it, with the content of lists and mappings: `[1, 2]`."""
         return show_value(value) if value else self.show(value)
 
     def describe(self, fault: SchemaFault, shown: str = "") -> str:
-        """What is wrong with the value, to be put after its name: `must be text, not 12`. `shown` is the value as its author wrote it."""
+        """Return what is wrong with the value, to follow its name in a message: `must be text, not 12`.
+
+        `shown` is the value as its author wrote it.
+        """
         title = _read_title(fault.schema)
         value = shown or self.show(fault.value)
         if title == value:  # a list of the wrong kind, where the schema's title is `a list`
@@ -342,11 +351,11 @@ class SchemaWords:
 
 
 STATE_WORDS = SchemaWords("an object", "a string")
-"""JSON's own."""
+"""The names that JSON uses."""
 
 
 def _read_title(schema: Any) -> str:
-    """A schema's title as words in a sentence: `A folded scene` is `a folded scene` there; empty for a heading, such as `Folded scene`."""
+    """Return a schema's title for use in a sentence (`A folded scene` becomes `a folded scene`); empty for a heading: `Folded scene`."""
     title = schema.get("title") if isinstance(schema, dict) else None
     if not isinstance(title, str) or not title:
         return ""
@@ -381,7 +390,10 @@ def _count_contained(fault: SchemaFault) -> str:
 
 
 def describe_condition(schema: Any, *, holds: bool) -> str:
-    """`` `status` is `DONE` and `owner` is there``; that it is not so, where it does not hold. What is not plain is told by its keyword."""
+    """Return a condition in words: `` `status` is `DONE` and `owner` is there``, or that this is not so.
+
+    A condition that is not simple is described by its keyword.
+    """
     told = _tell(schema) if isinstance(schema, dict) else []
     if not told or len(told) > _MOST_DEMANDS:
         return "its schema's `if` holds" if holds else "its schema's `if` does not hold"
@@ -390,7 +402,7 @@ def describe_condition(schema: Any, *, holds: bool) -> str:
 
 
 def _tell(schema: dict[str, Any]) -> list[str]:
-    """Each demand of a schema that has no others but values of keys, and keys that must be there; nothing for any other schema."""
+    """Return each demand of a schema that only sets values of keys and requires keys; empty for any other schema."""
     if not set(schema) <= {"properties", "required", "title", "description", "$comment"}:
         return []
     properties, required = schema.get("properties", {}), schema.get("required", [])
@@ -408,6 +420,6 @@ def _tell(schema: dict[str, Any]) -> list[str]:
 
 
 def join_or(words: Iterable[str]) -> str:
-    """`a, b or c`, each once."""
+    """Return `a, b or c`, without duplicates."""
     *first, last = dict.fromkeys(words)
     return f"{', '.join(first)} or {last}" if first else last

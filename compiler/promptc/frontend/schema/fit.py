@@ -1,7 +1,7 @@
-"""The schema of an answer as a provider takes it, and what is left out of it: that is checked on the answer instead.
+"""Rewrites the schema of an answer for a provider, and reports what was left out, which is checked on the answer instead.
 
-Every change makes the schema wider, or narrower than what was written: an answer that keeps to what is sent, and to what was left out, is
-one the whole schema takes.
+A change may make the schema wider or narrower than what was written. In either case, an answer that satisfies both the schema that is sent
+and the keywords that were left out satisfies the whole schema.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -14,7 +14,7 @@ from promptc.model.pack import SentSchema
 from promptc.text.json import extend_pointer
 
 _SILENT = ("$schema", "$id", "$comment", "$anchor", "$dynamicAnchor", "$defs", "definitions", "$vocabulary")
-"""What says nothing about an answer, and what only references use."""
+"""Keywords that do not constrain an answer, or that only references use."""
 _HINTS = ("title", "description")
 _CHOICES = ("anyOf", "oneOf", "allOf")
 _DEEPEST = 50
@@ -22,16 +22,18 @@ _IMPLIED = {
     "object": ("properties", "required", "additionalProperties", "patternProperties"),
     "array": ("items", "prefixItems"),
 }
-"""By type: keywords that mean it where a schema names none."""
+"""For each type, the keywords that imply it in a schema without `type`."""
 
 
 class _UnfitError(Exception):
-    """The schema cannot be said in a provider's words; the text says where and why."""
+    """The schema cannot be expressed under a provider's rules. The text says where and why."""
 
 
 def fit_schema(root: Mapping[str, Any], rules: SchemaRules) -> SentSchema:
-    """What a provider with these rules is sent for a well formed schema. `schema` is None where nothing can be sent, `why` then says so;
-    `left_out` are the JSON pointers of the keywords that do not stand in it, in their order.
+    """Return what is sent to a provider with these rules for a well-formed schema.
+
+    If nothing can be sent, `schema` is None and `why` gives the reason. `left_out` are the JSON pointers of the keywords that are not in
+    the sent schema, in document order.
     """
     if not rules.is_closed:
         left_out: list[str] = []
@@ -56,7 +58,7 @@ def _iter_pointers(root: Schema) -> list[str]:
 
 
 def _keep(schema: Schema, pointer: str, rules: SchemaRules, left_out: list[str]) -> Any:
-    """The schema with the keywords that the rules let stand, in their order."""
+    """Return the schema with the keywords that the rules allow, in their order. The pointers of the others are added to `left_out`."""
     if not isinstance(schema, Mapping):
         return schema
     kept: dict[str, Any] = {}
@@ -72,7 +74,7 @@ def _keep(schema: Schema, pointer: str, rules: SchemaRules, left_out: list[str])
 
 
 def _describe_lost(kept: Schema) -> str:
-    """Describe the first reference that leads to what was left out; empty where none does."""
+    """Describe the first reference to a schema that was left out; return an empty text if there is none."""
     references = References(kept)
     for pointer, schema in iter_schemas(kept):
         for keyword in REFERENCES if isinstance(schema, Mapping) else ():
@@ -104,7 +106,7 @@ def _keep_inner(key: str, value: Any, pointer: str, rules: SchemaRules, left_out
 
 
 class _Fitter:
-    """Says one schema in the few words of a provider whose objects are closed and whose values all have a type."""
+    """Rewrites one schema for a provider that requires closed objects and a type for every value."""
 
     def __init__(self, root: Mapping[str, Any], rules: SchemaRules) -> None:
         self._rules = rules
@@ -117,7 +119,7 @@ class _Fitter:
         self.left_out: list[str] = []
 
     def fit(self, schema: Schema, pointer: str) -> dict[str, Any]:
-        """The schema at a pointer. Raises `_UnfitError`."""
+        """Return the rewritten schema at a pointer. Raises `_UnfitError`."""
         if self._depth == _DEEPEST:
             raise _UnfitError(_say(pointer, f"more than {_DEEPEST} schemas stand in each other there"))
         self._depth += 1
@@ -136,11 +138,11 @@ class _Fitter:
         return {**(self._fit_typed(schema, pointer) if listed is None else listed), **hints}
 
     def _leave(self, schema: Mapping[str, Any], pointer: str, used: Sequence[str]) -> None:
-        """Note what does not stand in what is sent."""
+        """Record the keywords of a schema that are not sent."""
         self.left_out += [extend_pointer(pointer, key) for key in schema if key not in (*used, *_HINTS, *_SILENT)]
 
     def _refer(self, schema: Mapping[str, Any], pointer: str) -> dict[str, Any]:
-        """Every schema that is referred to stands once under `$defs`."""
+        """Return a reference to the target, which is written once under `$defs`."""
         reference = schema.get("$ref", schema.get("$dynamicRef"))
         target = self._references.find(str(reference))
         place = self._pointers.get(id(target))
@@ -152,13 +154,13 @@ class _Fitter:
         if place not in self._names:
             self._names[place] = name = self._name(place)
             self._open.append(place)
-            self.defs[name] = {}  # in the order of their first use
+            self.defs[name] = {}  # reserves the place: definitions are in the order of their first use
             self.defs[name] = self.fit(target, place)
             self._open.pop()
         return {"$ref": f"#/$defs/{self._names[place]}"}
 
     def _name(self, place: str) -> str:
-        """The last part of its place, made of letters, digits and `_`, another one for each."""
+        """Return a new name for a definition: the last part of its pointer, with only letters, digits and `_`."""
         plain = "".join(letter if letter.isascii() and letter.isalnum() else "_" for letter in place.rsplit("/", 1)[-1]) or "_"
         name, number = plain, 2
         while name in self.defs:
@@ -166,7 +168,7 @@ class _Fitter:
         return name
 
     def _list(self, schema: Mapping[str, Any], pointer: str) -> dict[str, Any] | None:
-        """Listed values, those of the type alone; None where they are not plain: then they are left out."""
+        """Return the listed values that have an allowed type, or None if some are not plain; the caller then leaves the list out."""
         values = list(schema.get("enum", [schema.get("const")]))
         if any(isinstance(value, dict | list) for value in [*values, schema.get("const")]):
             return None
@@ -192,7 +194,10 @@ class _Fitter:
         return fitted[0] if len(fitted) == 1 else {"anyOf": fitted}
 
     def _choose(self, schema: Mapping[str, Any], pointer: str) -> dict[str, Any]:
-        """Of alternatives without a type beside them. `oneOf` is sent as `anyOf`, which takes more, so it is told as left out."""
+        """Return the alternatives of a schema without `type`.
+
+        `oneOf` is sent as `anyOf`, which accepts more, so it is recorded as left out.
+        """
         keyword = next((key for key in _CHOICES if key in schema), None)
         if keyword is None:
             raise _UnfitError(_say(pointer, "it has no `type`"))
@@ -206,7 +211,7 @@ class _Fitter:
         return {"anyOf": fitted}
 
     def fit_object(self, schema: Mapping[str, Any], pointer: str) -> tuple[dict[str, Any], set[str]]:
-        """Without other properties than those it declares."""
+        """Return an object closed to undeclared properties, and the keywords used."""
         declared = schema.get("properties", {})
         undeclared = [name for name in schema.get("required", ()) if name not in declared]
         if undeclared:
@@ -217,7 +222,7 @@ class _Fitter:
         return (made | {"required": list(schema["required"])} if "required" in schema else made), used
 
     def fit_array(self, schema: Mapping[str, Any], pointer: str) -> tuple[dict[str, Any], set[str]]:
-        """Of elements that are all of one schema."""
+        """Return an array whose elements all have the same schema, and the keywords used."""
         made: dict[str, Any] = {}
         used: set[str] = set()
         if "items" in schema and "prefixItems" not in schema:
@@ -230,12 +235,12 @@ class _Fitter:
         return made, used
 
     def fit_string(self, schema: Mapping[str, Any], pointer: str) -> tuple[dict[str, Any], set[str]]:
-        """Of a format that is known."""
+        """Return the format of a string if the provider knows it, and the keywords used."""
         is_known = schema.get("format") in self._rules.formats
         return ({"format": schema["format"]}, {"format"}) if is_known else ({}, set())
 
     def fit_plain(self, schema: Mapping[str, Any], pointer: str) -> tuple[dict[str, Any], set[str]]:
-        """Of a number, truth or null: the type is all."""
+        """Return nothing to add: the type of a number, boolean or null is all that is sent."""
         return {}, set()
 
 
@@ -249,7 +254,7 @@ _SHAPES: Mapping[str, _Shape] = {
 
 
 def _has_type(value: Any, types: Sequence[str]) -> bool:
-    """Whether a plain value is of one of the types; of any where there are none."""
+    """Return whether a plain value has one of the types; true if there are none."""
     if isinstance(value, bool) or value is None:
         return not types or ("null" if value is None else "boolean") in types
     if isinstance(value, str):

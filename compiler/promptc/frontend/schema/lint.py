@@ -1,4 +1,4 @@
-"""Whether a schema says what it means to say, before it judges anything."""
+"""Checks that a schema is well formed before any value is checked against it."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from promptc.text.pattern import Pattern, PatternError
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 MAX_ASKED = 10_000
-"""Schemas that may be asked about one and the same value, alternatives within alternatives counted each time."""
+"""The most schemas that may apply to one value, with alternatives inside alternatives counted each time."""
 
 Found = tuple[str, Diagnostic]
-"""A JSON pointer in the schema, and a finding whose place is still to be filled in."""
+"""A JSON pointer into the schema, and a finding that has no place yet."""
 
 REFERENCES = ("$ref", "$dynamicRef")
 SCHEMA, SCHEMAS, SCHEMA_MAP = "a schema", "a list of schemas", "a mapping of names to schemas"
@@ -48,7 +48,7 @@ KEYWORDS: Mapping[str, str] = {
 }
 TYPE_NAMES = ("array", "boolean", "integer", "null", "number", "object", "string")
 IN_PLACE = ("not", "if", "then", "else")
-"""Keywords whose schema is asked about the same value; so are the lists and `dependentSchemas`, and what a reference names."""
+"""Keywords whose schema applies to the same value; so do lists of schemas, `dependentSchemas` and the targets of references."""
 
 OLD = {
     "additionalItems": "in 2020-12 it is `items` beside `prefixItems`",
@@ -68,15 +68,17 @@ EDITOR = (
     "deprecationMessage",
     "doNotSuggest",
 )
-"""What editors read, and nothing else does."""
+"""Keywords that only editors read."""
 
 Schema = Any
 """A mapping of keywords, or a boolean."""
 
 
 def lint_offered(root: Schema) -> Iterator[Found]:
-    """Names in `required` that `additionalProperties: false` beside it forbids (PC0289): a model can only guess, and services refuse the
-    schema. `root` is well formed."""
+    """Yield a warning (PC0289) for each name in `required` that `additionalProperties: false` forbids.
+
+    A model can only guess what such a schema means, and services refuse it. `root` must be well formed.
+    """
     for pointer, schema in iter_schemas(root):
         if not isinstance(schema, dict) or schema.get("additionalProperties") is not False or "patternProperties" in schema:
             continue
@@ -89,7 +91,7 @@ def lint_offered(root: Schema) -> Iterator[Found]:
 
 
 def lint_schema(root: Schema) -> list[Found]:
-    """Everything wrong with a schema: keywords and what they hold, references, circles, patterns. An unknown keyword is a warning."""
+    """Return everything wrong with a schema: keywords and their values, references, circles, patterns. An unknown keyword is a warning."""
     if not isinstance(root, (dict, bool)):
         return [("", Diagnostic("PC0310", "a schema must be an object, or true or false"))]
     found: list[Found] = []
@@ -215,7 +217,7 @@ def _lint_circles(root: Schema, references: References) -> list[Found]:
 
 
 def _count_asked(schema: Schema, references: References, counts: dict[int, int], above: tuple[int, ...]) -> int | None:
-    """How many schemas are asked about one value; None where that does not end."""
+    """Return how many schemas apply to one value, or None if they refer to each other without end."""
     if not isinstance(schema, dict):
         return 1
     if id(schema) in above:
@@ -232,7 +234,7 @@ def _count_asked(schema: Schema, references: References, counts: dict[int, int],
 
 
 def _mend_type(keyword: str, value: Any) -> str:
-    """Which name of a kind was meant, if one is near."""
+    """Return a suggestion for a misspelled type, or an empty text if no type is near."""
     wrong = [one for one in (value if isinstance(value, list) else [value]) if isinstance(one, str) and one not in TYPE_NAMES]
     near = suggest(wrong[0].lower(), TYPE_NAMES) if keyword == "type" and wrong else ""
     return near if near.startswith("did") else ""
@@ -271,7 +273,7 @@ def _is_type(value: Any) -> bool:
     )
 
 
-# That the schemas in a keyword are schemas is said of each by itself.
+# Each schema inside a keyword is checked on its own.
 _HOLDS: Mapping[str, Callable[[Any], bool]] = {
     SCHEMA: lambda _: True,
     SCHEMAS: lambda value: isinstance(value, list) and bool(value),
@@ -293,7 +295,10 @@ _HOLDS: Mapping[str, Callable[[Any], bool]] = {
 
 
 class References:
-    """Finds what `#`, `#/a/pointer` and `#anchor` name. A dynamic anchor is one: with a single file there is nothing to choose from."""
+    """Resolves the references `#`, `#/a/pointer` and `#anchor`.
+
+    A dynamic anchor is treated as a plain one, because within a single file there is nothing to choose from.
+    """
 
     def __init__(self, root: Schema) -> None:
         self._root = root
@@ -304,11 +309,11 @@ class References:
                 if isinstance(schema, dict) and isinstance(schema.get(keyword), str):
                     self._anchors[schema[keyword]] = schema
         self.inside = [schema for schema in self._schemas.values() if isinstance(schema, dict)]
-        """The root and all schemas in it that are mappings of keywords."""
+        """The root and all its subschemas that are mappings of keywords."""
         self._targets = {id(target) for schema in self.inside for target in self.iter_targets(schema)}
 
     def find(self, reference: str) -> Schema:
-        """The schema that is named, or None: it is not in this file, or is no schema."""
+        """Return the schema that a reference names, or None if it is not in this file or not a schema."""
         if not reference.startswith("#"):
             return None
         fragment = unquote(reference[1:]) if "%" in reference else reference[1:]
@@ -317,17 +322,17 @@ class References:
         return self._schemas.get(fragment)
 
     def is_target(self, schema: Schema) -> bool:
-        """Whether a reference in the file names this very schema."""
+        """Return whether a reference in the file names this very object."""
         return id(schema) in self._targets
 
     def iter_targets(self, schema: Mapping[str, Any]) -> list[Schema]:
-        """What a schema's own references name."""
+        """Return the targets of a schema's own references."""
         found = (self.find(schema[keyword]) for keyword in REFERENCES if isinstance(schema.get(keyword), str))
         return [target for target in found if target is not None]
 
 
 def iter_inner(schema: Mapping[str, Schema]) -> Iterator[tuple[str, Schema]]:
-    """The schemas that stand directly in one, each with its JSON pointer from there."""
+    """Yield the direct subschemas of a schema, each with its JSON pointer relative to that schema."""
     for keyword, value in schema.items():
         kind = KEYWORDS.get(keyword)
         if kind == SCHEMA:
@@ -339,7 +344,7 @@ def iter_inner(schema: Mapping[str, Schema]) -> Iterator[tuple[str, Schema]]:
 
 
 def iter_in_place(schema: Mapping[str, Schema]) -> Iterator[Schema]:
-    """The schemas in one that are asked about the same value; references are not followed."""
+    """Yield the direct subschemas that apply to the same value. References are not followed."""
     for keyword in IN_PLACE:
         if keyword in schema:
             yield schema[keyword]
@@ -349,7 +354,7 @@ def iter_in_place(schema: Mapping[str, Schema]) -> Iterator[Schema]:
 
 
 def iter_schemas(schema: Schema, pointer: str = "") -> Iterator[tuple[str, Schema]]:
-    """A schema and all that stand in it, each with its JSON pointer, in their order."""
+    """Yield a schema and all its subschemas in document order, each with its JSON pointer."""
     waiting = [(pointer, schema)]
     while waiting:
         pointer, schema = waiting.pop()

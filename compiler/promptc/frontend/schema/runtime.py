@@ -1,4 +1,4 @@
-"""What generated checks and fillers call where an expression would not do. Imports nothing that a valid state does not need."""
+"""Functions that generated checks and fillers call. Importing it loads nothing that a valid state does not need."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from collections.abc import Callable
 from promptc.diag.typed import Any
 
 Fuel = list[int]
-"""How many more references may be followed, in a list so that all share it."""
+"""How many more references may be followed; a list, because all functions share the number."""
 
 Check = Callable[[Any, Fuel], bool]
 Fill = Callable[[Any, Fuel], Any]
 Functions = tuple[Check, Fill, list[Any]]
-"""What says whether a value is valid, what fills it in, and the mappings and lists that it may fill in at several places."""
+"""The check of a value, its filler, and the default mappings and lists that the filler may put at several places."""
 
 _PLENTY = 10**9
-"""A default is filled in once for all states, and adds each key once."""
+"""Fuel for a default, which is filled once for all states and gains each key once."""
 
 
 def run_code(code: bytes) -> Functions:
-    """The functions whose code `compile_schema` made."""
+    """Return the functions whose code `compile_schema` made."""
     space: dict[str, Any] = dict(globals())
     for part in marshal.loads(code):
         exec(part, space)
@@ -29,18 +29,21 @@ def run_code(code: bytes) -> Functions:
 
 
 class FuelError(Exception):
-    """More references were followed, or more keys filled in, than the size of the state allows; or a text needs more states of a pattern's
-    automaton than it may have.
+    """A limit was exceeded while a state was checked or filled in.
+
+    Raised when more references are followed or more keys filled in than the size of the state allows, or when a text needs more states of a
+    pattern's automaton than it may have.
     """
 
 
 class EndlessDefaultError(Exception):
-    """A default holds, by way of its own schema, itself."""
+    """A default contains itself by way of its own schema."""
 
 
 def spell(value: Any) -> str:
-    """A text that is equal where JSON values are: 1 and 1.0 are, 1 and true are not. A text, since the hashes of texts cannot be made
-    to collide, and those of numbers can.
+    """Return a text that is equal for equal JSON values: 1 and 1.0 are equal, 1 and true are not.
+
+    It is a text because the hashes of texts cannot be made to collide, while those of numbers can.
     """
     kind = value.__class__
     if kind is str:
@@ -53,12 +56,12 @@ def spell(value: Any) -> str:
 
 
 def is_unique(values: list[Any]) -> bool:
-    """Whether no two elements are equal, in linear time."""
+    """Return whether no two elements are equal, in linear time."""
     return len({spell(value) for value in values}) == len(values)
 
 
 def is_multiple(value: int | float, step: int | float) -> bool:
-    """Whether a number is a multiple, judged by the decimals both are written with."""
+    """Return whether `value` is a multiple of `step`, computed exactly from the decimals of both."""
     if isinstance(value, int) and isinstance(step, int):
         return value % step == 0
     digits, exponent = _read_decimal(value)
@@ -70,14 +73,14 @@ def is_multiple(value: int | float, step: int | float) -> bool:
 
 
 def _read_decimal(number: int | float) -> tuple[int, int]:
-    """The shortest decimal that reads back as `number`, as whole digits and the power of ten they are multiplied with."""
+    """Return the shortest decimal that reads back as `number`, as integer digits and a power of ten."""
     mantissa, _, power = repr(number).partition("e")
     whole, _, part = mantissa.partition(".")
     return int(whole + part), int(power or 0) - len(part)
 
 
 def make_matcher(pattern: str) -> Callable[[str], bool]:
-    """A function that says whether a pattern occurs in a text. The pattern is read when a text is first asked about."""
+    """Return a function that reports whether a pattern occurs in a text. The pattern is compiled at the first call."""
     made: list[Any] = []
 
     def matches(text: str) -> bool:
@@ -95,7 +98,7 @@ def make_matcher(pattern: str) -> Callable[[str], bool]:
 
 
 def make_format_check(name: str) -> Callable[[str], bool]:
-    """A function that says whether a text has one of the FORMATS. It is looked for when a text is first asked about."""
+    """Return a function that reports whether a text has one of the FORMATS. The format is looked up when it is called."""
 
     def matches(text: str) -> bool:
         from promptc.text.moment import FORMATS
@@ -106,7 +109,10 @@ def make_format_check(name: str) -> Callable[[str], bool]:
 
 
 def merge(value: dict[str, Any], changes: dict[str, Any], declared: tuple[str, ...], fuel: Fuel) -> dict[str, Any]:
-    """`value` with `changes`, keys in code-point order. All keys `declared`, which are in that order, are in one of the two."""
+    """Return `value` with `changes`, its keys in code-point order.
+
+    `declared` is in that order, and each of its keys must be in `value` or in `changes`.
+    """
     merged = {**value, **changes}
     if len(merged) == len(value):
         return merged
@@ -119,19 +125,22 @@ def merge(value: dict[str, Any], changes: dict[str, Any], declared: tuple[str, .
 
 
 def keep(value: Any, _: Fuel) -> Any:
-    """`value`: what a schema that declares nothing fills in."""
+    """Return `value` unchanged: the filler of a schema that declares no defaults."""
     return value
 
 
 class Defaults(dict[int, Any]):
-    """What stands in place of absent mappings and lists: each default, filled in itself by its filler, which asks for those it needs."""
+    """Default mappings and lists by the number of their filler, filled in themselves on first access.
+
+    A filler may access other defaults.
+    """
 
     def __init__(self, defaults: dict[int, tuple[Any, Fill]]) -> None:
         self._defaults = defaults
         self._active: set[int] = set()
 
     def make_all(self) -> None:
-        """Raises an EndlessDefaultError where a default needs itself."""
+        """Fill in all defaults. Raises an EndlessDefaultError if a default contains itself."""
         for number in self._defaults:
             self[number]
 
