@@ -1,5 +1,5 @@
-// Draws the prompt on the page of `promptc serve`. Nodes of unchanged pieces are reused, and pieces are grouped into blocks of lines, so the
-// browser lays out only what is visible. All texts are set as text nodes: no part of a pack, a state or a finding is parsed as HTML.
+// Draws the prompt on the page of `promptc serve`. Nodes of unchanged pieces are reused, and pieces are grouped into blocks of lines, so
+// the browser lays out only what is visible. All texts are set as text nodes: no part of a pack, a state or a finding is parsed as HTML.
 "use strict";
 
 const at = (id) => document.getElementById(id);
