@@ -1,5 +1,4 @@
-"""How large a section can get in any state: texts that read nothing are counted, others are bounded by the schema (contract.md §11,
-Pinned).
+"""How large a section can get in any state (contract.md §11, Pinned): constant texts are counted, others bounded by the schema.
 
 `SettledTexts` evaluates constant texts. `bound_section` returns an upper bound for the part of a section that no step may touch, and
 `make_cost` a function that weighs a constant text for that bound. `count_characters` returns how long a text may be, and `count_offer` the

@@ -1,9 +1,8 @@
-"""What an editor shows for a place in a file of a pack: a description (`describe`), completions (`complete`), and definitions
-(`list_targets`).
+"""What an editor shows for a place in a file of a pack.
 
-A file that is being typed often cannot be parsed as YAML or Jinja, so the context is worked out from the text before the cursor. The
-meaning
-of names comes from the newest version of the pack that loads.
+`describe` returns a description, `complete` completions, and `list_targets` the places of definitions. A file that is being typed often
+cannot be parsed as YAML or Jinja, so the context is worked out from the text before the cursor. The meaning of names comes from the newest
+version of the pack that loads.
 """
 
 from __future__ import annotations

@@ -334,8 +334,7 @@ def _report_step(name: str, window: Window, most: int, key: str) -> Diagnostic:
 
 
 def check_monotony(pack: PackModel, configurations: Configurations) -> Iterator[Diagnostic]:
-    """Report what voids monotony: caps in percent that pressure counts, sizes in percent inside ladders, and uncapped content next to
-    shares.
+    """Report what voids monotony: caps in percent that pressure counts, sizes in percent in ladders, and uncapped content next to shares.
     """
     rules = pack.strain
     if rules is not None:

@@ -393,8 +393,7 @@ def _explain(section: Section, items: Items) -> str:
 
 @for_each
 def check_visible(pack: PackModel, configuration: Configuration) -> Iterator[Diagnostic]:
-    """Report a `visible` that tests nothing of an item, lists of which no item can be hidden, and texts that read a list without `visible`.
-    """
+    """Report a `visible` that tests nothing of an item, lists of which it can hide no item, and texts that read a list without it."""
     if pack.visible is None or pack.visible.text.strip() == "true":  # the author says that everything may be seen
         return
     marks = [path[1:] for path in sorted(pack.visible.reads) if path[0] == "item"]
@@ -427,8 +426,7 @@ def _leave_out(each: Expression | Template, visible: Expression, marks: Sequence
 
 
 def _list_marked(pack: PackModel, configuration: Configuration, marks: Sequence[Path]) -> dict[Path, Type]:
-    """Return the lists of the state that sections and indexes read and that may have hidden elements, each with the type of its elements.
-    """
+    """Return the lists of the state that sections and indexes read and that may have hidden elements, with the type of their elements."""
     given = [section.items.source for section in configuration.plan.sections if section.items is not None]
     sources = [one.each if isinstance(one, Segments) else one for one in given]
     sources += [index.source for index in pack.indexes if isinstance(index, StateIndex)]

@@ -151,9 +151,7 @@ def _describe_shown(ask: Ask, key: str, example: str) -> Diagnostic:
 
 
 def _check_answer(ask: Ask) -> Iterator[Diagnostic]:
-    """Report an ask whose pack requests an answer by a schema, but which does not validate the answer: no provider enforces all of a
-    schema.
-    """
+    """Report an ask whose pack requests an answer by a schema, but which does not validate it: no provider enforces all of a schema."""
     if ask.check is not None and ask.check.schema is not None:
         return
     with suppress(PromptcError):  # reported for the pack itself

@@ -236,10 +236,9 @@ def _is_sought(case: Case) -> bool:
 
 @for_each
 def check_alike(pack: PackModel, configuration: Configuration) -> Iterator[Diagnostic]:
-    """Report pairs of lists with like objects by the schema, if both sections print the same free text and their conditions can hold
-    together.
+    """Report pairs of lists whose objects are alike by the schema, if both sections print the same free text of them.
 
-    Sections of one list are left to another rule.
+    Their conditions must be able to hold together. Sections of one list are left to another rule.
     """
     if pack.schema is None:
         return
@@ -352,9 +351,9 @@ def _describe_alike(first: _ComparedBlock, second: _ComparedBlock, pair: tuple[O
 
 @for_each
 def check_compared(pack: PackModel, configuration: Configuration) -> Iterator[Diagnostic]:
-    """Report lists whose `dedupe` compares them with an earlier list by a part that neither prints, or exactly, although both print the
-    same
-    free text.
+    """Report lists whose `dedupe` misses repeated texts of an earlier list, although both print the same free text.
+
+    It compares a part that neither prints, or compares the text exactly.
     """
     met: dict[str, _ComparedBlock] = {}
     for block in configuration.facts.get(_BlockFinder).list_blocks(configuration):

@@ -303,8 +303,7 @@ def check_limited_trims(pack: PackModel, configuration: Configuration) -> Iterat
 
 @for_each
 def check_coarse_evictions(pack: PackModel, configuration: Configuration) -> Iterator[Diagnostic]:
-    """Report evictions by a value without a step that shortens items, if one item alone may be over what the ladder must meet: then all go.
-    """
+    """Report evictions by a value without a step that shortens items, if one item alone may be over the cap of the ladder: then all go."""
     plan = configuration.plan
     ladders = [(section.overflow, section.budget.cap) for section in plan.sections if section.budget is not None]
     ladders += [(pool.overflow, pool.max) for pool in plan.pools]

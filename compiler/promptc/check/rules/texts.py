@@ -1,5 +1,7 @@
-"""Rules on output: names printed literally, line ends that tags remove, empty templates, cache breakpoints, content that changes before
-content that stays, and tools that are never offered.
+"""Rules on output: what is printed, joined, empty, cached or never offered.
+
+These are names printed literally, line ends that tags remove, empty templates, cache breakpoints, content that changes before content that
+stays, and tools that are never offered.
 """
 
 from __future__ import annotations

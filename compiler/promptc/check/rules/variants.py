@@ -46,7 +46,7 @@ class _Setter:
 
 @frozen
 class _Reach:
-    """The greatest pressure of one choice of cases, and the sections that can never fill their caps, each with its most tokens and its cap.
+    """The greatest pressure of one choice of cases, and the sections that can never fill their caps, with their most tokens and their cap.
     """
 
     spent: int
