@@ -153,9 +153,8 @@ def _count_least(kind: Type, none: int) -> int:
 def make_cost(counter: Counter, fences: tuple[str, ...]) -> Cost:
     """Return a function that bounds the tokens of a constant text in any surroundings.
 
-    The text between its first and last safe boundary is counted. The ends outside of them cost a token for each byte, and one more for what
-    the
-    guard may insert where the text meets another. A text that the guard may escape inside costs a token for each byte.
+    The text between its first and last safe boundary is counted. The ends outside of them cost a token for each byte, and a few more for
+    what the guard may insert where the text meets another. A text that the guard may escape inside costs a token for each byte.
     """
 
     def cost(text: str) -> tuple[int, int]:

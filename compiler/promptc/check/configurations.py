@@ -1,8 +1,7 @@
 """The combinations that rules examine: all variant cases with all strain tiers, and each patch alone, with the plans that they load to.
 
 `list_configurations` returns them for a pack. `for_each` turns a function that checks one of them into a rule, and `merge_findings` adds to
-a
-finding that does not hold in all of them where it does.
+a finding that does not hold in all of them where it does.
 """
 
 from __future__ import annotations
@@ -263,7 +262,7 @@ def merge_findings(found: Sequence[tuple[Combination, Iterable[Diagnostic]]], am
 def _name_combinations(where: Sequence[Combination], everywhere: Sequence[Combination]) -> str:
     """Return the combinations as `with ...`, or nothing if `where` is all of `everywhere`.
 
-    Patches are named only if nothing else explains it.
+    Patches are named only if nothing else explains the finding.
     """
     plain = [one for one in everywhere if not one.patch]
     held = [one for one in where if not one.patch]

@@ -7,8 +7,7 @@ A rule is a function of a pack and its configurations that finds one kind of fau
         \"\"\"Report sections without a title.\"\"\"
 
 To add a rule, write it in the file of its topic in `check/rules`: with `for_each` if it examines one configuration at a time, and without
-if
-it compares them. Add its code to `codes.toml`, and the rule to `RULES` below. What it needs to know of expressions and templates is in
+if it compares them. Add its code to `codes.toml`, and the rule to `RULES` below. What it needs to know of expressions and templates is in
 `configuration.iter_texts()` and `configuration.facts`.
 """
 
@@ -100,8 +99,7 @@ def check_pack(pack: PackModel, pause: Callable[[], None] = lambda: None) -> tup
     """Return every finding about a loaded pack, each once, sorted, including the findings of loading.
 
     Never raises for faults of the pack: a combination that does not load is a finding. `pause` is called before each combination; an
-    exception
-    that it raises stops the check.
+    exception that it raises stops the check.
     """
     written = list_configurations(pack, pause)
     found = [*pack.warnings, *check_models(pack, written)]

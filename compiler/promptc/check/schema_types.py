@@ -62,8 +62,7 @@ _Together = tuple[Schema, ...]
 """Schemas that all apply to the same value."""
 
 DOUBTFUL = (*_DOUBTFUL, "contains")
-"""Keywords that exclude states in ways that are not analyzed: with one of them, no reading is reported as certainly possible or impossible.
-"""
+"""Keywords that exclude states in ways that are not analyzed: with one of them, no member of a union type is assumed to occur."""
 
 _OBJECT = frozenset(("properties", "required", "additionalProperties", "patternProperties"))
 _ARRAY = frozenset(("items", "prefixItems", "minItems", "maxItems"))

@@ -192,8 +192,7 @@ def _suppose(condition: Expression, scope: Scope) -> Scope:
     """Return the scope in which a condition of the manifest holds.
 
     If the condition never holds, return `scope` itself, as the texts that depend on the condition are checked anyway. Nothing is learned
-    about
-    `this`, which means something else inside the condition.
+    about `this`, which means something else inside the condition.
     """
     found = suppose(read_code(condition), scope)
     if found.dead:

@@ -1,8 +1,7 @@
 """What the keys of a manifest accept from expressions: a `Takes` for each kind of key (`LIST`, `COUNT` ...).
 
 `Takes.refuses` returns whether no value of a type is accepted, and `Takes.describe` the message and the help for it. The constants are at
-the
-end of the module, after the functions that make them; `one_of` makes a `Takes` for keys that accept some texts only.
+the end of the module, after the functions that make them; `one_of` makes a `Takes` for keys that accept some texts only.
 """
 
 from __future__ import annotations
@@ -64,8 +63,7 @@ class Takes:
     """What a key accepts.
 
     `accepts` returns, for a type that is not a union, whether some value of the type may be accepted. `goal` is what to convert other
-    values to,
-    and `example` shows how the key can be written.
+    values to, and `example` shows how the key can be written.
     """
 
     wants: str

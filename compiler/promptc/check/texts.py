@@ -1,8 +1,7 @@
 """Every expression and template of a plan, with the names that it may read and what its key accepts (contract.md §3).
 
 `iter_texts` yields those of a render, `iter_operation_texts` those of operations, and `iter_edit_values` those whose value is written to
-the
-state.
+the state.
 """
 
 from __future__ import annotations
@@ -65,8 +64,7 @@ class UsedText:
     """An expression or template as it is used: its name for the author, the names that it sees, and the section to which it belongs.
 
     `types` are the types of names that are not in the schema of the state, and `holds` is a condition under which alone the text is
-    evaluated.
-    `takes` is what the key accepts from an expression.
+    evaluated. `takes` is what the key accepts from an expression.
     """
 
     what: str

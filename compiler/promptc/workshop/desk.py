@@ -3,8 +3,7 @@
 `Desk` knows the files that the editor holds, and the packs that each file concerns. An `OpenPack` is examined in three steps, from one that
 needs milliseconds to one that needs a second: `load` finds what is wrong with the pack's files and with texts that are new, `check` finds
 everything that `promptc check` reports, and `count` counts the tokens of each section in an example state. The steps may run in threads,
-one
-at a time for each pack.
+one at a time for each pack.
 """
 
 from __future__ import annotations
@@ -107,8 +106,7 @@ class Knowledge:
         """Return a use of the inline text at a place in the manifest, counted from 0.
 
         If no text is there, return the use in `section` (its id or its index) that sees the most names: what is being typed was not there
-        when the
-        pack was loaded. Return None if the section has no text either.
+        when the pack was loaded. Return None if the section has no text either.
         """
         ids = self.model.sections
         name = ids[section] if isinstance(section, int) and section < len(ids) else section
@@ -147,8 +145,7 @@ class OpenPack:
         """Load the pack from its files as they are held now, and return whether it loads.
 
         Set `findings` to the errors that keep it from loading, or else to its warnings and to what is wrong with texts that are new.
-        Earlier
-        findings stay if their lines are still there.
+        Earlier findings stay if their lines are still there.
         """
         held = self._desk.held
         standing = list(self._iter_standing(held))
@@ -174,14 +171,13 @@ class OpenPack:
         found = check_pack(known.model, pause)
         pause()
         self._note([one for one in found if one.code not in VERBOSE], known.held)
-        load_trees.cache_clear()  # they include the type trees of every text that was typed for the check
+        load_trees.cache_clear()  # frees the trees of every text that was typed for the check
 
     def count(self, asked: str) -> bool:
         """Count the tokens of each section, and return whether a count or the place of a section has changed.
 
         The state is `asked` if it is not empty, else that of the first suitable case, else `state.json`. The old counts stay if the state
-        cannot be
-        rendered, or if the pack uses anything outside its own files.
+        cannot be rendered, or if the pack uses anything outside its own files.
         """
         before = self.counts
         if self.known is None or self.known.pack.asks_outside(()):
@@ -306,8 +302,7 @@ class Desk:
         """Return the lines of a file, split as findings count them; a single empty line if the file cannot be read.
 
         The text is that in `held` (by default, what is held now), or else that on disk if the file is in the folder of an open pack and no
-        link
-        leads to it.
+        link leads to it.
         """
         path = name_held(path)
         folders = [one.folder for one in tuple(self.packs.values()) if path.startswith(f"{one.folder}{os.sep}")]

@@ -163,8 +163,7 @@ class OpenScalar:
     """A scalar in a text that breaks off.
 
     `path` leads to the scalar, or, if it `is_key`, to the mapping of the key, whose earlier keys are `keys`. `before` is the scalar's text
-    so
-    far; it begins at `line` and `column`, from 0. `opened` is the line of the first open bracket, or -1 if no bracket is open.
+    so far; it begins at `line` and `column`, from 0. `opened` is the line of the first open bracket, or -1 if no bracket is open.
     """
 
     path: tuple[str | int, ...]
@@ -357,7 +356,7 @@ def _cut_code(cursor: Cursor, written: str, text: UsedText | None) -> WrittenCod
     return WrittenCode(cursor, written[:at], written[at + 2 :].lstrip("+-"), text, is_tag=written[at + 1] == "%")
 
 
-# --- what stands there ---
+# --- descriptions ---
 
 
 def describe(cursor: Cursor, found: Iterable[Diagnostic] = ()) -> PlaceNote | None:
@@ -458,7 +457,7 @@ def _show_filter(name: str) -> str:
     return f"```jinja\n| {FILTERS[name].show()}\n```\n\n{own} {said}\n\n{_TEMPLATES}"
 
 
-# --- what may stand there ---
+# --- completions ---
 
 
 def complete(cursor: Cursor) -> list[Offer]:
@@ -579,7 +578,7 @@ def _is_in_text(before: str) -> bool:
     return "'" in plain or '"' in plain
 
 
-# --- where it comes from ---
+# --- definitions ---
 
 
 def list_targets(cursor: Cursor) -> list[Span]:

@@ -131,8 +131,7 @@ def fix_pack(path: str, check: Callable[[Pack], Sequence[Diagnostic]], models: s
     """Make all certain fixes of the pack at `path`, and write nothing.
 
     `check` returns the findings of a pack, and `models` is the user's table of models. Fixes that cannot be proved to leave all prompts the
-    same
-    are refused with PC0743. Raises what loading and checking the pack raise.
+    same are refused with PC0743. Raises what loading and checking the pack raise.
     """
     pack = _load(path, models, {})
     found, mended = tuple(check(pack)), list[Diagnostic]()

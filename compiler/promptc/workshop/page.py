@@ -141,8 +141,7 @@ class Bench:
         """Check that the states can be read and that there is one to show.
 
         Raises `UsageError` (PC0730) if there is no state to show, `DiskError` if a pack or a state cannot be read, and whatever the search
-        for cases
-        raises. Other errors in the pack are left to the views.
+        for cases raises. Other errors in the pack are left to the views.
         """
         self._packs = {"": pack, **(against or {})}
         self._given = tuple(given)

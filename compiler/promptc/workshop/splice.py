@@ -1,8 +1,8 @@
 """Changes values of a manifest in place: every other byte stays, with comments, quotes, line ends and a byte order mark.
 
 A value is named by a path, as `--try` does. The edited file is parsed again, and must differ from the old one only at these paths
-(`splice`).
-`splice_manifest` edits the manifest of a pack, which must load with the new values, and `write_values` replaces the file atomically.
+(`splice`). `splice_manifest` edits the manifest of a pack, which must load with the new values, and `write_values` replaces the file
+atomically.
 """
 
 from __future__ import annotations
@@ -88,8 +88,7 @@ def splice_manifest(path: str, tries: Sequence[Try], *, models: str | None = Non
     """Return the manifest of the pack at `path` with these values. Writes nothing.
 
     Raises what loading the pack with `tries` raises, and `UsageError` (PC0668) for what `splice` refuses, and for values that are set in a
-    base,
-    or only in a variant, a patch or a tier.
+    base, or only in a variant, a patch or a tier.
     """
     Pack.load(path, models=models, tries=tries)
     file = manifest_path(Path(path))
@@ -119,8 +118,7 @@ def splice(content: bytes, name: str, tries: Sequence[Try]) -> SplicedFile:
     """Return the YAML file `name` with other values, each given as YAML of one line. A key that is missing is added to its mapping.
 
     Raises `UsageError` (PC0668) if a value is not written in the file on one line: it comes from an anchor, or is an expression, a mapping
-    or a
-    multi-line text. Raises what `load_yaml` raises.
+    or a multi-line text. Raises what `load_yaml` raises.
     """
     after, changes = content, list[ChangedValue]()
     for path, text in tries:

@@ -59,8 +59,7 @@ class TunedState:
     """A named state, or the turns of a session.
 
     `render` yields the prompts that a pack makes of it, with another total if one is given; it raises `PromptcError` if the pack refuses
-    the
-    state. `is_fixed` means that no turn depends on the outcome of an earlier turn.
+    the state. `is_fixed` means that no turn depends on the outcome of an earlier turn.
     """
 
     name: str
@@ -103,8 +102,7 @@ class SectionFigures:
     """One section in one prompt, in tokens: demand before any step, final size, and losses to its own steps, its pool and the total.
 
     `cap` is the cap of its budget (None if it has no cap), and `size` is how much of the cap it wanted: both in characters if `in_chars`.
-    If its
-    list was read only as far as there was room, it `is_partial` and wants at least this much.
+    If its list was read only as far as there was room, it `is_partial` and wants at least this much.
     """
 
     wanted: int
@@ -195,9 +193,8 @@ class BudgetUse:
     """The use of one budget over all prompts.
 
     `cap` is its largest cap, or None if it has no cap; `most` and `median` are the sizes that were wanted. `wanted` and `kept` are the
-    content
-    before and after cuts, in tokens. `cut` is the number of prompts in which anything was cut, and `by` is the cause of most of the cuts.
-    `wasted` is the part of the cap that no prompt wanted. With the unit `chars`, cap and sizes are in characters.
+    content before and after cuts, in tokens. `cut` is the number of prompts in which anything was cut, and `by` is the cause of most of the
+    cuts. `wasted` is the part of the cap that no prompt wanted. With the unit `chars`, cap and sizes are in characters.
     """
 
     name: str
@@ -376,8 +373,7 @@ class Suggestion:
     """Changes that keep more content, with the scores before and after them for both halves of the states.
 
     `changes` is empty if nothing keeps more than the file. `unproven` are changes that keep more of the first half only. `fixed` are the
-    paths
-    of values that cannot be written, with reasons.
+    paths of values that cannot be written, with reasons.
     """
 
     changes: tuple[TunedValue, ...]
@@ -413,8 +409,7 @@ def split_states(measured: Measured) -> tuple[list[int], list[int]]:
     """Return the indexes of the states to search on and of the states to judge by. Equal states are on the same side.
 
     A state's digest decides its side, so adding or removing other states does not move it. If this leaves too few states on one side, they
-    are
-    dealt out in the order of their digests. Each side has at most `_MOST_TRIED` states.
+    are dealt out in the order of their digests. Each side has at most `_MOST_TRIED` states.
     """
     digests = ["+".join(one.digest for one in prompts) for prompts in measured]
     distinct = sorted(set(digests))

@@ -185,8 +185,7 @@ class _Notches:
         """Return the piece for an item: its number in `known`, together with its history if it has one.
 
         The history is the notch that removed it (None if the item is in the prompt, 0 if no notch removed it), the notch that made it, and
-        its
-        edits.
+        its edits.
         """
         item, edits = entry.item, self._edits.get(id(entry.item))
         places = _place_edits(entry, edits) if edits is not None else []
@@ -240,8 +239,7 @@ def _iter_messages(fitted: Fitted, notches: _Notches) -> Iterator[View]:
     """Yield the messages with their pieces, in the order of the output.
 
     What was removed appears where it was; a section of which nothing is left appears after the sections before it. If the prompt does not
-    fit,
-    all pieces are in one message.
+    fit, all pieces are in one message.
     """
     layout = fitted.layout
     drawn = list(_iter_pieces(fitted, notches))

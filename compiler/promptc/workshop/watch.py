@@ -47,8 +47,7 @@ def wait_for_change(looks: Sequence[Look]) -> list[str]:
     """Wait until something that was looked at has changed, and return the absolute paths that changed, sorted.
 
     A change before the call counts, too. Folders are watched, so a file that is replaced is followed. Raises `KeyboardInterrupt`, and
-    `DiskError`
-    (PC0739) if the system cannot watch more files.
+    `DiskError` (PC0739) if the system cannot watch more files.
     """
     known = [one for one in looks if one[0]]
     while True:

@@ -259,7 +259,10 @@ def count(pack: PackModel, amount: Amount) -> int:
 
 @for_each
 def check_bounds(pack: PackModel, configuration: Configuration) -> Iterator[Diagnostic]:
-    """Report contradictory bounds of a section. Sizes in percent are computed from the pack's own total."""
+    """Report contradictory bounds of the prompt and of each section, and windows and evictions by groups or calls that a section lacks.
+
+    Sizes in percent are computed from the pack's own total.
+    """
     plan = configuration.plan
     if plan.budget.total <= 0:
         message = f"`reserve: {plan.budget.reserve}` leaves {plan.budget.total} of `context: {plan.budget.context}` for the prompt"
@@ -334,7 +337,10 @@ def _report_step(name: str, window: Window, most: int, key: str) -> Diagnostic:
 
 
 def check_monotony(pack: PackModel, configurations: Configurations) -> Iterator[Diagnostic]:
-    """Report what voids monotony: caps in percent that pressure counts, sizes in percent in ladders, and uncapped content next to shares.
+    """Report what voids monotony.
+
+    This is a cap in percent that pressure counts, a size in percent inside a ladder, or a section without a cap in tokens beside sections
+    or pools that share the rest.
     """
     rules = pack.strain
     if rules is not None:
@@ -583,8 +589,7 @@ def check_models(pack: PackModel, configurations: Configurations) -> Iterator[Di
     """Report faults of the models of a pack.
 
     These are models that no table knows, budgets that a model does not accept, replies longer than it gives, tokens that it counts in
-    another
-    way, and models that the pack names without listing them.
+    another way, and models that the pack names without listing them.
     """
     for budget in dict.fromkeys(one.plan.budget for one in configurations):
         if pack.models:
@@ -696,8 +701,7 @@ def list_settled(pack: PackModel, configurations: Configurations) -> Sequence[tu
     """Return the pack once for each of its models that differ in their windows, each with the names of these models.
 
     If the budget follows no model, return the pack itself. A model that no table knows has an unlimited window here, so that all else can
-    be
-    checked.
+    be checked.
     """
     if not any(one.plan.budget.model for one in configurations):
         return [("", pack)]

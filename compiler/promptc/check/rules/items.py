@@ -78,8 +78,7 @@ def check_idle_caps(pack: PackModel, configuration: Configuration) -> Iterator[D
     """Report `window`, `limit_per`, `limit`, `trim_each` and budgets that no valid state reaches.
 
     A cap that is larger than the most that can come is a warning. A cap equal to it is a note, and so is a cap in tokens, whose bound is
-    far from
-    tight. Escapes of the guard do not count in characters.
+    far from tight. Escapes of the guard do not count in characters.
     """
     if pack.schema is None:
         return

@@ -30,7 +30,7 @@ from promptc.template.types.types import (
 )
 
 _OF_THE_WHOLE = frozenset({"PC0642", "PC0654"})
-"""Codes about the pack that owns the states, which also apply to the packs of its asks and are not repeated for them."""
+"""Codes about the states of a pack. They are not reported for the packs of asks, which share the states of the pack that asks."""
 
 
 def check_operations(
@@ -39,8 +39,7 @@ def check_operations(
     """Report faults of operations.
 
     These are texts with faulty reads or types, pointers that the state's schema does not have, values that it refuses, and all findings
-    that
-    `check` returns for the packs of asks.
+    that `check` returns for the packs of asks.
     """
     if not pack.operations:
         return

@@ -53,8 +53,7 @@ class _ComparedBlock:
     """A section that may be on.
 
     `cases` are those of its `when`, and for a list also of its `where`. `origins` are the lists of the state from which its items come,
-    `prints`
-    the parts of `item` that their texts read, and `item` the type of an item.
+    `prints` the parts of `item` that their texts read, and `item` the type of an item.
     """
 
     section: Section
@@ -69,8 +68,7 @@ def check_overlaps(pack: PackModel, configuration: Configuration) -> Iterator[Di
     """Report two sections of one list whose conditions may hold for the same item, and which both print some of it.
 
     Nothing is reported if a condition looks the item up in a value that is not known (`item.id not in shown`), or if the list is cut by
-    place.
-    Repeated sections are left to another rule.
+    place. Repeated sections are left to another rule.
     """
     blocks, repeats = configuration.facts.get(_BlockFinder), configuration.facts.get(_Repeats)
     lists = [block for block in blocks.list_blocks(configuration) if block.origins]

@@ -1,5 +1,4 @@
-"""Rules on what is read: names and paths that do not exist, uses that do not fit a type, conditions that never hold, and what is never
-read.
+"""Rules on what is read: unknown names and paths, uses that do not fit a type, conditions that never hold, and what is never read.
 
 `Describer` turns the problems of a text into findings.
 """

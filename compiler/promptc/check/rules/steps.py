@@ -80,10 +80,9 @@ def _name_kept(section: Section) -> str:
 
 
 def check_idle_trims(pack: PackModel, configurations: Configurations) -> Iterator[Diagnostic]:
-    """Report every `trim` whose `to` or `floor` is over its section's cap in each combination: a text of that size is over the cap on its
-    own.
+    """Report every `trim` whose `to` or `floor` is over its section's cap in each combination, or leaves no room for a line end there.
 
-    A size in tokens is not compared with one in characters.
+    A text of that size alone is over the cap. A size in tokens is not compared with one in characters.
     """
     found: dict[_Place, Diagnostic | None] = {}
     for configuration in configurations:
@@ -238,7 +237,7 @@ def _walk_list(steps: Sequence[Step], plan: Plan, ladders: dict[str, tuple[bool,
 def check_void_recaps(pack: PackModel, configuration: Configuration) -> Iterator[Diagnostic]:
     """Report each `recap` of texts over a number of characters whose template may write more than that.
 
-    Such a text may not get shorter, and then the step does nothing.
+    A text whose recap would not be shorter stays as it is.
     """
     texts, scopes = {id(text.code): text for text in configuration.iter_texts()}, configuration.facts.scopes
     for section in configuration.plan.sections:

@@ -55,8 +55,7 @@ def check_idle_roles(pack: PackModel, configurations: Configurations) -> Iterato
     """Report every `role` of a section that has no effect in any configuration.
 
     It has none if a list of messages puts the section into a message of another role and no text of the section reads it. Sections whose
-    items
-    are messages are skipped: their role is that of what replaces several of them.
+    items are messages are skipped: their role is that of what replaces several of them.
     """
     found: dict[Span, Diagnostic | None] = {}
     for configuration in configurations:
@@ -217,8 +216,7 @@ def check_changes(pack: PackModel, configuration: Configuration) -> Iterator[Dia
     """Report what breaks a provider's cache, if the schema says what changes (`x-changes`).
 
     These are a section that changes in each turn before one that does not, a breakpoint after such a section, and a window over such a list
-    that
-    moves with each item.
+    that moves with each item.
     """
     changes = _Changes(pack)
     if not changes.is_told:
@@ -254,8 +252,7 @@ def check_order(pack: PackModel, configuration: Configuration) -> Iterator[Diagn
     """Report lists that may begin elsewhere in the next turn, or change their order, although nothing in their content requires it.
 
     Order is reported only if a cache is to keep the list: before a breakpoint, or anywhere but in the last section if there is no
-    breakpoint and
-    the schema says what changes.
+    breakpoint and the schema says what changes.
     """
     changes = _Changes(pack)
     sent = [section for section in _order_sent(configuration.plan) if not configuration.facts.settled.is_off(section)]
@@ -459,8 +456,7 @@ def list_eaten(text: str) -> tuple[tuple[int, str], ...]:
     """Return the block tags and comments that end a line of output and also remove its line end, so that text of a later line joins it.
 
     Each is returned as the offset of its `%}` plus 1, and the tag. A tag that states its intent (`-%}`, `+%}`, or `{%-` on the next line)
-    is left
-    out.
+    is left out.
     """
     return tuple(_iter_eaten(text))
 

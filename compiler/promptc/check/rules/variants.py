@@ -46,7 +46,9 @@ class _Setter:
 
 @frozen
 class _Reach:
-    """The greatest pressure of one choice of cases, and the sections that can never fill their caps, with their most tokens and their cap.
+    """The greatest pressure of one choice of cases.
+
+    `short` has the sections that can never fill their caps, with their most tokens and cap.
     """
 
     spent: int
@@ -222,8 +224,7 @@ def check_moods(pack: PackModel, configurations: Configurations) -> Iterator[Dia
     """Report cases that leave a section as it is while other cases give it content, and values that select no case.
 
     The case for which the section itself was written is not reported: the default, or without a default the case after which the section's
-    own
-    template is named, or the only such case. A value of the state's schema that selects no case is reported if there is no default.
+    own template is named, or the only such case. A value of the state's schema that selects no case is reported if there is no default.
     """
     for axis in pack.axes:
         yield from _iter_silent(pack, axis)
@@ -367,10 +368,10 @@ def _iter_uncapped(pack: PackModel, rules: Strain, configuration: Configuration)
 
 
 def _iter_capped(configuration: Configuration, settled: SettledTexts) -> Iterator[Plan]:
-    """Yield the plan without tiers. If states choose caps, also yield it with the least caps, and with caps that constant content just
-    fills.
+    """Yield the plans without tiers with which pressure can be highest.
 
-    Pressure is highest with one of these.
+    These are the plan with the largest caps, and, if states choose caps, with the least caps, and with caps that constant content just
+    fills.
     """
     plan = configuration.base
     yield plan
