@@ -1,7 +1,8 @@
-"""What `promptc check` finds wrong with a pack before there is a state: rules over every combination of cases and tiers.
+"""What `promptc check` finds wrong with a pack without a state: rules over every combination of cases and tiers.
 
-`registry` lists the rules, asks them, and tells how to add one; `rules` has them, a file a topic. They stand on what is read where
-(`texts`), its type there (`scopes`, `schema_types`), how long it gets at most (`bounds`), and the plans there are (`configurations`).
+`registry` lists the rules, runs them, and says how to add one; `rules` contains them, one file a topic. They build on which text is used
+where (`texts`), the types of names there (`scopes`, `schema_types`), upper bounds of sizes (`bounds`), and the plans of the combinations
+(`configurations`).
 
 Public: `configurations`, `registry`, `scopes`, `texts`.
 """

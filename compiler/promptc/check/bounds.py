@@ -1,8 +1,8 @@
-"""How much a section holds in any state: texts that read nothing are counted, others bounded by the schema (contract.md §11, Pinned).
+"""How large a section can get in any state (contract.md §11, Pinned): constant texts are counted, others bounded by the schema.
 
-`SettledTexts` knows what constant texts come to. `bound_section` tells at most how many tokens the part of a section takes that no step
-may touch, `make_cost` how a constant text is weighed for that, `count_characters` how long a text may be, `count_offer` what tools and a
-response schema take.
+`SettledTexts` evaluates constant texts. `bound_section` returns an upper bound for the part of a section that no step may touch, and
+`make_cost` a function that weighs a constant text for that bound. `count_characters` returns how long a text may be, and `count_offer` the
+tokens of tools and a response schema.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from promptc.text.json import render_canonical_json
 _FRAME = 16
 
 MESSAGE = Amount(16, 0, 64, 0)
-"""What a message adds at most: its frame and the name of its role."""
+"""The most that a message adds: its frame and the name of its role."""
 
 _BREAK = Amount(1, 1, 1, 1)
 _MET = 3
@@ -41,28 +41,28 @@ _SLACK = 256
 
 _SAMPLE = 1000
 _INVISIBLE = 10
-"""An escaped invisible character takes at most ten times its bytes."""
+"""An escaped invisible character needs at most ten times its bytes."""
 
 
 @frozen(eq=False)
 class SectionTexts:
-    """The texts of one section, each with what is known of it."""
+    """What is known of each text of one section."""
 
     found: dict[int, InferredTypes]
 
     def amount(self, code: Template | None) -> Amount:
-        """What a template puts out."""
+        """Return an upper bound for the output of a template; 0 for None."""
         if code is None:
             return Amount()
         return self.found[id(code)].amount if id(code) in self.found else UNBOUNDED
 
     def kind(self, code: object) -> Type:
-        """What an expression gives; unknown for another source of items."""
+        """Return the type of an expression's value; the unknown type for any other source of items."""
         return (self.found[id(code)].kind or UNKNOWN_TYPE) if id(code) in self.found else UNKNOWN_TYPE
 
 
 class SettledTexts:
-    """Answers about one pack. Each text is evaluated at most once, however many combinations share it."""
+    """The constant texts of one pack. Each text is evaluated at most once, however many combinations share it."""
 
     def __init__(self, pack: PackModel) -> None:
         self._run = pack.open_account()
@@ -71,7 +71,7 @@ class SettledTexts:
         self._texts: dict[tuple[int, str, str, str], tuple[Template, str | None]] = {}
 
     def is_always(self, expression: Expression | None, truth: bool) -> bool:
-        """True when the expression reads nothing and its value is true (or false, by `truth`)."""
+        """Return whether the expression reads nothing and its value is true (or false, if `truth` is False)."""
         if expression is None or expression.reads:
             return False
         if id(expression) not in self._truths:
@@ -79,11 +79,11 @@ class SettledTexts:
         return self._truths[id(expression)][1] is truth
 
     def is_off(self, section: Section) -> bool:
-        """True when the section's `when` is constantly false."""
+        """Return whether the section's `when` is always false."""
         return self.is_always(section.when, False)
 
     def find_static(self, template: Template | None, section: Section) -> str | None:
-        """What the template renders to in any state, or None when that depends on it. No template is an empty text."""
+        """Return what a template renders to in every state, or None if that depends on the state. For None, return an empty text."""
         if template is None:
             return ""
         key = (id(template), section.id, section.title, section.role)
@@ -92,16 +92,16 @@ class SettledTexts:
         return self._texts[key][1]
 
     def find_content(self, section: Section) -> str | None:
-        """The content of a section that is the same in any state; None for all others, and for lists."""
+        """Return the content of a section if it is the same in every state; None if it is not, or if it is a list."""
         text = self.find_static(section.text, section) if section.text is not None else None
         return text.strip("\r\n") if text is not None else None
 
     def count(self, text: str) -> int:
-        """The text's tokens."""
+        """Return the tokens of a text."""
         return self._meter.tokens(self._meter.count(text))
 
     def find_most(self, section: Section, separator: str) -> int | None:
-        """At least as many tokens as a section of constant content is ever charged, or None when its content depends on the state."""
+        """Return an upper bound for the charge of a section with constant content, or None if the content depends on the state."""
         fence = section.fence
         parts = (
             self.find_static(fence.open if fence else None, section),
@@ -113,7 +113,7 @@ class SettledTexts:
         if len(known) < len(parts):
             return None
         count = self.count("\n".join(part for part in known if part) + "\n" + separator)
-        return count + count // 20 + _FRAME  # room for what the guard escapes and for a message's frame
+        return count + count // 20 + _FRAME  # leave room for the guard's escapes and the frame of a message
 
     def _evaluate(self, expression: Expression) -> bool | None:
         try:
@@ -132,12 +132,12 @@ class SettledTexts:
 
 
 def infer_texts(texts: Iterator[UsedText], section: Section, scopes: Scopes) -> SectionTexts:
-    """The section's own texts."""
+    """Return what is known of the section's own texts."""
     return SectionTexts({id(text.code): scopes.infer(text) for text in texts if text.section is section})
 
 
 def count_least(kind: Type, none: int) -> int:
-    """The least whole number from 0 that a value of the kind may stand for, where none stands for `none`."""
+    """Return the least whole number, at least 0, that a value of the type can mean. None means `none`."""
     return max(0, min((_count_least(member, none) for member in list_members(kind)), default=0))
 
 
@@ -151,9 +151,11 @@ def _count_least(kind: Type, none: int) -> int:
 
 
 def make_cost(counter: Counter, fences: tuple[str, ...]) -> Cost:
-    """At most so many tokens a constant text takes in any surroundings: those between its first and last safe place, and for what is left
-    at its ends a token for each byte, with one more for what the guard may put where it meets something else. What the guard might
-    escape inside it is counted in bytes."""
+    """Return a function that bounds the tokens of a constant text in any surroundings.
+
+    The text between its first and last safe boundary is counted. The ends outside of them cost a token for each byte, and a few more for
+    what the guard may insert where the text meets another. A text that the guard may escape inside costs a token for each byte.
+    """
 
     def cost(text: str) -> tuple[int, int]:
         found = [_weigh(counter, "".join(lines), plain) for plain, lines in groupby(text.splitlines(keepends=True), is_plain)]
@@ -182,7 +184,7 @@ def _is_plain(text: str, fences: tuple[str, ...]) -> bool:
 
 
 def bound_section(section: Section, texts: SectionTexts, output: Output, fences: tuple[str, ...]) -> Amount:
-    """The charge of what is pinned or kept in a section; of a section that is neither, nothing."""
+    """Return an upper bound for the charge of what is pinned or kept in a section; 0 if nothing is."""
     content = _bound_content(section, texts)
     if content is None:
         return Amount()
@@ -205,10 +207,10 @@ def _bound_content(section: Section, texts: SectionTexts) -> Amount | None:
 
 
 def _count_items(items: Items, texts: SectionTexts) -> tuple[int | None, str]:
-    """At most so many items a pinned section has, and where that has no bound."""
+    """Return the most items that a pinned section can have, and the place in the schema that leaves the number open."""
     source = texts.kind(items.source)
     counts = [find_count(source), items.limit.count if items.limit is not None else None]
-    if items.freeze is not None:  # what stands goes past all stages
+    if items.freeze is not None:  # frozen items bypass all stages
         return (find_count(source) if isinstance(items.source, Expression) else None), _place_open_list(source)
     if isinstance(items.source, Retrieve):
         counts.append(items.source.top)
@@ -244,10 +246,10 @@ def _count_kept(items: Items, texts: SectionTexts) -> tuple[int | None, str]:
 
 
 def bound_item(items: Items, texts: SectionTexts) -> Amount:
-    """One item with its fence, and the header of a group it may open."""
+    """Return an upper bound for one item with its fence, and with the header of a group that it may open."""
     made = _bound_trimmed(items, texts, choose_largest(texts.amount(form) for form in items.forms))
     if items.message is not None and not set(MEDIA_KINDS).isdisjoint(items.message.passing):
-        return UNBOUNDED  # what a picture counts is not told by the schema
+        return UNBOUNDED  # the schema does not say how many tokens a picture costs
     if items.message is not None:
         content = texts.kind(items.message.content)
         text = keep_members(content, lambda one: not isinstance(one, ListType))
@@ -259,7 +261,7 @@ def bound_item(items: Items, texts: SectionTexts) -> Amount:
 
 
 def _bound_trimmed(items: Items, texts: SectionTexts, made: Amount) -> Amount:
-    """A text behind `trim_each`, which leaves lists of parts alone."""
+    """Return the bound of a text after `trim_each`, which does not cut lists of parts."""
     if items.trim_each is None:
         return made
     size = items.trim_each.to
@@ -267,9 +269,9 @@ def _bound_trimmed(items: Items, texts: SectionTexts, made: Amount) -> Amount:
 
 
 def _trim(made: Amount, unit: str, most: int, marker: Amount) -> Amount:
-    """An item that is cut to a size, marker and escapes included, where there is room for one unit beside the marker.
+    """Return the bound of an item cut to a size, marker and escapes included, if there is room for a unit in addition to the marker.
 
-    Alone it has so many tokens; behind it a line end may join what it ends in, for which there is slack.
+    An item alone has at most that many tokens. A line end after it may merge with its last token, for which there is slack.
     """
     if unit == "share" or marker.size is None or most < marker.size + _ROOM:
         return made
@@ -282,7 +284,7 @@ def _trim(made: Amount, unit: str, most: int, marker: Amount) -> Amount:
 
 
 def _redact(made: Amount, section: Section) -> Amount:
-    """What placeholders may add to texts that are not constant. No token is shorter than a character."""
+    """Add what placeholders of `redact` may add to texts that are not constant. No token is shorter than a character."""
     if not section.redact or made.loose is None:
         return made
     added = sum(rule.bound_growth(made.loose) for rule in section.redact)
@@ -290,8 +292,10 @@ def _redact(made: Amount, section: Section) -> Amount:
 
 
 def _escape(made: Amount, output: Output, fences: tuple[str, ...]) -> Amount:
-    """What the guard may add: a backslash for each line that begins as a fence does, and for each special token. Neither stands in a
-    constant text that is counted as it stands."""
+    """Add what the guard may insert: a backslash before each line that begins like a fence, and for each special token.
+
+    Constant texts that are counted as they are contain neither.
+    """
     if made.size is None or made.tokens is None or made.characters is None or made.loose is None:
         return made
     guarding = output.guarding
@@ -304,13 +308,13 @@ def _escape(made: Amount, output: Output, fences: tuple[str, ...]) -> Amount:
 
 
 def count_characters(units: int, unit: int, output: Output, fences: tuple[str, ...]) -> int:
-    """How many characters a text may have, so that it surely adds no more than `units`, escapes included."""
+    """Return how many characters a text may have so that it adds at most `units`, escapes included."""
     added = _escape(amount_of(text_up_to(_SAMPLE)), output, fences)
     return units * _SAMPLE // ((added.tokens if unit == 1 else added.characters) or 1)
 
 
 def count_offer(pack: PackModel, plan: Plan) -> tuple[str, int]:
-    """What they are called in a finding (nothing where there are none), and their tokens without any provider's overhead."""
+    """Return a name for a plan's tools and response schema (empty if it has neither), and their tokens without provider overhead."""
     counter = pack.counting.counter
     values = [tool.definition for tool in plan.tools]
     names = ["tools"] if values else []

@@ -1,7 +1,7 @@
-"""What rules look at: every combination of variant cases and strain tiers, and each patch alone, with the plan that it loads to.
+"""The combinations that rules examine: all variant cases with all strain tiers, and each patch alone, with the plans that they load to.
 
-`list_configurations` lists them for a pack. `for_each` makes a rule of a function that finds what is wrong in one of them;
-`merge_findings` says of a finding that does not hold in all of them where it does.
+`list_configurations` returns them for a pack. `for_each` turns a function that checks one of them into a rule, and `merge_findings` adds to
+a finding that does not hold in all of them where it does.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _Made = TypeVar("_Made")
 
 @frozen
 class Combination:
-    """A choice, told to an author: its cases by axis, the index and name of its tier (none: no strain), and its patch (empty: none)."""
+    """A choice in the author's terms: the cases by axis, the index and name of the tier (empty: no strain), and the patch (empty: none)."""
 
     choice: Choice
     cases: Choices
@@ -42,7 +42,7 @@ class Combination:
 
 
 class PackFacts:
-    """What is worked out of one pack for all rules of a check: each thing once, when a rule first asks for it."""
+    """What all rules of a check need to know of one pack. Each fact is worked out once, when a rule first needs it."""
 
     def __init__(self, pack: PackModel) -> None:
         self.pack = pack
@@ -51,31 +51,32 @@ class PackFacts:
 
     @cached_property
     def scopes(self) -> Scopes:
-        """What is known of each text where it stands."""
+        """What is known of each text where it is used."""
         return Scopes(self.pack, trials=self._trials)
 
     @cached_property
     def settled(self) -> SettledTexts:
-        """What texts come to that read nothing."""
+        """The results of texts that read nothing."""
         return SettledTexts(self.pack)
 
     def get(self, make: Callable[[PackFacts], _Made]) -> _Made:
-        """What `make` makes of these facts, once for each `make`: a rule's own way to share."""
+        """Return what `make` returns for these facts. It is called once, so rules can share its result."""
         if make not in self._made:
             self._made[make] = make(self)
         made: _Made = self._made[make]
         return made
 
     def covers(self, *sections: str) -> bool:
-        """Whether no render has these sections otherwise than a configuration without patches has. A patch may be laid over any
-        combination, so it must change other sections alone.
+        """Return whether all renders of these sections are covered by the configurations without patches.
+
+        A patch may be combined with any configuration, so no patch may change these sections.
         """
         changes = [change for patch in self.pack.patches.values() for change in patch.items()]
         is_apart = all(key == "sections" and not any(one.get(name) for name in sections) for key, one in changes)
         return is_apart and _count_combinations(self.pack) <= MAX_COMBINATIONS
 
     def load_bounding_scopes(self, fences: tuple[str, ...]) -> Scopes:
-        """The scopes in which a constant text is weighed by at most how many tokens it takes between these fences."""
+        """Return the scopes that weigh a constant text by the most tokens that it can have between these fences. They are made once."""
         key = ("fences", fences)
         if key not in self._made:
             self._made[key] = Scopes(self.pack, make_cost(self.pack.counting.counter, fences), self._trials)
@@ -85,8 +86,10 @@ class PackFacts:
 
 @frozen(eq=False)
 class Configuration:
-    """A combination that loads, and its plan. `base` is the plan without tiers: it tells budgets and the caps of pressure. `facts` are what
-    is known of its pack."""
+    """A combination that loads, and its plan.
+
+    `base` is the plan without tiers, for budgets and the caps of pressure. `facts` are its pack's.
+    """
 
     combination: Combination
     plan: Plan
@@ -94,16 +97,16 @@ class Configuration:
     facts: PackFacts
 
     def iter_texts(self) -> Iterator[UsedText]:
-        """All texts that a render may evaluate."""
+        """Yield all texts that a render may evaluate."""
         return iter_texts(self.facts.pack, self.plan, self.combination.tier + 1)
 
     def list_tier_steps(self) -> tuple[Step, ...]:
-        """The steps of the tiers in force."""
+        """Return the steps of the tiers in force."""
         strain = self.facts.pack.strain
         return tuple(list_steps(strain.tiers[: self.combination.tier + 1])[0]) if strain is not None else ()
 
     def find_least_cap(self, section: Section) -> int | None:
-        """The least cap that a valid state may choose for the section, in its unit; None where it chooses none."""
+        """Return the least cap that a valid state can choose for the section, in the cap's unit, or None if the state chooses no cap."""
         budget = section.budget
         if budget is None or budget.source is None or budget.cap is None:
             return None
@@ -111,26 +114,28 @@ class Configuration:
         return min(most, count_least(infer_texts(self.iter_texts(), section, self.facts.scopes).kind(budget.source), most))
 
     def settle_least(self, section: Section) -> Section:
-        """The section with the least cap that it may have."""
+        """Return the section with its least possible cap."""
         return settle_cap(section, self.find_least_cap(section))
 
     def list_shared_steps(self) -> tuple[Step, ...]:
-        """The steps that name their sections: those of pools and of `truncate`, then those of the tiers in force."""
+        """Return the steps that name their sections: those of pools and of `truncate`, then those of the tiers in force."""
         return (*self.plan.list_shared_steps(), *self.list_tier_steps())
 
     def list_steps_on(self, section: Section) -> tuple[Step, ...]:
-        """The steps on a section: its own, then the shared ones that name it."""
+        """Return the steps on a section: its own, then the shared steps that name it."""
         return (*section.overflow, *(one for one in self.list_shared_steps() if section.id in one.sections))
 
 
 def _go_on() -> None:
-    """Nobody waits for anything else."""
+    """Do nothing: the default `pause`."""
 
 
 @frozen(eq=False)
 class Configurations:
-    """All configurations of a pack. `failed` are combinations that do not load; `looked` is how many were looked at without patches, and
-    `count` how many there would be. `pause` is called before each one that is gone through.
+    """All configurations of a pack.
+
+    `failed` are combinations that do not load. `looked` is the number of combinations without patches that were examined, and `count` the
+    number of all of them. `pause` is called before each configuration in an iteration.
     """
 
     loaded: tuple[Configuration, ...]
@@ -147,8 +152,11 @@ class Configurations:
 
 
 def list_configurations(pack: PackModel, pause: Callable[[], None] = _go_on, *, most: int = MAX_COMBINATIONS) -> Configurations:
-    """Every combination of cases and tiers if they are at most `most`; else all tiers of the defaults and the first and the last
-    tier of each other case alone. Each patch is looked at over the defaults."""
+    """Return every combination of cases and tiers if there are at most `most` of them.
+
+    Otherwise return the defaults with all tiers, and each other case alone with the first and the last tier. Each patch is applied to the
+    defaults.
+    """
     tiers, count = _count_tiers(pack), _count_combinations(pack)
     pairs = list(_iter_all(pack, tiers) if count <= most else _iter_alone(pack, tiers))
     combinations = [_combine(pack, cases, tier) for cases, tier in pairs]
@@ -172,12 +180,12 @@ def _count_tiers(pack: PackModel) -> int:
 
 
 def list_defaults(pack: PackModel) -> Choices:
-    """The case of each axis that its default names, else its first."""
+    """Return the default case of each axis, or its first case if it has no default."""
     return tuple((axis.name, axis.default if axis.default is not None else axis.cases[0]) for axis in pack.axes)
 
 
 def _iter_variations(combination: Combination) -> Iterator[str]:
-    """What a combination consists of, as it is named in findings."""
+    """Yield the parts of a combination as findings name them."""
     for axis, case in combination.cases:
         yield f"`{axis}={case}`"
     if combination.tier_name:
@@ -213,12 +221,14 @@ def _combine(pack: PackModel, cases: Choices, tier: int, patch: str = "") -> Com
 
 
 Rule = Callable[[PackModel, Configurations], Iterator[Diagnostic]]
-"""What finds one sort of fault in a pack."""
+"""Finds one kind of fault in a pack."""
 
 
 def for_each(find: Callable[[PackModel, Configuration], Iterator[Diagnostic]]) -> Rule:
-    """Makes a rule of what finds faults in one configuration. The rule says each finding once, and of one that does not hold in all
-    configurations names where it does."""
+    """Turn a function that finds faults in one configuration into a rule.
+
+    The rule yields each finding once. A finding that does not hold in all configurations names those in which it does.
+    """
 
     @wraps(find)
     def check(pack: PackModel, configurations: Configurations) -> Iterator[Diagnostic]:
@@ -230,12 +240,15 @@ def for_each(find: Callable[[PackModel, Configuration], Iterator[Diagnostic]]) -
 def merge_configurations(
     configurations: Iterable[Configuration], find: Callable[[Configuration], Iterable[Diagnostic]]
 ) -> Iterator[Diagnostic]:
-    """Says what `find` finds in these configurations as a rule does."""
+    """Yield what `find` finds in these configurations, merged as a rule does."""
     return merge_findings([(one.combination, list(find(one))) for one in configurations])
 
 
 def merge_findings(found: Sequence[tuple[Combination, Iterable[Diagnostic]]], among: Sequence[Combination] = ()) -> Iterator[Diagnostic]:
-    """Says each finding once; one that does not hold in all combinations names where it does. `among` are further ones that have none."""
+    """Yield each finding once, naming the combinations in which it holds if these are not all.
+
+    `among` are further ones without findings.
+    """
     held: dict[Diagnostic, list[Combination]] = {}
     for combination, findings in found:
         for finding in dict.fromkeys(findings):
@@ -247,7 +260,10 @@ def merge_findings(found: Sequence[tuple[Combination, Iterable[Diagnostic]]], am
 
 
 def _name_combinations(where: Sequence[Combination], everywhere: Sequence[Combination]) -> str:
-    """`with ...`, or nothing when `where` is all of `everywhere`. Patches are named only where nothing else explains a finding."""
+    """Return the combinations as `with ...`, or nothing if `where` is all of `everywhere`.
+
+    Patches are named only if nothing else explains the finding.
+    """
     plain = [one for one in everywhere if not one.patch]
     held = [one for one in where if not one.patch]
     if not held:
@@ -259,7 +275,7 @@ def _name_combinations(where: Sequence[Combination], everywhere: Sequence[Combin
 
 
 def _name_axis(held: Sequence[Combination], plain: Sequence[Combination]) -> str:
-    """The cases of one axis, where these and no others have the finding."""
+    """Return cases of one axis, if exactly the combinations with these cases have the finding; empty if there is no such axis."""
     for place in range(len(plain[0].cases)):
         chosen = dict.fromkeys(one.cases[place] for one in held)
         if len(held) == sum(1 for one in plain if one.cases[place] in chosen):

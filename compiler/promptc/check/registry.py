@@ -1,13 +1,13 @@
-"""The rules of `promptc check`, and `check_pack`, which asks all of them (contract.md §12).
+"""The rules of `promptc check`, and `check_pack`, which runs all of them (contract.md §12).
 
-A rule is a function of a pack and its configurations that finds one sort of fault:
+A rule is a function of a pack and its configurations that finds one kind of fault:
 
     @for_each
     def check_titles(pack: PackModel, configuration: Configuration) -> Iterator[Diagnostic]:
-        \"\"\"Sections without a title.\"\"\"
+        \"\"\"Report sections without a title.\"\"\"
 
-To add one, write it in the file of its topic in `check/rules`, with `for_each` where it looks at one configuration at a time and without
-where it compares them; add its code to `codes.toml`, and the rule to `RULES` below. What it needs to know of expressions and templates are
+To add a rule, write it in the file of its topic in `check/rules`: with `for_each` if it examines one configuration at a time, and without
+if it compares them. Add its code to `codes.toml`, and the rule to `RULES` below. What it needs to know of expressions and templates is in
 `configuration.iter_texts()` and `configuration.facts`.
 """
 
@@ -84,21 +84,22 @@ from promptc.template.compile import Expression, Template
 from promptc.template.types.types import UNKNOWN_TYPE
 
 MONOTONY = frozenset({"PC0617", "PC0618", "PC0619", "PC0620", "PC0621"})
-"""The codes that name what voids the guarantee that a larger total never removes content."""
+"""Codes for what voids the guarantee that a larger total never removes content."""
 
 Code = Expression | Template
 
 _FEW = 8
-"""Combinations that are all looked at while somebody types."""
+"""The most combinations that are all checked while the author types."""
 
 PROOFS = frozenset({"PC0656"})
-"""The codes that say what holds of every valid state. Nothing is proved of a pack that some state, or every one, makes fail."""
+"""Codes that state a fact about every valid state. They are dropped for a pack with errors, as some or all states fail to render."""
 
 
 def check_pack(pack: PackModel, pause: Callable[[], None] = lambda: None) -> tuple[Diagnostic, ...]:
-    """Every finding about a loaded pack, each once, sorted; what was found while loading is among them. Never raises for what is wrong
-    in the pack: a combination that does not load is a finding. `pause` is called before each combination is looked at: what it raises ends
-    the check.
+    """Return every finding about a loaded pack, each once, sorted, including the findings of loading.
+
+    Never raises for faults of the pack: a combination that does not load is a finding. `pause` is called before each combination; an
+    exception that it raises stops the check.
     """
     written = list_configurations(pack, pause)
     found = [*pack.warnings, *check_models(pack, written)]
@@ -116,13 +117,14 @@ def _judge(pack: PackModel, configurations: Configurations) -> dict[Diagnostic, 
 
 
 def _name_model(found: Diagnostic, name: str) -> Diagnostic:
-    """A finding that does not hold for all models of the pack."""
+    """Return a finding that does not apply to all models of the pack, with the name of the model it applies to."""
     return replace(found, message=f"{found.message} ({name})", removable=None)
 
 
 def check_new_texts(pack: PackModel, known: Mapping[int, Code]) -> tuple[tuple[Diagnostic, ...], Mapping[int, Code]]:
-    """What `check_pack` finds of the reads of texts that are not among the `known` ones, in a fraction of its time: of many combinations,
-    it looks at each case alone. Also gives all texts, each under its `id`.
+    """Return the findings of `check_pack` about what new texts read, and all texts by `id`.
+
+    Texts in `known` are skipped. It takes a fraction of the time: if there are many combinations, each case is checked on its own only.
     """
     found: list[Diagnostic] = []
     texts: dict[int, Code] = {}
@@ -145,12 +147,12 @@ def check_new_texts(pack: PackModel, known: Mapping[int, Code]) -> tuple[tuple[D
 
 
 def check_medians(pack: PackModel, medians: Mapping[str, int]) -> list[Diagnostic]:
-    """List what indexes that were opened tell besides: `medians` are the tokens of their middling chunks, by index."""
+    """Return the findings that need opened indexes. `medians` has the median tokens of a chunk for each index."""
     return list(check_chunk_sizes(list_configurations(pack), medians))
 
 
 def check_loading(pack: PackModel, configurations: Configurations) -> Iterator[Diagnostic]:
-    """What keeps combinations from loading, and what keeps rules from looking: too many combinations, a state without a schema."""
+    """Report what keeps combinations from loading, and what limits the check: too many combinations, or a state without a schema."""
     yield from merge_findings(configurations.failed, [one.combination for one in configurations])
     if configurations.looked < configurations.count:
         looked = f"{configurations.looked} of {configurations.count} combinations of variants and tiers"
@@ -214,4 +216,4 @@ RULES: tuple[Rule, ...] = (
     check_unused_definitions,
     check_unused_lets,
 )
-"""In the order in which they are asked."""
+"""All rules, in the order in which they run."""

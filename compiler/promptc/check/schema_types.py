@@ -1,7 +1,7 @@
-"""A state schema as types: what a template may find that reads a valid state, its defaults filled in (contract.md §2).
+"""The schema of a state as types: what a template can read from a valid state whose defaults are filled in (contract.md §2).
 
-`SchemaTypes` makes the type of a schema, `make_item_type` that of a row of a store or a chunk of an index. `follow_pointer` and
-`list_values` read a type, `drop_places` gives one that can be no part of this schema.
+`SchemaTypes` makes the type of a schema, and `make_item_type` that of a row of a store or a chunk of an index. `follow_pointer` and
+`list_values` examine a type, and `drop_places` makes one that cannot be taken for a part of this schema.
 """
 
 from __future__ import annotations
@@ -59,10 +59,10 @@ _DOUBTFUL = ("not", "if", "dependentSchemas", "dependentRequired", "propertyName
 Schema = Any
 
 _Together = tuple[Schema, ...]
-"""Schemas that all hold of one value."""
+"""Schemas that all apply to the same value."""
 
 DOUBTFUL = (*_DOUBTFUL, "contains")
-"""Keywords that rule states out in ways that are not followed: where they stand, nothing is said to be possible."""
+"""Keywords that exclude states in ways that are not analyzed: with one of them, no member of a union type is assumed to occur."""
 
 _OBJECT = frozenset(("properties", "required", "additionalProperties", "patternProperties"))
 _ARRAY = frozenset(("items", "prefixItems", "minItems", "maxItems"))
@@ -76,7 +76,7 @@ _TYPES: dict[type[Type], tuple[str, ...]] = {
 
 
 def follow_pointer(kind: Type, pointer: str) -> Type:
-    """The kind of what a pointer leads to, with an `UndefinedType` where it may lead nowhere."""
+    """Return the type of what a pointer leads to, with an `UndefinedType` if it may lead nowhere."""
     for part in split_pointer(pointer):
         kind = map_members(kind, partial(_step, part=part))
     return kind
@@ -91,7 +91,7 @@ def _step(member: Type, part: str) -> Type:
 
 
 def list_values(kind: Type) -> list[str] | None:
-    """Every value as a cap of `limit_per` names it; None where there may be others, or none is known."""
+    """Return every value as a cap of `limit_per` spells it, or None if there may be others or no value is known."""
     found: list[str] = []
     for member in list_members(kind):
         values = _list_one(member)
@@ -110,7 +110,7 @@ def _list_one(member: Type) -> list[object] | None:
 
 
 def drop_places(kind: Type) -> Type:
-    """The kind without places in its schema, which would be taken for places in the state's."""
+    """Return the type without places in its schema, which would be mistaken for places in the state's schema."""
     return map_members(kind, _drop_place)
 
 
@@ -135,9 +135,9 @@ def _drop_place(kind: Type) -> Type:
 
 
 def make_item_type(source: Segments | Retrieve, own: Sequence[CorpusIndex | Type], *, asked: bool) -> Type:
-    """The kind of an item; with `asked` of what the source's own `where` and `boost` see, which is not scored yet.
+    """Return the type of an item; with `asked`, as the source's own `where` and `boost` see it, before it is scored.
 
-    `own`: of each index asked, the index over files, or the kind of the elements of the list in the state that it is made of.
+    `own` has an entry for each queried index: the index over files, or the type of the elements of the list in the state.
     """
     if isinstance(source, Segments):
         return _make_row(source)
@@ -161,7 +161,7 @@ def _make_row(source: Segments) -> Type:
 
 
 def _make_chunk(own: CorpusIndex | Type, ranked: dict[str, Type]) -> Type:
-    """The compiler's own keys, and its metadata. `index` and `score` are not there before it is ranked, whatever its metadata has."""
+    """Return the type of a chunk: the compiler's own keys and its metadata. `index` and `score` are absent before the chunk is ranked."""
     said = _list_said(own) if isinstance(own, CorpusIndex) else ()
     known = {**dict.fromkeys(said, UNKNOWN_TYPE), **_CHUNK, **ranked}
     names = tuple(known)
@@ -179,12 +179,12 @@ def _make_chunk(own: CorpusIndex | Type, ranked: dict[str, Type]) -> Type:
 
 
 def _list_said(index: CorpusIndex) -> tuple[str, ...]:
-    """The metadata that every file of an index has: by `defaults`, and by the names in the pattern of its files."""
+    """Return the metadata keys that every file of an index has: from `defaults`, and from the names in the pattern of its files."""
     return (*index.defaults, *_BRACED.findall(index.pattern))
 
 
 def _make_from_elements(element: Type, name: str, names: tuple[str, ...]) -> Type:
-    """A part of what a list in the state holds: all of an element but the compiler's own keys is metadata of its chunk."""
+    """Return the type of a part of a chunk made from a list in the state. All of an element is metadata, except the compiler's own keys."""
     members = list_members(element)
     if not members or not all(isinstance(one, MappingType) for one in members):
         return UNKNOWN_TYPE
@@ -193,7 +193,7 @@ def _make_from_elements(element: Type, name: str, names: tuple[str, ...]) -> Typ
 
 
 class SchemaTypes:
-    """The kinds of one schema, each made once. Places are JSON pointers with `#` before them."""
+    """The types of one schema, each made once. Places are JSON pointers after a `#`."""
 
     def __init__(self, root: Schema) -> None:
         self._root = root
@@ -203,21 +203,24 @@ class SchemaTypes:
         self._made: dict[tuple[tuple[int, ...], ...], Type] = {}
 
     def make_state(self) -> Type:
-        """The kind of the state, which is a mapping whatever the schema says."""
+        """Return the type of the state, which is a mapping whatever the schema says."""
         mappings = keep_members(self.make((self._root,), ()), lambda member: isinstance(member, MappingType))
         return mappings if mappings != NEVER else UNKNOWN_TYPE
 
     def make(self, declared: _Together, asked: _Together) -> Type:
-        """What all of these hold of. `declared`: those that fill in what is left out; `asked`: the others, which only judge."""
+        """Return the type of the values to which all these schemas apply.
+
+        `declared` schemas fill in defaults; `asked` schemas only validate.
+        """
         own, more = self.gather(declared), self.gather(asked)
         key = (tuple(map(id, own)), tuple(map(id, more)))
         if key not in self._made:
-            self._made[key] = UNKNOWN_TYPE  # for a schema that is its own alternative
+            self._made[key] = UNKNOWN_TYPE  # ends the recursion for a schema that is its own alternative
             self._made[key] = self._choose(own, more, frozenset(), 1)
         return self._made[key]
 
     def gather(self, schemas: _Together) -> _Together:
-        """The schemas with those they name and those under `allOf`, each once; `true` says nothing."""
+        """Return the schemas with those that they reference and those under `allOf`, each once. `true` is left out."""
         met: dict[int, Schema] = {}
         waiting = list(schemas)
         while waiting:
@@ -231,7 +234,7 @@ class SchemaTypes:
         return tuple(met.values())
 
     def choose_place(self, together: _Together, having: str = "") -> str:
-        """Where the first of some schemas stands, or the first that has a keyword."""
+        """Return the place of the first of some schemas, or of the first that has a keyword."""
         schemas = [schema for schema in together if isinstance(schema, dict)]
         first = next((schema for schema in schemas if having in schema), schemas[0] if schemas else None)
         return self._places.get(id(first), "#")
@@ -253,7 +256,7 @@ class SchemaTypes:
     # --- one value ---
 
     def _choose(self, own: _Together, more: _Together, done: frozenset[tuple[int, str]], count: int) -> Type:
-        """Every choice of one branch from each `anyOf` and `oneOf`."""
+        """Return the union over every choice of a branch from each `anyOf` and `oneOf`."""
         together = (*own, *more)
         if False in together:
             return NEVER
@@ -310,7 +313,7 @@ class SchemaTypes:
 
 
 def _iter_parts(schema: Any, pointer: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Every mapping in a JSON value, with its place."""
+    """Yield every mapping in a JSON value, with its place."""
     if isinstance(schema, dict):
         yield pointer, schema
         for name, inner in schema.items():
@@ -321,7 +324,10 @@ def _iter_parts(schema: Any, pointer: str) -> Iterator[tuple[str, dict[str, Any]
 
 
 def _find_types(together: _Together) -> tuple[str, ...] | None:
-    """The types all of them allow; None where nothing tells. What has keywords of objects or lists alone is meant to be one."""
+    """Return the types that all schemas allow, or None if they do not say.
+
+    A schema with keywords for objects or for arrays only, and without `type`, means an object or an array.
+    """
     given = [schema["type"] for schema in together if "type" in schema]
     if not given:
         keywords = {key for schema in together for key in schema}
@@ -333,7 +339,7 @@ def _find_types(together: _Together) -> tuple[str, ...] | None:
 
 
 def _make_text(together: _Together, place: str) -> TextType:
-    """A text by its `maxLength`, by patterns that say how the whole of it looks, and by its format: dates and times are in ASCII."""
+    """Return the type of a text, bounded by `maxLength`, by patterns for the whole text, and by its format: dates and times are ASCII."""
     format = next((schema["format"] for schema in together if "format" in schema), "")
     patterns = [measure_pattern(schema["pattern"]) for schema in together if "pattern" in schema]
     formats = [schema["format"] for schema in together if schema.get("format") in FORMATS]
@@ -365,7 +371,7 @@ def _find_range(together: _Together, *, whole: bool) -> tuple[float | int | None
 
 
 class _ObjectTypes:
-    """The parts of an object of which `own` and `more` hold; what `own` declares is filled in where it is left out."""
+    """The parts of an object to which `own` and `more` apply. Parts that `own` declares are filled in if they are left out."""
 
     def __init__(self, maker: SchemaTypes, own: _Together, more: _Together) -> None:
         self._maker = maker
@@ -381,7 +387,7 @@ class _ObjectTypes:
         self._found: dict[str, Type] = {}
 
     def make(self) -> MappingType:
-        """The kind; its parts are looked at when they are asked for."""
+        """Return the type, whose parts are made when they are needed."""
         most = [int(schema["maxProperties"]) for schema in self._together if "maxProperties" in schema]
         if self._closed:
             most.append(len(self._names))
@@ -393,14 +399,14 @@ class _ObjectTypes:
         return (shut or barred) and not self._patterns
 
     def make_rest(self) -> Type:
-        """The kind of a value under a key that is not declared."""
+        """Return the type of a value under a key that is not declared."""
         if self._closed:
             return NEVER
         others = [schema["additionalProperties"] for schema in self._together if isinstance(schema.get("additionalProperties"), dict)]
         return self._maker.make((), tuple(others)) if others and not self._patterns else UNKNOWN_TYPE
 
     def find(self, name: str) -> Type:
-        """The kind of a part."""
+        """Return the type of a part."""
         if name not in self._found:
             found = self._make_part(name)
             self._found[name] = weaken(found) if self._doubtful else found
@@ -436,7 +442,7 @@ def _iter_property(together: Sequence[Schema], name: str) -> Iterator[Schema]:
 
 
 def _add_default(kind: Type, default: Any) -> Type:
-    """A default that is none is meant; a list or mapping is what its schema says."""
+    """Return the type with its default. A default of null stays none; a default list or mapping has the type in its schema."""
     if isinstance(default, list | dict):
         same = any(isinstance(member, MappingType if isinstance(default, dict) else ListType) for member in list_members(kind))
         return kind if same else join_types(kind, make_literal(default))
@@ -453,7 +459,7 @@ def _iter_element(together: _Together, at: int) -> Iterator[Schema]:
 
 
 def make_literal(value: Any) -> Type:
-    """The kind of exactly this value."""
+    """Return the type of exactly this value."""
     if value is None:
         return NONE_TYPE
     if isinstance(value, bool):

@@ -1,4 +1,4 @@
-"""What each text of a pack sees: the types of its names, and what holds whenever it is evaluated. `Scopes` answers for one pack."""
+"""What each text of a pack sees: the types of its names, and the conditions that hold when it is evaluated. `Scopes` covers one pack."""
 
 from __future__ import annotations
 
@@ -37,16 +37,19 @@ _PARTS: dict[str, Type] = {
 }
 
 PARTED = ("variant", "strain", "selected", "section", "this")
-"""Names of the compiler's own whose parts are known; a gap in one of them has its name as its place."""
+"""The compiler's own names whose parts are known. A gap in one of them has that name as its place."""
 
 _NAMES: dict[str, Type] = {"text": TEXT_TYPE, "removed": NumberType(True, 0), "items": ListType(UNKNOWN_TYPE)}
 
 
 class Scopes:
-    """The scopes of one pack's texts. A text in a scope is walked once, however many combinations share it."""
+    """The scopes of one pack's texts. A text in a scope is inferred once, however many combinations share it."""
 
     def __init__(self, pack: PackModel, cost: Cost = weigh_bytes, trials: Trials | None = None) -> None:
-        """`cost` weighs constant texts. Scopes of one check share `trials`, which is what they may run."""
+        """Bind the names of the pack.
+
+        `cost` weighs constant texts. `trials`, the allowance for trial runs, is shared by the scopes of one check.
+        """
         self._pack = pack
         self._cost = cost
         self._trials = trials if trials is not None else Trials()
@@ -61,7 +64,7 @@ class Scopes:
         self._bound = self._bind(pack)
 
     def infer(self, text: UsedText) -> InferredTypes:
-        """What is known of a text where it stands."""
+        """Return what is known of a text where it is used."""
         section = text.section
         items = section.items if section is not None else None
         key = (
@@ -76,7 +79,7 @@ class Scopes:
         return self._found[key][1]
 
     def make_scope(self, text: UsedText) -> Scope:
-        """The scope of a text: its names, and what holds whenever it is evaluated."""
+        """Return the scope of a text: its names, and what holds whenever the text is evaluated."""
         if text.section is None:
             return self._make_scope_of_pack(text)
         section = text.section
@@ -89,7 +92,7 @@ class Scopes:
     # --- names of the pack ---
 
     def _bind(self, pack: PackModel) -> Scope:
-        """The state, what asserts prove of it, and `let`."""
+        """Return the scope with the state, what the asserts prove of it, and the values of `let`."""
         scope = self._bare
         for one in pack.asserts:
             if one.level == "error":
@@ -122,7 +125,7 @@ class Scopes:
         return _suppose(text.holds, scope) if text.holds is not None else scope
 
     def _add(self, scope: Scope, text: UsedText) -> Scope:
-        """The compiler's own names."""
+        """Add the compiler's own names to a scope."""
         for name, parts in text.names.items():
             if name in text.types:
                 scope = add_name(scope, name, text.types[name])
@@ -167,7 +170,7 @@ class Scopes:
         return scope
 
     def _make_item(self, scope: Scope, items: Items, *, asked: bool) -> Type:
-        """What an item is: an element of the list, a row of a store or a chunk of an index."""
+        """Return the type of an item: an element of the list, a row of a store or a chunk of an index."""
         if isinstance(items.source, Expression):
             return self._make_element(scope, items.source)
         named = items.source.indexes if isinstance(items.source, Retrieve) else ()
@@ -176,7 +179,7 @@ class Scopes:
         return make_item_type(items.source, listed, asked=asked)
 
     def _make_element(self, scope: Scope, source: Expression | None) -> Type:
-        """What the elements of a list may be. Nothing is known of those of what is no list: its key says that it takes lists."""
+        """Return the type of the elements of a list. It is unknown if the value may be no list, which the rules on keys report."""
         if source is None:
             return UNKNOWN_TYPE
         found = infer_types(read_code(source), scope, self._cost, self._trials).kind or UNKNOWN_TYPE
@@ -186,9 +189,10 @@ class Scopes:
 
 
 def _suppose(condition: Expression, scope: Scope) -> Scope:
-    """The scope where a condition of the manifest holds; the same one where it never does: what stands behind it is looked at anyway.
+    """Return the scope in which a condition of the manifest holds.
 
-    `this` is another at the place of the condition, so that nothing is learnt of it.
+    If the condition never holds, return `scope` itself, as the texts that depend on the condition are checked anyway. Nothing is learned
+    about `this`, which means something else inside the condition.
     """
     found = suppose(read_code(condition), scope)
     if found.dead:

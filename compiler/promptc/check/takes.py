@@ -1,7 +1,7 @@
-"""What keys take of their expressions: a `Takes` for each sort of key (`LIST`, `COUNT` ...), and `one_of` for keys that take some texts.
+"""What the keys of a manifest accept from expressions: a `Takes` for each kind of key (`LIST`, `COUNT` ...).
 
-`Takes.refuses` tells that no value of a type is taken, `Takes.describe` gives the message and the help for it. The sorts stand at the end:
-the functions before them make them.
+`Takes.refuses` returns whether no value of a type is accepted, and `Takes.describe` the message and the help for it. The constants are at
+the end of the module, after the functions that make them; `one_of` makes a `Takes` for keys that accept some texts only.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _FORMS: Mapping[tuple[str, type[Type]], str] = {
     **{("text", one): "{} | string" for one in (NumberType, BoolType)},
     ("text", NoneType): "{} | default('', true)",
 }
-"""By what is wanted and what is given: an expression that turns one into the other."""
+"""Expressions that convert a value, by what the key wants and the type that it gets."""
 
 _PLURALS: dict[type[Type], str] = {
     TextType: "texts",
@@ -60,8 +60,10 @@ _PLURALS: dict[type[Type], str] = {
 
 @frozen(eq=False)
 class Takes:
-    """What a key takes. `accepts` tells of a kind that is no union whether some value of it may be taken; `goal` is what to turn others
-    into, `example` how the key may be written.
+    """What a key accepts.
+
+    `accepts` returns, for a type that is not a union, whether some value of the type may be accepted. `goal` is what to convert other
+    values to, and `example` shows how the key can be written.
     """
 
     wants: str
@@ -70,12 +72,12 @@ class Takes:
     example: str = ""
 
     def refuses(self, kind: Type) -> bool:
-        """Whether no value of the kind is taken."""
+        """Return whether no value of the type is accepted."""
         members = list_members(kind)
         return bool(members) and not any(self.accepts(member) for member in members)
 
     def describe(self, what: str, code: str, kind: Type, *, is_constant: bool) -> tuple[str, str]:
-        """The message and the help for a key that is given a kind it refuses; `code` is the expression."""
+        """Return the message and the help for a key that gets a type that it refuses; `code` is the expression."""
         message = f"{what} gives {_show(kind, self)}, but takes {self.wants}"
         member = list_members(kind)[0]
         form = "" if is_constant else self._choose_form(member)
@@ -86,7 +88,7 @@ class Takes:
         return message, f"write {self.example}" if is_shown else "correct the path, or the schema"
 
     def _choose_form(self, member: Type) -> str:
-        """How an expression of that kind is turned into what is taken; empty where no way is known."""
+        """Return a format for converting an expression of this type to what the key accepts; empty if no conversion is known."""
         if isinstance(member, TextType) and member.format in ("date-time", "date") and self.goal == "number":
             return "{} | timestamp"
         if isinstance(member, MappingType) and self.goal != "list":
@@ -103,7 +105,7 @@ class Takes:
 
 
 def one_of(names: Sequence[str], example: str = "", *, none: bool = False) -> Takes:
-    """One of some texts, or with `none` also none."""
+    """Return a `Takes` that accepts one of some texts; with `none`, also none."""
 
     def accepts(member: Type) -> bool:
         if isinstance(member, TextType):
@@ -115,7 +117,7 @@ def one_of(names: Sequence[str], example: str = "", *, none: bool = False) -> Ta
 
 
 def _show(kind: Type, takes: Takes) -> str:
-    """The kind as it is told: a list by what is in it where the key takes others, a number or a case by its values."""
+    """Return the type in words: a list by its elements if the key accepts other lists, and a number or a case by its values."""
     members = list_members(kind)
     if all(isinstance(one, ListType) for one in members) and takes.accepts(ListType(NEVER)):
         elements = [element for one in members if isinstance(one, ListType) for element in list_members(join_members(one))]
@@ -150,7 +152,7 @@ def _accept(*types: type[Type]) -> Callable[[Type], bool]:
 
 
 def _accept_whole(least: int | None) -> Callable[[Type], bool]:
-    """Numbers of which one may be whole, and not under `least`."""
+    """Return a predicate for numbers that may be whole and at least `least`."""
     return lambda member: isinstance(member, UnknownType) or (isinstance(member, NumberType) and _may_be_whole(member, least))
 
 
@@ -173,7 +175,7 @@ def _any_of(*ways: Callable[[Type], bool]) -> Callable[[Type], bool]:
 
 
 def _accept_list(accepts: Callable[[Type], bool]) -> Callable[[Type], bool]:
-    """Lists of which an element may be taken. One that is always empty has none to refuse."""
+    """Return a predicate for lists of which an element may be accepted, or which are always empty."""
 
     def judge(member: Type) -> bool:
         elements = list_members(join_members(member)) if isinstance(member, ListType) else ()
@@ -183,14 +185,14 @@ def _accept_list(accepts: Callable[[Type], bool]) -> Callable[[Type], bool]:
 
 
 def _accept_part(member: Type) -> bool:
-    """A part of a message: a mapping that may have a text as its `type`."""
+    """Return whether a value may be a part of a message: a mapping whose `type` may be a text."""
     types = list_members(member.find("type")) if isinstance(member, MappingType) else ()
     may = (isinstance(one, TextType | UnknownType) or (isinstance(one, UndefinedType) and one.reason == "undeclared") for one in types)
     return isinstance(member, UnknownType) or any(may)
 
 
 ANYTHING = Takes("anything", lambda member: True)
-"""A condition, or a value that is kept as it is."""
+"""For conditions, and for values that are kept as they are."""
 
 LIST = Takes("a list or none", _accept(ListType, NoneType), "list", "a list: `state.log`, or `[]` for one without elements")
 EACH = Takes("a list", _accept(ListType), "list", "a list: `state.log`; a single value goes by `to`")

@@ -1,6 +1,6 @@
-"""Every expression and template of a plan: what names it may read, and what its key takes of it (contract.md §3).
+"""Every expression and template of a plan, with the names that it may read and what its key accepts (contract.md §3).
 
-`iter_texts` lists those of a render, `iter_operation_texts` those of a run of operations, `iter_edit_values` those whose value is put into
+`iter_texts` yields those of a render, `iter_operation_texts` those of operations, and `iter_edit_values` those whose value is written to
 the state.
 """
 
@@ -47,7 +47,7 @@ from promptc.template.types.types import (
 )
 
 Names = Mapping[str, frozenset[str] | None]
-"""The names that may be read; for each its parts, or None where the state or an expression decides them."""
+"""The names that a text may read, each with its parts, or with None if the state or an expression decides its parts."""
 
 _SECTION = frozenset({"id", "title", "role"})
 _STRAIN = frozenset({"tier", "index", "percent"})
@@ -61,10 +61,10 @@ _SOURCE_TAKES = {"items.from": keys.LIST, "retrieve.query": keys.QUERY, "retriev
 
 @frozen(eq=False)
 class UsedText:
-    """An expression or template as it is used: what the author calls it, the names it sees, and the section it belongs to.
+    """An expression or template as it is used: its name for the author, the names that it sees, and the section to which it belongs.
 
-    `types` are those of names that no schema of the state tells of, `holds` a condition under which alone it is evaluated. `takes`: what
-    the key takes of an expression.
+    `types` are the types of names that are not in the schema of the state, and `holds` is a condition under which alone the text is
+    evaluated. `takes` is what the key accepts from an expression.
     """
 
     what: str
@@ -77,12 +77,12 @@ class UsedText:
 
     @property
     def is_joint(self) -> bool:
-        """Whether a step of several sections asks it, of this section among them."""
+        """Whether the text belongs to a step of several sections, of which `section` is one."""
         return "section" in self.types
 
 
 def iter_operation_texts(pack: PackModel, state: Type) -> Iterator[UsedText]:
-    """All that a run of any operation may evaluate. `state` is the kind of the pack's states."""
+    """Yield all texts that a run of any operation may evaluate. `state` is the type of the pack's states."""
     for operation in pack.operations:
         yield from _iter_operation(operation, _list_names(pack), state)
 
@@ -102,13 +102,13 @@ def _iter_operation(operation: Operation, names: Names, state: Type) -> Iterator
 
 
 def _make_types(operation: Operation, asked: int) -> dict[str, Type]:
-    """The types of `args`, and of `answers` when so many asks are answered."""
+    """Return the types of `args`, and of `answers` after the first `asked` asks."""
     args = make_mapping({name: _make_argument_type(default) for name, default in operation.args.items()})
     return {"args": args, "answers": _make_answers_type(operation, asked)}
 
 
 def _make_argument_type(default: Any) -> Type:
-    """Any value of the default's kind may be given."""
+    """Return the type of an argument: any value of the default's kind."""
     if default is None or isinstance(default, dict):
         return UNKNOWN_TYPE
     if isinstance(default, bool):
@@ -119,7 +119,10 @@ def _make_argument_type(default: Any) -> Type:
 
 
 def _make_answers_type(operation: Operation, asked: int, *, sure: Sequence[int] = ()) -> Type:
-    """An answer that is not there yet, or not asked for, is none. `sure` are the places of those that are."""
+    """Return the type of `answers` after the first `asked` asks. Answers that are not there yet or were not requested are none.
+
+    `sure` are the indexes of asks whose answers are certainly there.
+    """
     types = {}
     for place, ask in enumerate(operation.asks):
         kind = _make_answer_type(ask) if place < asked else NONE_TYPE
@@ -133,7 +136,7 @@ def _make_answer_type(ask: Ask) -> Type:
 
 
 def _iter_ask(operation: Operation, place: int, names: Names) -> Iterator[UsedText]:
-    """Claims see the answer they are about, and those before it."""
+    """Yield the texts of an ask. Claims see the answer that they check, and those before it."""
     ask, types = operation.asks[place], _make_types(operation, place)
     answered = {**types, "answers": _make_answers_type(operation, place + 1, sure=(place,))}
     name = f"{operation.name}.asks.{ask.name}"
@@ -170,7 +173,7 @@ def _iter_edit(
 def _make_edit_text(
     operation: Operation, place: int, key: str, code: Expression | Template, names: Names, types: Mapping[str, Type]
 ) -> UsedText:
-    """Where an edit has a `when`, what is asked only sometimes is taken as answered: its condition says so, in its own words."""
+    """Return a text of an edit. If the edit has a `when`, optional answers count as given, as the condition can check for them."""
     when = operation.edits[place].when
     asks = operation.asks
     answered = {**types, "answers": _make_answers_type(operation, len(asks), sure=range(len(asks)))} if when is not None else types
@@ -183,7 +186,7 @@ def _list_names(pack: PackModel) -> Names:
 
 
 def iter_edit_values(pack: PackModel, operation: Operation) -> Iterator[tuple[StateEdit, UsedText]]:
-    """Each edit that puts a value into the state, with the expression of that value."""
+    """Yield each edit that writes a value to the state, with the expression of the value."""
     names, types = _list_names(pack), _make_types(operation, len(operation.asks))
     for place, edit in enumerate(operation.edits):
         code = edit.value if isinstance(edit, Set | Append) else None
@@ -194,7 +197,7 @@ def iter_edit_values(pack: PackModel, operation: Operation) -> Iterator[tuple[St
 
 
 def iter_texts(pack: PackModel, plan: Plan, tiers: int) -> Iterator[UsedText]:
-    """All texts that a render of `plan`, with so many tiers in force, may evaluate; those of the pack as a whole first."""
+    """Yield all texts that a render of `plan` may evaluate with the first `tiers` tiers in force, those of the whole pack first."""
     yield from _iter_pack(pack)
     names = _list_bound(pack)
     steps = list_steps(pack.strain.tiers[:tiers])[0] if pack.strain is not None else ()
@@ -251,7 +254,7 @@ def _list_bound(pack: PackModel) -> Names:
 
 
 def _iter_indexes(pack: PackModel) -> Iterator[UsedText]:
-    """The texts of indexes over lists in the state."""
+    """Yield the texts of indexes over lists in the state."""
     names = _list_bound(pack)
     for index in pack.indexes:
         if isinstance(index, StateIndex):
@@ -321,7 +324,7 @@ def _iter_items(items: Items, section: Section, names: Names, stores: Sequence[S
 
 
 def _iter_source(source: Expression | Segments | Retrieve, section: Section, names: Names, stores: Sequence[Store]) -> Iterator[UsedText]:
-    """The texts that a source is asked: `where` and `boost` see each row or chunk, all but `each` an element of that."""
+    """Yield the texts of a source. `where` and `boost` see each row or chunk, and all but `segments.each` see an element of it."""
     if isinstance(source, Segments):
         yield from _iter_keys(section, names, ("segments.each", source.each), takes=keys.LIST)
         inner = {**names, "each": None} if source.each is not None else names
@@ -339,7 +342,7 @@ def _iter_source(source: Expression | Segments | Retrieve, section: Section, nam
 
 
 def _iter_reading(items: Items, section: Section, names: Names) -> Iterator[UsedText]:
-    """The texts that are evaluated while the list is read, before items have their ids."""
+    """Yield the texts that are evaluated while the list is read, before its items have ids."""
     read = {**names, "item": None, "this": _READ}
     yield from _iter_keys(section, read, ("items.where", items.where))
     yield from _iter_keys(section, read, ("items.number", items.number), takes=keys.PLACE)
@@ -352,7 +355,10 @@ def _iter_reading(items: Items, section: Section, names: Names) -> Iterator[Used
 
 
 def _iter_step(step: Step, section: Section, names: Names, plan: Plan) -> Iterator[UsedText]:
-    """In a step of several sections `section` may be any of them: what is compared with the name of one is asked of all."""
+    """Yield the texts of a step for one of its sections.
+
+    If the step has several sections, a text sees the `section` values of all of them, as it is evaluated for each.
+    """
     for text in _iter_step_texts(step, section, names):
         if len(step.sections) == 1:
             yield text

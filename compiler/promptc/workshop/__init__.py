@@ -1,6 +1,8 @@
-"""What authors see, change and tune: how the files of a pack are laid out (`layout`), values changed at their place (`splice`), what is
-found mended (`mend`), budgets over many states (`tune`), changes of files told (`watch`), a prompt on a page while its pack changes
-(`view`, `page`, `server`), or on one that is a file (`static`), and what an editor is told of its packs (`editor`).
+"""Tools for authors, to view, edit and tune their packs.
+
+`layout` lays out the files of a pack, `splice` changes values in place, `mend` fixes findings, `tune` measures budgets over many states,
+and `watch` waits for files to change. `view`, `page` and `server` show a prompt on a page while its pack changes, `static` makes that page
+as one file, and `editor` answers an editor's questions about packs.
 
 Public: `editor`, `layout`, `mend`, `page`, `server`, `splice`, `static`, `tune`, `watch`.
 """

@@ -1,8 +1,9 @@
-"""The packs that an editor has open: what it holds of their files, what is wrong with them, and the newest of each that could be loaded.
+"""The packs that are open in an editor: the unsaved text of their files, their findings, and the newest version of each that loads.
 
-`Desk` knows the files that are held, and which pack each concerns. An `OpenPack` is looked at in three steps, from what takes milliseconds
-to what takes a second: `load` tells what is wrong with its files and with texts that are new, `check` all that `promptc check` tells,
-`count` what each section takes of an example state. The steps may run in threads, one at a time for each pack.
+`Desk` knows the files that the editor holds, and the packs that each file concerns. An `OpenPack` is examined in three steps, from one that
+needs milliseconds to one that needs a second: `load` finds what is wrong with the pack's files and with texts that are new, `check` finds
+everything that `promptc check` reports, and `count` counts the tokens of each section in an example state. The steps may run in threads,
+one at a time for each pack.
 """
 
 from __future__ import annotations
@@ -45,17 +46,17 @@ _MANIFEST = re.compile(r"^promptc[ \t]*:", re.MULTILINE)
 _PLACE = re.compile(
     r"(?P<file>[^\s():`]+\.[a-z0-9]+):(?P<line>\d+)(?::(?P<column>\d+))?|(?:\b(?:at|in) |\()line (?P<own>\d+)(?:, column (?P<at>\d+))?"
 )
-"""How messages name another place: `state.schema.json:12`, `the first is at line 7`."""
+"""The ways in which messages name another place, such as `state.schema.json:12` or `the first is at line 7`."""
 
 _MOST_CASES = 200
-"""Cases that are looked at for one to count with."""
+"""The number of case folders to search for an example state."""
 
 _STATE = "state.json"
 
 
 @frozen
 class SectionCount:
-    """What a section takes in the example: the tokens it was charged, its cap (None: it has none), and what it wanted."""
+    """The tokens of a section in the example: its charge, its cap (None if it has no cap) and its demand."""
 
     charge: int
     cap: int | None
@@ -65,7 +66,7 @@ class SectionCount:
 
 @frozen
 class Counts:
-    """What the sections of a pack take of one state, which `name` tells, and where each stands."""
+    """The counts of a pack's sections in the state called `name`, and the places of the sections in the manifest."""
 
     name: str
     sections: Mapping[str, SectionCount]
@@ -73,7 +74,7 @@ class Counts:
 
 
 class Knowledge:
-    """One pack that could be loaded, and what is worked out of it when somebody asks. `held` is what was held of its files then."""
+    """One version of a pack that loads, and what is computed from it on demand. `held` is the held text of its files at the time."""
 
     def __init__(self, pack: Pack, held: Held) -> None:
         self.pack = pack
@@ -82,12 +83,12 @@ class Knowledge:
 
     @cached_property
     def scopes(self) -> Scopes:
-        """What the names of each text are."""
+        """What the names in each text refer to."""
         return Scopes(self.model)
 
     @cached_property
     def texts(self) -> Sequence[UsedText]:
-        """The texts of the pack where they are used, once for each way in which they are: of each case of a variant, and of each tier."""
+        """The uses of the pack's texts: one for each way in which a text is used, in each case of a variant and in each tier."""
         found: dict[tuple[int, str], UsedText] = {}
         for configuration in list_configurations(self.model, most=1):
             for text in configuration.iter_texts():
@@ -95,15 +96,17 @@ class Knowledge:
         return tuple(found.values())
 
     def find_text(self, path: str) -> UsedText | None:
-        """The use of a template file, or of a template that brings it in."""
+        """Return a use of a template file, or of a template that includes it; None if there is neither."""
         files = [text for text in self.texts if isinstance(text.code, Template) and not text.code.place.inline]
         own = (text for text in files if name_held(read_place(text.code).span.file) == path)
         outer = (text for text in files for name in text.code.files if name_held(read_place(text.code).folder + name) == path)  # type: ignore[union-attr]
         return next(own, None) or next(outer, None)
 
     def find_inline(self, section: str | int | None, line: int, column: int) -> UsedText | None:
-        """The use of the text that stands there in the manifest, counted from 0; else of the one of that section which sees most names, as
-        what is being written was not there when the pack was loaded. `section` is its id, or its place.
+        """Return a use of the inline text at a place in the manifest, counted from 0.
+
+        If no text is there, return the use in `section` (its id or its index) that sees the most names: what is being typed was not there
+        when the pack was loaded. Return None if the section has no text either.
         """
         ids = self.model.sections
         name = ids[section] if isinstance(section, int) and section < len(ids) else section
@@ -114,16 +117,16 @@ class Knowledge:
 
 
 class OpenPack:
-    """A pack of which a file is open. `path` is its manifest (absolute)."""
+    """A pack of which a file is open. `path` is the absolute path of its manifest."""
 
     def __init__(self, path: str, desk: Desk) -> None:
         self.path = path
         self.folder = str(Path(path).parent)
         self.known: Knowledge | None = None
-        """The newest that could be loaded."""
+        """The newest version that loads."""
         self.inputs: frozenset[str] = frozenset()
         self.findings: tuple[Diagnostic, ...] = ()
-        """What is told of the pack now."""
+        """The findings to show now."""
         self.counts: Counts | None = None
         self._desk = desk
         self._made = Made()
@@ -131,16 +134,18 @@ class OpenPack:
         self._texts: Mapping[int, Code] = {}
         self._checked: tuple[Diagnostic, ...] = ()
         self._held: Held = MappingProxyType({})
-        """What was held when that was found."""
+        """The held files from which `_checked` was found."""
         self._counted: tuple[str, ...] = ()
 
     def concerns(self, path: str) -> bool:
-        """Whether the pack is made of that file, or may be."""
+        """Return whether the file is an input of the pack, or lies in its folder and so may become one."""
         return path in self.inputs or path == self.path or path.startswith(f"{self.folder}{os.sep}")
 
     def load(self) -> bool:
-        """Loads the pack as its files are held now, and tells whether it could be. `findings` are then what keeps it from loading, or what
-        is wrong with texts that are new; and what was found before, as far as its lines are still there.
+        """Load the pack from its files as they are held now, and return whether it loads.
+
+        Set `findings` to the errors that keep it from loading, or else to its warnings and to what is wrong with texts that are new.
+        Earlier findings stay if their lines are still there.
         """
         held = self._desk.held
         standing = list(self._iter_standing(held))
@@ -157,18 +162,22 @@ class OpenPack:
         return True
 
     def check(self, pause: Callable[[], None]) -> None:
-        """Finds all that `promptc check` finds in the pack that was loaded last. What `pause` raises ends it."""
+        """Find everything that `promptc check` finds in the newest version that loads.
+
+        `pause` is called in between; an exception that it raises stops the check.
+        """
         known = self.known
         assert known is not None
         found = check_pack(known.model, pause)
         pause()
         self._note([one for one in found if one.code not in VERBOSE], known.held)
-        load_trees.cache_clear()  # of every text that was typed on the way
+        load_trees.cache_clear()  # frees the trees of every text that was typed for the check
 
     def count(self, asked: str) -> bool:
-        """Counts what each section takes of the state that is `asked` for, or of the first case of the pack, or of its `state.json`, and
-        tells whether a count, or the place of a section, is another. All stay as they are where that cannot be rendered, or the pack asks
-        what is outside its files.
+        """Count the tokens of each section, and return whether a count or the place of a section has changed.
+
+        The state is `asked` if it is not empty, else that of the first suitable case, else `state.json`. The old counts stay if the state
+        cannot be rendered, or if the pack uses anything outside its own files.
         """
         before = self.counts
         if self.known is None or self.known.pack.asks_outside(()):
@@ -198,7 +207,10 @@ class OpenPack:
         self._held = held
 
     def _iter_standing(self, held: Held) -> Iterator[Diagnostic]:
-        """What was found before, at the lines of the manifest that still read as they did, and in other files that are as they were."""
+        """Yield the earlier findings that still apply, at their new lines.
+
+        In the manifest, the line must read as before. Any other file must be unchanged.
+        """
         for file in dict.fromkeys(one.span.file for one in self._checked if one.span is not None):
             before, now = self._desk.lines(file, self._held), self._desk.lines(file, held)
             for one in self._checked:
@@ -206,11 +218,12 @@ class OpenPack:
                     continue
                 moved = _find_line(one.span.line, before, now) if name_held(file) == self.path else one.span.line if before == now else None
                 if moved is not None:
-                    yield replace(one, span=replace(one.span, line=moved), removable=None)  # which was certain of what stood there
+                    yield replace(one, span=replace(one.span, line=moved), removable=None)  # the fix was certain only for the old text
 
     def _choose_example(self) -> tuple[str, bytes, Mapping[str, Any]] | None:
-        """A name, a state as JSON, and the options to render it with: of a case that renders the pack in no other circumstances than are
-        here, or of the `state.json` beside the pack.
+        """Return the name of an example, its state as JSON and the options to render it with, or None if there is no example.
+
+        It is the first case of the pack that can be rendered here without further preparation, or else the `state.json` next to the pack.
         """
         pack = self.folder if Path(self.path).name == MANIFEST else self.path
         for place in choose_places([pack]).places[:_MOST_CASES]:
@@ -232,9 +245,10 @@ class OpenPack:
 
 
 class Desk:
-    """What an editor holds, and the packs that it concerns. `held` is a new mapping whenever a file changes: a thread may keep the old.
+    """The files that an editor holds, and the packs that they concern.
 
-    `roots` are the folders that the editor works in: above them no pack is looked for.
+    `held` is replaced, never changed, so a thread may keep an old one. `roots` are the folders that the editor has open: the search for a
+    manifest does not go above them.
     """
 
     def __init__(self) -> None:
@@ -243,12 +257,12 @@ class Desk:
         self.roots: frozenset[str] = frozenset()
 
     def hold(self, path: str, text: str) -> list[OpenPack]:
-        """Takes the text of an open file before that on the disk. Gives the packs that it concerns."""
+        """Use the text of an open file in place of its content on disk. Return the packs that the file concerns."""
         self.held = MappingProxyType({**self.held, name_held(path): text.encode("utf-8", "surrogatepass")})
         return self.list_packs(path)
 
     def release(self, path: str) -> list[OpenPack]:
-        """Lets go of a file that was closed. Gives the packs that it concerned; those of which no file is open any more are let go of."""
+        """Forget the text of a file that was closed. Return the packs that it concerns; those without any open file are forgotten, too."""
         concerned = self.list_packs(path)
         self.held = MappingProxyType({name: text for name, text in self.held.items() if name != name_held(path)})
         for one in concerned:
@@ -257,7 +271,10 @@ class Desk:
         return concerned
 
     def list_packs(self, path: str) -> list[OpenPack]:
-        """The packs that a file concerns: itself if it is a manifest, those it was read for, and the one in whose folder it lies."""
+        """Return the packs that a file concerns: those that read it, and the one whose manifest it is or in whose folder it lies.
+
+        If that last pack is not in `packs` yet, it is added.
+        """
         name = name_held(path)
         owner = self._find_manifest(name)
         if owner is not None and owner not in self.packs:
@@ -265,12 +282,15 @@ class Desk:
         return [one for one in self.packs.values() if one.path == owner or name in one.inputs]
 
     def find_pack(self, path: str) -> OpenPack | None:
-        """The pack to ask about a file: one that could be loaded, if there is one."""
+        """Return the pack to ask about a file, or None. Packs that read the file come first, then packs that load."""
         name = name_held(path)
         return min(self.list_packs(path), key=lambda one: (name not in one.inputs, one.known is None, one.path), default=None)
 
     def read_state(self, folder: str, name: str) -> bytes:
-        """A state inside the folder of a pack, as it is held or on the disk. Raises `PromptcError`."""
+        """Return the content of a state in the folder of a pack, as it is held or else from disk.
+
+        Raises `PromptcError` (PC0154) if it cannot be read.
+        """
         path = str(Path(folder, name))
         try:
             content = find_held(self.held, path, MAX_STATE_BYTES)
@@ -279,8 +299,10 @@ class Desk:
             raise PromptcError([Diagnostic("PC0154", f"cannot read {name}: {wrong}", Span(path, 1, 1))]) from None
 
     def lines(self, path: str, held: Held | None = None) -> Sequence[str]:
-        """The lines of a file as findings count them, as it is `held` now or then, or stands in the folder of a pack, where no link leads
-        to it. One empty line where there is none to read.
+        """Return the lines of a file, split as findings count them; a single empty line if the file cannot be read.
+
+        The text is that in `held` (by default, what is held now), or else that on disk if the file is in the folder of an open pack and no
+        link leads to it.
         """
         path = name_held(path)
         folders = [one.folder for one in tuple(self.packs.values()) if path.startswith(f"{one.folder}{os.sep}")]
@@ -294,7 +316,7 @@ class Desk:
         return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
 
     def _find_manifest(self, path: str) -> str | None:
-        """The manifest that a file is, or else the one of the folder in which it lies."""
+        """Return the manifest for a file: the file itself, or the one in the nearest folder above it; None if there is none."""
         if path.endswith(_ENDINGS) and (Path(path).name == MANIFEST or _MANIFEST.search("\n".join(self.lines(path)))):
             return path
         for folder in Path(path).parents:
@@ -306,7 +328,7 @@ class Desk:
 
 
 def _find_line(line: int, before: Sequence[str], now: Sequence[str]) -> int | None:
-    """Where a line stands now; None where it does not, or several may be meant."""
+    """Return the new number of a line, or None if its text is neither at the old number nor at the same distance from the end."""
     if not 0 < line <= len(before):
         return None
     text, moved = before[line - 1], line + len(now) - len(before)
@@ -324,7 +346,7 @@ def _count_sections(pack: Pack, name: str, raw: bytes, options: Mapping[str, Any
 
 
 def list_related(found: Diagnostic, folder: str) -> Iterable[tuple[str, Span]]:
-    """Other places that a finding names, each with what it says of it: `(pack.yaml:12:3)`, or `the first is at line 7`."""
+    """Yield the other places that a finding names, each with its text there: `pack.yaml:12:3`, or `the first is at line 7`."""
     if found.span is None:
         return
     for match in _PLACE.finditer(f"{found.message} {found.help}"):

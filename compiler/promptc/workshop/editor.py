@@ -1,8 +1,8 @@
-"""The language server of `promptc lsp`: what an editor asks over standard input, and what it is told. Only this module imports pygls.
+"""The language server of `promptc lsp`, over standard input and output. Only this module imports pygls.
 
-Each pack of which a file is open has a task. It looks at a change in steps, and tells each as soon as it is known: what keeps the pack from
-loading and what is wrong with new texts, then all that `promptc check` finds, then what the sections take of an example. A later change
-ends what an earlier one began. Nothing is written, started or asked over a network.
+Each pack of which a file is open has a task, which examines a change in steps and publishes each result as soon as it is known: first the
+errors that keep the pack from loading and the findings in new texts, then everything that `promptc check` finds, then the tokens of each
+section in an example. A later change aborts the work on an earlier one. The server writes no files, starts no programs and uses no network.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from promptc.workshop.hints import Cursor, Kind, Offer, complete, describe, list
 from promptc.workshop.mend import Replacement, list_fixes
 
 _CALM = 0.25
-"""Seconds without a further change before all rules are asked."""
+"""Seconds without a further change before the full check runs."""
 
 _SEVERITIES: Mapping[Level, lsp.DiagnosticSeverity] = {
     "error": lsp.DiagnosticSeverity.Error,
@@ -58,24 +58,24 @@ _Answer = TypeVar("_Answer")
 
 
 class _StaleError(Exception):
-    """A file has changed: what was asked of the pack is asked again."""
+    """Raised when a file has changed, so that the check of the old version is abandoned."""
 
 
 class EditorServer(LanguageServer):
-    """Serves one editor."""
+    """A language server for one editor."""
 
     def __init__(self) -> None:
         super().__init__("promptc", VERSION, text_document_sync_kind=lsp.TextDocumentSyncKind.Full)
         self.desk = Desk()
         self.state = ""
-        """The state that sections are counted with; empty: the first case of the pack."""
+        """The state for counting sections; if empty, that of the pack's first suitable case."""
         self._tasks: dict[str, tuple[asyncio.Task[None], asyncio.Event]] = {}
-        """What looks at each pack, and what tells it of a change."""
+        """The task that examines each pack, and the event that wakes the task after a change."""
         self._told: dict[str, frozenset[str]] = {}
         self._loading, self._checking = ThreadPoolExecutor(1), ThreadPoolExecutor(1)
 
     def choose_state(self, settings: Any) -> None:
-        """Takes the state that sections are counted with from the settings of an editor: those of promptc, or all of them."""
+        """Set the state for counting sections from an editor's settings: either all of them, or only those of promptc."""
         inner = settings.get(_SECTION, settings) if isinstance(settings, dict) else None
         state = inner.get("state") if isinstance(inner, dict) else None
         if isinstance(state, str) and state != self.state:
@@ -85,7 +85,7 @@ class EditorServer(LanguageServer):
     # --- what is wrong ---
 
     def look(self, packs: Iterable[OpenPack]) -> None:
-        """Looks at packs anew."""
+        """Examine packs again, because a file or a setting has changed."""
         for one in packs:
             if one.path not in self._tasks or self._tasks[one.path][0].done():
                 changed = asyncio.Event()
@@ -95,8 +95,9 @@ class EditorServer(LanguageServer):
             self._tasks[one.path][1].set()
 
     async def _attend(self, pack: OpenPack, changed: asyncio.Event) -> None:
-        """Looks at a pack whenever a file of it has changed, until it is let go of. A change waits for no more than the load of an earlier
-        one, or a step of a check.
+        """Examine a pack whenever one of its files has changed, until the task is cancelled.
+
+        A change waits for at most a load of an earlier version, or one step of a check.
         """
 
         def pause() -> None:
@@ -129,14 +130,14 @@ class EditorServer(LanguageServer):
             self.workspace_inlay_hint_refresh(None)
 
     def _tell_bug(self, ended: asyncio.Future[Any]) -> None:
-        """What goes wrong while a pack is looked at is a bug in promptc: it is told, and the editor goes on."""
+        """Log the exception of a failed task as a bug in promptc. The server goes on."""
         wrong = ended.exception() if not ended.cancelled() else None
         if wrong is not None:
             told = "".join(traceback.format_exception(wrong))
             self.window_log_message(lsp.LogMessageParams(lsp.MessageType.Error, f"a bug in promptc: {told}"))
 
     def publish(self, pack: OpenPack) -> None:
-        """Tells the findings of a pack, each at its file, beside those that other packs have there. What was told before is taken back."""
+        """Publish the findings of a pack, each in its file, together with those that other packs have there. Replaces earlier findings."""
         files = frozenset({pack.path, *(_name_file(one.span, pack) for one in pack.findings)})
         before, self._told[pack.path] = self._told.get(pack.path, frozenset()), files
         for file in sorted(files | before):
@@ -150,7 +151,7 @@ class EditorServer(LanguageServer):
             self.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(uri, shown, version))
 
     def forget(self, pack: OpenPack) -> None:
-        """Takes back what was told of a pack of which no file is open any more."""
+        """Clear the published findings of a pack that has no open file any more, and stop its task."""
         if pack.path in self._tasks:
             self._tasks.pop(pack.path)[0].cancel()
         pack.findings = ()
@@ -158,7 +159,7 @@ class EditorServer(LanguageServer):
         del self._told[pack.path]
 
     def describe(self, found: Diagnostic, file: str, pack: OpenPack) -> lsp.Diagnostic:
-        """A finding of a pack as an editor is told of it; one without a place is at the beginning of the file."""
+        """Return a finding of a pack as an LSP diagnostic. A finding without a place is shown at the beginning of the file."""
         code = find_code(found.code)
         related = [
             lsp.DiagnosticRelatedInformation(lsp.Location(self.make_uri(span.file), self.place(span)), said)
@@ -178,12 +179,12 @@ class EditorServer(LanguageServer):
     # --- places ---
 
     def make_uri(self, path: str) -> str:
-        """The URI of a file, as the editor writes it where it has the file open."""
+        """Return the URI of a file, as the editor spells it if the file is open there."""
         here = next((uri for uri, one in self.workspace.text_documents.items() if one.path == path), None)
         return here or from_fs_path(path) or path
 
     def place(self, span: Span) -> lsp.Range:
-        """The range of a place: the word, the quoted text or the sign there."""
+        """Return the range of the word, the quoted text or the sign at a place."""
         lines = self.desk.lines(span.file)
         line = min(max(span.line - 1, 0), len(lines) - 1)
         start = min(span.column - 1, len(lines[line]))
@@ -191,12 +192,12 @@ class EditorServer(LanguageServer):
         return self.make_range(lines[line], line, start, token.end() if token is not None else start)
 
     def make_range(self, text: str, line: int, start: int, stop: int) -> lsp.Range:
-        """A range in one line, from characters."""
+        """Return a range within one line, from offsets in characters."""
         count = self.workspace.position_codec.client_num_units
         return lsp.Range(lsp.Position(line, count(text[:start])), lsp.Position(line, count(text[:stop])))
 
     def count_characters(self, text: str, column: int) -> int:
-        """A column in characters, of one that the editor counts."""
+        """Convert a column from the editor's units to characters."""
         count, units = self.workspace.position_codec.client_num_units, 0
         for at, character in enumerate(text):
             if units >= column:
@@ -205,7 +206,7 @@ class EditorServer(LanguageServer):
         return len(text)
 
     def find_cursor(self, uri: str, position: lsp.Position) -> Cursor | None:
-        """The place that an editor asks about; None where the file concerns no pack, or has no such line."""
+        """Return the cursor at a position, or None if the file concerns no pack or has no such line."""
         path = to_fs_path(uri)
         pack = self.desk.find_pack(path) if path else None
         lines = self.desk.lines(path) if path and pack is not None else []
@@ -215,7 +216,7 @@ class EditorServer(LanguageServer):
 
 
 async def _is_calm(changed: asyncio.Event) -> bool:
-    """Waits, and tells whether nothing has changed meanwhile."""
+    """Wait for a short while, and return whether nothing has changed."""
     try:
         await asyncio.wait_for(changed.wait(), _CALM)
     except TimeoutError:
@@ -228,9 +229,9 @@ def _name_file(span: Span | None, pack: OpenPack) -> str:
 
 
 def serve() -> None:
-    """Serves the editor that started this process, over standard input and output, until it says that it ends, or is gone."""
+    """Serve the editor that started this process, over standard input and output, until the editor ends the session or is gone."""
     told = sys.stdout.buffer
-    with contextlib.redirect_stdout(sys.stderr):  # nothing but messages goes to the editor
+    with contextlib.redirect_stdout(sys.stderr):  # only protocol messages may go to standard output
         server = EditorServer()
         for take in (_take_documents, _take_settings, _take_questions):
             take(server)
@@ -284,7 +285,7 @@ def _take_settings(server: EditorServer) -> None:
         if watching is not None and watching.dynamic_registration:
             options = lsp.DidChangeWatchedFilesRegistrationOptions([lsp.FileSystemWatcher(_WATCHED)])
             registration = lsp.Registration("promptc-files", lsp.WORKSPACE_DID_CHANGE_WATCHED_FILES, options)
-            with contextlib.suppress(JsonRpcException):  # an editor that says it can and cannot
+            with contextlib.suppress(JsonRpcException):  # some editors say that they support this and do not
                 await server.client_register_capability_async(lsp.RegistrationParams([registration]))
         await ask_settings()
 
@@ -366,7 +367,7 @@ def _covers(server: EditorServer, found: Diagnostic, cursor: Cursor, position: l
 
 
 def _mark(text: str, formats: Sequence[lsp.MarkupKind] | None) -> lsp.MarkupContent:
-    """Markdown, as such where the editor shows it."""
+    """Return Markdown text, marked as Markdown only if the editor can show it."""
     return lsp.MarkupContent(lsp.MarkupKind.Markdown if lsp.MarkupKind.Markdown in (formats or ()) else lsp.MarkupKind.PlainText, text)
 
 
@@ -383,7 +384,7 @@ def _make_item(one: Offer, at: int, place: lsp.Range, formats: Sequence[lsp.Mark
 
 
 def _iter_counts(server: EditorServer, cursor: Cursor, shown: lsp.Range) -> Iterable[lsp.InlayHint]:
-    """The tokens of each section, behind the line with its id."""
+    """Yield the tokens of each section, to show after the line with the section's id."""
     model, counts = cursor.model, cursor.pack.counts
     if model is None or counts is None:
         return
@@ -406,7 +407,7 @@ def _show_count(counted: SectionCount) -> str:
 
 
 def _iter_mends(server: EditorServer, cursor: Cursor, found: Diagnostic) -> Iterator[tuple[str, list[lsp.TextEdit]]]:
-    """What mends a finding: to take out what the pack has no use for, or another name in place of one that is nearly so."""
+    """Yield the fixes of a finding, each with a title: remove what the pack does not use, or replace a misspelled name."""
     for fix in list_fixes(cursor.pack.path, [found], server.desk.held):
         if name_held(fix.change.file) == name_held(cursor.path):
             yield "Take it out: every prompt stays as it is", [_make_edit(server, cursor.lines, one) for one in fix.change.edits]
@@ -430,7 +431,7 @@ def _make_edit(server: EditorServer, lines: Sequence[str], one: Replacement) -> 
 
 
 def _locate_name(found: Diagnostic, lines: Sequence[str]) -> tuple[int, int, int] | None:
-    """The line and the columns of the name that a finding is about: the last of those that its message quotes."""
+    """Return the line and the columns of the name that a finding is about: the last name that its message quotes and the line contains."""
     if found.span is None or found.span.line > len(lines):
         return None
     text, start = lines[found.span.line - 1], found.span.column - 1

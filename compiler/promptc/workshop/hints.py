@@ -1,8 +1,8 @@
-"""What an editor is told of a place in a file of a pack: what stands there (`describe`), what may (`complete`), and where it comes from
-(`list_targets`).
+"""What an editor shows for a place in a file of a pack.
 
-A file is read as it is being written, when neither YAML nor Jinja can parse all of it: what stands before the cursor tells where it is.
-What names mean comes from the newest pack that could be loaded.
+`describe` returns a description, `complete` completions, and `list_targets` the places of definitions. A file that is being typed often
+cannot be parsed as YAML or Jinja, so the context is worked out from the text before the cursor. The meaning of names comes from the newest
+version of the pack that loads.
 """
 
 from __future__ import annotations
@@ -52,10 +52,10 @@ _QUOTED_FILE = re.compile(r"\b(?:include|import|from|extends)\s+(?P<quote>['\"])
 _COMMENT = re.compile(r"\{#(?:(?!\{#).)*?#\}", re.DOTALL)
 _BLOCK = re.compile(r"\{%[-+]?\s*(?P<end>end)?(?P<tag>for|if|macro|call|filter|with|block|set)\b(?P<rest>(?:(?!\{%).)*?)%\}", re.DOTALL)
 _MOST_CODE = 2_000
-"""Characters of code before the cursor that are looked at."""
+"""Characters of code before the cursor to examine."""
 
 _HERE = "_promptc_cursor"
-"""A name that no template reads."""
+"""A name that no template uses."""
 
 _TAGS = tuple(
     """
@@ -68,13 +68,13 @@ _NAMING_SECTIONS = frozenset(("section", "before", "after", "sections", "count",
 """Keys whose values, or the entries of whose values, are ids of sections."""
 
 _NAMING = {"use": "patches", "store": "stores", "index": "indexes", "indexes": "indexes", "pool": "pools"}
-"""Keys whose values are names of what stands under another key."""
+"""Keys whose values name an entry of another key of the manifest."""
 
 _FILES = frozenset(("file", "files", "base_path", "form"))
 _TEMPLATES = f"[Templates]({DOCUMENTATION}/reference/templates.html)"
 _MARK = "\ue000"
 _MOST_BROKEN = 4
-"""Lines that cannot be read, of those that are passed over."""
+"""The most unreadable lines to skip."""
 
 _MOST_FILES = 300
 _MOST_DEEP = 4
@@ -83,7 +83,7 @@ _MOST_EXAMPLES = 400
 
 @frozen
 class PlaceNote:
-    """What is told of the characters from `start` to `stop` of a line, as Markdown."""
+    """Markdown to show for the characters from `start` to `stop` of a line."""
 
     text: str
     start: int
@@ -92,7 +92,7 @@ class PlaceNote:
 
 @frozen
 class Offer:
-    """What may stand in place of the characters from `start` to `stop` of the cursor's line."""
+    """A completion that replaces the characters from `start` to `stop` of the cursor's line."""
 
     label: str
     kind: Kind
@@ -104,7 +104,7 @@ class Offer:
 
 
 class Cursor:
-    """A place in a file of a pack: in line `line` of its `lines`, behind `column` characters, both from 0. `path` is absolute."""
+    """A place in a file of a pack: in line `line` of its `lines`, after `column` characters, both from 0. `path` is absolute."""
 
     def __init__(self, pack: OpenPack, path: str, lines: Sequence[str], line: int, column: int) -> None:
         self.pack = pack
@@ -122,14 +122,14 @@ class Cursor:
 
     @cached_property
     def spot(self) -> OpenScalar | None:
-        """Where in the manifest it is; None in another file, and in a comment."""
+        """The scalar of the manifest at the cursor; None in another file and in a comment."""
         _, stop = self.locate_word(_WORD)
         is_key = _KEY_ENDS.match(self.text, stop) is not None
         return find_open_scalar(self.read_before(self.column), is_key=is_key) if self.is_manifest else None
 
     @cached_property
     def value_path(self) -> Path:
-        """The path in the manifest of the value in which it is, or of which it is the key."""
+        """The path in the manifest of the value at the cursor, or of the value whose key is at the cursor."""
         if self.spot is None:
             return ()
         start, stop = self.locate_word(_WORD)
@@ -137,20 +137,20 @@ class Cursor:
 
     @property
     def root(self) -> Literal["pack", "extension"]:
-        """What the manifest is to the schema."""
+        """The schema's name for this kind of manifest."""
         return "extension" if any(line.startswith("extends:") for line in self.lines) else "pack"
 
     def locate_word(self, pattern: re.Pattern[str] = re.compile(r"\w+")) -> tuple[int, int]:
-        """Where the word begins and ends that it is in, or behind."""
+        """Return the start and end of the word at the cursor, or just before it; both are the cursor's column if there is none."""
         found = next((one for one in pattern.finditer(self.text) if one.start() <= self.column <= one.end()), None)
         return (found.start(), found.end()) if found is not None else (self.column, self.column)
 
     def read_before(self, column: int) -> str:
-        """The text of the file up to a column of the line."""
+        """Return the text of the file up to a column of the cursor's line."""
         return "\n".join([*self.lines[: self.line], self.text[:column]])
 
     def list_kinds(self) -> set[str]:
-        """What definitions of the manifest's schema the value there goes by: `expression`, `text`, `file` ..."""
+        """Return the names of the schema definitions for the value at the cursor, such as `expression`, `text` or `file`."""
         forms = list_forms(self.spot.path, self.root) if self.spot is not None else []
         return {str(form["$ref"]).rpartition("/")[2] for form in forms if "$ref" in form}
 
@@ -160,10 +160,10 @@ class Cursor:
 
 @frozen
 class OpenScalar:
-    """A scalar in a text that breaks off: `path` leads to it, or where it `is_key` to the mapping of the key, which has `keys` before it.
+    """A scalar in a text that breaks off.
 
-    `before` is what it says so far; it begins at `line` and `column`, from 0. `opened` is the line of the first bracket that is open there,
-    -1 where none is.
+    `path` leads to the scalar, or, if it `is_key`, to the mapping of the key, whose earlier keys are `keys`. `before` is the scalar's text
+    so far; it begins at `line` and `column`, from 0. `opened` is the line of the first open bracket, or -1 if no bracket is open.
     """
 
     path: tuple[str | int, ...]
@@ -176,8 +176,9 @@ class OpenScalar:
 
 
 def find_open_scalar(text: str, *, is_key: bool = False) -> OpenScalar | None:
-    """The scalar at the end of a text that is being written, which may be empty: a value, or where it cannot be one a key. With `is_key`, a
-    key. A line before it that YAML cannot read is passed over. None in a comment.
+    """Return the scalar, maybe empty, at the end of an unfinished text, or None in a comment.
+
+    It is a value if possible, else a key; with `is_key`, only a key. Earlier lines that are not valid YAML are skipped.
     """
     lines = REFUSED.sub("?", text.replace(_MARK, "?")).split("\n") if len(text) <= MAX_BYTES else []
     endings, wrong_syntax = (": ",) if is_key else ("", '"', "'", ": "), syntax_error()
@@ -200,7 +201,7 @@ def find_open_scalar(text: str, *, is_key: bool = False) -> OpenScalar | None:
 
 
 def _is_outside(lines: Sequence[str], opened: int) -> bool:
-    """Whether the last line is indented no more than one that opens a bracket: then nobody has closed that yet."""
+    """Return whether the last line is indented no more than a line that opens a bracket: the bracket is then not closed yet."""
     return 0 <= opened < len(lines) - 1 and _count_indent(lines[-1]) <= _count_indent(lines[opened])
 
 
@@ -209,10 +210,10 @@ def _count_indent(line: str) -> int:
 
 
 class _Around:
-    """A mapping or list that is open, as far as it was read."""
+    """A mapping or list that is still open, as far as it has been parsed."""
 
     def __init__(self, *, is_mapping: bool, opened: int) -> None:
-        """`opened` is its line where it is in brackets, else -1."""
+        """Open a mapping or list. `opened` is the line of its bracket, or -1 if it has no bracket."""
         self.is_mapping = is_mapping
         self.opened = opened
         self.keys: list[str] = []
@@ -220,7 +221,7 @@ class _Around:
         self.step: str | int = 0
 
     def take(self, said: str) -> None:
-        """One more key, value or member."""
+        """Add a key, a value or a list entry."""
         if self.wants_key:
             self.keys.append(said)
             self.step = said
@@ -254,7 +255,7 @@ def _find_marked(text: str) -> OpenScalar | None:
 
 
 def _locate_break(wrong: Any) -> int:
-    """The line that YAML cannot read: of a scalar or brackets that do not end, the one where they begin."""
+    """Return the line that is not valid YAML; for an unclosed scalar or bracket, the line where it begins."""
     is_unended = type(wrong).__name__ == "ScannerError" or str(wrong.context).startswith("while parsing a flow")
     mark = (wrong.context_mark if is_unended else None) or wrong.problem_mark
     return int(mark.line) if mark is not None else -1
@@ -264,10 +265,10 @@ def _locate_break(wrong: Any) -> int:
 
 
 class WrittenCode:
-    """The code that a place is in: what stands of it up to there (`before`), and what its names mean. `is_tag`: between `{%` and `%}`."""
+    """The code at a place: its text up to there (`before`), and the meaning of its names. `is_tag`: it is between `{%` and `%}`."""
 
     def __init__(self, cursor: Cursor, outside: str, before: str, text: UsedText | None, *, is_tag: bool) -> None:
-        """`outside` is the template before the code; `text` the use of it all (None: nothing is known of it)."""
+        """Keep the template before the code (`outside`), and the use of the whole template (`text`, None if nothing is known of it)."""
         self.before = before[-_MOST_CODE:]
         self.is_tag = is_tag
         self.model = cursor.model
@@ -277,12 +278,12 @@ class WrittenCode:
 
     @property
     def definitions(self) -> tuple[Definition, ...]:
-        """What the pack calls expressions."""
+        """The named expressions that the pack defines."""
         return self.model.definitions if self.model is not None else ()
 
     @cached_property
     def scope(self) -> Scope:
-        """What its names are: the pack's, and those of loops, `set` and macros before it."""
+        """The names that are visible here: the pack's, and those of loops, `set` and macros before the code."""
         if self._known is None:
             return Scope({})
         scopes = self._known.scopes
@@ -293,7 +294,7 @@ class WrittenCode:
             return scope
 
     def infer(self, expression: str) -> Type:
-        """The type of an expression there; anything where it cannot be read."""
+        """Return the type of an expression at this place; an unknown type if the expression cannot be parsed."""
         try:
             code = load_expression(expression, Place(Span("", 1, 1), inline=True, definitions=self.definitions))
         except PromptcError:
@@ -301,7 +302,7 @@ class WrittenCode:
         return drop_gap(infer_types(read_code(code), self.scope, weigh_bytes).kind or UNKNOWN_TYPE)
 
     def find_pointer(self, chain: str) -> str | None:
-        """Where in the state's schema a path such as `state.player.name` is declared."""
+        """Return the pointer to the property in the state's schema that a path such as `state.player.name` refers to, or None."""
         held, dot, part = chain.rpartition(".")
         if not dot or self.model is None:
             return None
@@ -313,7 +314,7 @@ class WrittenCode:
 
 
 def _end_blocks(text: str) -> str:
-    """A template that breaks off, with the name of the cursor behind it and its blocks ended."""
+    """Return an unfinished template with the cursor's name at its end and all open blocks closed."""
     text = _COMMENT.sub("", text)
     ends: list[str] = []
     for found in _BLOCK.finditer(text):
@@ -332,7 +333,7 @@ def _read_part(schema: Any, pointer: str) -> Any:
 
 
 def _find_code(cursor: Cursor, column: int) -> WrittenCode | None:
-    """The code that the text up to a column of the cursor's line breaks off in."""
+    """Return the code that is unfinished at a column of the cursor's line, or None if there is no code."""
     known = cursor.pack.known
     if not cursor.is_manifest:
         text = known.find_text(name_held(cursor.path)) if known is not None else None
@@ -348,18 +349,21 @@ def _find_code(cursor: Cursor, column: int) -> WrittenCode | None:
 
 
 def _cut_code(cursor: Cursor, written: str, text: UsedText | None) -> WrittenCode | None:
-    """The code that a template breaks off in; None in plain text."""
+    """Return the code that is unfinished at the end of a template, or None in plain text."""
     at, closed = max(written.rfind("{{"), written.rfind("{%")), max(written.rfind("}}"), written.rfind("%}"), written.rfind("#}"))
     if at <= closed or written.rfind("{#") > closed:
         return None
     return WrittenCode(cursor, written[:at], written[at + 2 :].lstrip("+-"), text, is_tag=written[at + 1] == "%")
 
 
-# --- what stands there ---
+# --- descriptions ---
 
 
 def describe(cursor: Cursor, found: Iterable[Diagnostic] = ()) -> PlaceNote | None:
-    """What is told of a place: the rules of the findings there, then the key, the state's property, the filter or the name."""
+    """Return the text for a place: the rules of the findings there, then the key, the state's property, the filter or the name.
+
+    Return None if there is nothing to show.
+    """
     told = [_describe_rule(code) for code in dict.fromkeys(one.code for one in found)]
     note = _describe_code(cursor) or _describe_key(cursor)
     if note is not None:
@@ -419,7 +423,7 @@ def _describe_code(cursor: Cursor) -> PlaceNote | None:
 
 
 def _describe_property(code: WrittenCode, chain: str) -> list[str]:
-    """What the state's schema says of a property, and where."""
+    """Return what the state's schema says of a property, and where; empty if the schema does not declare it."""
     pointer = code.find_pointer(chain)
     if pointer is None or code.model is None:
         return []
@@ -453,11 +457,11 @@ def _show_filter(name: str) -> str:
     return f"```jinja\n| {FILTERS[name].show()}\n```\n\n{own} {said}\n\n{_TEMPLATES}"
 
 
-# --- what may stand there ---
+# --- completions ---
 
 
 def complete(cursor: Cursor) -> list[Offer]:
-    """What may stand at a place, in the order in which it is best shown."""
+    """Return the completions at a place, best first."""
     code, spot = _find_code(cursor, cursor.column), cursor.spot
     if code is not None:
         return _complete_code(cursor, code)
@@ -477,7 +481,7 @@ def complete(cursor: Cursor) -> list[Offer]:
 
 
 def _list_keys_below(cursor: Cursor, column: int) -> frozenset[str]:
-    """The keys of the mapping around a key that stand below it."""
+    """Return the keys of the mapping around a key that come after that key."""
     found: set[str] = set()
     for text in cursor.lines[cursor.line + 1 :]:
         indent = _count_indent(text)
@@ -502,7 +506,7 @@ def _iter_values(cursor: Cursor) -> Iterator[Offer]:
 
 
 def _iter_choices(path: Path, cursor: Cursor) -> Iterator[Offer]:
-    """The values that the manifest's schema lists."""
+    """Yield the values that the manifest's schema lists."""
     met: set[str] = set()
     for form in list_forms(path, cursor.root):
         values = [*form.get("enum", ()), *([form["const"]] if "const" in form else ())]
@@ -516,7 +520,7 @@ def _iter_choices(path: Path, cursor: Cursor) -> Iterator[Offer]:
 
 
 def _list_files(folder: str, inside: str = "", deep: int = 0) -> list[str]:
-    """The files of a pack that a manifest may name, from its folder. Hidden ones are not, and no link is followed."""
+    """Return the files of a pack that a manifest may name, relative to its folder. Hidden files are left out, and links not followed."""
     found: list[str] = []
     try:
         names = list_folder(f"{folder}/{inside}")
@@ -569,16 +573,16 @@ def _iter_parts(code: WrittenCode, chain: str) -> Iterator[tuple[str, Kind, str,
 
 
 def _is_in_text(before: str) -> bool:
-    """Whether a quote is open."""
+    """Return whether a quote is open."""
     plain = re.sub(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'", "", before)
     return "'" in plain or '"' in plain
 
 
-# --- where it comes from ---
+# --- definitions ---
 
 
 def list_targets(cursor: Cursor) -> list[Span]:
-    """Where what stands at a place is written: a file, a property of the state's schema, a section, a definition."""
+    """Return the places that define what is at the cursor: a file, a property of the state's schema, a section or a definition."""
     text, folder = cursor.text, cursor.pack.folder
     quoted = next((one for one in re.finditer(r"(['\"])([^'\"]+)\1", text) if one.start() <= cursor.column <= one.end()), None)
     if quoted is not None and re.search(r"\b(?:include|import|from|extends)\s+$", text[: quoted.start()]):
@@ -605,7 +609,7 @@ def _list_named(cursor: Cursor, code: WrittenCode) -> list[Span]:
 
 
 def _list_referred(cursor: Cursor) -> list[Span]:
-    """What a value of the manifest names."""
+    """Return the place that a value of the manifest refers to; empty if it refers to nothing."""
     start, stop = cursor.locate_word(_WORD)
     word, model = cursor.text[start:stop], cursor.model
     if cursor.spot is None or cursor.spot.is_key or not word:
@@ -619,6 +623,6 @@ def _list_referred(cursor: Cursor) -> list[Span]:
 
 
 def _list_file(folder: str, name: str) -> list[Span]:
-    """The beginning of a file that a pack names, where it may name it and the file is there."""
+    """Return the beginning of a file that a pack names; empty if the pack may not name it or it does not exist."""
     is_there = check_pack_path(name) is None and find_link(folder, name) is None and stat.S_ISREG(read_mode(folder, name))
     return [Span(os.path.normpath(f"{folder}/{name}"), 1, 1)] if is_there else []

@@ -1,11 +1,11 @@
-"""YAML → the same YAML in one layout (`format_yaml`): only what stands between its tokens is written anew.
+"""Lays out YAML files (`format_yaml`): only the text between tokens changes.
 
-Tokens stay as they are: quotes, flow and block style, anchors, texts of several lines and the order of keys. So do indents. Between them:
+Tokens stay as they are: quotes, flow and block style, anchors, multi-line texts and the order of keys. So does indentation. Between them:
 
-- line ends are `\\n`, no byte order mark, no space at the end of a line, and one line end at the end of the file;
-- one blank line at most in a row, and none before the first line;
-- one space behind the `:` of a key;
-- a comment behind a value stands two spaces or more behind it, and a letter or digit never follows its `#` at once.
+- line ends are `\\n`; there is no byte order mark, no trailing space, and one line end at the end of the file;
+- at most one blank line in a row, and none before the first line;
+- one space after the `:` of a key;
+- at least two spaces before a comment that follows a value, and a space after `#` if a letter or digit follows.
 """
 
 from __future__ import annotations
@@ -20,12 +20,13 @@ from promptc.frontend.yaml import load_yaml
 from promptc.model.state import Node
 
 _APART = 2
-"""Spaces before a comment that stands behind a value."""
+"""Spaces before a comment that follows a value."""
 
 
 def format_yaml(data: bytes, name: str) -> bytes:
-    """The file in promptc's layout. `PromptcError` for what `load_yaml` refuses, and PC0110 for what cannot be laid out for sure, or would
-    hold other values.
+    """Return the file in promptc's layout.
+
+    Raises `PromptcError` for what `load_yaml` refuses, and with PC0110 if the file cannot be laid out safely or its values would change.
     """
     before = load_yaml(data, name, "")
     try:
@@ -33,7 +34,7 @@ def format_yaml(data: bytes, name: str) -> bytes:
     except LayoutError as wrong:
         help = "write spaces in place of the tab" if "\\t" in str(wrong) else "leave the file as it is"
         raise fail("PC0110", f"promptc cannot lay out this file: {wrong}", Span(name, wrong.line, wrong.column), help=help) from None
-    endings = (result, result.rstrip(b"\n"))  # a block text that ends with the file has one line end less than it would have
+    endings = (result, result.rstrip(b"\n"))  # for a block text that ends the file without a line end
     for one in endings if not data.endswith(b"\n") else endings[:1]:
         if _show(load_yaml(one, name, "")) == _show(before):
             return one
@@ -41,7 +42,7 @@ def format_yaml(data: bytes, name: str) -> bytes:
 
 
 class LayoutError(Exception):
-    """The tokens of a text cannot be told apart, from a line and column on."""
+    """Raised if a text cannot be split into tokens; `line` and `column` say from where on."""
 
     def __init__(self, problem: str, line: int, column: int) -> None:
         super().__init__(problem)
@@ -49,7 +50,7 @@ class LayoutError(Exception):
 
 
 def lay_out(text: str) -> str:
-    """A text whose line ends are `\\n`, laid out. `LayoutError` where its tokens cannot be told apart."""
+    """Return a text, whose line ends must be `\\n`, laid out. Raises `LayoutError` if it cannot be split into tokens."""
     whole, end, last, opens = "", 0, "", False
     parts: list[str] = []
     for kind, start, stop in iter_tokens(text):
@@ -68,7 +69,7 @@ def lay_out(text: str) -> str:
 
 
 def iter_tokens(text: str) -> Iterator[tuple[str, int, int]]:
-    """The kind of each token, where it starts and where it ends."""
+    """Yield the kind of each token, with its start and end. Raises `LayoutError` if the text cannot be split into tokens."""
     from ruamel.yaml import YAML
     from ruamel.yaml.error import YAMLError
 
@@ -83,7 +84,7 @@ def iter_tokens(text: str) -> Iterator[tuple[str, int, int]]:
 
 
 def _lay_out_token(token: str) -> str:
-    """A text behind `|` or `>` takes the empty lines below it along: one of them stays, where they do not belong to the value."""
+    """Return a token. A text after `|` or `>` includes the empty lines below it: keep at most one if they are not part of the value."""
     head = token.partition("\n")[0]
     if not token.startswith(("|", ">")) or "+" in head or not token.endswith("\n"):
         return token
@@ -92,7 +93,7 @@ def _lay_out_token(token: str) -> str:
 
 
 def _lay_out_gap(gap: str, before: str, *, is_value: bool) -> str:
-    """Spaces, line ends and comments behind the token `before`. `is_value`: it is the `:` of a key, whose value may follow."""
+    """Lay out the spaces, line ends and comments after the token `before`. `is_value`: it is the `:` of a key, whose value may follow."""
     *lines, rest = gap.split("\n")
     if not lines:
         return " " if is_value and rest else rest
@@ -117,7 +118,7 @@ def _lay_out_line(line: str, *, is_behind: bool) -> str:
 
 
 def _show(node: Node) -> Any:
-    """A value with the order of its keys, and its scalars as they are written: what two files must share to mean the same."""
+    """Return a value with the order of its keys and its scalars as they are written. Two files with equal results mean the same."""
     if isinstance(node.value, dict):
         return [(key, _show(one)) for key, one in node.value.items()]
     if isinstance(node.value, tuple):

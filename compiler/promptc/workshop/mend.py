@@ -1,7 +1,7 @@
-"""Findings that mend themselves: what a pack has no use for is taken out of its manifest, and every other byte stays, comments too.
+"""Automatic fixes: remove what a pack does not use from its manifest, and keep every other byte, comments included.
 
-`list_fixes` makes the edits of findings that name what is `removable`. `fix_pack` makes all of them at once, and proves that what they
-leave renders as before: read again, the file holds the same values but these, and the compiled pack differs in nothing else.
+`list_fixes` makes the edits for findings with a `removable` place. `fix_pack` applies all of them at once, and proves that the pack renders
+as before: the edited file must have the same values except the removed ones, and the compiled pack must not differ in anything else.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from promptc.workshop.layout import LayoutError, iter_tokens
 from promptc.workshop.splice import list_line_starts, replace_still
 
 MOST_ROUNDS = 8
-"""What nothing uses may be used by what nothing uses: a fix can lead to another."""
+"""The most rounds of fixes: what is removed may have been the only user of something else."""
 
 _Place = tuple[int, int]
 _REFUSED = "PC0743"
@@ -49,12 +49,12 @@ _UNSEEN = (
     "digest",
     "counting",
 )
-"""Parts of a pack that are made of the others, or of files that no fix touches."""
+"""Attributes of a pack that are derived from others, or from files that no fix changes."""
 
 
 @frozen
 class TextEdit:
-    """`new` stands in the place of the characters from `start` to `stop` of a text, whose line ends and byte order mark count."""
+    """Replaces the characters from `start` to `stop` of a text by `new`. Offsets include line ends and the byte order mark."""
 
     start: int
     stop: int
@@ -63,7 +63,7 @@ class TextEdit:
 
 @frozen
 class Replacement:
-    """Text in the place of what stands from a line and column to another, which is not of it. They count from 1, in characters."""
+    """Replaces the text from one place up to, but not including, another. Lines and columns count from 1, in characters."""
 
     line: int
     column: int
@@ -74,7 +74,7 @@ class Replacement:
 
 @frozen
 class Change:
-    """What is replaced in a file."""
+    """The replacements in one file."""
 
     file: str
     edits: tuple[Replacement, ...]
@@ -82,7 +82,7 @@ class Change:
 
 @frozen
 class Fix:
-    """A finding, and the change that mends it."""
+    """A finding, and the change that fixes it."""
 
     found: Diagnostic
     change: Change
@@ -90,8 +90,9 @@ class Fix:
 
 @frozen
 class Fixed:
-    """What fixes make of a manifest: its bytes `before` and `after`, the findings that are mended, and those that are left.
-    `refused` says what cannot be mended after all.
+    """A manifest before and after fixes, with the findings that were fixed and those that are left.
+
+    `refused` is a diagnostic that says what could not be fixed after all, or None.
     """
 
     file: str
@@ -102,13 +103,14 @@ class Fixed:
     refused: Diagnostic | None
 
     def write(self) -> None:
-        """Puts the new file in the place of the old one. Raises `DiskError` (PC0725)."""
+        """Replace the old file by the new one. Raises `DiskError` (PC0725)."""
         replace_still(self.file, self.before, self.after)
 
 
 def list_fixes(path: str, found: Sequence[Diagnostic], held: Held = MappingProxyType({})) -> list[Fix]:
-    """The fixes of the pack at `path`, each alone: those of findings whose remedy is certain, in the order of the findings. What is `held`
-    of the manifest stands before what is on the disk.
+    """Return the fixes of the pack at `path`, each on its own, for findings whose remedy is certain, in the order of the findings.
+
+    The text of the manifest in `held` is used in place of the file on disk.
     """
     removable = [one for one in found if one.removable is not None]
     text = _open_manifest(path, held) if removable else None
@@ -119,17 +121,17 @@ def list_fixes(path: str, found: Sequence[Diagnostic], held: Held = MappingProxy
 
 
 def count_fixable(path: str, found: Sequence[Diagnostic]) -> int:
-    """How many of the findings go when all fixes are made together."""
+    """Return how many of the findings are fixed when all fixes are made together."""
     removable = [one for one in found if one.removable is not None]
     text = _open_manifest(path) if removable else None
     return len(text.make_edits(removable)[0]) if text is not None else 0
 
 
 def fix_pack(path: str, check: Callable[[Pack], Sequence[Diagnostic]], models: str | None = None) -> Fixed:
-    """Makes all fixes of the pack at `path` that are certain, and writes nothing. `check` finds what is wrong in a pack, `models` is the
-    user's table of models.
+    """Make all certain fixes of the pack at `path`, and write nothing.
 
-    What cannot be proved to render the same is not made, but refused with PC0743. Raises what loading and checking the pack raise.
+    `check` returns the findings of a pack, and `models` is the user's table of models. Fixes that cannot be proved to leave all prompts the
+    same are refused with PC0743. Raises what loading and checking the pack raise.
     """
     pack = _load(path, models, {})
     found, mended = tuple(check(pack)), list[Diagnostic]()
@@ -147,7 +149,7 @@ def fix_pack(path: str, check: Callable[[Pack], Sequence[Diagnostic]], models: s
 
 @frozen(eq=False)
 class _Round:
-    """What could be mended at once, and the manifest and the pack without it."""
+    """The findings that were fixed in one round, and the manifest and the pack after it."""
 
     mended: tuple[Diagnostic, ...]
     text: _ManifestText
@@ -155,7 +157,7 @@ class _Round:
 
 
 def _fix_once(path: str, models: str | None, text: _ManifestText, pack: Pack, found: Sequence[Diagnostic]) -> _Round | Diagnostic | None:
-    """A finding where the mended pack is not certain to render the same, None where there is nothing to mend."""
+    """Make one round of fixes. Return a diagnostic if the fixed pack may render differently, or None if there is nothing to fix."""
     mended, edits = text.make_edits([one for one in found if one.removable is not None])
     if not edits:
         return None
@@ -182,7 +184,7 @@ def _load(path: str, models: str | None, held: Mapping[str, bytes]) -> Pack:
 
 
 def _open_manifest(path: str, held: Held = MappingProxyType({})) -> _ManifestText | None:
-    """The manifest of a pack; None where it cannot be read as text, or its tokens cannot be told apart."""
+    """Open the manifest of a pack. Return None if it cannot be read as text or split into tokens."""
     file = manifest_path(Path(path))
     try:
         content = find_held(held, file, MAX_BYTES)
@@ -193,7 +195,7 @@ def _open_manifest(path: str, held: Held = MappingProxyType({})) -> _ManifestTex
 
 @frozen(eq=False)
 class _Entry:
-    """An entry of a mapping or a list: the Node that holds it, its key or number, and the entry that its holder is the value of."""
+    """An entry of a mapping or a list: the node that contains it, its key or index, and the entry whose value that node is."""
 
     holder: Node
     key: str | int
@@ -206,7 +208,7 @@ class _Entry:
 
 
 class _ManifestText:
-    """One manifest: its text as it is, its values with their places, and its tokens."""
+    """One manifest: its text, its values with their places, and its tokens."""
 
     def __init__(self, content: bytes, file: str) -> None:
         self.content, self.file = content, file
@@ -220,7 +222,7 @@ class _ManifestText:
         self._met = Counter(id(one.value) for one in self._entries)
 
     def make_edits(self, found: Sequence[Diagnostic]) -> tuple[list[Diagnostic], tuple[TextEdit, ...]]:
-        """The findings of these that can be mended together, and the edits that do it."""
+        """Return the findings that can be fixed together, and the edits that fix them."""
         targets = [(one, entry) for one in found if (entry := self._find_entry(one.removable)) is not None]
         by_holder: dict[int, dict[_Place, tuple[_Entry, list[Diagnostic]]]] = {}
         for one, entry in _climb(targets):
@@ -236,13 +238,13 @@ class _ManifestText:
         return sorted(mended, key=lambda one: (_place(one.removable), one.code)), tuple(sorted(edits, key=lambda one: one.start))
 
     def check_same(self, after: _ManifestText, found: Sequence[Diagnostic]) -> None:
-        """Raises `LayoutError` unless `after` holds the same values in the same order, but those that are removable."""
+        """Check that `after` has the same values in the same order, except the removable ones. Raises `LayoutError` otherwise."""
         gone = {id(entry.value) for _, entry in _climb([(one, self._find_entry(one.removable)) for one in found])}
         if _show(self.root, gone) != _show(after.root, set()):
             raise LayoutError("other values of the file would change with it", 1, 1)
 
     def describe(self, edit: TextEdit) -> Replacement:
-        """An edit by lines and columns."""
+        """Return an edit by lines and columns."""
         (line, column), (end_line, end_column) = (self._count_place(at) for at in (edit.start, edit.stop))
         return Replacement(line, column, end_line, end_column, edit.new)
 
@@ -251,7 +253,7 @@ class _ManifestText:
         return line, at - self._lines[line - 1] + 1
 
     def _find_entry(self, span: Span | None) -> _Entry | None:
-        """The entry whose value, else whose key stands at a place of this file; None where that is not certain, or an alias names it."""
+        """Return the entry whose value, or else whose key, is at a place of this file; None if it is ambiguous or an alias refers to it."""
         if span is None or span.file != self.file:
             return None
         place = _place(span)
@@ -268,7 +270,7 @@ class _ManifestText:
     # --- cutting ---
 
     def _cut(self, entries: Sequence[_Entry]) -> list[TextEdit]:
-        """The edits that take entries out of what holds them all; nothing where that is not possible without losing a comment."""
+        """Return the edits that remove entries of one node; empty if they cannot be removed without losing a comment."""
         holder = entries[0].holder
         keys = list(holder.value) if isinstance(holder.value, dict) else list(range(len(holder.value)))
         gone = sorted(keys.index(one.key) for one in entries)
@@ -290,7 +292,10 @@ class _ManifestText:
         return [] if self._list_comments(start, stop) != [] else [TextEdit(start, stop, "")]
 
     def _cut_block(self, extents: Sequence[tuple[int, int]], run: range) -> list[TextEdit]:
-        """Whole lines. An entry behind the `-` of its list gives its place to the next one. Comments stay, each on a line of its own."""
+        """Return edits that remove whole lines, and keep comments on lines of their own.
+
+        If the first entry follows the `-` of a list, the next entry moves to its place.
+        """
         first = extents[run.start][0]
         lead = self._text[self._start_line(first) : first]
         if not lead.strip(" "):
@@ -314,13 +319,13 @@ class _ManifestText:
         return TextEdit(line, after, "".join(f"{self._text[line:start]}{one}{end}" for one in comments))
 
     def _read_line_end(self, text: str, at: int) -> str:
-        """How the line ends that holds a character."""
+        """Return the line end of the line that contains a character."""
         after = bisect_left(self._lines, at + 1)
         line = text[self._start_line(at) : self._lines[after]] if after < len(self._lines) else "\n"
         return line[len(line.rstrip("\r\n")) :]
 
     def _list_comments(self, start: int, stop: int) -> list[str] | None:
-        """The comments from `start` to `stop`; None where one stands inside a token."""
+        """Return the comments from `start` to `stop`, or None if a comment is inside a token."""
         comments, end = list[str](), start
         inner = [one for one in self._tokens if start <= one[1] < stop]
         for kind, begins, ends in inner:
@@ -334,7 +339,7 @@ class _ManifestText:
     # --- measuring ---
 
     def _measure(self, holder: Node, key: str | int, *, is_flow: bool) -> tuple[int, int]:
-        """Where an entry starts, its key or the `-` of its item with it, and where its last token ends."""
+        """Return the start of an entry, including its key or the `-` of its item, and the end of its last token."""
         span = holder.key_span(key) if isinstance(key, str) else holder.value[key].span
         start = self._locate(span)
         at = bisect_left(self._starts, start)
@@ -363,12 +368,12 @@ class _ManifestText:
         return self._lines[span.line - 1] + span.column - 1
 
     def _start_line(self, at: int) -> int:
-        """Where the line begins that holds a character."""
+        """Return the start of the line that contains a character."""
         return self._lines[bisect_left(self._lines, at + 1) - 1]
 
 
 def _climb(targets: Iterable[tuple[Diagnostic, _Entry | None]]) -> Iterator[tuple[Diagnostic, _Entry]]:
-    """What is to go for each finding: its entry, or the mapping of which nothing would be left."""
+    """Yield what to remove for each finding: its entry, or the mapping around the entry if nothing would be left of it."""
     wanted = [(one, entry) for one, entry in targets if entry is not None]
     while True:
         gone: dict[int, set[str | int]] = {}
@@ -406,14 +411,14 @@ def _iter_entries(node: Node, above: _Entry | None) -> Iterator[_Entry]:
 
 
 def _iter_comments(gap: str) -> Iterator[str]:
-    """The comments in what stands between two tokens."""
+    """Yield the comments in the text between two tokens."""
     for line in gap.splitlines():
         if "#" in line:
             yield line[line.index("#") :]
 
 
 def _list_runs(places: Sequence[int]) -> list[range]:
-    """Numbers in ascending order as runs of neighbours."""
+    """Return ascending numbers as ranges of consecutive numbers."""
     runs: list[range] = []
     for one in places:
         if runs and runs[-1].stop == one:
@@ -424,7 +429,7 @@ def _list_runs(places: Sequence[int]) -> list[range]:
 
 
 def _show(node: Node, gone: set[int]) -> Any:
-    """A value without what is gone: what two files must share to mean the same."""
+    """Return a value without the nodes that are `gone`. Two files with equal results mean the same."""
     if isinstance(node.value, dict):
         return [(key, _show(one, gone)) for key, one in node.value.items() if id(one) not in gone]
     if isinstance(node.value, tuple):
@@ -433,7 +438,7 @@ def _show(node: Node, gone: set[int]) -> Any:
 
 
 def apply_edits(content: bytes, edits: Sequence[TextEdit]) -> bytes:
-    """The bytes of a file with edits that do not overlap, in ascending order."""
+    """Return the bytes of a file with edits, which must be in ascending order and not overlap."""
     text = content.decode()
     for one in reversed(edits):
         text = text[: one.start] + one.new + text[one.stop :]
@@ -444,7 +449,7 @@ def apply_edits(content: bytes, edits: Sequence[TextEdit]) -> bytes:
 
 
 def name_difference(before: PackModel, after: PackModel, found: Sequence[Diagnostic]) -> str:
-    """The first part in which two packs differ, beside what the findings say is removable; empty where there is none."""
+    """Return the first part in which two packs differ, apart from what the findings remove; empty if there is none."""
     gone = {str(one.removable) for one in found}
     for name in PackModel.__match_args__:
         if name not in _UNSEEN:

@@ -1,7 +1,7 @@
-"""What the page of `promptc serve` may ask: views of renders, what made a line, what differs, what can be moved, and goldens.
+"""The requests of the page of `promptc serve`: views of renders, the origin of a line, comparisons, values to move, and goldens.
 
-`Bench` has the packs and the states, and renders what is asked for. Nothing is written but goldens (`settle`), and values that were tried
-(`write`), which the page has shown before.
+`Bench` has the packs and the states, and renders what the page requests. It writes only goldens (`settle`) and values that were tried
+(`write`), both only as the page has shown them.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _NUMBERS = ("context", "reserve", "chars", "tokens", "min", "max", "share")
 
 
 def describe_controls(pack: Pack) -> View:
-    """What an author may move: the numbers of the total and of the sections' and pools' budgets, the cases of variants, patches."""
+    """Return what an author can move: the numbers in the budgets of the prompt, the sections and the pools; variant cases; patches."""
     model = pack.model
     places = [
         ("budget",),
@@ -69,11 +69,11 @@ def describe_controls(pack: Pack) -> View:
 
 
 def _iter_sliders(manifest: Node, keys: Sequence[str]) -> Iterator[View]:
-    """A number is moved as it stands, of a mapping each of its numbers."""
+    """Yield a slider for a number, or one for each number of a mapping."""
     try:
         node = find_value(manifest, ".".join(keys))
     except UsageError:
-        return  # a section that only a variation has
+        return  # only a variation has this section
     if node is None:
         return
     inner = [((key,), one) for key, one in node.items() if key in _NUMBERS] if isinstance(node.value, dict) else [((), node)]
@@ -102,7 +102,7 @@ class Shown:
 
 
 def iter_cases(places: Sequence[CaseFolder]) -> Iterator[tuple[Case, str]]:
-    """The cases that make prompts, each with the folder in which cases were looked for. One that cannot be read is left out."""
+    """Yield the cases that make prompts, each with the folder in which cases were searched for. Skip a case that cannot be read."""
     for place in places:
         try:
             case = load_case(place.folder, place.top) if place.is_case else None
@@ -115,7 +115,7 @@ def iter_cases(places: Sequence[CaseFolder]) -> Iterator[tuple[Case, str]]:
 
 
 class _OnePack(SuiteResources):
-    """Gives one pack to whatever case asks."""
+    """Resources that return the same pack to every case."""
 
     def __init__(self, pack: Pack) -> None:
         super().__init__()
@@ -126,20 +126,22 @@ class _OnePack(SuiteResources):
 
 
 def read_web() -> dict[str, bytes]:
-    """The files of the page by their names: the document, its style, and its scripts in order."""
+    """Return the files of the page by name: the document, its style, and its scripts in order."""
     web = files("promptc.workshop") / "web"
     return {name: (web / name).read_bytes() for name in (PAGE, STYLE, *SCRIPTS)}
 
 
 class Bench:
-    """Packs and states that the page is shown. What is read is read anew when it is asked for, so that the page shows what is there.
+    """The packs and states that the page shows. Files are read on demand, and again after `forget`.
 
-    `against` are other packs by the name that the page calls them.
+    `against` maps the names of other packs, as the page shows them, to their paths.
     """
 
     def __init__(self, pack: str, given: Sequence[str], cache: Cache | None = None, against: Mapping[str, str] | None = None) -> None:
-        """Raises `UsageError` where there is no state to show (PC0730), `DiskError` for a pack or a state that cannot be read, and what
-        looking for cases raises.
+        """Check that the states can be read and that there is one to show.
+
+        Raises `UsageError` (PC0730) if there is no state to show, `DiskError` if a pack or a state cannot be read, and whatever the search
+        for cases raises. Other errors in the pack are left to the views.
         """
         self._packs = {"": pack, **(against or {})}
         self._given = tuple(given)
@@ -157,7 +159,7 @@ class Bench:
         except DiskError:
             raise
         except PromptcError:
-            pass  # the page tells it, until it is mended
+            pass  # the page shows the error until it is fixed
         if not self.list_shown():
             why, help = "no state is named, and the pack has no case that renders", f"name one, such as `promptc serve {pack} state.json`"
             raise UsageError([Diagnostic("PC0730", f"there is nothing to show: {why}", help=help)])
@@ -168,7 +170,7 @@ class Bench:
         return self._packs[""]
 
     def forget(self) -> None:
-        """What was read of files that may have changed. A pack is loaded again from what was made of it: most of it is as it was."""
+        """Forget what was read from files. A pack that is loaded again reuses whatever has not changed."""
         self._old |= {name: pack for (name, tries), pack in self._loaded.items() if not tries}
         for one in list(self._loaded):
             self._let_go(one)
@@ -177,7 +179,7 @@ class Bench:
         self._shown = []
 
     def list_shown(self) -> list[Shown]:
-        """The states that were named, and the turns of cases that render."""
+        """Return the states that were named, and the turns of the cases that render."""
         if not self._shown:
             states = [one for one in self._given if one.endswith(_JSON)]
             others = [one for one in self._given if one not in states]
@@ -201,11 +203,11 @@ class Bench:
                 yield Shown(label, label, case=case.folder, top=top, turn=turn, session=case.name if more else "")
 
     def list_looks(self) -> tuple[Look, ...]:
-        """Every look at the disk since files were forgotten: where one would see something else, the page may show something else."""
+        """Return every look at the disk since `forget`. If one would see something else now, the page may be out of date."""
         return tuple(self._looks.values())
 
     def _note(self, work: Callable[[], _Made]) -> _Made:
-        """What comes of the work, or what it raises. Where it looked is kept."""
+        """Return the result of the work, or raise its error. Either way, record its looks at the disk."""
         wrong: list[PromptcError] = []
 
         def attempt() -> list[_Made]:
@@ -224,12 +226,12 @@ class Bench:
     # --- renders ---
 
     def describe_start(self) -> View:
-        """What the page needs before it shows anything: the states by id, and what stands beside."""
+        """Return what the page needs first: the states with their ids, and the names of the other packs."""
         shown = [{"id": one.id, "label": one.label, "session": one.session or None} for one in self.list_shown()]
         return {"shown": shown, "against": [one for one in self._packs if one]}
 
     def describe(self, asked: Mapping[str, Any], known: Known) -> View:
-        """The view of what is asked, or why there is none. What views have in common is in `known`."""
+        """Return the view for a request, or a view of the error. What views have in common is in `known`."""
         try:
             pack = self._load(asked)
             outcome = self._render(pack, asked)[-1]
@@ -239,14 +241,17 @@ class Bench:
             return self.describe_failure(error, asked)
 
     def describe_failure(self, error: PromptcError, asked: Mapping[str, Any]) -> View:
-        """The view of what is asked where an error is all that came of it."""
+        """Return the view for a request that ended in an error."""
         path = Path(self._packs.get(asked.get("pack", ""), self.pack))
         manifest = path / "pack.yaml" if path.is_dir() else path
         shown = next((one.label for one in self._shown if one.id == asked.get("shown")), "")
         return describe_failure(error, Places(str(manifest), shown))
 
     def trace(self, asked: Mapping[str, Any], message: int, line: int) -> View:
-        """What made a line of the output: the template's line and the keys of the state. Raises what rendering raises."""
+        """Return the origin of a line of the output: the template's line and the keys of the state; no lines if the output lacks it.
+
+        Raises what rendering raises.
+        """
         outcome = self.render(asked)
         if outcome.emitted is None:
             return {"lines": []}
@@ -256,7 +261,10 @@ class Bench:
         return {"lines": as_plain(describe_lines(outcome.fitted, tracer, message, range(line, line + 1)))}
 
     def compare(self, old: Mapping[str, Any], new: Mapping[str, Any]) -> View:
-        """What differs between two renders, section by section and word by word."""
+        """Return the differences between two renders, section by section and word by word.
+
+        Raises `PromptcError` if either has no output.
+        """
         sides = [self.render(one) for one in (old, new)]
         for one in sides:
             if one.emitted is None:
@@ -265,7 +273,7 @@ class Bench:
         return {"empty": found.is_empty, **as_plain(found)}
 
     def measure_session(self, asked: Mapping[str, Any]) -> View:
-        """How much of each turn of the shown session a provider's cache would read again, and what broke the beginning."""
+        """Return, for each turn of the shown session, the share that a provider's cache would reuse, and what broke the common prefix."""
         shown = self._find(asked)
         turns = [one for one in self.list_shown() if one.case and one.case == shown.case]
         made = self._render(self._load(asked), {**asked, "shown": turns[-1].id}) if turns else []
@@ -298,12 +306,12 @@ class Bench:
         return self._loaded[key]
 
     def _let_go(self, key: tuple[str, tuple[tuple[str, str], ...]]) -> None:
-        """The stores that this pack opened are closed."""
+        """Drop a pack and close the stores that it opened."""
         with self._loaded.pop(key):
             pass
 
     def check(self, asked: Mapping[str, Any]) -> View:
-        """Looks for what is wrong in the pack itself; views tell it from then on."""
+        """Check the pack itself. Later views include the findings."""
         name = asked.get("pack", "")
         try:
             self._found[name] = self._load({"pack": name}).check()
@@ -312,11 +320,11 @@ class Bench:
         return {"count": len(self._found[name])}
 
     def render(self, asked: Mapping[str, Any]) -> Outcome:
-        """What is asked, as it came out. Raises what loading, reading and rendering raise."""
+        """Return the outcome for a request. Raises what loading, reading and rendering raise."""
         return self._render(self._load(asked), asked)[-1]
 
     def _render(self, pack: Pack, asked: Mapping[str, Any]) -> list[Outcome]:
-        """The turns up to the one that is asked for; of a file one."""
+        """Return the outcomes of all turns up to the requested one; a single outcome for a file."""
         return self._note(lambda: self._render_shown(pack, self._find(asked), asked))
 
     def _render_shown(self, pack: Pack, shown: Shown, asked: Mapping[str, Any]) -> list[Outcome]:
@@ -332,16 +340,16 @@ class Bench:
     # --- what is written ---
 
     def preview(self, asked: Mapping[str, Any]) -> View:
-        """What writing the values that are tried would change in the manifest. Nothing is written.
+        """Return the lines of the manifest that `write` would change. Writes nothing.
 
         Raises what `splice_manifest` raises.
         """
         return _describe_splice(splice_manifest(self.pack, _read_tries(asked)))
 
     def write(self, asked: Mapping[str, Any], digest: str) -> View:
-        """Writes the values that are tried to the manifest, if what comes of it has the `digest` that `preview` told.
+        """Write the values that are tried to the manifest, if the result has the `digest` that `preview` returned.
 
-        Raises what `splice_manifest` and `replace_still` raise, and `DiskError` (PC0725) for a file that has changed since.
+        Raises what `splice_manifest` and `replace_still` raise, and `DiskError` (PC0725) if the file has changed since the preview.
         """
         made = splice_manifest(self.pack, _read_tries(asked))
         if render_digest(made.after) != digest:
@@ -354,11 +362,14 @@ class Bench:
     # --- goldens ---
 
     def list_goldens(self) -> View:
-        """The pending goldens beside the shown cases, each with what differs."""
+        """Return the pending goldens of the shown cases, each with its differences."""
         return {"goldens": self._note(lambda: [_describe_golden(one) for one in self._iter_goldens()])}
 
     def settle(self, path: str, digest: str, verb: str) -> View:
-        """Accepts or rejects a golden that was shown with that digest. Raises `DiskError` for one that has changed meanwhile."""
+        """Accept or reject a pending golden that was shown with this digest, and return the goldens that are left.
+
+        Raises `DiskError` if it has changed since, and `UsageError` (PC0730) if it is no longer pending.
+        """
         pending = next((one for one in self._iter_goldens() if one.path == path), None)
         if pending is None:
             raise UsageError([Diagnostic("PC0730", f"`{path}` is not pending any more", help="reload the page")])
@@ -376,7 +387,7 @@ def _read_tries(asked: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
 
 
 def _describe_splice(made: SplicedFile) -> View:
-    """The lines that change, each with two around it."""
+    """Return the lines that change, each with two lines of context on either side."""
     old, new = (content.decode(errors="replace").splitlines() for content in (made.before, made.after))
     kinds = {"-": "gone", "+": "come", " ": "same"}
     lines = [
@@ -387,7 +398,7 @@ def _describe_splice(made: SplicedFile) -> View:
 
 
 def _read_state(path: str, shown: str) -> bytes:
-    """`DiskError` (PC0724) for one that cannot be read."""
+    """Return the content of a state. Raises `DiskError` (PC0724) if it cannot be read."""
     try:
         return read_given(path, MAX_STATE_BYTES)
     except (OSError, ValueError) as wrong:
@@ -410,7 +421,10 @@ def _describe_golden(pending: PendingGolden) -> View:
 
 @contextmanager
 def open_case(case: Case, pack: Pack) -> Iterator[CaseEnvironment]:
-    """What a case is run in, with a pack in the place of its own; gone afterwards. Raises what preparing it raises."""
+    """Yield the environment of a case, with `pack` in place of the case's own; it is removed afterwards.
+
+    Raises what preparing the environment raises.
+    """
     with _OnePack(pack) as resources, prepare_case(case, resources) as environment, work_in(environment.root):
         yield environment
 
@@ -419,7 +433,7 @@ def _compile_case(case: Case, pack: Pack, turn: int, options: Mapping[str, Any])
     with open_case(case, pack) as environment:
         made = compile_turns(case, environment, turn, options)
         for one in made:
-            _ = one.report  # as long as what the case was given is there
+            _ = one.report  # build the report while the files of the case still exist
         return made
 
 

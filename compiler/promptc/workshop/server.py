@@ -1,8 +1,8 @@
-"""The page of `promptc serve` over HTTP: to one person on this machine, and to nobody else.
+"""The page of `promptc serve` over HTTP, for one person on this machine and nobody else.
 
-Every address begins with a random token, so no other page can name one; the host and the origin of a request are checked as well, and no
-page that is not ours may read an answer. The page runs no script and no style but its own files. Only a POST of the page writes: `golden`
-goldens, and `write` the values that are tried, where the page says that it was told to.
+Every address begins with a random token, so no other page can guess one. The host and the origin of each request are checked as well, and
+no foreign page may read an answer. The page runs only its own scripts and styles. Only POST requests of the page write: `golden` writes
+goldens, and `write` writes the values that are tried, if the page says that the user has confirmed it.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ from promptc.workshop.view import Known, View
 from promptc.workshop.watch import iter_events
 
 HOST = socket.inet_ntoa(socket.INADDR_LOOPBACK.to_bytes(4, "big"))
-"""This machine, as only it calls itself."""
+"""The loopback address of this machine."""
 
 MOST_BYTES = 64_000
-"""Bytes of a request's body."""
+"""The limit for the body of a request, in bytes."""
 
 _PAUSE = 15.0
-"""Seconds between two signs of life of an open stream of events."""
+"""Seconds between two keep-alive lines of an open event stream."""
 
 _TYPES = {"html": "text/html; charset=utf-8", "css": "text/css; charset=utf-8", "js": "text/javascript; charset=utf-8"}
 _POLICY = "; ".join(
@@ -69,7 +69,7 @@ Act = Callable[[Mapping[str, Any]], View]
 
 
 class Events:
-    """What open pages are told: a number that grows with every change. Any thread may `tell`."""
+    """Notifies open pages of changes, by a number that grows with each change. Any thread may call `tell`."""
 
     def __init__(self) -> None:
         self._count = 0
@@ -77,7 +77,7 @@ class Events:
         self._waiting: set[asyncio.Event] = set()
 
     def tell(self) -> None:
-        """The files are others now."""
+        """Notify all open pages that files have changed."""
         self._count += 1
         if self._loop is not None:
             self._loop.call_soon_threadsafe(self._wake)
@@ -87,7 +87,7 @@ class Events:
             one.set()
 
     async def iter_lines(self) -> AsyncIterator[bytes]:
-        """The stream of one page: a line a change, and a sign of life in between."""
+        """Yield the event stream of one page: an event for each change, and keep-alive lines in between."""
         self._loop, own = asyncio.get_running_loop(), asyncio.Event()
         self._waiting.add(own)
         try:
@@ -104,7 +104,7 @@ class Events:
 
 
 class PageApp:
-    """Answers requests."""
+    """The web application that serves the files of the page and answers its requests."""
 
     def __init__(self, bench: Bench, token: str) -> None:
         self._shown = read_web()
@@ -134,18 +134,18 @@ class PageApp:
         )
 
     def renew(self) -> None:
-        """Files have changed: what was read of them is forgotten, and pages are told. Any thread may call it."""
+        """Forget what was read from files, and notify the open pages. Any thread may call it."""
         with self._lock:
             self._bench.forget()
         self._events.tell()
 
     def list_looks(self) -> tuple[Look, ...]:
-        """What was read since files changed, and of what the page shows something."""
+        """Return the looks at the disk since files last changed. The page shows what they saw."""
         with self._lock:
             return self._bench.list_looks()
 
     def has_changed(self, looks: Sequence[Look]) -> bool:
-        """Whether something else would be read now."""
+        """Return whether any of these looks would see something else now."""
         with self._lock:
             return not all(map(is_still, looks))
 
@@ -175,7 +175,7 @@ class PageApp:
         return _answer(json.dumps(found).encode(), "application/json")
 
     def _do(self, do: Act, asked: Any) -> View:
-        """One at a time: a case has the working folder to itself."""
+        """Run one act at a time, because a case changes the working directory of the process."""
         with self._lock:
             try:
                 return do(asked)
@@ -183,12 +183,12 @@ class PageApp:
                 return self._bench.describe_failure(error, asked)
 
     def _describe(self, asked: Mapping[str, Any]) -> View:
-        """With the values that the page has not been told before."""
+        """Return a view, together with the known values that the page does not have yet."""
         self._known.renew()
         return {**self._bench.describe(asked, self._known), "known": self._known.tell(asked.get("known"))}
 
     def _find_fault(self, request: Request) -> tuple[int, str] | None:
-        """Who asks, by which name, and from where."""
+        """Return the status and message with which to refuse a request, or None. Checks the host, the token and the origin."""
         host, port = request.headers.get("host", ""), request.scope["server"][1]
         origin, site = request.headers.get("origin"), request.headers.get("sec-fetch-site", "same-origin")
         if host not in (f"{HOST}:{port}", f"localhost:{port}"):
@@ -202,7 +202,7 @@ class PageApp:
 
 
 def _confirm(asked: Mapping[str, Any]) -> str:
-    """The digest of what the page showed. `ValueError` where nobody has said that it shall be written."""
+    """Return the digest of what the page showed. Raises `ValueError` if the user has not confirmed the change."""
     if asked["confirmed"] is not True:
         raise ValueError("nobody has confirmed it")
     return str(asked["digest"])
@@ -220,7 +220,7 @@ class PageServer:
     """Serves the page of a bench at `address` until it is stopped."""
 
     def __init__(self, bench: Bench, port: int = 0) -> None:
-        """Raises `DiskError` (PC0723) for a port that cannot be served."""
+        """Open the port; 0 means any free port. Raises `DiskError` (PC0723) if the port cannot be opened."""
         token = secrets.token_urlsafe(24)
         self._bench = bench
         self._app = PageApp(bench, token)
@@ -239,8 +239,8 @@ class PageServer:
         self._server = uvicorn.Server(config)
 
     def run(self) -> None:
-        """Until an interrupt, or `stop`. A change of a file of the pack or of a state is told to open pages."""
-        gc.set_threshold(20_000, 20, 100)  # what a render leaves goes by itself
+        """Serve until an interrupt or `stop`. Open pages are notified when a file of the pack or of a state changes."""
+        gc.set_threshold(20_000, 20, 100)  # collect less often: most objects of a render are freed by reference counting
         ended = threading.Event()
         watching = threading.Thread(target=self._watch, args=(ended,), daemon=True)
         watching.start()
@@ -252,11 +252,14 @@ class PageServer:
             watching.join()
 
     def stop(self) -> None:
-        """From another thread."""
+        """Stop the server. Call it from another thread."""
         self._server.should_exit = True
 
     def _watch(self, ended: threading.Event) -> None:
-        """What was read is watched, and what is read later from then on. What changed before it was watched is found by another look."""
+        """Watch the files that were read, and start again when more files are read.
+
+        A second look at the files finds changes that were made before the watch began.
+        """
         while not ended.is_set():
             looks = self._app.list_looks()
             for at, has_changed in enumerate(iter_events(looks, ended)):
@@ -268,10 +271,10 @@ class PageServer:
 
 
 def _open_socket(port: int) -> socket.socket:
-    found = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # asyncio lets only a socket that says so send at once
+    found = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # asyncio sets TCP_NODELAY only if the protocol is given
     try:
         if os.name == "posix":
-            found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # elsewhere two programs could have one port
+            found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # on Windows, it would let two programs share a port
         found.bind((HOST, port))
         found.listen()
     except OSError as wrong:

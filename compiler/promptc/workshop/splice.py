@@ -1,7 +1,8 @@
-"""Values of a manifest changed at their place: every other byte stays, with comments, quotes, line ends and a byte order mark.
+"""Changes values of a manifest in place: every other byte stays, with comments, quotes, line ends and a byte order mark.
 
-A value is named by a path, as `--try` names it. What is made of the file is read again, and must differ at these paths alone (`splice`).
-`splice_manifest` does it to the manifest of a pack, which must load with these values, and `write_values` replaces the file in one step.
+A value is named by a path, as `--try` does. The edited file is parsed again, and must differ from the old one only at these paths
+(`splice`). `splice_manifest` edits the manifest of a pack, which must load with the new values, and `write_values` replaces the file
+atomically.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ _PLAIN = re.compile(r"[A-Za-z_][\w./-]*", re.ASCII)
 
 @frozen
 class ChangedValue:
-    """A value of a file as it stood (empty: it was not there), as it stands now, and where, as `FILE:LINE:COLUMN`."""
+    """The old text of a value (empty if it was not in the file), its new text, and its place as `FILE:LINE:COLUMN`."""
 
     path: str
     old: str
@@ -41,7 +42,7 @@ class ChangedValue:
 
 @frozen
 class SplicedFile:
-    """A file as it was and as it is with other values. `changes` are in the order in which they were asked for."""
+    """A file before and after values are changed. `changes` are in the order of the request; values that stay the same are left out."""
 
     name: str
     before: bytes
@@ -50,9 +51,9 @@ class SplicedFile:
 
 
 def write_values(path: str, tries: Sequence[Try], *, models: str | None = None) -> SplicedFile:
-    """Gives values to paths of the manifest of a pack: its file is replaced in one step, or stays as it is. No link is followed.
+    """Change values of a pack's manifest: its file is replaced atomically, or stays as it is. Links are not followed.
 
-    Raises what `splice_manifest` raises. `DiskError` (PC0725) where the file cannot be written, or changed meanwhile.
+    Raises what `splice_manifest` raises, and `DiskError` (PC0725) if the file cannot be written or has changed in the meantime.
     """
     made = splice_manifest(path, tries, models=models)
     if made.changes:
@@ -61,7 +62,10 @@ def write_values(path: str, tries: Sequence[Try], *, models: str | None = None) 
 
 
 def replace_still(name: str, before: bytes, after: bytes) -> None:
-    """Replaces a file in one step that still is what it was. No link is followed. `DiskError` (PC0725) where that cannot be."""
+    """Replace a file atomically if its content is still `before`. Links are not followed.
+
+    Raises `DiskError` (PC0725) if the content has changed or the file cannot be written.
+    """
 
     def check() -> None:
         if read_file(name, MAX_BYTES) != before:
@@ -76,15 +80,15 @@ def replace_still(name: str, before: bytes, after: bytes) -> None:
 
 
 def list_line_starts(text: str) -> list[int]:
-    """Where each line of a file begins, the first one behind its byte order mark."""
+    """Return the offset of each line of a file. The first line begins after the byte order mark."""
     return [len(text) - len(text.removeprefix(_MARK)), *(one.end() for one in _LINE_END.finditer(text))]
 
 
 def splice_manifest(path: str, tries: Sequence[Try], *, models: str | None = None) -> SplicedFile:
-    """What the manifest of the pack at `path` becomes with these values. Nothing is written.
+    """Return the manifest of the pack at `path` with these values. Writes nothing.
 
-    Raises what loading the pack with `tries` raises, and `UsageError` (PC0668) for what `splice` refuses, and for values that a base, or
-    only a variant, a patch or a tier holds.
+    Raises what loading the pack with `tries` raises, and `UsageError` (PC0668) for what `splice` refuses, and for values that are set in a
+    base, or only in a variant, a patch or a tier.
     """
     Pack.load(path, models=models, tries=tries)
     file = manifest_path(Path(path))
@@ -95,7 +99,7 @@ def splice_manifest(path: str, tries: Sequence[Try], *, models: str | None = Non
 
 
 def list_unwritable(path: str, paths: Sequence[str]) -> dict[str, str]:
-    """Of the values at these paths of the manifest of a pack those that `splice_manifest` refuses to change, and why."""
+    """Return the paths whose values in the manifest of a pack `splice_manifest` would refuse to change, with reasons."""
     file = manifest_path(Path(path))
     content, manifest, found = _read(file), load_manifest(file), dict[str, str]()
     spliced = _Manifest(content, str(file))
@@ -111,10 +115,10 @@ def list_unwritable(path: str, paths: Sequence[str]) -> dict[str, str]:
 
 
 def splice(content: bytes, name: str, tries: Sequence[Try]) -> SplicedFile:
-    """What the YAML file `name` becomes with other values, each the YAML of one line. A key that is not there is added to its mapping.
+    """Return the YAML file `name` with other values, each given as YAML of one line. A key that is missing is added to its mapping.
 
-    Raises `UsageError` (PC0668) for what does not stand in the file as a value of one line: it comes from an anchor, or is an expression, a
-    mapping or a text of several lines. Raises what `load_yaml` raises.
+    Raises `UsageError` (PC0668) if a value is not written in the file on one line: it comes from an anchor, or is an expression, a mapping
+    or a multi-line text. Raises what `load_yaml` raises.
     """
     after, changes = content, list[ChangedValue]()
     for path, text in tries:
@@ -141,7 +145,7 @@ def _read(file: Path) -> bytes:
 
 
 def _read_value(path: str, text: str) -> _Scalar:
-    """The value that a path is to have."""
+    """Parse the new value of a path. Raises `UsageError` (PC0668) if it is not a scalar."""
     node = load_yaml(text.encode("utf-8", "surrogateescape"), f"--try {shorten(path)}", "")
     if not isinstance(node.value, _Scalar):
         raise _refuse(path, f"`{shorten(text)}` is no number, text or truth value", node.span)
@@ -149,7 +153,7 @@ def _read_value(path: str, text: str) -> _Scalar:
 
 
 def _check_owner(manifest: Node, root: Node, path: str) -> None:
-    """Raises `UsageError` (PC0668) for what stands in another file, or in a variation alone."""
+    """Check that the file sets a value or can take it. Raises `UsageError` (PC0668) if another file or only a variation sets it."""
     steps = follow_path(manifest, path, shorten(path))
     value = steps[-1][1]
     if value is not None:
@@ -170,7 +174,7 @@ def _refuse(path: str, why: str, span: Span, help: str = "change it by hand") ->
 
 
 class _Manifest:
-    """One file: its text as it is, and its values with their places."""
+    """One manifest file: its text, and its values with their places."""
 
     def __init__(self, content: bytes, name: str) -> None:
         self.root = load_yaml(content, name, "")
@@ -179,7 +183,7 @@ class _Manifest:
         self._met = Counter(map(id, _iter_nodes(self.root)))
 
     def list_keys(self, path: str) -> tuple[str | int, ...]:
-        """The keys of a path, entries of lists by their places."""
+        """Return the keys of a path, with entries of lists as indexes."""
         keys: list[str | int] = []
         node: Node | None = self.root
         for key, value in follow_path(self.root, path, shorten(path)):
@@ -189,7 +193,7 @@ class _Manifest:
         return tuple(keys)
 
     def change(self, path: str, value: _Scalar) -> tuple[ChangedValue, bytes]:
-        """What changes where a path gets a value, and the file with it. Raises `UsageError`."""
+        """Return the change that sets a path to a value, and the file with the change. Raises `UsageError` (PC0668)."""
         steps = follow_path(self.root, path, shorten(path))
         there = [(key, node) for key, node in steps if node is not None]
         for _, node in there:
@@ -223,7 +227,7 @@ class _Manifest:
         return self._starts[span.line - 1] + span.column - 1
 
     def _find_end(self, node: Node) -> int | None:
-        """Where a scalar of one line ends; None for any other value."""
+        """Return the end of a scalar of one line, or None for any other value."""
         start = self._locate(node.span)
         if isinstance(node.value, dict | tuple) or start >= len(self.text):
             return None
@@ -234,8 +238,10 @@ class _Manifest:
         return start + len(node.raw) if node.raw and self.text.startswith(node.raw, start) else None
 
     def _add(self, path: str, parent: Node, keys: Sequence[str | int], value: _Scalar) -> tuple[int, str]:
-        """Where a key is added, and how: behind the values of one line with which its mapping begins, else behind the last one, else in
-        front of all.
+        """Return the offset at which to add a key, and the text to insert.
+
+        The key follows the one-line values with which the mapping begins, or else the last one-line value. If there is none, it comes
+        first.
         """
         if not isinstance(parent.value, dict) or not parent.value:
             raise _refuse(path, "the file has no mapping with keys that it could be added to", parent.span)
@@ -264,7 +270,7 @@ def _nest(keys: Sequence[str | int], value: _Scalar) -> str:
 
 
 def _render(value: _Scalar, sign: str) -> str:
-    """A scalar of YAML; a text in the quotes that `sign` is, where it is one."""
+    """Return a scalar as YAML. A text keeps the kind of quotes in `sign`, if that is a quote."""
     if not isinstance(value, str):
         return str(value).lower() if isinstance(value, bool) else repr(value)
     if sign == "'":
@@ -281,7 +287,7 @@ def _iter_nodes(node: Node) -> Iterator[Node]:
 
 
 def _iter_differing(before: Node | None, after: Node | None, keys: tuple[str | int, ...]) -> Iterator[tuple[str | int, ...]]:
-    """The paths of scalars that differ, and of mappings and lists whose entries or order do."""
+    """Yield the paths of scalars that differ, and of mappings and lists whose entries or order differ."""
     old, new = before.value if before is not None else None, after.value if after is not None else None
     if isinstance(new, dict) and (isinstance(old, dict) or before is None):
         old = old or {}

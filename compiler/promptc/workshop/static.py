@@ -1,6 +1,6 @@
-"""The page of `promptc serve` as one file, for a pull request: every view that it can show is made beforehand.
+"""The page of `promptc serve` as one file, for a pull request: all views that it can show are rendered in advance.
 
-The file asks nobody for anything, and its policy lets it run its own two scripts alone. Equal packs and states make equal bytes.
+The file loads nothing, and its policy allows only its own two scripts to run. Equal packs and states make equal bytes.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from promptc.workshop.page import PAGE, SCRIPTS, STYLE, Bench, read_web
 from promptc.workshop.view import Known, View
 
 STEPS = (50, 75, 100, 125, 150)
-"""Where a slider can stand, in per cent of what the manifest says."""
+"""The positions of a slider, in per cent of the number in the manifest."""
 
 MOST_VIEWS = 400
-"""Views of sliders that were moved. The states whose sliders would be more have none."""
+"""The limit for views with a moved slider. States beyond the limit get no such views."""
 
 _RESERVE = "reserve"
 
 
 def render_static(bench: Bench) -> bytes:
-    """The whole file. What a state or the pack lacks to be rendered is told in its place."""
+    """Return the whole file. An error in a state or in the pack appears in the view that it concerns."""
     web = {name: content.decode() for name, content in read_web().items()}
     style, scripts = web[STYLE], [web[name] for name in SCRIPTS]
     charset = '<meta charset="utf-8">\n'
@@ -53,12 +53,12 @@ def _make_policy(style: str, scripts: Sequence[str]) -> str:
 
 
 def _show_inert(value: Any) -> str:
-    """JSON in which no text of a stranger ends the element that holds it, or begins another."""
+    """Return JSON that is safe inside an HTML element: no text in it can close the element or open another."""
     return json.dumps(value, separators=(",", ":")).replace("<", "\\u003c")
 
 
 def _make_answers(bench: Bench) -> View:
-    """What the page would ask, with the answers."""
+    """Return the answers to all requests that the page can make."""
     start, known = bench.describe_start(), Known()
     names = [one["id"] for one in start["shown"]]
     for pack in ("", *start["against"]):
@@ -90,7 +90,7 @@ def _answer(bench: Bench, known: Known, asked: Mapping[str, Any]) -> View:
 
 
 def _list_steps(slider: Mapping[str, Any]) -> list[str]:
-    """The values where it can stand, from small to large."""
+    """Return the positions of a slider as values of the manifest, in rising order."""
     most = 100 if slider["unit"] else slider["value"] * STEPS[-1] // 100
     found = sorted({min(slider["value"] * step // 100, most) for step in STEPS} | {slider["value"]})
     return [f"{one}{slider['unit']}" for one in found]
@@ -107,7 +107,7 @@ def _iter_compared(bench: Bench, names: Sequence[str], packs: Sequence[str]) -> 
             try:
                 found = bench.compare({"shown": name, "pack": pack}, {"shown": name})
             except PromptcError:
-                continue  # its view tells why
+                continue  # the view shows the error
             yield {"shown": name, "pack": pack, "found": found}
 
 

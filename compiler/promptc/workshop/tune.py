@@ -1,7 +1,7 @@
-"""Budgets over many states: what they come to (`measure_use`, `sweep_total`), and other ones that keep more (`search`).
+"""Budgets over many states: how they are used (`measure_use`, `sweep_total`), and a search for better ones (`Tuner.search`).
 
-*Content kept* is one whole number: of each prompt the tokens that a section wanted and holds, times the section's weight. Settings are
-searched on one half of the states by the compiler itself, and judged on the other half, which the search has never seen.
+*Content kept* is one whole number: for each section of each prompt, the tokens that the section wanted and still has, times the section's
+weight. The search compiles one half of the states with other budgets, and judges the result by the other half, which it has never seen.
 """
 
 from __future__ import annotations
@@ -28,27 +28,27 @@ from promptc.workshop.page import open_case
 from promptc.workshop.splice import list_unwritable
 
 Note = Callable[[int, int], None]
-"""Is told how many of how many works are done."""
+"""Called with the number of works that are done and the number of all works."""
 
 _SHARE = re.compile(r"([0-9]{1,3})%")
 _SIZES = ("tokens", "chars", "max", "min")
-"""The keys of a section's budget that hold a size."""
+"""The keys of a section's budget whose values are sizes."""
 
 _PASSES = 3
 _QUANTILES = (50, 75, 90, 100)
 _FACTORS = ((1, 2), (3, 4), (5, 4), (3, 2), (2, 1))
 _LEAST_GAIN = 1000
-"""A change is worth a line of the file if it keeps at least one part in so many more."""
+"""A change is worth making if it increases the content kept by at least one part in this many."""
 
 _TOTALS = ((1, 4), (1, 2), (5, 8), (3, 4), (7, 8), (1, 1), (9, 8), (5, 4), (3, 2), (2, 1), (3, 1), (4, 1))
 _MOST_BELOW = 6
-"""Totals below the knee that are shown."""
+"""How many totals below the knee to show."""
 
 _FEW = 3
-"""A half has at least one in so many of the states."""
+"""Each half has at least one in this many of the states."""
 
 _MOST_TRIED = 100
-"""States of a half that are rendered again and again: the first by their digests."""
+"""The most states of a half to render: the first by their digests."""
 
 
 # --- renders ---
@@ -56,8 +56,10 @@ _MOST_TRIED = 100
 
 @frozen(eq=False)
 class TunedState:
-    """A state, or the turns of a session, by its name. `render` gives its prompts by a pack, with another total where one is given; it
-    raises `PromptcError` for what the pack refuses. `is_fixed` where no turn depends on what became of the ones before.
+    """A named state, or the turns of a session.
+
+    `render` yields the prompts that a pack makes of it, with another total if one is given; it raises `PromptcError` if the pack refuses
+    the state. `is_fixed` means that no turn depends on the outcome of an earlier turn.
     """
 
     name: str
@@ -66,7 +68,7 @@ class TunedState:
 
 
 def make_tuned(name: str, states: Sequence[State], options: Mapping[str, Any]) -> TunedState:
-    """A state, or several that follow each other, rendered with these options of `Pack.compile`."""
+    """Return a state, or several consecutive states, rendered with these options of `Pack.compile`."""
 
     def render(pack: Pack, budget: int | None) -> Iterator[Outcome]:
         asked = options if budget is None else {**options, "budget": budget}
@@ -76,8 +78,9 @@ def make_tuned(name: str, states: Sequence[State], options: Mapping[str, Any]) -
 
 
 def load_tuned(case: Case, pack: Pack) -> TunedState:
-    """The state, or the turns, of a case. What they are given is made anew for each render; states without that are read once. Raises
-    `PromptcError` for what is wrong with them.
+    """Return the state or the turns of a case. Raises `PromptcError` if they are faulty.
+
+    A case that carries state or is given files gets a new environment for each render. The states of other cases are read once.
     """
     if case.given or case.carry:
 
@@ -96,11 +99,10 @@ def load_tuned(case: Case, pack: Pack) -> TunedState:
 
 @frozen
 class SectionFigures:
-    """What one section came to in one prompt, in tokens: `wanted` before any step, `held` in the end, and what it lost to its own steps, to
-    its pool and to the total.
+    """One section in one prompt, in tokens: demand before any step, final size, and losses to its own steps, its pool and the total.
 
-    `cap` and `size` are what its budget allows and what it wanted of that: in characters with a cap `in_chars`. None: no cap.
-    Of a list that was read no further than there is room, it `is_partial` and wants at least so much.
+    `cap` is the cap of its budget (None if it has no cap), and `size` is how much of the cap it wanted: both in characters if `in_chars`.
+    If its list was read only as far as there was room, it `is_partial` and wants at least this much.
     """
 
     wanted: int
@@ -117,7 +119,7 @@ class SectionFigures:
 
 @frozen
 class PromptFigures:
-    """What one prompt came to; `tokens` is None where it does not fit. `pools` are the cap of each, and what its sections wanted of it."""
+    """The figures of one prompt; `tokens` is None if it does not fit. `pools` has the cap of each pool and the demand of its sections."""
 
     digest: str
     budget: int
@@ -128,15 +130,15 @@ class PromptFigures:
 
     @property
     def to_total(self) -> int:
-        """What the total took."""
+        """The tokens that were cut to fit the total."""
         return sum(one.to_total for one in self.sections.values())
 
     def count_kept(self, weights: Mapping[str, int]) -> int:
-        """The content that is kept: nothing of a prompt that does not fit."""
+        """Return the content that is kept; none of a prompt that does not fit."""
         return sum(min(one.held, one.wanted) * weights.get(name, 1) for name, one in self.sections.items())
 
     def count_wanted(self, weights: Mapping[str, int]) -> int:
-        """The content that would be kept of all that was wanted."""
+        """Return the content that would be kept if nothing were cut."""
         return sum(one.wanted * weights.get(name, 1) for name, one in self.sections.items())
 
 
@@ -145,7 +147,7 @@ Measured = Sequence[Sequence[PromptFigures]]
 
 
 def measure_state(state: TunedState, pack: Pack, budget: int | None = None) -> tuple[PromptFigures, ...]:
-    """What its prompts come to. Raises `PromptcError`."""
+    """Return the figures of a state's prompts. Raises `PromptcError` if the pack refuses the state."""
     return tuple(_measure_prompt(one) for one in state.render(pack, budget))
 
 
@@ -176,7 +178,7 @@ def _measure_section(outcome: Outcome, name: str) -> SectionFigures:
 
 
 def _count_chars(fitted: Fitted, name: str) -> int:
-    """What a section with a cap in characters wanted of it."""
+    """Return how many characters a section with a cap in characters wanted."""
     run, fit = fitted.ladders.get(name), fitted.sections.get(name)
     if run is not None:
         return int(run.start)
@@ -188,10 +190,11 @@ def _count_chars(fitted: Fitted, name: str) -> int:
 
 @frozen
 class BudgetUse:
-    """What one budget came to over all prompts: its cap (the largest; None: it has none), `most` and `median` of what was wanted of it, how
-    much of the content was kept, in tokens, and in how many prompts anything was cut, most of it for what.
+    """The use of one budget over all prompts.
 
-    `wasted` is what no prompt ever wanted of the cap. With `unit` `chars`, cap and sizes are in characters.
+    `cap` is its largest cap, or None if it has no cap; `most` and `median` are the sizes that were wanted. `wanted` and `kept` are the
+    content before and after cuts, in tokens. `cut` is the number of prompts in which anything was cut, and `by` is the cause of most of the
+    cuts. `wasted` is the part of the cap that no prompt wanted. With the unit `chars`, cap and sizes are in characters.
     """
 
     name: str
@@ -208,7 +211,10 @@ class BudgetUse:
 
 
 def measure_use(pack: Pack, measured: Measured) -> tuple[BudgetUse, ...]:
-    """What the sections, the pools and the total came to in the prompts that fit, in the order of the manifest. There is at least one."""
+    """Return the use of the sections, the pools and the total by the prompts that fit, in the order of the manifest.
+
+    At least one prompt must fit.
+    """
     prompts = [one for prompts in measured for one in prompts if one.tokens is not None]
     names = [name for name in pack.model.sections if any(name in one.sections for one in prompts)]
     pools = list(dict.fromkeys(name for one in prompts for name in one.pools))
@@ -240,7 +246,7 @@ def _sum_section(name: str, figures: Sequence[SectionFigures]) -> BudgetUse:
 
 
 def _sum_cap(name: str, kind: Literal["pool", "total"], figures: Sequence[tuple[int, int, int]]) -> BudgetUse:
-    """Of a cap, what was wanted of it and what it left, for each prompt."""
+    """Return the use of a pool or the total. `figures` has, for each prompt, the cap, the size wanted and the size kept."""
     caps, wanted, kept = ([one[at] for one in figures] for at in range(3))
     cut = sum(left < asked for _, asked, left in figures)
     wasted = max(0, min(caps) - max(wanted))
@@ -252,7 +258,7 @@ def _sum_cap(name: str, kind: Literal["pool", "total"], figures: Sequence[tuple[
 
 @frozen
 class TotalPoint:
-    """All prompts with one total: the content that is kept, in how many anything is cut, and how many do not fit."""
+    """All prompts with one total: the content kept, how many prompts had anything cut, and how many do not fit."""
 
     budget: int
     kept: int
@@ -262,8 +268,10 @@ class TotalPoint:
 
 @frozen
 class TotalSweep:
-    """Points in rising order of the total. `own` is the pack's; `knee` is the least from which on nothing more is gained, None where it is
-    not reached."""
+    """Points in rising order of the total.
+
+    `own` is the pack's own total. `knee` is the least total from which no larger one keeps more, or None if it was not reached.
+    """
 
     own: int
     wanted: int
@@ -272,7 +280,10 @@ class TotalSweep:
 
 
 def sweep_total(pack: Pack, states: Sequence[TunedState], own: int, weights: Mapping[str, int], note: Note) -> TotalSweep:
-    """The content that is kept with other totals, and where it stops growing: to two digits, found by halving."""
+    """Measure the content kept with other totals, and find the total at which it stops growing.
+
+    Totals are rounded up to two significant digits. The knee is found by bisection.
+    """
     points: dict[int, TotalPoint] = {}
     wanted = 0
 
@@ -313,7 +324,7 @@ def _try_state(state: TunedState, pack: Pack, budget: int) -> Sequence[PromptFig
 
 
 def round_up(number: int) -> int:
-    """The least number that is not smaller and has two digits that count."""
+    """Return the least number with two significant digits that is not smaller than `number`."""
     unit: int = 10 ** max(0, len(str(number)) - 2)
     return -(-number // unit) * unit
 
@@ -323,7 +334,7 @@ def round_up(number: int) -> int:
 
 @frozen
 class Knob:
-    """A size in the manifest that may be changed: its path, whose it is (`sections.lore`), its number as it stands, and its unit."""
+    """A size in the manifest that can be changed: its path, its owner (such as `sections.lore`), its present number and its unit."""
 
     path: str
     owner: str
@@ -331,13 +342,13 @@ class Knob:
     unit: Literal["tokens", "chars", "%"]
 
     def spell(self, value: int) -> str:
-        """The value as the manifest has it."""
+        """Return the value as it is written in the manifest."""
         return f"{value}%" if self.unit == "%" else str(value)
 
 
 @frozen
 class TunedValue:
-    """A value that a suggestion changes, and the content kept on the held-out states before it and with it."""
+    """A value that a suggestion changes, and the content kept on the held-out states without and with the change."""
 
     path: str
     old: str
@@ -347,7 +358,7 @@ class TunedValue:
 
 @frozen
 class KeptScore:
-    """The content that is kept of the prompts of some states, and the tokens of these prompts."""
+    """The content wanted and kept over the prompts of some states, and the tokens of these prompts."""
 
     states: int
     prompts: int
@@ -359,8 +370,10 @@ class KeptScore:
 
 @frozen
 class Suggestion:
-    """Changes that keep more, and the scores of the file and of the pack with them, for both halves of the states. There are none where
-    the file keeps as much. `unproven` are those that keep more of the first half alone. `fixed` are values that cannot be written, and why.
+    """Changes that keep more content, with the scores before and after them for both halves of the states.
+
+    `changes` is empty if nothing keeps more than the file. `unproven` are changes that keep more of the first half only. `fixed` are the
+    paths of values that cannot be written, with reasons.
     """
 
     changes: tuple[TunedValue, ...]
@@ -371,13 +384,13 @@ class Suggestion:
 
     @property
     def tries(self) -> tuple[Try, ...]:
-        """The changes, to be tried or written."""
+        """The changes in the form in which a pack is tried or written."""
         return tuple((one.path, one.new) for one in self.changes)
 
 
 @frozen
 class Wishes:
-    """What the author wants: weights of sections, owners whose budgets stay, and the largest total that may be written (0: it stays)."""
+    """The author's wishes: weights of sections, owners whose budgets stay, and the largest total to suggest (0 keeps the total)."""
 
     weights: Mapping[str, int] = field(default_factory=dict)
     pins: tuple[str, ...] = ()
@@ -385,7 +398,7 @@ class Wishes:
 
 
 def check_wishes(pack: Pack, wishes: Wishes) -> None:
-    """Raises `UsageError` (PC0718) for a section or a pool that the pack does not have."""
+    """Check that the pack has the sections and pools in the wishes. Raises `UsageError` (PC0718) otherwise."""
     known = [f"sections.{name}" for name in pack.model.sections] + [f"pools.{name}" for name, _ in list_pools(pack.model.manifest)]
     for name in (*(f"sections.{one}" for one in wishes.weights), *wishes.pins):
         if name not in known:
@@ -393,10 +406,10 @@ def check_wishes(pack: Pack, wishes: Wishes) -> None:
 
 
 def split_states(measured: Measured) -> tuple[list[int], list[int]]:
-    """The states to search on and the ones to judge by, as indexes. Equal states are on one side.
+    """Return the indexes of the states to search on and of the states to judge by. Equal states are on the same side.
 
-    The digest of a state says on which side it is, so that no state moves where others come or go. If that leaves too few on one side, they
-    are dealt out in the order of their digests.
+    A state's digest decides its side, so adding or removing other states does not move it. If this leaves too few states on one side, they
+    are dealt out in the order of their digests. Each side has at most `_MOST_TRIED` states.
     """
     digests = ["+".join(one.digest for one in prompts) for prompts in measured]
     distinct = sorted(set(digests))
@@ -409,20 +422,22 @@ def split_states(measured: Measured) -> tuple[list[int], list[int]]:
 
 
 class Tuner:
-    """Renders states with other budgets of a pack, and judges what comes of it. `states` are those that the pack renders, `measured` what
-    they come to as it is.
+    """Renders states with other budgets and scores the results.
+
+    `states` are the states that the pack renders, and `measured` are their figures with the pack unchanged.
     """
 
     def __init__(self, pack: Pack, path: str, states: Sequence[TunedState], measured: Measured, wishes: Wishes) -> None:
-        """Raises what `check_wishes` raises."""
+        """Check the wishes and split the states. Raises what `check_wishes` raises."""
         check_wishes(pack, wishes)
         self._pack, self._path, self._states, self._measured, self._wishes = pack, path, states, measured, wishes
         self._train, self._judge = split_states(measured)
         self._known: dict[tuple[int, tuple[int | None, ...]], Sequence[PromptFigures]] = {}
 
     def score(self, tries: Sequence[Try]) -> Suggestion:
-        """These changes, whatever they come to: judged by all states, for nothing was searched. Raises what `Pack.tried` raises, and
-        `PromptcError` for a state that the pack refuses then.
+        """Score given changes by all states, as no search has seen any of them.
+
+        Raises what `Pack.tried` raises, and `PromptcError` if the changed pack refuses a state.
         """
         own = self._sum(self._measured)
         with self._pack.tried(tries) as pack:
@@ -435,8 +450,9 @@ class Tuner:
         return Suggestion(changes, (self._sum([]), self._sum([])), (own, after), (), ())
 
     def search(self, note: Note) -> Suggestion:
-        """The changes that keep most of the first half of the states, as far as each of them keeps more of the second half, too. A change
-        takes nothing from what is pinned, and no prompt that fits stops fitting.
+        """Find the changes that keep the most of the first half of the states, and drop those that do not keep more of the second half.
+
+        No change takes anything from what is pinned or makes a prompt that fits stop fitting.
         """
         own = self._sum([self._measured[at] for at in self._train])
         chosen, best = dict[Knob, int](), own
@@ -462,7 +478,7 @@ class Tuner:
         return Suggestion(tuple(changes), (own, trained), (first, judged), tuple(unproven), tuple(self._unwritable.items()))
 
     def _improve(self, chosen: Mapping[Knob, int], best: KeptScore, note: Callable[[int], None]) -> tuple[dict[Knob, int], KeptScore]:
-        """One pass over all knobs: each gets the value that keeps most, of equal ones the one that is nearest to the file's."""
+        """Pass over all knobs once. Set each to the value that keeps the most; among equals, to the one nearest to the file's."""
         found, done = dict(chosen), 0
         for knob in self._knobs:
             others = {one: value for one, value in found.items() if one != knob}
@@ -476,7 +492,7 @@ class Tuner:
         return found, best
 
     def _try(self, values: Mapping[Knob, int], half: Sequence[int]) -> KeptScore | None:
-        """The score of one half of the states with these values; None where anything is lost that must not be."""
+        """Return the score of one half of the states with these values; None if something pinned, or a prompt that fits, would be lost."""
         measured = []
         try:
             with self._pack.tried([(knob.path, knob.spell(value)) for knob, value in values.items()]) as pack:
@@ -489,7 +505,7 @@ class Tuner:
         return self._sum(measured)
 
     def _measure(self, at: int, values: Mapping[Knob, int], pack: Pack) -> Sequence[PromptFigures]:
-        """What a state comes to, rendered once for all values that make no difference to it: caps that are not less than it wants."""
+        """Return the figures of a state with these values. Values that make no difference to the state share one render."""
         if self._list_telling(at, values) == self._list_telling(at, {}):
             return self._measured[at]
         key = at, self._list_telling(at, values)
@@ -498,14 +514,16 @@ class Tuner:
         return self._known[key]
 
     def _list_telling(self, at: int, values: Mapping[Knob, int]) -> tuple[int | None, ...]:
-        """Of all sizes those that may make a difference to a state."""
+        """Return the value of each knob, with None for those that make no difference to a state."""
         is_fixed = self._states[at].is_fixed
         sizes = [(knob, values.get(knob, knob.value)) for knob in self._knobs]
         return tuple(None if is_fixed and self._is_idle(at, knob, size) else size for knob, size in sizes)
 
     def _is_idle(self, at: int, knob: Knob, value: int) -> bool:
-        """Whether a cap of that size takes nothing from a state, or a least size leaves all. What a section wants depends on no cap;
-        pressure does, but for caps in characters.
+        """Return whether a budget of this size leaves a state's sections whole, so that its exact value makes no difference.
+
+        A section's demand does not depend on caps. Pressure depends on caps in tokens, so with strain tiers only sizes in characters can be
+        idle.
         """
         kind, _, name = knob.owner.partition(".")
         if kind != "sections" or knob.unit == "%" or (self._pack.model.strain and knob.unit != "chars"):
@@ -514,7 +532,7 @@ class Tuner:
         return all(one.size <= value and not one.is_partial for one in met)
 
     def _holds(self, before: Sequence[PromptFigures], after: Sequence[PromptFigures]) -> bool:
-        """Whether each prompt that fits still fits, and what is pinned is held as it was."""
+        """Return whether each prompt that fits still fits, and all that is pinned is as large as before."""
         pins = {one.removeprefix("sections.") for one in self._wishes.pins}
         for old, new in zip(before, after, strict=False):
             if old.tokens is not None and new.tokens is None:
@@ -553,7 +571,7 @@ class Tuner:
         return list_unwritable(self._path, [one.path for one in self._asked])
 
     def _list_values(self, knob: Knob) -> list[int]:
-        """The values that are worth a try: what the states of the first half want, and parts and multiples of the file's. Nearest first."""
+        """Return the values to try, nearest first: sizes that the first half of the states want, and fractions of the file's value."""
         wanted = sorted(self._list_wanted(knob)) or [knob.value]
         sizes = {round_up(wanted[(len(wanted) - 1) * one // 100]) for one in _QUANTILES}
         parts = {round_up(knob.value * over // under) for over, under in _FACTORS}
@@ -562,7 +580,7 @@ class Tuner:
         return sorted(values, key=lambda one: (abs(one - knob.value), one))
 
     def _list_wanted(self, knob: Knob) -> Iterator[int]:
-        """What each prompt of the first half wants of it."""
+        """Yield the size that each prompt of the first half wants of this budget."""
         kind, _, name = knob.owner.partition(".")
         for at in self._train:
             for one in self._measured[at]:
@@ -577,7 +595,7 @@ def _note_pass(note: Note, passed: int, works: int, done: int) -> None:
 
 
 def list_knobs(manifest: Node) -> list[Knob]:
-    """The sizes in the budgets of the sections, the pools and the total, in the order of the manifest."""
+    """Return the sizes in the budgets of the sections, the pools and the total, in this order."""
     found: list[Knob] = []
     for name, section in manifest.value["sections"].items():
         budget = section.get("budget")

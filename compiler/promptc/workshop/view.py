@@ -1,7 +1,8 @@
-"""The view of a render, as plain JSON: `describe_view` makes it of an `Outcome`, and of nothing else.
+"""The view of a render as plain JSON, which `describe_view` makes from an `Outcome` alone.
 
-Cuts stand in place: a piece tells the notch that took or shortened it, and `notches` is the one list of them. So whoever draws the view can
-show the prompt behind any notch without rendering again. What views have in common is told once: they name it by its number in `Known`.
+Cuts are marked in place: a piece names the notch that removed or shortened it, and `notches` lists all notches. Whoever draws the view can
+thus show the prompt after any notch without another render. What views have in common is sent once: views refer to it by its number in
+`Known`.
 """
 
 from __future__ import annotations
@@ -18,16 +19,19 @@ from promptc.passes.report import build_outline, name_place
 from promptc.pipeline import Outcome
 
 _MOST_NOTCHES = 400
-"""Notches of a ladder that are told one by one; where there are more, all that trimmed one text are one."""
+"""The most notches of a ladder that are listed one by one. If there are more, the notches that trimmed the same text count as one."""
 
 _MOST_KNOWN = 16_000_000
-"""Characters that are known before all is told anew."""
+"""Characters of known values after which all are forgotten and sent anew."""
 
 View = dict[str, Any]
 
 
 class Known:
-    """What views tell by a number: pieces, and what notches have in common. Whoever has the first values asks for those behind them."""
+    """The values that views refer to by number: pieces, and what notches have in common.
+
+    A client that has the first values requests the rest.
+    """
 
     def __init__(self) -> None:
         self._places: dict[Hashable, int] = {}
@@ -36,11 +40,11 @@ class Known:
         self._turn = 0
 
     def find(self, key: Hashable) -> int | None:
-        """The number of what has this key, if it has one."""
+        """Return the number of the value with this key, or None if it is not known."""
         return self._places.get(key)
 
     def number(self, key: Hashable, value: Any, chars: int = 40) -> int:
-        """The number of the value, of which `key` tells all; `chars` is about how long it is."""
+        """Return the number of a value, which `key` identifies. `chars` is its approximate length."""
         place = self._places.get(key)
         if place is None:
             place = self._places[key] = len(self._values)
@@ -49,7 +53,7 @@ class Known:
         return place
 
     def renew(self) -> None:
-        """Before a view is made: forgets everything if it is too much."""
+        """Forget all values if they are too many. Call it before a view is made."""
         if self._chars > _MOST_KNOWN:
             self._places.clear()
             self._values = []
@@ -57,14 +61,17 @@ class Known:
             self._turn += 1
 
     def tell(self, has: Any = None) -> View:
-        """The values from the first on that is not known to one who `has` so many of a turn: `[turn, count]`."""
+        """Return the values that a client lacks. It `has` the first `count` values of a turn, as `[turn, count]`.
+
+        Return all values if they were forgotten since that turn, or if `has` is None.
+        """
         turn, count = has if has is not None else (self._turn, 0)
         start = int(count) if turn == self._turn and 0 <= int(count) <= len(self._values) else 0
         return {"turn": self._turn, "from": start, "values": self._values[start:]}
 
 
 def describe_view(outcome: Outcome, known: Known, more: Sequence[Diagnostic] = ()) -> View:
-    """The view of a render, also of one that does not fit. `more` are findings of the pack."""
+    """Return the view of a render, which need not fit. `more` are findings of the pack."""
     fitted = outcome.fitted
     bound, outline = fitted.strained.selection.bound, build_outline(fitted)
     places = Places(bound.pack.file, bound.state.name, [one.section for one in fitted.strained.selection.sections])
@@ -93,7 +100,7 @@ def describe_view(outcome: Outcome, known: Known, more: Sequence[Diagnostic] = (
 
 
 def _describe_strain(fitted: Fitted, outline: Mapping[str, Any]) -> View | None:
-    """The tier, the pressure it follows, and where each tier begins and is left, in per cent."""
+    """Return the tier, the pressure that selects it, and the per cent at which each tier begins and ends; None without strain tiers."""
     rules = fitted.strained.selection.bound.pack.strain
     if rules is None:
         return None
@@ -133,7 +140,7 @@ def _describe_section(fitted: Fitted, section: Mapping[str, Any], places: Places
 
 
 class _Notches:
-    """The notches of all ladders, from 1, in the order in which they were made, and what each did to which item."""
+    """The notches of all ladders, numbered from 1 in the order in which they were made, and their effects on the items."""
 
     def __init__(self, fitted: Fitted, known: Known, places: Places) -> None:
         self.ladders: list[View] = []
@@ -150,7 +157,7 @@ class _Notches:
                 self._add(ladder, cut, needs)
 
     def _add(self, ladder: Ladder, cut: Applied, needs: int) -> None:
-        """Tells the ladder, what did it, to which items, and why; the tokens before and after, and how many more would have spared it."""
+        """Add a notch: ladder, step, items, reason, tokens before and after, and how many tokens more would have spared it."""
         tokens, number = self._tokens, self.known.number
         place = "the default overflow" if cut.step.is_default else self._places.name(cut.step.span)
         step = (cut.section, cut.step.rule, place)
@@ -175,8 +182,10 @@ class _Notches:
             self._edits.setdefault(id(cut.edited.item), []).append((at, cut))
 
     def describe(self, section: str, entry: FittedItem, end: str) -> Any:
-        """A piece that is an item, and what became of it: the notch that took it (none: it stands; 0: none did), the one that made it,
-        and its edits.
+        """Return the piece for an item: its number in `known`, together with its history if it has one.
+
+        The history is the notch that removed it (None if the item is in the prompt, 0 if no notch removed it), the notch that made it, and
+        its edits.
         """
         item, edits = entry.item, self._edits.get(id(entry.item))
         places = _place_edits(entry, edits) if edits is not None else []
@@ -202,7 +211,7 @@ def _describe_item(kind: str, section: str, name: str, text: str, whole: str, ro
 
 
 def _iter_cuts(run: LadderResult) -> Iterator[tuple[Applied, int]]:
-    """What a ladder did, and what each needs more; notch by notch where they are few."""
+    """Yield the cuts of a ladder, each with the size that it needs; notch by notch if there are few."""
     if sum(one.notches for one in run.moves) <= _MOST_NOTCHES or all(one.slid is None for one in run.moves):
         yield from ((one, one.needs) for one in run.applied)
     else:
@@ -210,7 +219,10 @@ def _iter_cuts(run: LadderResult) -> Iterator[tuple[Applied, int]]:
 
 
 def _place_edits(entry: FittedItem, edits: Sequence[tuple[int, Applied]]) -> list[list[Any]]:
-    """Cuts as places in the whole text, in UTF-16 units as scripts count. A text in a shorter form is whole in another: it has none."""
+    """Return the edits as places in the whole text, in UTF-16 code units as scripts count them.
+
+    Return only the numbers of the notches if the places are not known: a text in a shorter form is not a part of the whole text.
+    """
     raw, last = entry.item.raw, edits[-1][1].cut if edits else None
     is_cut = all(cut.cut is not None for _, cut in edits) and entry.form == 0 and last is not None
     if not is_cut or last is None or raw[: last.start] + last.middle + raw[last.stop :] != entry.text:
@@ -224,8 +236,10 @@ def _count_units(text: str, end: int) -> int:
 
 
 def _iter_messages(fitted: Fitted, notches: _Notches) -> Iterator[View]:
-    """The messages with their pieces, in the order of the output. What was taken stands where it stood, a section of which nothing is left
-    behind the sections before it. Of what does not fit all stands in one message.
+    """Yield the messages with their pieces, in the order of the output.
+
+    What was removed appears where it was; a section of which nothing is left appears after the sections before it. If the prompt does not
+    fit, all pieces are in one message.
     """
     layout = fitted.layout
     drawn = list(_iter_pieces(fitted, notches))
@@ -246,7 +260,7 @@ def _iter_messages(fitted: Fitted, notches: _Notches) -> Iterator[View]:
 
 
 def _iter_pieces(fitted: Fitted, notches: _Notches) -> Iterator[tuple[int | None, Any]]:
-    """Each piece with its message."""
+    """Yield each piece with the index of its message."""
     sections = {one.section.id: one for one in fitted.sections.values() if not one.section.is_tools}
     order = [name for name in (fitted.layout.sections[at].id for at in fitted.layout.order()) if name in sections]
     lefts = {name: [entry for entry in sections[name].entries if not entry.is_alive] for name in order}
@@ -276,7 +290,7 @@ def _iter_waiting(
     lefts: Mapping[str, Sequence[FittedItem]],
     notches: _Notches,
 ) -> Iterator[Any]:
-    """The pieces of the sections of which nothing stands, from the one behind `behind` up to the next that does."""
+    """Yield the pieces of the sections with no output, from the one after `behind` up to the next section that has output."""
     place = order.index(behind) + 1 if behind in order else 0
     while place < len(order) and order[place] in waiting:
         name = order[place]
@@ -297,7 +311,7 @@ def _describe_part(part: Part, notches: _Notches) -> Any:
 
 
 class Places:
-    """Names places as reports do, so that they are the same wherever a pack lies, and tells the sections that they belong to."""
+    """Names places as reports do, independent of the folder of the pack, and finds their sections."""
 
     def __init__(self, manifest: str, state: str, sections: Sequence[Section] = ()) -> None:
         self._manifest = manifest
@@ -306,11 +320,11 @@ class Places:
         self._files = {place.file: one.id for one in sections for place in _list_templates(one) if place.file != manifest}
 
     def name(self, span: Span) -> str:
-        """As `FILE:LINE:COLUMN`."""
+        """Return a place as `FILE:LINE:COLUMN`."""
         return name_place(span, self._manifest, self._state)
 
     def find_section(self, span: Span | None) -> str | None:
-        """The id; None for a place that is no section's."""
+        """Return the id of the section to which a place belongs, or None."""
         if span is None:
             return None
         if span.file in self._files:
@@ -337,5 +351,5 @@ def _describe_finding(found: Diagnostic, places: Places) -> View:
 
 
 def describe_failure(error: PromptcError, places: Places) -> View:
-    """The view where nothing can be rendered: its findings."""
+    """Return the view of an error that kept the render from being made: its findings."""
     return {"failed": True, "findings": [_describe_finding(one, places) for one in sort_diagnostics(error.diagnostics)]}

@@ -1,7 +1,7 @@
-"""Files that are watched while somebody changes them. Only this module asks watchfiles.
+"""Watches files while they are edited. Only this module imports watchfiles.
 
-`wait_for_change` waits until a look that a run took at the disk (`promptc.files.reading.note_looks`) would see something else.
-`iter_events` tells for as long as it is asked whether something has happened to what was looked at.
+`wait_for_change` waits until one of the looks that a run took at the disk (`promptc.files.reading.note_looks`) would see something else.
+`iter_events` yields whether something has happened to the files, for as long as it is iterated.
 """
 
 from __future__ import annotations
@@ -17,13 +17,16 @@ from promptc.diag.findings import Diagnostic, DiskError
 from promptc.files.reading import Look, is_still, list_stamps
 
 _DEBOUNCE, _STEP, _LOOK = 200, 20, 100
-"""Milliseconds in which changes are gathered at most, between two looks, and in which nothing happens before the end is looked for."""
+"""Milliseconds: the longest time to gather changes, the time between two polls, and the timeout after which to check for the end."""
 
 _STAMPS = "list_stamps"
 
 
 def iter_events(looks: Sequence[Look], ended: threading.Event) -> Iterator[bool]:
-    """Whether something has happened to what was looked at, or a short while has passed. Until `ended`."""
+    """Yield True when something has happened to the files, and False after each short while without events, until `ended` is set.
+
+    Without looks, wait for one short while, and yield False once.
+    """
     if not looks:
         ended.wait(_LOOK / 1000)
         yield False
@@ -31,20 +34,20 @@ def iter_events(looks: Sequence[Look], ended: threading.Event) -> Iterator[bool]
     try:
         yield from _Watched(looks).iter_changes(ended)
     except FileNotFoundError:
-        yield True  # a folder has gone before it was watched
+        yield True  # a folder was removed before it could be watched
 
 
 def list_watched(looks: Sequence[Look]) -> list[str]:
-    """The files that were looked at, sorted. What is not there is looked for again, but is no file."""
+    """Return the files that were looked at, sorted. Folders and missing files are left out."""
     stamped = [path for name, _, seen in looks if name == _STAMPS and not isinstance(seen, str) for path, _ in seen]
     return sorted({str(path) for path in (*map(Path, stamped), *(_read_path(one) for one in looks if one[0])) if path.is_file()})
 
 
 def wait_for_change(looks: Sequence[Look]) -> list[str]:
-    """Waits until something that was looked at is another, and gives the absolute paths, sorted. What changed before the call counts, too.
+    """Wait until something that was looked at has changed, and return the absolute paths that changed, sorted.
 
-    Folders are watched, so a file that is replaced by another is followed. Raises `KeyboardInterrupt`, and `DiskError` (PC0739) where the
-    system watches no more.
+    A change before the call counts, too. Folders are watched, so a file that is replaced is followed. Raises `KeyboardInterrupt`, and
+    `DiskError` (PC0739) if the system cannot watch more files.
     """
     known = [one for one in looks if one[0]]
     while True:
@@ -56,7 +59,7 @@ def wait_for_change(looks: Sequence[Look]) -> list[str]:
                     if changed:
                         return changed
                 if changes:
-                    break  # a folder may be another one now, so it is watched anew
+                    break  # a folder may have been replaced, so it is watched anew
         except FileNotFoundError:
             continue
         except OSError as wrong:
@@ -66,7 +69,7 @@ def wait_for_change(looks: Sequence[Look]) -> list[str]:
 
 
 class _Watched:
-    """The folders in which something may happen to what was looked at, and the names in them that it may happen to."""
+    """The folders to watch, and the names in them that matter."""
 
     def __init__(self, looks: Sequence[Look]) -> None:
         self._folders: set[Path] = set()
@@ -83,7 +86,7 @@ class _Watched:
                 self._list(path)
 
     def iter_changes(self, ended: threading.Event | None = None) -> Iterator[bool]:
-        """Whether something has happened, or a while has passed. Until `ended`; without it, until an interrupt, which is raised."""
+        """Yield True for changes, and False after each short while without any. Stop when `ended` is set; without it, on an interrupt."""
         made = watch(
             *sorted(self._folders),
             watch_filter=self._is_meant,
@@ -102,7 +105,7 @@ class _Watched:
         return path in self._names or path.parent in self._listed
 
     def _add(self, path: Path) -> None:
-        """The name of a path in its folder, and of that in its own; of what is not there the first part that is missing, too."""
+        """Add the name of a path, and the name of its folder. If the path is missing, add the first missing part of it as well."""
         inner = path.parent.resolve() / path.name
         self._names.add(inner)
         while not inner.parent.is_dir():
@@ -118,7 +121,7 @@ class _Watched:
 
 
 def _list_changed(look: Look) -> list[Path]:
-    """What is another; of all files in a folder those that are."""
+    """Return the paths that have changed; for a look at all files in a folder, only those files."""
     name, given, seen = look
     if name != _STAMPS or isinstance(seen, str):
         return [_read_path(look)]
@@ -127,7 +130,7 @@ def _list_changed(look: Look) -> list[Path]:
 
 
 def _read_path(look: Look) -> Path:
-    """What was looked at."""
+    """Return the path that was looked at."""
     name, given, _ = look
     parts = [one for one in given if isinstance(one, str)]
     return Path(*parts[:1]) if name == _STAMPS else Path(*parts)

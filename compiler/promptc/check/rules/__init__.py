@@ -1,4 +1,4 @@
-"""The rules of `promptc check`, a file a topic: each finds one sort of fault. `check/registry` asks them and tells how to add one.
+"""The rules of `promptc check`, one file a topic. Each rule finds one kind of fault. `check/registry` runs them and says how to add one.
 
 Public: `budgets`, `items`, `operations`, `overlap`, `reads`, `steps`, `texts`, `variants`.
 """

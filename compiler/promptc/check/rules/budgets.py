@@ -1,7 +1,7 @@
-"""Rules on budgets: whether what is pinned fits in any state, bounds against each other and the total, and what voids monotony.
+"""Rules on budgets: whether pinned content always fits, bounds against each other and the total, and what voids monotony.
 
-`check_models` judges the models that a pack names, in its budget, under `models` and in requests. `list_settled` gives the pack as it is
-for each of them, so that all other rules can judge that.
+`check_models` checks the models that a pack names in its budget, under `models` and in requests. `list_settled` returns the pack with the
+budget of each of these models, so that all other rules can check each.
 """
 
 from __future__ import annotations
@@ -28,23 +28,23 @@ PROVABLE = ("cl100k_base", "o200k_base", "chars/4")
 _PROMPT = 3
 _SHOWN = 4
 _CHARS, _ROOM = 400, 200
-"""What a finding proposes as an example: the length of a cut, and a cap."""
+"""The example numbers in the help of a finding: the length of a cut, and a cap."""
 
 _LEAST = 20
-"""A proposal of less would leave nothing of use."""
+"""A cap or a length below this is not suggested, as it would leave nothing of use."""
 
 _EMPTY_LINES = re.compile(r"\A(?:[^\S\n]*\n)+")
 _LOST = "a larger total may remove content"
 _OWN_FILE = "hf:"
 _PLENTY = 10**9
-"""Tokens of a model that no table knows, so that its pack can be judged in all other respects."""
+"""The window of a model that no table knows, in tokens: its pack can still be checked in all other respects."""
 
 _Claim = tuple[str, int]
 
 
 @frozen(eq=False)
 class _Case:
-    """The bounds of one plan, by section, between its fences; what it offers beside them with its tokens, and its total."""
+    """The bounds of one plan by section, with its fences, its offer (tools and response schema) with the tokens, and its total."""
 
     bounds: tuple[tuple[Section, Amount], ...]
     output: Output
@@ -56,12 +56,12 @@ class _Case:
 
 
 def is_share(section: Section) -> bool:
-    """True when what the section is granted depends on what others leave."""
+    """Return whether the section's grant depends on what other sections leave."""
     return not section.pinned and section.budget is not None and section.budget.is_share
 
 
 def check_worst_case(pack: PackModel, configurations: Configurations) -> Iterator[Diagnostic]:
-    """One finding for the plan that needs most, or one for each section that has no bound. Nothing where nothing is pinned or kept."""
+    """Report the plan that needs the most, or each section that has no bound. Nothing is reported if nothing is pinned or kept."""
     if pack.schema is None or pack.counting.counter.name not in PROVABLE:
         return
     cases = list(_iter_cases(pack, configurations))
@@ -82,7 +82,7 @@ def _iter_cases(pack: PackModel, configurations: Configurations) -> Iterator[_Ca
 
 
 def _iter_worst_bounds(configuration: Configuration, fences: tuple[str, ...]) -> Iterator[tuple[Section, Amount]]:
-    """The bound of each section that is pinned or keeps something, with the least cap that it may have."""
+    """Yield the bound of each section that is pinned or keeps something, with the least cap that it may have."""
     scopes = configuration.facts.load_bounding_scopes(fences)
     for section in configuration.plan.sections:
         if configuration.facts.settled.is_off(section) or not (section.pinned or (section.items is not None and section.items.keep)):
@@ -96,8 +96,9 @@ def _count_total(pack: PackModel, plan: Plan) -> int:
 
 
 def check_calibration(pack: PackModel, _: Configurations) -> Iterator[Diagnostic]:
-    """Entries of a calibration with so few pairs that the highest ratio of all stands for the quantile, or older than what is known of
-    their model.
+    """Report entries of a calibration with too few pairs, or older than what the table says of their model.
+
+    With too few pairs, the highest ratio of all takes the place of the quantile.
     """
     calibration = pack.calibration
     if calibration is None:
@@ -142,8 +143,7 @@ def _explain_open(section: Section, pointer: str) -> tuple[str, str]:
 
 
 def _advise(section: Section, chars: int, room: int) -> str:
-    """What the section may say itself, so that it has a bound: of a text at most `chars` characters, or in place of the pin a cap of `room`
-    tokens."""
+    """Return how the section itself can be bounded: a text of at most `chars` characters, or a cap of `room` tokens in place of the pin."""
     if section.items is not None:
         way = f"write `budget: {room}` in place of `pinned: true`, so that the oldest items go" if section.pinned else "keep fewer items"
         each = f"cut each item with `trim_each: {{to: {{chars: {chars}}}, at: token}}`{' and set a `limit`' if section.pinned else ''}"
@@ -155,7 +155,7 @@ def _advise(section: Section, chars: int, room: int) -> str:
 
 
 def _advise_bound(case: _Case, section: Section, amount: Amount, excess: int, unit: int) -> str:
-    """As `_advise`, with numbers by which the section needs `excess` tokens less."""
+    """Return the advice of `_advise`, with numbers by which the section needs `excess` tokens less."""
     room = ((amount.tokens if unit == 1 else amount.characters) or 0) // unit - excess
     free = ((amount.loose if unit == 1 else amount.characters) or 0) - unit * excess
     chars = _round(count_characters(free * 9 // 10, unit, case.output, case.fences))
@@ -166,12 +166,12 @@ def _advise_bound(case: _Case, section: Section, amount: Amount, excess: int, un
 
 
 def _round(number: int) -> int:
-    """At most the number, and round."""
+    """Round a number down to one that is easy to read."""
     return number - number % (1000 if number > 9999 else 100 if number > 999 else 10)
 
 
 def _spell(pointer: str) -> str:
-    """A place in the schema as a path: `person.friends[]`."""
+    """Return a place in the schema as a path: `person.friends[]`."""
     shown = ""
     for token in pointer.split("/")[1:]:
         if token == "items":
@@ -218,7 +218,7 @@ def _sum_case(pack: PackModel, case: _Case) -> int:
 
 
 def _iter_over(pack: PackModel, case: _Case) -> Iterator[tuple[Section, Amount, int]]:
-    """Pinned sections that may need more than they are given, which is told too. What is the same in any state is told by PC0610."""
+    """Yield pinned sections that may exceed their cap, with their bound and their cap. PC0610 reports constant content."""
     for section, amount in case.bounds:
         budget, constant = section.budget, section.text is not None and not section.text.reads
         if not section.pinned or constant or budget is None or budget.cap is None or budget.over == "warn":
@@ -229,8 +229,11 @@ def _iter_over(pack: PackModel, case: _Case) -> Iterator[tuple[Section, Amount, 
 
 
 def list_fences(plan: Plan, settled: SettledTexts) -> tuple[str, ...]:
-    """The lines of all fences, or how they begin where the rest depends on the state. An item fence that begins with an expression guards
-    nothing; a section's may then begin as any line does."""
+    """Return the lines of all fences, or the beginnings of lines if the rest depends on the state.
+
+    An item's fence that begins with an expression adds nothing. A section's fence that does so adds an empty beginning, which fits any
+    line.
+    """
     found: set[str] = set()
     for section in plan.sections:
         inner = section.items.fence if section.items is not None else None
@@ -244,19 +247,22 @@ def list_fences(plan: Plan, settled: SettledTexts) -> tuple[str, ...]:
 
 
 def sum_up(pack: PackModel, bounds: Sequence[tuple[Section, Amount]]) -> int:
-    """The tokens of all sections together; with `chars/4`, of their characters together."""
+    """Return an upper bound for the tokens of all sections together; with `chars/4`, from their characters."""
     return sum(count(pack, amount) for _, amount in bounds) + _PROMPT
 
 
 def count(pack: PackModel, amount: Amount) -> int:
-    """The tokens of one bound."""
+    """Return the tokens of one bound."""
     unit = pack.counting.counter.unit
     return (amount.tokens or 0) if unit == 1 else -(-(amount.characters or 0) // unit)
 
 
 @for_each
 def check_bounds(pack: PackModel, configuration: Configuration) -> Iterator[Diagnostic]:
-    """The bounds of every section in every combination; sizes in percent are judged at the pack's own total."""
+    """Report contradictory bounds of the prompt and of each section, and windows and evictions by groups or calls that a section lacks.
+
+    Sizes in percent are computed from the pack's own total.
+    """
     plan = configuration.plan
     if plan.budget.total <= 0:
         message = f"`reserve: {plan.budget.reserve}` leaves {plan.budget.total} of `context: {plan.budget.context}` for the prompt"
@@ -331,7 +337,11 @@ def _report_step(name: str, window: Window, most: int, key: str) -> Diagnostic:
 
 
 def check_monotony(pack: PackModel, configurations: Configurations) -> Iterator[Diagnostic]:
-    """Pressure against percentages, sizes in percent inside ladders, and what stands beside shares and is no number."""
+    """Report what voids monotony.
+
+    This is a cap in percent that pressure counts, a size in percent inside a ladder, or a section without a cap in tokens beside sections
+    or pools that share the rest.
+    """
     rules = pack.strain
     if rules is not None:
         lowest = [one for one in configurations if one.combination.tier == 0]
@@ -405,7 +415,10 @@ def _has_cap(budget: Budget | None) -> bool:
 
 @for_each
 def check_joints(pack: PackModel, configuration: Configuration) -> Iterator[Diagnostic]:
-    """What keeps sections from meeting safely: the counter, the separator, or how a section begins. Told only where a share is used."""
+    """Report what keeps sections from being joined safely: the counter, the separator, or the beginning of a section.
+
+    Only plans in which some section or pool gets a share are reported.
+    """
     plan, settled = configuration.plan, configuration.facts.settled
     sections = [section for section in plan.sections if not settled.is_off(section)]
     if len(sections) < 2 or not (any(map(is_share, sections)) or any(pool.is_share for pool in plan.pools)):
@@ -423,7 +436,7 @@ def check_joints(pack: PackModel, configuration: Configuration) -> Iterator[Diag
 
 
 def _iter_openings(sections: Sequence[Section], counter: str, settled: SettledTexts) -> Iterator[Diagnostic]:
-    """For o200k_base, which joins a `/` at the beginning of a line to what stands before."""
+    """Report sections that may begin with `/`, which o200k_base joins to the text before the line."""
     for section in sections:
         opening = _find_opening(section, settled)
         if opening is None or opening.startswith("/"):
@@ -434,7 +447,7 @@ def _iter_openings(sections: Sequence[Section], counter: str, settled: SettledTe
 
 
 def _find_opening(section: Section, settled: SettledTexts) -> str | None:
-    """How the section's text begins in any state, or None when that depends on it."""
+    """Return how the section's text begins in every state, or None if that depends on the state."""
     items = section.items
     group = items.group.header if items is not None and items.group is not None else None
     fence = section.fence.open if section.fence is not None else None
@@ -454,8 +467,7 @@ def _choose_span(section: Section) -> Span:
 
 @for_each
 def check_totals(pack: PackModel, configuration: Configuration) -> Iterator[Diagnostic]:
-    """An error where what is always there may need more than the total by the pack's own numbers; a warning where that takes sections
-    with a `when`."""
+    """Report an error if what is always present may need more than the total, and a warning if only sections with a `when` make it so."""
     plan, settled = configuration.plan, configuration.facts.settled
     total = plan.budget.total
     sections = [section for section in plan.sections if not settled.is_off(section)]
@@ -489,7 +501,7 @@ def _iter_sums(sections: Sequence[Section], total: int, plan: Plan, offer: _Clai
 
 @for_each
 def check_pools(pack: PackModel, configuration: Configuration) -> Iterator[Diagnostic]:
-    """Pools that what no step may touch overfills, that never cut, and whose steps leave out a section that may overfill them."""
+    """Report pools that fixed content overfills, that never cut, or whose steps leave out a section that may overfill them."""
     plan, settled = configuration.plan, configuration.facts.settled
     for pool in plan.pools:
         sections = [one for one in plan.sections if one.id in pool.sections and not settled.is_off(one)]
@@ -527,7 +539,7 @@ def _iter_idle(pool: Pool, sections: Sequence[Section], plan: Plan, settled: Set
 
 
 def _find_most(section: Section, total: int) -> int | None:
-    """The tokens of a section's own cap; None where it has none."""
+    """Return the tokens of a section's own cap, or None if it has no binding cap in tokens."""
     cap = section.budget.cap if section.budget is not None else None
     over = section.pinned and section.budget is not None and section.budget.over == "warn"
     return cap.tokens(total) if cap is not None and cap.unit != "chars" and not over else None
@@ -560,7 +572,7 @@ def _show_total(claims: Sequence[_Claim]) -> str:
 
 
 def _iter_texts(section: Section, total: int, settled: SettledTexts) -> Iterator[Diagnostic]:
-    """A pinned section whose content is the same in any state, and over its own cap."""
+    """Report a pinned section whose content is the same in every state and over its own cap."""
     budget = section.budget
     content = settled.find_content(section) if section.pinned and budget is not None else None
     if budget is None or budget.cap is None or not content:
@@ -574,8 +586,11 @@ def _iter_texts(section: Section, total: int, settled: SettledTexts) -> Iterator
 
 
 def check_models(pack: PackModel, configurations: Configurations) -> Iterator[Diagnostic]:
-    """Models that no table knows, budgets that one does not take, replies longer than it gives, tokens counted otherwise than it does; and
-    models that the pack names without listing them."""
+    """Report faults of the models of a pack.
+
+    These are models that no table knows, budgets that a model does not accept, replies longer than it gives, tokens that it counts in
+    another way, and models that the pack names without listing them.
+    """
     for budget in dict.fromkeys(one.plan.budget for one in configurations):
         if pack.models:
             for name, span in pack.models:
@@ -588,7 +603,7 @@ def check_models(pack: PackModel, configurations: Configurations) -> Iterator[Di
 
 
 def _iter_unlisted(pack: PackModel) -> Iterator[Diagnostic]:
-    """Models that a budget, a request or media name, in the pack or in a variation of it, and that are not under its `models`."""
+    """Report models that a budget, a request or media name, in the pack or in a variation of it, without being listed under `models`."""
     listed, table = [str(one.value) for one in pack.manifest.list("models")], pack.load_models()
     known = [table.find(name) for name in listed]
     for name, span in _iter_named(pack.manifest) if listed else ():
@@ -600,8 +615,9 @@ def _iter_unlisted(pack: PackModel) -> Iterator[Diagnostic]:
 
 
 def _iter_named(node: Node, key: str = "") -> Iterator[tuple[str, Span]]:
-    """Every model that is named outside the list, with its place; `node` stands under `key`. One with a `context` beside it needs no table,
-    and may be in none.
+    """Yield every model that is named outside the list, with its place; `node` is the value of `key`.
+
+    A model with a `context` next to it is left out: it needs no table and may be in none.
     """
     for name, inner in node.value.items() if isinstance(node.value, dict) else ():
         if key in ("budget", "media") and name == "model" and node.get("context") is None:
@@ -641,7 +657,7 @@ def _judge_own(pack: PackModel, budget: TotalBudget) -> Iterator[Diagnostic]:
 
 
 def _iter_wide(budget: TotalBudget, known: KnownModel, span: Span) -> Iterator[Diagnostic]:
-    """A budget in tokens that is more than the model takes."""
+    """Report a budget in tokens that is more than the model accepts."""
     room = _measure_room(known, budget.reserve or 0)
     if budget.total > room:
         message = f"the budget allows {count_noun(budget.total, 'token')}, and `{known.name}` leaves room for {room}"
@@ -650,7 +666,7 @@ def _iter_wide(budget: TotalBudget, known: KnownModel, span: Span) -> Iterator[D
 
 
 def _measure_room(known: KnownModel, reserve: int) -> int:
-    """How many tokens a prompt for the model may have."""
+    """Return how many tokens a prompt for the model may have."""
     room = known.context - reserve if known.context is not None else _PLENTY
     return min(room, known.input) if known.input is not None else room
 
@@ -672,7 +688,7 @@ def _judge_facts(pack: PackModel, budget: TotalBudget, known: KnownModel, span: 
 
 
 def _judge_request(pack: PackModel, budget: TotalBudget, provider: str, name: str) -> Iterator[Diagnostic]:
-    """A request that names a model which takes less than the budget allows."""
+    """Report a request that names a model which accepts less than the budget allows."""
     known = pack.load_models().find(name)
     settled = _settle(budget, budget.model, pack.load_models)
     if known is not None and settled.total > _measure_room(known, settled.reserve or 0):
@@ -682,8 +698,10 @@ def _judge_request(pack: PackModel, budget: TotalBudget, provider: str, name: st
 
 
 def list_settled(pack: PackModel, configurations: Configurations) -> Sequence[tuple[str, PackModel]]:
-    """The pack for each of its models that differ in their windows, with their names; of a pack whose budget follows none itself. A model
-    that no table knows has a boundless window here, so that all else can be judged.
+    """Return the pack once for each of its models that differ in their windows, each with the names of these models.
+
+    If the budget follows no model, return the pack itself. A model that no table knows has an unlimited window here, so that all else can
+    be checked.
     """
     if not any(one.plan.budget.model for one in configurations):
         return [("", pack)]

@@ -1,4 +1,4 @@
-"""Rules on the stages of a list: caps that never bind, comparisons and limits that name what is not there, lists read whole, parts."""
+"""Rules on the stages of a list: caps that never bind, comparisons and limits that name what is not there, lists read whole, and parts."""
 
 from __future__ import annotations
 
@@ -38,21 +38,21 @@ from promptc.template.types.types import NEVER, ListType, MappingType, NumberTyp
 
 Path = tuple[str, ...]
 _SHOWING = tuple(f"`{key}` of" for key in ("message.content", "message.role", "retrieve.query", "items.id", "group.by", "tally"))
-"""How the expressions are called whose value a prompt or a report shows."""
+"""The names of expressions whose value appears in a prompt or a report."""
 
 _ORDERING = frozenset(("dictsort", "reverse", "sort"))
-"""Filters whose author has thought of an order."""
+"""Filters that show that the author has thought of an order."""
 
 
 _CHOOSING = frozenset(("reject", "rejectattr", "select", "selectattr"))
-"""Filters whose author has thought of what is left out."""
+"""Filters that show that the author has thought of leaving some elements out."""
 
 _EACH = "`segments.each` of"
 
 
 @frozen
 class _Idle:
-    """A cap that never binds: what it is, how large, why, and whether it is just what comes at most."""
+    """A cap that never binds: its name, its size, the reason, and whether it equals the most that can come."""
 
     what: str
     cap: str
@@ -63,21 +63,23 @@ class _Idle:
 
 @frozen
 class _Most:
-    """At most so many items come (None: no bound), and what says so."""
+    """The most items that can come (None: no bound), and the reason."""
 
     count: int | None = None
     why: str = ""
 
     def lower(self, count: int | None, why: str) -> _Most:
-        """With one more bound."""
+        """Return the lower of this bound and another."""
         return _Most(count, why) if count is not None and (self.count is None or count < self.count) else self
 
 
 @for_each
 def check_idle_caps(pack: PackModel, configuration: Configuration) -> Iterator[Diagnostic]:
-    """`window`, `limit_per`, `limit`, `trim_each` and budgets that no valid state reaches. A cap that is just what comes at most says so in
-    a note, as does one in tokens, whose bound is far from tight; one that is larger is a warning. What the guard escapes is not counted in
-    characters."""
+    """Report `window`, `limit_per`, `limit`, `trim_each` and budgets that no valid state reaches.
+
+    A cap that is larger than the most that can come is a warning. A cap equal to it is a note, and so is a cap in tokens, whose bound is
+    far from tight. Escapes of the guard do not count in characters.
+    """
     if pack.schema is None:
         return
     plan, settled = configuration.plan, configuration.facts.settled
@@ -97,7 +99,7 @@ def check_idle_caps(pack: PackModel, configuration: Configuration) -> Iterator[D
 
 
 def _iter_idle_stages(items: Items, texts: SectionTexts) -> Iterator[_Idle]:
-    """In the order of the stages. Kept items use no place of a limit; where some are kept, limits are not judged."""
+    """Yield idle caps in the order of the stages. Kept items do not count against a limit, so limits are skipped if items are kept."""
     most = _Most().lower(_count_source(items, texts), "the list never holds more than")
     window = items.window
     if window is not None and isinstance(window.last, int) and window.whole == "item" and not items.anchors:
@@ -124,7 +126,7 @@ def _judge_stage(what: str, cap: int, most: _Most, span: Span) -> Iterator[_Idle
 
 
 def _iter_keys(items: Items, limit: LimitPer, most: _Most) -> Iterator[_Idle]:
-    """Caps of single keys. Where `limit` takes the first ones, one that is not under it changes nothing."""
+    """Yield idle caps of single keys. If `limit` takes the first items, it bounds each key as well."""
     if items.limit is not None and items.limit.side == "first":
         most = most.lower(items.limit.count, "`limit` lets through at most")
     for (key, cap), place in zip(limit.caps, limit.places, strict=True):
@@ -133,7 +135,10 @@ def _iter_keys(items: Items, limit: LimitPer, most: _Most) -> Iterator[_Idle]:
 
 
 def _sum_caps(limit: LimitPer, texts: SectionTexts) -> int | None:
-    """What passes in all, where every value that `by` may have is capped. A number is written in several ways: 1 and 1.0 are two keys."""
+    """Return how many items pass in all if every value of `by` has a cap; None otherwise.
+
+    Numbers are excluded, as they can be written in several ways: 1 and 1.0 are two keys.
+    """
     kind = texts.kind(limit.by)
     caps, keys = dict(limit.caps), list_values(kind)
     if keys is None or not set(keys) <= caps.keys() or any(isinstance(one, NumberType) for one in list_members(kind)):
@@ -142,7 +147,7 @@ def _sum_caps(limit: LimitPer, texts: SectionTexts) -> int | None:
 
 
 def _iter_lengths(section: Section, texts: SectionTexts) -> Iterator[_Idle]:
-    """Caps in characters: of each item, or of a text."""
+    """Yield idle caps in characters, of each item or of a text."""
     items, budget = section.items, section.budget
     if items is not None and items.trim_each is not None and items.trim_each.to.unit == "chars" and items.forms:
         made = choose_largest(texts.amount(form) for form in items.forms)
@@ -163,7 +168,10 @@ def _describe(idle: _Idle, section: Section) -> Diagnostic:
 
 
 def _iter_budget(pack: PackModel, section: Section, texts: SectionTexts, plan: Plan, fences: tuple[str, ...]) -> Iterator[Diagnostic]:
-    """A cap in tokens of what the state decides. Of a pinned section it is a promise, and of one that pressure counts a measure."""
+    """Report an idle cap in tokens on content that depends on the state.
+
+    Pinned sections are skipped, as their cap is a promise; the caller skips sections that pressure counts, as their cap is a measure.
+    """
     cap = section.budget.cap if section.budget is not None else None
     is_constant = section.text is not None and not section.text.reads
     if cap is None or section.budget is None or section.budget.is_share or cap.unit == "chars" or section.pinned or is_constant:
@@ -177,7 +185,7 @@ def _iter_budget(pack: PackModel, section: Section, texts: SectionTexts, plan: P
 
 @for_each
 def check_against(pack: PackModel, configuration: Configuration) -> Iterator[Diagnostic]:
-    """Sections that `against` names and that do not exist, stand later, are the section itself or have no items."""
+    """Report sections in `against` that do not exist, come later, are the section itself or have no items."""
     plan = configuration.plan
     order = [section.id for section in plan.sections]
     for place, section in enumerate(plan.sections):
@@ -207,7 +215,7 @@ def _judge_against(name: str, span: Span, section: Section, plan: Plan, earlier:
 
 @for_each
 def check_missing(pack: PackModel, configuration: Configuration) -> Iterator[Diagnostic]:
-    """A `missing` of segments that are not asked for by reference."""
+    """Report `missing` of segments that are not requested by reference."""
     for section in configuration.plan.sections:
         source = section.items.source if section.items is not None else None
         if isinstance(source, Segments) and source.ref is None and source.missing != "warn":
@@ -219,8 +227,9 @@ def check_missing(pack: PackModel, configuration: Configuration) -> Iterator[Dia
 
 
 def check_chunk_sizes(configurations: Configurations, medians: Mapping[str, int]) -> Iterator[Diagnostic]:
-    """PC0660 where the best chunks, were they of middling size, would not go into the section's cap. `medians` are tokens of a chunk, by
-    index; of one that is not there nothing is said.
+    """Report sections whose cap is too small for their best chunks, if these were of median size (PC0660).
+
+    `medians` has the median tokens of a chunk for each index. Indexes that are not in it are not reported.
     """
     return merge_configurations(configurations, lambda one: _iter_chunk_sizes(one, medians))
 
@@ -245,14 +254,14 @@ def _find_cap(section: Section, configuration: Configuration) -> int | None:
 
 
 def _shows_texts(section: Section) -> bool:
-    """A section that only names its chunks is as short as its form."""
+    """Return whether the section prints the texts of its chunks. If it only names them, it is as short as its form."""
     first = section.items.forms[:1] if section.items is not None else ()
     return any({("item",), ("item", "text")} & form.reads for form in first)
 
 
 @for_each
 def check_dedupe_order(pack: PackModel, configuration: Configuration) -> Iterator[Diagnostic]:
-    """Lists whose `dedupe` keeps the first by the source's order, and whose `sort` may prefer a later one."""
+    """Report lists whose `dedupe` keeps the first item in the order of the source, while their `sort` may prefer a later one."""
     lets = _map_lets(pack)
     for section in configuration.plan.sections:
         items = section.items
@@ -267,7 +276,7 @@ def check_dedupe_order(pack: PackModel, configuration: Configuration) -> Iterato
 
 
 def _prefers_another(items: Items) -> bool:
-    """True where `sort` looks at what doubles may differ in, and is not simply the order of the source."""
+    """Return whether `sort` depends on something in which duplicates may differ, and is not just the order of the source."""
     dedupe = items.dedupe
     if dedupe is None or dedupe.keep != "first" or not items.sort:
         return False
@@ -281,7 +290,7 @@ def _spell(expression: Expression | None) -> str:
 
 
 def _goes_through(filters: frozenset[str], source: Expression, lets: Mapping[str, Expression]) -> bool:
-    """True where the source, or a `let` it names, has one of these filters."""
+    """Return whether the source, or a `let` that it names, uses one of these filters."""
     return bool(list_filters(read_code(source)) & filters) or any(
         _goes_through(filters, lets[path[0]], lets) for path in source.reads if path[0] in lets
     )
@@ -298,7 +307,7 @@ def _report(section: Section, items: Items, source: Expression, dedupe: Dedupe) 
 
 
 def _advise(items: Items, source: Expression) -> str:
-    """The sort as it stands in `from`, where it can be written there: by one key of the item."""
+    """Return how to write the sort in `from`: as a filter if it sorts by one plain key of the item."""
     first, text = items.sort[0], source.text.strip()
     key = first.by.text.strip().removeprefix("item.")
     is_plain = key.replace("_", "a").isalnum() and first.by.text.strip().startswith("item.") and "\n" not in text
@@ -313,7 +322,7 @@ def _advise(items: Items, source: Expression) -> str:
 
 @for_each
 def check_limit_keys(pack: PackModel, configuration: Configuration) -> Iterator[Diagnostic]:
-    """Compares `caps` with the values that `by` may have, where they are listed."""
+    """Report differences between `caps` and the values that `by` may have, if the schema lists them."""
     for text in configuration.iter_texts():
         section = text.section
         limit = section.items.limit_per if section is not None and section.items is not None else None
@@ -340,7 +349,7 @@ def _compare(section: Section, limit: LimitPer, values: Sequence[str]) -> Iterat
 
 @for_each
 def check_long_lists(pack: PackModel, configuration: Configuration) -> Iterator[Diagnostic]:
-    """Lists that neither a window, `limit`, reach nor the schema (`maxItems`) bounds."""
+    """Report lists that are not bounded by a window, `limit`, reach or the schema (`maxItems`)."""
     for text in configuration.iter_texts():
         section = text.section
         items = section.items if section is not None and section.items is not None and text.code is section.items.source else None
@@ -361,14 +370,14 @@ def check_long_lists(pack: PackModel, configuration: Configuration) -> Iterator[
 
 
 def _sorts_by_nothing(section: Section, pack: PackModel, configuration: Configuration) -> bool:
-    """Whether `sort` reads a name that is not there: that is told, and `sort` will be another."""
+    """Return whether `sort` reads an unknown name. This is reported elsewhere, and `sort` will change."""
     names = {one.name for one in pack.definitions}
     sorts = (text for text in configuration.iter_texts() if text.section is section and text.takes is SORTED)
     return any(path[0] not in names | text.names.keys() for text in sorts for path in text.code.reads)
 
 
 def _explain(section: Section, items: Items) -> str:
-    """Why the newest end alone does not do."""
+    """Return why reading only the newest end of the list is not enough."""
     stages = [f"`{key}`" for key in ("sort", "dedupe", "limit_per", "group", "message", "freeze") if getattr(items, key)]
     if section.pinned:
         return "it is pinned"
@@ -383,8 +392,8 @@ def _explain(section: Section, items: Items) -> str:
 
 @for_each
 def check_visible(pack: PackModel, configuration: Configuration) -> Iterator[Diagnostic]:
-    """A `visible` that asks nothing of an item, lists of which no item can be hidden, and texts that read a list past it."""
-    if pack.visible is None or pack.visible.text.strip() == "true":  # which says that all may be seen
+    """Report a `visible` that tests nothing of an item, lists of which it can hide no item, and texts that read a list without it."""
+    if pack.visible is None or pack.visible.text.strip() == "true":  # the author says that everything may be seen
         return
     marks = [path[1:] for path in sorted(pack.visible.reads) if path[0] == "item"]
     if not marks:
@@ -408,7 +417,7 @@ def check_visible(pack: PackModel, configuration: Configuration) -> Iterator[Dia
 
 
 def _leave_out(each: Expression | Template, visible: Expression, marks: Sequence[Path]) -> str:
-    """How `each` leaves out what is hidden. Of several marks the first is shown."""
+    """Return how `each` can leave out what is hidden. If there are several marks, show the first."""
     names = [".".join(mark) for mark in marks]
     way = "selectattr" if visible.text.strip() == f"item.{names[0]}" else "rejectattr"
     told = "leave out what is hidden" + (f", by {join_names(names)}" if len(names) > 1 else "")
@@ -416,7 +425,7 @@ def _leave_out(each: Expression | Template, visible: Expression, marks: Sequence
 
 
 def _list_marked(pack: PackModel, configuration: Configuration, marks: Sequence[Path]) -> dict[Path, Type]:
-    """The lists of the state that sections and indexes read and of whose elements some may be hidden, each with its elements."""
+    """Return the lists of the state that sections and indexes read and that may have hidden elements, with the type of their elements."""
     given = [section.items.source for section in configuration.plan.sections if section.items is not None]
     sources = [one.each if isinstance(one, Segments) else one for one in given]
     sources += [index.source for index in pack.indexes if isinstance(index, StateIndex)]
@@ -434,7 +443,7 @@ def _map_lets(pack: PackModel) -> dict[str, Expression]:
 
 
 def _resolve(pack: PackModel, reads: Iterable[Path]) -> set[Path]:
-    """The paths of the state that are read, also by way of `let`."""
+    """Return the paths of the state that are read, directly or through `let`."""
     lets = {let.name: let.value.reads if isinstance(let.value, Expression) else let.value.value.reads for let in pack.lets}
     found: set[Path] = set()
     pending, met = list(reads), set[str]()
@@ -457,7 +466,7 @@ def _may_have(kind: Type, mark: Path) -> bool:
 def _judge_marks(
     pack: PackModel, configuration: Configuration, text: UsedText, section: Section, marks: Sequence[Path], lists: Mapping[Path, Type]
 ) -> Iterator[Diagnostic]:
-    """Whether an item of the section can be hidden at all. That none can is worse where its list has the mark."""
+    """Report a section none of whose items can be hidden: a warning if the list that it reads has the mark, else a note."""
     items, kind = section.items, configuration.facts.scopes.make_scope(text).names["item"].kind
     if items is None or configuration.facts.scopes.infer(text).problems or any(_may_have(kind, mark) for mark in marks):
         return
@@ -494,7 +503,7 @@ def _make_span(code: Expression | Template, path: str) -> Span:
 
 @for_each
 def check_parts(pack: PackModel, configuration: Configuration) -> Iterator[Diagnostic]:
-    """Contents of which no part can ever pass, kinds that stop every render they come to, one half of a tool's turn without the other."""
+    """Report contents of which no part can pass, kinds of parts that stop the render, and one half of a tool's turn without the other."""
     for text in configuration.iter_texts():
         section = text.section
         message = section.items.message if section is not None and section.items is not None else None
@@ -522,7 +531,7 @@ def _judge_names(section: Section, message: MessageForm) -> Iterator[Diagnostic]
 
 @for_each
 def check_media(pack: PackModel, configuration: Configuration) -> Iterator[Diagnostic]:
-    """Media that no rule counts, and a `media` where none may pass."""
+    """Report media that no rule counts, and `media` on messages that let no media pass."""
     plan = configuration.plan
     for section in plan.sections:
         message = section.items.message if section.items is not None else None
@@ -548,7 +557,7 @@ def check_media(pack: PackModel, configuration: Configuration) -> Iterator[Diagn
 
 
 def _judge_kind(section: Section, message: MessageForm, kind: Type) -> Iterator[Diagnostic]:
-    """Judges the lists alone of a content that may be text."""
+    """Report a content none of whose parts can pass. If the content may also be a text, only its lists are examined."""
     lists = [member for member in list_members(kind) if isinstance(member, ListType) and member.most != 0]
     elements = [element for element in map(element_type, lists) if element != NEVER]
     types = [_list_types(element) for element in elements]
@@ -563,8 +572,10 @@ def _judge_kind(section: Section, message: MessageForm, kind: Type) -> Iterator[
 
 
 def _judge_trims(section: Section, configuration: Configuration, kind: Type) -> Iterator[Diagnostic]:
-    """Trims of a section whose messages may be lists of parts. A step with an `order` says itself what it trims, and `trim_each` may be
-    meant for the texts alone."""
+    """Report trims of a section whose messages may be lists of parts.
+
+    A step with an `order` chooses what it trims, and `trim_each` may be meant for the texts only.
+    """
     members = list_members(kind)
     if not any(isinstance(member, ListType) and member.most != 0 for member in members) or section.items is None:
         return
@@ -581,7 +592,7 @@ def _judge_trims(section: Section, configuration: Configuration, kind: Type) -> 
 
 
 def _list_types(element: Type) -> set[str] | None:
-    """The types that elements may have; None where there may be others."""
+    """Return the types that elements may have, or None if there may be others."""
     found: set[str] = set()
     for member in list_members(element):
         types = list_members(member.find("type")) if isinstance(member, MappingType) else ()
@@ -592,7 +603,7 @@ def _list_types(element: Type) -> set[str] | None:
 
 
 def _is_open(type: Type) -> bool:
-    """Whether it may be any text."""
+    """Return whether a type allows any text."""
     if isinstance(type, TextType):
         return type.values is None
     return isinstance(type, UnknownType) or (isinstance(type, UndefinedType) and type.reason == "undeclared")

@@ -1,4 +1,4 @@
-"""Rules on operations: what they read, what they put where in the state, and the packs of what they ask."""
+"""Rules on operations: what they read, what they write to the state and where, and the packs of their asks."""
 
 from __future__ import annotations
 
@@ -30,14 +30,17 @@ from promptc.template.types.types import (
 )
 
 _OF_THE_WHOLE = frozenset({"PC0642", "PC0654"})
-"""What is said of a pack that alone has its states; the pack of a question shares them."""
+"""Codes about the states of a pack. They are not reported for the packs of asks, which share the states of the pack that asks."""
 
 
 def check_operations(
     pack: PackModel, configurations: Configurations, check: Callable[[PackModel], Iterable[Diagnostic]]
 ) -> Iterator[Diagnostic]:
-    """Every expression and template by kind; pointers that the state's schema does not have, and values it refuses; the packs of asks, of
-    which `check` gives all findings."""
+    """Report faults of operations.
+
+    These are texts with faulty reads or types, pointers that the state's schema does not have, values that it refuses, and all findings
+    that `check` returns for the packs of asks.
+    """
     if not pack.operations:
         return
     scopes = configurations.facts.scopes
@@ -91,7 +94,7 @@ def _check_value(edit: StateEdit, target: Type, text: UsedText | None, scopes: S
         return
     kind = scopes.infer(text).kind or UNKNOWN_TYPE
     if text.takes.refuses(kind):
-        return  # told of the text
+        return  # reported for the text itself
     if isinstance(edit, Append) and edit.each is not None:
         kind = element_type(kind)
     members = [one for one in list_members(kind) if not isinstance(one, UndefinedType | BlankType)]
@@ -104,7 +107,7 @@ def _check_value(edit: StateEdit, target: Type, text: UsedText | None, scopes: S
 
 
 def _may_suit(value: Type, target: Type) -> bool:
-    """Whether a value of one kind may be one of the other. What is not followed (lists, mappings, patterns) may."""
+    """Return whether a value of one type may be of the other. Lists, mappings and patterns are not compared: they may."""
     if isinstance(value, UnknownType) or isinstance(target, UnknownType):
         return True
     if type(value) is not type(target):
@@ -147,10 +150,10 @@ def _describe_shown(ask: Ask, key: str, example: str) -> Diagnostic:
 
 
 def _check_answer(ask: Ask) -> Iterator[Diagnostic]:
-    """What a pack asks for by a schema, its answer is to be held against: no provider takes all of one."""
+    """Report an ask whose pack requests an answer by a schema, but which does not validate it: no provider enforces all of a schema."""
     if ask.check is not None and ask.check.schema is not None:
         return
-    with suppress(PromptcError):  # told of the pack itself
+    with suppress(PromptcError):  # reported for the pack itself
         if ask.load_pack().load_plan(Choice()).response is not None:
             message = f"`{ask.pack}` asks for an answer of its `response` schema, but `{ask.name}` accepts any text"
             help = "check the answer against the same schema: `check: {schema: …}`, with the file that `response` names"

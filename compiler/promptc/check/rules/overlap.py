@@ -1,4 +1,4 @@
-"""Rules on what is said twice: sections of one list, lists that are alike, comparisons that miss, texts that repeat."""
+"""Rules on repetition: sections that share a list, lists that are alike, comparisons that miss duplicates, and repeated texts."""
 
 from __future__ import annotations
 
@@ -34,24 +34,26 @@ from promptc.text.characters import is_blank
 from promptc.text.json import MISSING, read_at, split_pointer
 
 _SAID = frozenset(("$comment", "title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly"))
-"""Keywords that judge nothing."""
+"""Keywords that do not validate anything."""
 
 Path = tuple[str, ...]
 
 _WORDS = 80
-"""A text of at most so many characters is a name or a label, which may well stand twice."""
+"""A text of at most this many characters is a name or a label, which may well occur twice."""
 
 _OWN = frozenset(("this", "section", "selected", "group", "each"))
-"""Names that stand for something else in another section."""
+"""Names that mean something else in another section."""
 
 _OWN_WORDS = frozenset(("section", "selected"))
-"""Names that make the same text say something else in another section."""
+"""Names that make the same text print something else in another section."""
 
 
 @frozen(eq=False)
 class _ComparedBlock:
-    """A section that may be on. `cases`: its `when`, and of a list also its `where`. `origins`: the lists of the state that its items come
-    from; `prints`: the parts of `item` that their texts read; `item`: what an item is.
+    """A section that may be on.
+
+    `cases` are those of its `when`, and for a list also of its `where`. `origins` are the lists of the state from which its items come,
+    `prints` the parts of `item` that their texts read, and `item` the type of an item.
     """
 
     section: Section
@@ -63,8 +65,11 @@ class _ComparedBlock:
 
 @for_each
 def check_overlaps(pack: PackModel, configuration: Configuration) -> Iterator[Diagnostic]:
-    """Two sections of one list whose conditions may hold for one item, and that both print something of it. Nothing is said where an item
-    is sought in what cannot be told (`item.id not in shown`), or the list is cut by place; repeats are another rule's."""
+    """Report two sections of one list whose conditions may hold for the same item, and which both print some of it.
+
+    Nothing is reported if a condition looks the item up in a value that is not known (`item.id not in shown`), or if the list is cut by
+    place. Repeated sections are left to another rule.
+    """
     blocks, repeats = configuration.facts.get(_BlockFinder), configuration.facts.get(_Repeats)
     lists = [block for block in blocks.list_blocks(configuration) if block.origins]
     for first, second in combinations(lists, 2):
@@ -74,7 +79,7 @@ def check_overlaps(pack: PackModel, configuration: Configuration) -> Iterator[Di
 
 
 class _BlockFinder:
-    """Finds the blocks of configurations of one pack; each section once, however many share it."""
+    """Makes the blocks of the configurations of one pack. A section's block is made once, however many configurations share it."""
 
     def __init__(self, facts: PackFacts) -> None:
         self._settled = facts.settled
@@ -82,7 +87,7 @@ class _BlockFinder:
         self.scopes = facts.scopes
 
     def list_blocks(self, configuration: Configuration) -> tuple[_ComparedBlock, ...]:
-        """Those that are not constantly off, in order."""
+        """Return the blocks of a configuration in order, without those that are always off."""
         texts: dict[str, list[UsedText]] = {}
         for text in configuration.iter_texts():
             if text.section is not None:
@@ -90,7 +95,7 @@ class _BlockFinder:
         return tuple(self._load_block(one, texts.get(one.id, [])) for one in configuration.plan.sections if not self._settled.is_off(one))
 
     def is_blank(self, section: Section) -> bool:
-        """True for a constant text of white space: there is no such block."""
+        """Return whether the section is a constant blank text, which makes no block of its own."""
         content = self._settled.find_content(section)
         return content is not None and is_blank(content)
 
@@ -116,7 +121,7 @@ class _BlockFinder:
         return _ComparedBlock(section, cases, list_origins(read_code(items.source), scope), prints, item)
 
     def _list_own_cases(self, condition: Expression | None, texts: list[UsedText]) -> Cases:
-        """What a condition demands of what another section may speak of as well."""
+        """Return the cases of a condition, without demands on names that mean something else in another section."""
         text = next((one for one in texts if one.code is condition), None)
         if condition is None or text is None:
             return ANYTHING
@@ -132,14 +137,14 @@ def _iter_shown(section: Section) -> Iterator[object]:
 
 
 class _Repeats:
-    """Compares the sections of one pack, each with each; a text is spelled once, however often it is compared."""
+    """Compares the sections of one pack in pairs. A text is spelled once, however often it is compared."""
 
     def __init__(self, facts: PackFacts) -> None:
         self._spelled: dict[int, tuple[object, bytes]] = {}
         self._shown: dict[int, tuple[object, tuple[str, ...] | None]] = {}
 
     def is_repeat(self, first: Section, second: Section) -> bool:
-        """True where both have the same text, or list the same items by the same filter in the same form."""
+        """Return whether both have the same text, or list the same items by the same filter in the same form."""
         if first.text is not None and second.text is not None:
             return self._is_same(first.text, second.text)
         if first.items is None or second.items is None:
@@ -147,7 +152,7 @@ class _Repeats:
         return self._list_the_same(first.items, second.items) and self._show_the_same(first.items, second.items)
 
     def find_shown(self, section: Section) -> tuple[str, ...] | None:
-        """The path that a section's text puts out as all it holds; None for all others."""
+        """Return the path whose value is all that a section's text prints, or None."""
         text = section.text
         if text is None:
             return None
@@ -172,7 +177,7 @@ class _Repeats:
         return self._ask_the_same(first.source, second.source) and self._is_same(first.where, second.where)
 
     def _ask_the_same(self, first: Expression | Segments | Retrieve, second: Expression | Segments | Retrieve) -> bool:
-        """True for the same list, store or index, asked the same."""
+        """Return whether both use the same list, store or index, with the same queries."""
         if isinstance(first, Segments) and isinstance(second, Segments):
             if (first.store, first.scope) != (second.store, second.scope):
                 return False
@@ -194,7 +199,7 @@ class _Repeats:
 
 
 def _name_shared_list(first: _ComparedBlock, second: _ComparedBlock) -> str:
-    """The first list that an item of both may come from; empty for none, and where they print nothing of it that is the same."""
+    """Return the first list from which an item of both may come; empty if there is none, or if they print no common part of it."""
     if not any(one[: len(other)] == other[: len(one)] for one in first.prints for other in second.prints):
         return ""
     for one in first.origins:
@@ -205,7 +210,7 @@ def _name_shared_list(first: _ComparedBlock, second: _ComparedBlock) -> str:
 
 
 def _is_deduped(first: Section, second: Section) -> bool:
-    """True where a `dedupe.against` of one names the other."""
+    """Return whether a `dedupe.against` of one section names the other."""
     pairs = ((first, second), (second, first))
     return any(one.items is not None and one.items.dedupe is not None and other.id in one.items.dedupe.against for one, other in pairs)
 
@@ -218,7 +223,7 @@ def _describe_overlap(first: Section, second: Section, path: str) -> Diagnostic:
 
 
 def _can_hold_for_one_item(*cases: Cases) -> bool:
-    """True where some alternative of all of them excludes nothing, and does not seek the item in what cannot be told."""
+    """Return whether all cases can hold together for one item. Alternatives that look the item up in an unknown value are ignored."""
     told = tuple(case for case in join_cases(*cases) if not _is_sought(case))
     return bool(told) and find_clash(told) is None
 
@@ -229,8 +234,10 @@ def _is_sought(case: Case) -> bool:
 
 @for_each
 def check_alike(pack: PackModel, configuration: Configuration) -> Iterator[Diagnostic]:
-    """Pairs of lists of objects that the schema says are alike, where both sections print the same free text of them and their
-    conditions can hold together. Sections of one list are another rule's."""
+    """Report pairs of lists whose objects are alike by the schema, if both sections print the same free text of them.
+
+    Their conditions must be able to hold together. Sections of one list are left to another rule.
+    """
     if pack.schema is None:
         return
     blocks = configuration.facts.get(_BlockFinder)
@@ -243,7 +250,7 @@ def check_alike(pack: PackModel, configuration: Configuration) -> Iterator[Diagn
 
 
 def _list_shared_prints(first: _ComparedBlock, second: _ComparedBlock) -> tuple[Path, ...]:
-    """The paths of `item` that texts of both read, sorted; of `item.a` and `item.a.b` the longer."""
+    """Return the paths of `item` that texts of both read, sorted. Of `item.a` and `item.a.b`, return the longer one."""
     found = set()
     for one in first.prints:
         for other in second.prints:
@@ -253,12 +260,12 @@ def _list_shared_prints(first: _ComparedBlock, second: _ComparedBlock) -> tuple[
 
 
 def _is_within(path: Path, whole: Path) -> bool:
-    """Whether a path is another or a part of it."""
+    """Return whether a path is another path or a part of it."""
     return path[: len(whole)] == whole
 
 
 def _is_free_text(block: _ComparedBlock, path: Path) -> bool:
-    """Whether a part of its items is known to be a text that may be any."""
+    """Return whether a part of the block's items is known to be a text without a list of allowed values."""
     kind: Type = block.item
     for part in path[1:]:
         kind = part_type(kind, part)
@@ -278,7 +285,7 @@ def _find_pair(first: _ComparedBlock, second: _ComparedBlock, pack: PackModel, b
 
 
 def _place_elements(state: Type, origin: Origin) -> str:
-    """Where the schema declares the elements of a list; empty where they are no objects of one kind."""
+    """Return where the schema declares the elements of a list; empty if they are not objects of one type."""
     kind = state
     for part in origin.path[1:]:
         if not isinstance(part, str | int):
@@ -290,8 +297,10 @@ def _place_elements(state: Type, origin: Origin) -> str:
 
 
 def _are_alike(root: Any, first: str, second: str) -> bool:
-    """True where `first` and `second`, places of objects in the schema `root` (`#/…`), are one place, say the same, or a property of one
-    is declared as a property of the other."""
+    """Return whether `first` and `second`, places of objects in the schema `root` (`#/…`), declare like objects.
+
+    They do if they are the same place or say the same, or if a property of one is declared as a property of the other.
+    """
     if first == second:
         return True
     one, other = _read_place(root, first), _read_place(root, second)
@@ -306,7 +315,7 @@ def _read_place(root: Any, place: str) -> Any:
 
 
 def _strip(schema: Any) -> Any:
-    """Without what only explains; names of properties stay."""
+    """Return a schema without keywords that only explain; names of properties stay."""
     if isinstance(schema, list):
         return [_strip(one) for one in schema]
     if not isinstance(schema, dict):
@@ -340,7 +349,10 @@ def _describe_alike(first: _ComparedBlock, second: _ComparedBlock, pair: tuple[O
 
 @for_each
 def check_compared(pack: PackModel, configuration: Configuration) -> Iterator[Diagnostic]:
-    """Lists that are compared with an earlier one by what neither prints, or to the letter, although both print the same free text."""
+    """Report lists whose `dedupe` misses repeated texts of an earlier list, although both print the same free text.
+
+    It compares a part that neither prints, or compares the text exactly.
+    """
     met: dict[str, _ComparedBlock] = {}
     for block in configuration.facts.get(_BlockFinder).list_blocks(configuration):
         dedupe = block.section.items.dedupe if block.section.items is not None else None
@@ -379,7 +391,10 @@ def _spell_dedupe(dedupe: Dedupe, by: str) -> str:
 
 
 def _share_a_list(first: _ComparedBlock, second: _ComparedBlock) -> bool:
-    """True for lists of one origin: what is compared may tell their elements apart; then only doubles within the list are left in."""
+    """Return whether both lists have a common origin.
+
+    If so, the key that is compared may tell their elements apart, and only duplicates within the list are missed.
+    """
     return any(one.path == other.path for one in first.origins for other in second.origins)
 
 
@@ -394,8 +409,10 @@ def _tell_exact(dedupe: Dedupe, first: _ComparedBlock, second: _ComparedBlock, p
 
 @for_each
 def check_repeats(pack: PackModel, configuration: Configuration) -> Iterator[Diagnostic]:
-    """Two sections that may be on together and have the same text, list the same items in the same form, or print one value of the state
-    as all they hold. A name or a number may stand twice."""
+    """Report two sections that may be on together and repeat each other.
+
+    They have the same text, list the same items in the same form, or print only the same value of the state. A name or a number may repeat.
+    """
     blocks, repeats = configuration.facts.get(_BlockFinder), configuration.facts.get(_Repeats)
     for first, second in combinations(blocks.list_blocks(configuration), 2):
         why = "" if blocks.is_blank(first.section) else _compare(first.section, second.section, blocks, repeats)
@@ -406,7 +423,7 @@ def check_repeats(pack: PackModel, configuration: Configuration) -> Iterator[Dia
 
 
 def _compare(first: Section, second: Section, blocks: _BlockFinder, repeats: _Repeats) -> str:
-    """How the second is the first again, or nothing."""
+    """Return how the second section repeats the first, or an empty text."""
     if repeats.is_repeat(first, second):
         return "both have the same text" if first.items is None else "both list the same items in the same form"
     path = repeats.find_shown(first)
@@ -416,7 +433,7 @@ def _compare(first: Section, second: Section, blocks: _BlockFinder, repeats: _Re
 
 
 def _is_long(path: tuple[str, ...], blocks: _BlockFinder) -> bool:
-    """True for what holds more than a word: no number, no truth, no listed text, and not one of so few characters."""
+    """Return whether a path may lead to more than a word: not only a number, a boolean, a listed text or a text of few characters."""
     if path[0] != "state":
         return False
     kind: Type = blocks.scopes.state
@@ -432,5 +449,5 @@ def _is_short(member: Type) -> bool:
 
 
 def _may_both_be_on(first: _ComparedBlock, second: _ComparedBlock) -> bool:
-    """True where their conditions do not exclude each other, whatever items are sought."""
+    """Return whether the conditions of both do not exclude each other."""
     return find_clash(join_cases(first.cases, second.cases)) is None

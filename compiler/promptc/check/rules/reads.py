@@ -1,5 +1,7 @@
-"""Rules on what is read: names and paths that nothing has, uses that do not suit a type, conditions that never hold, what nobody
-reads. `Describer` words what is wrong with a text."""
+"""Rules on what is read: unknown names and paths, uses that do not fit a type, conditions that never hold, and what is never read.
+
+`Describer` turns the problems of a text into findings.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +49,7 @@ from promptc.template.types.walk import find_time
 from promptc.text.json import extend_pointer
 
 Where = Callable[[str], str]
-"""What is shown of a place in the schema: `state.schema.json:12`, or nothing."""
+"""Returns a place in the schema as text, such as `state.schema.json:12`, or an empty text."""
 
 _COMPUTED = "a value"
 _QUESTIONS: dict[type[Type], str] = {
@@ -68,13 +70,13 @@ _ELSEWHERE = {
     "endfor": "`endfor` is a tag: write `{% endfor %}`",
     "index": "inside a `for`, `loop.index` counts from 1",
 }
-"""What is meant by names of other languages, which are names of nothing here."""
+"""Advice for names that other languages have and that mean nothing here."""
 
 _ORDERS = {
     **dict.fromkeys(("newest", "latest", "desc", "descending"), True),
     **dict.fromkeys(("oldest", "asc", "ascending"), False),
 }
-"""Words that people give to `sort`. True: the list is to be turned round."""
+"""Words that people write in `sort`. True: the list is to be reversed."""
 
 _WHERE = {
     "item": "use it under `items` and in steps",
@@ -99,18 +101,20 @@ _SHOWN = 8
 _DEEPEST = 12
 
 _TOLD = ("name", "part", "never")
-"""What is wrong with a condition that says already why it does not hold."""
+"""Problems that already explain why a condition does not hold."""
 
 
 @for_each
 def check_reads(pack: PackModel, configuration: Configuration) -> Iterator[Diagnostic]:
-    """Names that nothing has, paths that no valid state has or that one may lack, and uses that do not suit a value's kind. What a text
-    asks for first is left alone."""
+    """Report unknown names, paths that no valid state has or that a valid state may lack, and uses that do not fit a value's type.
+
+    A text that tests first whether it may read a value is not reported.
+    """
     yield from check_texts(pack, configuration, list(configuration.iter_texts()))
 
 
 def check_texts(pack: PackModel, configuration: Configuration, texts: Sequence[UsedText]) -> Iterator[Diagnostic]:
-    """What `check_reads` finds in some of the texts of a configuration."""
+    """Report what `check_reads` finds in some of the texts of a configuration."""
     describer, scopes = Describer(pack), configuration.facts.scopes
     order = [section.id for section in configuration.plan.sections]
     never = _list_shared(texts, lambda text: {one.position for one in scopes.infer(text).problems if one.rule == "never"})
@@ -119,7 +123,7 @@ def check_texts(pack: PackModel, configuration: Configuration, texts: Sequence[U
 
 
 def _list_shared(texts: Iterable[UsedText], find: Callable[[UsedText], set[int]]) -> dict[int, set[int]]:
-    """Of each text that is asked of several sections, what `find` finds in every one of them: what one list never has, another may."""
+    """Return, for each text that several sections share, what `find` finds for all of them: what one list never has, another may have."""
     shared: dict[int, set[int]] = {}
     for text in texts:
         if text.is_joint:
@@ -131,8 +135,9 @@ def _list_shared(texts: Iterable[UsedText], find: Callable[[UsedText], set[int]]
 def iter_wrong(
     text: UsedText, scopes: Scopes, describer: Describer, order: Sequence[str], never: Collection[int] | None = None
 ) -> Iterator[Diagnostic]:
-    """All that is wrong with one text by kind: inside it, and with what it gives to its key. `order`: the ids of the sections; `never`:
-    where a comparison that never holds is told, if not everywhere.
+    """Yield everything wrong with the types of one text: inside it, and in what it returns to its key.
+
+    `order` has the ids of the sections. `never` has the positions at which to report a comparison that never holds; None reports all.
     """
     found = scopes.infer(text)
     for problem in (*found.problems, *_iter_given(text, found)):
@@ -144,7 +149,7 @@ def iter_wrong(
 
 
 def _iter_given(text: UsedText, found: InferredTypes) -> Iterator[Problem]:
-    """A value that the key never takes, and a time that a section's `sort` puts in order as a text."""
+    """Yield a value that the key never accepts, and a time that `sort` of a section would order as a text."""
     if found.kind is None:
         return
     code, time = text.code.text.strip(), find_time(found.kind) if text.takes is SORTED else None
@@ -156,13 +161,13 @@ def _iter_given(text: UsedText, found: InferredTypes) -> Iterator[Problem]:
 
 
 class Describer:
-    """Words the problems of one pack."""
+    """Turns the problems of one pack's texts into findings."""
 
     def __init__(self, pack: PackModel) -> None:
         self._pack = pack
 
     def describe(self, problem: Problem, text: UsedText, order: Sequence[str], span: Span) -> Diagnostic:
-        """The finding."""
+        """Return the finding for a problem."""
         if problem.told is not None:
             code, message, help = problem.told
             return Diagnostic(code, message, span, help)
@@ -243,7 +248,7 @@ class Describer:
 
 
 def _describe_name(name: str, text: UsedText, pack: PackModel, span: Span) -> Diagnostic:
-    """A text reads a name that is not there where it stands."""
+    """Return the finding for a name that does not exist where the text is used."""
     if name in _WHERE:
         help = "did you mean `item.text`?" if name == "text" and "item" in text.names else _WHERE[name]
         lists = [key for key, one in _list_state(pack) if one.get("type") == "array"]
@@ -257,7 +262,7 @@ def _describe_name(name: str, text: UsedText, pack: PackModel, span: Span) -> Di
 
 
 def _list_state(pack: PackModel) -> list[tuple[str, dict[str, Any]]]:
-    """The properties of a state that its schema declares, each with its schema."""
+    """Return the properties that the schema of the state declares, each with its own schema."""
     properties = pack.schema.get("properties", {}) if pack.schema is not None else {}
     return [(key, one) for key, one in properties.items() if isinstance(one, dict)] if isinstance(properties, dict) else []
 
@@ -354,7 +359,7 @@ def _advise(problem: Problem, kind: str) -> str:
 
 
 def _describe_part(name: str, part: str, text: UsedText, order: Sequence[str], span: Span) -> Diagnostic:
-    """A text reads a part that one of the compiler's own names does not have there."""
+    """Return the finding for a part that one of the compiler's own names does not have at this place."""
     parts = text.names.get(name) or frozenset()
     if name == "selected":
         return _describe_selected(part, text, order, span)
@@ -377,7 +382,7 @@ def _describe_selected(part: str, text: UsedText, order: Sequence[str], span: Sp
 
 
 def check_unread(pack: PackModel, configurations: Configurations) -> Iterator[Diagnostic]:
-    """One note that lists what the schema declares and no text of any combination reads."""
+    """Report, in a single note, what the schema declares and no text of any combination reads."""
     read, whole = _collect(pack, configurations)
     for asking in iter_asked(pack):
         more, entire = _collect(asking, list_configurations(asking))
@@ -423,7 +428,7 @@ def _is_source(text: UsedText) -> bool:
 
 
 def _note_whole(kind: Type, whole: set[str], depth: int) -> None:
-    """Notes what an expression of the manifest gives: it is used as it is."""
+    """Note that all of an expression's value is used, as the manifest uses the value as it is."""
     for member in list_members(kind):
         if isinstance(member, MappingType):
             whole.add(member.at)
@@ -432,7 +437,7 @@ def _note_whole(kind: Type, whole: set[str], depth: int) -> None:
 
 
 def _iter_edited(pack: PackModel, state: Type) -> Iterator[tuple[str, str]]:
-    """The properties that operations edit: they are used as well."""
+    """Yield the properties that operations edit, which count as used."""
     for operation in pack.operations:
         for edit in operation.edits:
             kind, (_, *way) = state, edit.pointer.split("/")
@@ -442,7 +447,7 @@ def _iter_edited(pack: PackModel, state: Type) -> Iterator[tuple[str, str]]:
 
 
 def iter_asked(pack: PackModel) -> Iterator[PackModel]:
-    """The packs of what operations ask, each once; those that do not load are told of elsewhere."""
+    """Yield the packs of the operations' asks, each once. Packs that do not load are skipped, as another rule reports them."""
     asks = {ask.pack: ask for operation in pack.operations for ask in operation.asks}
     for ask in asks.values():
         with suppress(PromptcError):
@@ -450,7 +455,7 @@ def iter_asked(pack: PackModel) -> Iterator[PackModel]:
 
 
 def _iter_unread(kind: Type, path: str, read: set[tuple[str, str]], whole: set[str], above: frozenset[str]) -> Iterator[tuple[str, str]]:
-    """The properties, the outermost first; what stands in one that is not read is not told."""
+    """Yield the properties that are not read, the outermost first. Properties inside one that is not read are left out."""
     for member in list_members(kind):
         if isinstance(member, ListType):
             yield from _iter_unread(join_members(member), f"{path}[]", read, whole, above)
@@ -464,9 +469,9 @@ def _iter_unread(kind: Type, path: str, read: set[tuple[str, str]], whole: set[s
 
 
 def check_unused_definitions(pack: PackModel, configurations: Configurations) -> Iterator[Diagnostic]:
-    """A definition that no text of any combination names, also through another one."""
+    """Report definitions that no text of any combination uses, directly or through another definition."""
     if configurations.failed:
-        return  # one of those may name it
+        return  # one of them may use it
     named = pack.list_named()
     for one in pack.definitions:
         if one.name not in named:
@@ -476,9 +481,9 @@ def check_unused_definitions(pack: PackModel, configurations: Configurations) ->
 
 
 def check_unused_lets(pack: PackModel, configurations: Configurations) -> Iterator[Diagnostic]:
-    """A named value that no text of any combination reads, nor an operation, nor another value that is read."""
+    """Report values of `let` that nothing reads: no text of any combination, no operation, and no other value that is read."""
     if not pack.lets or configurations.failed:
-        return  # one of those may read it
+        return  # one of them may read it
     own = {id(let.expression) for let in pack.lets}
     texts = [text for configuration in configurations for text in configuration.iter_texts()]
     texts += iter_operation_texts(pack, configurations.facts.scopes.state)
@@ -494,8 +499,10 @@ def check_unused_lets(pack: PackModel, configurations: Configurations) -> Iterat
 
 @for_each
 def check_unmet(pack: PackModel, configuration: Configuration) -> Iterator[Diagnostic]:
-    """Each condition of a section or step that is never true, whatever valid state it is asked of. Constant ones are other rules', and so
-    is a comparison with what a value never is."""
+    """Report conditions of sections and steps that are false in every valid state.
+
+    Other rules report constant conditions and comparisons with a value that never occurs.
+    """
     scopes = configuration.facts.scopes
     conditions = set(map(id, _iter_conditions(configuration)))
     before: dict[int, Cases] = {}
@@ -553,11 +560,11 @@ def _describe(text: UsedText, clash: tuple[Demand, ...]) -> Diagnostic:
 
 
 def _is_first(text: UsedText) -> bool:
-    """True for a section's `when` and the `where` of its items: they hold where any other condition of it is asked."""
+    """Return whether a text is a section's `when` or the `where` of its items, which hold whenever its other conditions are evaluated."""
     section = text.section
     return section is not None and (text.code is section.when or (section.items is not None and text.code is section.items.where))
 
 
 def _forget_this(cases: Cases) -> Cases:
-    """Without what is asked of `this`, which is another at another place."""
+    """Return the cases without demands on `this`, which means something else in another condition."""
     return tuple(tuple(demand for demand in case if "this" not in demand.names) for case in cases)

@@ -1,4 +1,4 @@
-"""Rules on steps: those on what no step may touch, and those that never do anything."""
+"""Rules on steps: those on content that no step may touch, and those that never do anything."""
 
 from __future__ import annotations
 
@@ -33,12 +33,12 @@ from promptc.template.types.infer import read_code
 _Place = tuple[Span, str]
 
 _PROSE = 4
-"""Characters of a token of prose."""
+"""Characters in a token of prose."""
 
 
 @for_each
 def check_fixed_steps(pack: PackModel, configuration: Configuration) -> Iterator[Diagnostic]:
-    """Every step on a pinned section, and `drop` and `replace` on a section with `keep` or a minimum."""
+    """Report every step on a pinned section, and `drop` and `replace` on a section with `keep` or a minimum."""
     for section in configuration.plan.sections:
         for step in configuration.list_steps_on(section):
             found = _judge_fixed(section, step)
@@ -80,8 +80,10 @@ def _name_kept(section: Section) -> str:
 
 
 def check_idle_trims(pack: PackModel, configurations: Configurations) -> Iterator[Diagnostic]:
-    """Every `trim` whose `to` or `floor` is over its section's cap in each combination it stands in: no text of that size is ever in the
-    prompt, since one alone is over the cap. A size in tokens is not compared with one in characters."""
+    """Report every `trim` whose `to` or `floor` is over its section's cap in each combination, or leaves no room for a line end there.
+
+    A text of that size alone is over the cap. A size in tokens is not compared with one in characters.
+    """
     found: dict[_Place, Diagnostic | None] = {}
     for configuration in configurations:
         for section, step in _iter_trims(configuration):
@@ -121,7 +123,7 @@ def _measure(size: Size, total: int) -> int:
 
 
 def check_dead_steps(pack: PackModel, configurations: Configurations) -> Iterator[Diagnostic]:
-    """Steps that are dead in every combination they stand in. Steps on pinned sections are another rule's."""
+    """Report steps that are dead in every combination. Steps on pinned sections are left to another rule."""
     walk = _StepWalk(configurations.facts.settled)
     for configuration in configurations:
         ladders = {one.id: _walk_ladder(one, walk) for one in configuration.plan.sections if not one.pinned}
@@ -143,7 +145,7 @@ def check_dead_steps(pack: PackModel, configurations: Configurations) -> Iterato
 
 
 class _StepWalk:
-    """What became of every step of a plan: alive in some list, or dead and why."""
+    """Whether each step of a plan is alive in some list, or dead, and why."""
 
     def __init__(self, settled: SettledTexts) -> None:
         self.settled = settled
@@ -151,7 +153,7 @@ class _StepWalk:
         self.dead: dict[_Place, tuple[Step, str]] = {}
 
     def judge(self, step: Step, why: str) -> bool:
-        """Notes the step; True when it is alive (`why` is empty)."""
+        """Record a step, and return whether it is alive (`why` is empty)."""
         place = (step.span, step.label)
         if why:
             self.dead.setdefault(place, (step, why))
@@ -162,21 +164,22 @@ class _StepWalk:
 
 @frozen
 class _End:
-    """Why nothing of a section is left for the steps behind it. A `fail` acts there, too, unless one `stops` before it: it says that there
-    is no prompt where others would have to give way.
+    """Why nothing of a section is left for later steps.
+
+    A later `fail` still acts, as it says that there is no prompt if others would have to give way; but not after a `fail` that `stops`.
     """
 
     why: str
     stops: bool
 
     def explain(self, step: Step, section: Section) -> str:
-        """Why a step behind it never acts on the section, or nothing."""
+        """Return why a later step never acts on the section, or an empty text."""
         done = section.overflow if isinstance(step, Continue) else (step,)
         return "" if any(isinstance(one, Fail) for one in done) and not self.stops else self.why
 
 
 def _walk_ladder(section: Section, walk: _StepWalk) -> tuple[bool, _End | None]:
-    """Whether any step of the section's own ladder is alive, and why nothing is left to do behind it (None: something may be)."""
+    """Return whether any step of the section's own ladder is alive, and why nothing is left to do after it (None if something may be)."""
     ended: _End | None = None
     is_alive = False
     for step in section.overflow:
@@ -186,19 +189,19 @@ def _walk_ladder(section: Section, walk: _StepWalk) -> tuple[bool, _End | None]:
 
 
 def _choose_end(before: _End | None, after: _End | None) -> _End | None:
-    """The first, but for a `fail` behind it."""
+    """Return the first end, unless the second is a `fail` and the first is not."""
     return after if before is None or (after is not None and after.stops and not before.stops) else before
 
 
 def _explain_idle(step: Step, section: Section) -> str:
-    """Why the step cannot change anything of this section, or nothing."""
+    """Return why the step cannot change anything of this section, or an empty text."""
     if isinstance(step, Shorten) and (section.items is None or len(section.items.forms) < 2):
         return f"`{section.id}` has no second form to go on to"
     return ""
 
 
 def _find_end(step: Step, section: Section, settled: SettledTexts) -> _End | None:
-    """Why no step on the section can act behind this one, or None."""
+    """Return why no later step on the section can act, or None."""
     line = f"line {step.span.line}"
     if isinstance(step, Fail):
         return _End(f"the `fail` of {line} stops before it", True)
@@ -210,7 +213,7 @@ def _find_end(step: Step, section: Section, settled: SettledTexts) -> _End | Non
 
 
 def _walk_list(steps: Sequence[Step], plan: Plan, ladders: dict[str, tuple[bool, _End | None]], walk: _StepWalk) -> None:
-    """`truncate`, or what the tiers do: steps that name their sections."""
+    """Walk the steps of a pool, of `truncate` or of the tiers, which name their sections."""
     ended: dict[str, _End | None] = {}
     continued: dict[str, int] = {}
     for step, section in [(one, plan.find_section(name)) for one in steps for name in one.sections]:
@@ -232,8 +235,10 @@ def _walk_list(steps: Sequence[Step], plan: Plan, ladders: dict[str, tuple[bool,
 
 @for_each
 def check_void_recaps(pack: PackModel, configuration: Configuration) -> Iterator[Diagnostic]:
-    """Each `recap` that takes texts over so many characters, and whose template may write more than that: of such a text it makes none that
-    is shorter, and does nothing."""
+    """Report each `recap` of texts over a number of characters whose template may write more than that.
+
+    A text whose recap would not be shorter stays as it is.
+    """
     texts, scopes = {id(text.code): text for text in configuration.iter_texts()}, configuration.facts.scopes
     for section in configuration.plan.sections:
         for step in configuration.list_steps_on(section):
@@ -249,7 +254,7 @@ def check_void_recaps(pack: PackModel, configuration: Configuration) -> Iterator
 
 
 def _find_over(cases: Cases) -> int | None:
-    """The characters that `this` has more than wherever the condition holds; None where nothing says so."""
+    """Return the number of characters that `this` exceeds whenever the condition holds, or None if no such number is known."""
     found = [max((_read_over(one) for one in case), default=-1) for case in cases]
     least = min(found, default=-1)
     return least if least >= 0 else None
@@ -263,7 +268,7 @@ def _read_over(demand: Demand) -> int:
 
 @for_each
 def check_least_caps(pack: PackModel, configuration: Configuration) -> Iterator[Diagnostic]:
-    """Sections whose cap a state chooses, and whose ladder need not be able to meet the least of them."""
+    """Report sections whose cap a state chooses, and whose ladder may be unable to meet the least cap."""
     settled = configuration.facts.settled
     for section in configuration.plan.sections:
         budget, least = section.budget, configuration.find_least_cap(section)
@@ -278,7 +283,7 @@ def check_least_caps(pack: PackModel, configuration: Configuration) -> Iterator[
 
 @for_each
 def check_limited_trims(pack: PackModel, configuration: Configuration) -> Iterator[Diagnostic]:
-    """Trims with a `finest` in ladders that must meet a number, where no step behind them surely takes what they leave."""
+    """Report trims with a `finest` in ladders that must meet a number, if no later step surely removes what they leave."""
     settled = configuration.facts.settled
     for section in configuration.plan.sections:
         budget = section.budget
@@ -297,7 +302,7 @@ def check_limited_trims(pack: PackModel, configuration: Configuration) -> Iterat
 
 @for_each
 def check_coarse_evictions(pack: PackModel, configuration: Configuration) -> Iterator[Diagnostic]:
-    """Evictions by a value, with no step that shortens items, where one item alone may be over what the ladder must meet: then all go."""
+    """Report evictions by a value without a step that shortens items, if one item alone may be over the cap of the ladder: then all go."""
     plan = configuration.plan
     ladders = [(section.overflow, section.budget.cap) for section in plan.sections if section.budget is not None]
     ladders += [(pool.overflow, pool.max) for pool in plan.pools]
@@ -322,8 +327,10 @@ def _judge_coarse(step: Step, section: Section, most: int, size: Size, plan: Pla
 
 
 def _bound_characters(section: Section, configuration: Configuration) -> int | None:
-    """How many characters an item may have that a trim could cut; of a chunk as many as its size in tokens has in prose. None where nothing
-    says so, or where another step shortens it."""
+    """Return the most characters of an item that a trim could cut. For a chunk, estimate it from its size in tokens.
+
+    Return None if there is no bound, or if another step shortens the items.
+    """
     items, facts = section.items, configuration.facts
     if items is None or items.tool is not None or items.message is not None or section.pinned:
         return None
@@ -338,7 +345,7 @@ def _bound_characters(section: Section, configuration: Configuration) -> int | N
 
 
 def _goes_on(step: Step, settled: SettledTexts) -> bool:
-    """Whether nothing is left that the step could take: all of it, or all but its first token; or it says that there is no prompt."""
+    """Return whether the step goes on to the end: it removes everything or all but the first token, or says that there is no prompt."""
     if isinstance(step, Trim):
         return not (step.is_limited or step.order or step.to or step.floor)
     if isinstance(step, Evict):
@@ -347,7 +354,10 @@ def _goes_on(step: Step, settled: SettledTexts) -> bool:
 
 
 def check_unwalked(pack: PackModel, configurations: Configurations) -> Iterator[Diagnostic]:
-    """Sections whose own `overflow` is walked in no combination. A default ladder is not the author's and is not told."""
+    """Report sections whose own `overflow` is used in no combination.
+
+    Default ladders are not reported, as the author did not write them.
+    """
     found: dict[str, Section] = {}
     walked: set[str] = set()
     for configuration in configurations:

@@ -1,5 +1,7 @@
-"""Rules on what is put out: names that are printed as they stand, line ends that tags take, empty templates, cache breakpoints, what
-changes in front of what stays, tools that nobody is offered.
+"""Rules on output: what is printed, joined, empty, cached or never offered.
+
+These are names printed literally, line ends that tags remove, empty templates, cache breakpoints, content that changes before content that
+stays, and tools that are never offered.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from promptc.template.compile import Expression, Template
 from promptc.text.characters import is_blank
 from promptc.text.json import read_at, split_pointer
 
-_SHOWN = 50  # characters of a tag that a message can bear
+_SHOWN = 50  # longest tag to show in full in a message, in characters
 _RAW = re.compile(r"(\{%[-+]?\s*raw\s*[-+]?%\})(.*?)(\{%[-+]?\s*endraw\s*[-+]?%\})", re.DOTALL)
 _TAG = re.compile(r"\{%.*?%\}|\{#.*?#\}|\{\{.*?\}\}", re.DOTALL)
 _INDENT = re.compile(r"[ \t]*")
@@ -43,15 +45,18 @@ CHANGES = "x-changes"
 """The key of a schema that says how often a part of the state changes."""
 
 _MOST_REFERENCES = 8
-"""References that lead to each other are followed so far."""
+"""How many references in a row are followed."""
 
 MOST = 4
-"""Breakpoints in one request, of the provider that takes most."""
+"""The most breakpoints in a request that any provider accepts."""
 
 
 def check_idle_roles(pack: PackModel, configurations: Configurations) -> Iterator[Diagnostic]:
-    """Every `role` of a section that a list of messages puts into a message of another, in each configuration it stands in, and that no
-    text of the section reads. Of a section whose items are messages it is the role of what stands for several of them."""
+    """Report every `role` of a section that has no effect in any configuration.
+
+    It has none if a list of messages puts the section into a message of another role and no text of the section reads it. Sections whose
+    items are messages are skipped: their role is that of what replaces several of them.
+    """
     found: dict[Span, Diagnostic | None] = {}
     for configuration in configurations:
         roles = {name: plan.role for plan in configuration.plan.output.messages for name in plan.sections}
@@ -75,7 +80,7 @@ def _has_role(code: Expression | Template) -> bool:
 
 
 def check_text_offers(pack: PackModel, configurations: Configurations) -> Iterator[Diagnostic]:
-    """A note where the output is text in every combination, and some offer tools or ask for an answer by a schema."""
+    """Report, in a note, tools or a response schema in a pack whose output is text in every combination."""
     if any(one.plan.output.format == "messages" for one in configurations):
         return
     offering = next((one.plan for one in configurations if _offers_tools(one.plan) or one.plan.response is not None), None)
@@ -94,8 +99,10 @@ def _offers_tools(plan: Plan) -> bool:
 
 @for_each
 def check_tools(pack: PackModel, configuration: Configuration) -> Iterator[Diagnostic]:
-    """Tools that have no order but that of a state, and files of tools that are over their budget in their shortest form, where no step
-    takes any out."""
+    """Report tools that have only the order of the state, and tools from files that exceed their budget in their shortest form.
+
+    The latter is reported if no step removes any of them.
+    """
     for section in configuration.plan.sections:
         items = section.items
         if items is None or items.tool is None or configuration.facts.settled.is_off(section):
@@ -112,7 +119,7 @@ def check_tools(pack: PackModel, configuration: Configuration) -> Iterator[Diagn
 
 
 def _keeps_all(section: Section) -> bool:
-    """Whether nothing leaves a tool out."""
+    """Return whether nothing leaves a tool out."""
     items = section.items
     stages = (items.where, items.dedupe, items.limit_per, items.limit) if items is not None else ()
     is_whole = all(one is None for one in stages) and section.when is None
@@ -120,7 +127,7 @@ def _keeps_all(section: Section) -> bool:
 
 
 def _count_least(pack: PackModel, tools: ToolForms) -> int:
-    """The tokens of all listed tools in their shortest form, without what a provider adds."""
+    """Return the tokens of all listed tools in their shortest form, without provider overhead."""
     from promptc.model.tools import shape_tool
 
     counter = pack.counting.counter
@@ -130,7 +137,7 @@ def _count_least(pack: PackModel, tools: ToolForms) -> int:
 
 @for_each
 def check_breakpoints(pack: PackModel, configuration: Configuration) -> Iterator[Diagnostic]:
-    """`cache: true` on more sections than any provider takes breakpoints, those that are never on aside."""
+    """Report `cache: true` on more sections than any provider accepts breakpoints. Sections that are never on do not count."""
     cached = [section for section in configuration.plan.sections if section.cache and not configuration.facts.settled.is_off(section)]
     if len(cached) > MOST:
         names = ", ".join(f"`{section.id}`" for section in cached[:-MOST])
@@ -140,8 +147,10 @@ def check_breakpoints(pack: PackModel, configuration: Configuration) -> Iterator
 
 
 def check_empty_texts(pack: PackModel, configurations: Configurations) -> Iterator[Diagnostic]:
-    """A section whose whole text is a file of white space in some combinations, and has content in others. `text: ''` is how an author
-    says that there is to be none."""
+    """Report a section whose whole text is a blank file in some combinations and has content in others.
+
+    To say that there is to be no text, an author writes `text: ''`.
+    """
     filled = {section.id for one in configurations for section in one.plan.sections if not _is_empty(section)}
     return merge_configurations(configurations, lambda one: _iter_empty(one, filled))
 
@@ -162,7 +171,7 @@ def _iter_empty(configuration: Configuration, filled: Collection[str]) -> Iterat
 
 @for_each
 def check_line_ends(pack: PackModel, configuration: Configuration) -> Iterator[Diagnostic]:
-    """Lines of templates whose text runs into the next line's. A `+%}` keeps the line end, a `-%}` says that it may go."""
+    """Report lines of templates that run into the next line. `+%}` keeps the line end, and `-%}` says that it may go."""
     for text in configuration.iter_texts():
         template = text.code
         if not isinstance(template, Template) or not (template.place.inline or template.place.span.file.endswith(".j2")):
@@ -178,8 +187,10 @@ def check_line_ends(pack: PackModel, configuration: Configuration) -> Iterator[D
 
 @for_each
 def check_literal_names(pack: PackModel, configuration: Configuration) -> Iterator[Diagnostic]:
-    """Names that a text prints as they stand: `{state.name}`, or an item's text that is `item.text`. A name without a dot is told in a
-    note, for a prompt may speak of `{name}`; what stands in code is left alone."""
+    """Report names that a text prints literally: `{state.name}`, or an item's text that is `item.text`.
+
+    A name without a dot gets only a note, as a prompt may be about `{name}`. Code is skipped.
+    """
     properties = pack.schema.get("properties", {}) if pack.schema is not None else {}
     values = {"state": "", **{let.name: "" for let in pack.lets}, **{name: "state." for name in properties if isinstance(properties, dict)}}
     for text in configuration.iter_texts():
@@ -202,8 +213,11 @@ def check_literal_names(pack: PackModel, configuration: Configuration) -> Iterat
 
 @for_each
 def check_changes(pack: PackModel, configuration: Configuration) -> Iterator[Diagnostic]:
-    """Where the schema says what changes (`x-changes`): a section that changes in each turn in front of one that does not, a breakpoint
-    behind it, and a window over such a list that moves with each item."""
+    """Report what breaks a provider's cache, if the schema says what changes (`x-changes`).
+
+    These are a section that changes in each turn before one that does not, a breakpoint after such a section, and a window over such a list
+    that moves with each item.
+    """
     changes = _Changes(pack)
     if not changes.is_told:
         return
@@ -235,8 +249,10 @@ def check_changes(pack: PackModel, configuration: Configuration) -> Iterator[Dia
 
 @for_each
 def check_order(pack: PackModel, configuration: Configuration) -> Iterator[Diagnostic]:
-    """Lists that begin elsewhere in the next turn, or stand in another order, though nothing of their content asks for it. Of the order
-    only where a cache is to keep them: in front of a breakpoint, or, without one, of anything, if the schema says what changes.
+    """Report lists that may begin elsewhere in the next turn, or change their order, although nothing in their content requires it.
+
+    Order is reported only if a cache is to keep the list: before a breakpoint, or anywhere but in the last section if there is no
+    breakpoint and the schema says what changes.
     """
     changes = _Changes(pack)
     sent = [section for section in _order_sent(configuration.plan) if not configuration.facts.settled.is_off(section)]
@@ -257,12 +273,15 @@ def check_order(pack: PackModel, configuration: Configuration) -> Iterator[Diagn
 
 
 def _is_in_time(items: Items) -> bool:
-    """Whether a list is a history: it is looked at from its newest end, or its elements say who speaks."""
+    """Return whether a list is a history: it is read from its newest end, or its elements say who speaks."""
     return items.window is not None or (items.message is not None and any(path[0] == "item" for path in items.message.role.reads))
 
 
 def _tell_unsorted(section: Section, items: Items, changes: _Changes) -> Iterator[Diagnostic]:
-    """What an index finds stands best first; a list of the state stands as it comes, unless it is a history or the schema speaks of it."""
+    """Report a list without `sort`: results of an index, which come best first, or a list of the state in its own order.
+
+    A list of the state is not reported if it is a history or the schema says how often it changes.
+    """
     help = "sort it by a key that differs for each: `sort: item.id`"
     if isinstance(items.source, Retrieve) and items.source.top > 1:
         message = f"`{section.id}` has no `sort`: what its index finds stands best first, so another query may only change the order"
@@ -276,7 +295,7 @@ def _tell_unsorted(section: Section, items: Items, changes: _Changes) -> Iterato
 
 
 def _iter_pruned(pack: PackModel, plan: Plan, section: Section, items: Items) -> Iterator[Diagnostic]:
-    """A list without numbers of its own, which an operation prunes, and something that counts by them."""
+    """Report a list without numbers of its own that an operation prunes, if something counts its items by their places."""
     if items.number is not None or not isinstance(items.source, Expression):
         return
     pruned = [
@@ -297,7 +316,7 @@ def _iter_pruned(pack: PackModel, plan: Plan, section: Section, items: Items) ->
 
 
 def _name_counting(section: Section, plan: Plan, items: Items) -> str:
-    """What counts by the places of the items; empty where nothing does."""
+    """Return what counts items by their places; empty if nothing does."""
     texts = (*items.forms, *((items.fence.open, items.fence.close) if items.fence is not None else ()))
     evictions = (step for step in (*section.overflow, *plan.list_shared_steps()) if isinstance(step, Evict) and section.id in step.sections)
     if items.window is not None and items.window.step > 1 and items.window.whole == "item":
@@ -312,7 +331,7 @@ def _name_counting(section: Section, plan: Plan, items: Items) -> str:
 
 
 def _tells_shown(section: Section, code: Expression | Template) -> bool:
-    """Whether it tells what the turn before showed: what changes there is no change of the prompt."""
+    """Return whether the code lists what the turn before showed. Changes there do not change the prompt."""
     return section.items is not None and section.items.freeze is not None and section.items.freeze.shown is code
 
 
@@ -324,7 +343,7 @@ def _tell_late(first: tuple[Section, str], stable: Section) -> Diagnostic:
 
 
 def _order_sent(plan: Plan) -> list[Section]:
-    """The sections in the order in which a request holds them."""
+    """Return the sections in the order in which they are in a request."""
     sections = {section.id: section for section in plan.sections if not section.is_tools}
     if plan.output.format == "text":
         return list(sections.values())
@@ -332,7 +351,10 @@ def _order_sent(plan: Plan) -> list[Section]:
 
 
 def _is_in_vain(plan: Plan, section: Section, changing: Section) -> bool:
-    """Whether what a breakpoint keeps ends behind what changes. A list that changes may only grow: its own breakpoint is found again."""
+    """Return whether a changing section comes before the end of what a breakpoint keeps.
+
+    A list that changes may only grow, so its own breakpoint can still be found.
+    """
     order = [one.id for one in _order_sent(plan)]
     if section.id == changing.id:
         return section.items is None
@@ -348,11 +370,11 @@ class _Changes:
         self.is_told = _says_changes(self._schema)
 
     def is_told_of(self, path: tuple[str, ...]) -> bool:
-        """Whether anything is said of a part, or of one around it."""
+        """Return whether the schema says how often a part, or a part around it, changes."""
         return bool(self._read(path))
 
     def find_changing(self, reads: Collection[tuple[str, ...]]) -> str | None:
-        """The first part that changes in each turn, as an expression names it; None where none is said to."""
+        """Return the first part that changes in each turn, as an expression names it, or None if the schema says so of none."""
         for path in reads:
             if path[0] == "state":
                 if self._read(path[1:]) == "each_turn":
@@ -364,7 +386,7 @@ class _Changes:
         return None
 
     def _read(self, path: tuple[str, ...]) -> str:
-        """What is said of a part, or of the nearest part around it."""
+        """Return what the schema says of a part, or of the nearest part around it."""
         schema, told = self._resolve(self._schema), ""
         for step in ("", *path):
             schema = self._resolve(schema.get("properties", {}).get(step, {})) if step else schema
@@ -372,7 +394,7 @@ class _Changes:
         return told
 
     def _resolve(self, schema: Any) -> dict[str, Any]:
-        """Without a reference to a definition of the same file."""
+        """Replace a reference to a definition in the same file by the definition."""
         for _ in range(_MOST_REFERENCES):
             reference = schema.get("$ref") if isinstance(schema, dict) else None
             if not isinstance(reference, str) or not reference.startswith("#/"):
@@ -383,19 +405,19 @@ class _Changes:
 
 
 def _list_reads(value: Any) -> list[tuple[str, ...]]:
-    code = getattr(value, "value", value)  # of a band or an assignment
+    code = getattr(value, "value", value)  # unwraps a band or an assignment
     return list(code.reads) if isinstance(code, Expression) else []
 
 
 def _says_changes(schema: Any) -> bool:
-    """Whether `x-changes` stands anywhere."""
+    """Return whether `x-changes` occurs anywhere in a schema."""
     inner = schema.values() if isinstance(schema, dict) else schema if isinstance(schema, list) else ()
     return (isinstance(schema, dict) and CHANGES in schema) or any(map(_says_changes, inner))
 
 
 @lru_cache(maxsize=256)
 def list_literal_names(text: str) -> tuple[tuple[int, str, str], ...]:
-    """What looks like a name that was to be printed, outside tags and code: its place (characters before it), as written, and the name."""
+    """Return what looks like names that were to be printed, outside tags and code: the offset, the text, and the name of each."""
     bare = _BARE.fullmatch(text) if len(text) < _LONGEST_NAME else None
     if bare is not None:
         return ((bare.start(1), bare[1], bare[1]),)
@@ -406,17 +428,18 @@ def list_literal_names(text: str) -> tuple[tuple[int, str, str], ...]:
 
 
 def _list_offered(plan: Plan) -> list[Tool]:
-    """The tools of files that a plan may offer."""
+    """Return the tools from files that a plan may offer."""
     items = [section.items.tool for section in plan.sections if section.items is not None and section.items.tool is not None]
     return [*plan.tools, *(tool for one in items for tool in one.listed or ())]
 
 
 def check_unused_tools(pack: PackModel, configurations: Configurations) -> Iterator[Diagnostic]:
-    """A tool that some list names, and that is in force in no combination of cases, tiers and patches; a file beside the tools that looks
-    like one, and that no list names.
+    """Report tools that a list names and no combination of cases, tiers and patches offers.
+
+    Also report files that look like tools and that no list names.
     """
     if configurations.failed:
-        return  # one of those may offer it
+        return  # one of them may offer it
     offers = pack.load_offers()
     used = {id(tool) for one in configurations for plan in (one.plan, one.base) for tool in _list_offered(plan)}
     unused = {id(tool): (tool, span) for tool, span in offers.listed if id(tool) not in used}
@@ -430,10 +453,10 @@ def check_unused_tools(pack: PackModel, configurations: Configurations) -> Itera
 
 @lru_cache(maxsize=256)
 def list_eaten(text: str) -> tuple[tuple[int, str], ...]:
-    """Where lines that put out text end in a block tag or comment which takes the line end, and run into text of a later line.
+    """Return the block tags and comments that end a line of output and also remove its line end, so that text of a later line joins it.
 
-    The place of its `%}` (characters before it, plus 1), and that tag. A tag that says what it means (`-%}`, `+%}`, `{%-` on the next line)
-    is left alone.
+    Each is returned as the offset of its `%}` plus 1, and the tag. A tag that states its intent (`-%}`, `+%}`, or `{%-` on the next line)
+    is left out.
     """
     return tuple(_iter_eaten(text))
 
@@ -449,13 +472,13 @@ def _iter_eaten(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _puts_out_text(text: str, begin: int, stop: int) -> bool:
-    """Whether the tag from `begin` to `stop`, which may have lines of its own, shares the line it begins or ends on with text."""
+    """Return whether the tag from `begin` to `stop`, which may span lines, shares its first or last line with text."""
     start = text.rfind("\n", 0, begin) + 1
     return bool(_SILENT.sub("", text[start:stop]).strip())
 
 
 def _is_followed(text: str, place: int) -> bool:
-    """True when what is put out next, from `place` on, is text of that line: not a blank line, and not what stands behind the template."""
+    """Return whether the next output, from `place` on, is text of that line: not a blank line or what follows the template."""
     while True:
         start = _INDENT.match(text, place).end()  # type: ignore[union-attr]
         found = _TAG.match(text, start)
@@ -482,7 +505,7 @@ def _name_tag(tag: str) -> str:
 
 
 def _skip(text: str, place: int) -> tuple[str, int]:
-    """The tag that closes what is open at `place`, and the place behind it."""
+    """Return the name of the tag that closes what is open at `place`, and the offset after it."""
     depth = 1
     for found in _TAG.finditer(text, place):
         name = _name_tag(found[0])

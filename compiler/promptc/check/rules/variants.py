@@ -37,7 +37,7 @@ class _Key:
 
 @frozen(eq=False)
 class _Setter:
-    """A variation by its name: the case of an axis, or a tier (of the axis ``)."""
+    """A named variation: a case of an axis, or a tier, whose `axis` is empty."""
 
     name: str
     axis: str
@@ -46,7 +46,10 @@ class _Setter:
 
 @frozen
 class _Reach:
-    """The greatest pressure of one choice of cases, and what the sections hold that can never fill their caps."""
+    """The greatest pressure of one choice of cases.
+
+    `short` has the sections that can never fill their caps, with their most tokens and cap.
+    """
 
     spent: int
     allowed: int
@@ -54,7 +57,7 @@ class _Reach:
 
 
 def check_conflicts(pack: PackModel, configurations: Configurations) -> Iterator[Diagnostic]:
-    """For every pair of variations that can meet and set a key to different values: the keys, once for each pair of axes."""
+    """Report keys that two variations set to different values, if both can apply, once for each pair of axes."""
     axes = [_load_axis(pack, axis.name, axis.cases) for axis in pack.axes]
     for first, second in combinations(axes, 2):
         yield from _compare(first, second, "PC0601", "the later axis wins")
@@ -69,7 +72,7 @@ def _load_axis(pack: PackModel, axis: str, cases: Sequence[str]) -> list[_Setter
 
 
 def _collect(variation: Node, pack: PackModel, using: tuple[str, ...]) -> dict[Path, _Key]:
-    """The keys a variation sets, those of what it uses first."""
+    """Return the keys that a variation sets, those of the patches it uses first."""
     keys: dict[Path, _Key] = {}
     use = variation.get("use")
     for name in use.value if use is not None and isinstance(use.value, tuple) else ():
@@ -108,7 +111,7 @@ def _compare(first: Sequence[_Setter], second: Sequence[_Setter], code: str, why
 
 
 class _Index:
-    """What the variations of one axis set: by path the first setter of every value, and what lies below a path or excludes it."""
+    """What the variations of one axis set: for each path the first setter of every value, and the paths below it or exclusive with it."""
 
     def __init__(self, setters: Sequence[_Setter]) -> None:
         self.values: dict[Path, dict[str, _Setter]] = {}
@@ -124,7 +127,10 @@ class _Index:
                     self.groups.setdefault(group[:-1], {}).setdefault(group[-1], path)
 
     def find_met(self, path: Path, node: Node) -> tuple[_Setter, Path] | None:
-        """Who sets the same thing otherwise: the key itself, one around or inside it, or one that excludes it."""
+        """Return who sets the same thing to something else, and by which path; None if nobody does.
+
+        The path is the key itself, one around or inside it, or one that excludes it.
+        """
         for value, setter in self.values.get(path, {}).items():
             if value != _write(node):
                 return setter, path
@@ -143,7 +149,7 @@ def _write(node: Node) -> str:
 
 
 def _group_key(path: Path) -> Path:
-    """For a key of several that exclude each other: what they share, and which it is."""
+    """Return the group and the name of a key that excludes the others of its group; empty for any other key."""
     if path[0] != "sections" or len(path) < 3:
         return ()
     if path[2] == "items" and len(path) > 3 and path[3] in _ONE_RENDERING:
@@ -161,7 +167,7 @@ def _report(one: _Setter, other: _Setter, met: Sequence[tuple[Path, Path]], code
 
 
 def _show(paths: Sequence[Path]) -> str:
-    """`a.b.{c, d}` for keys of one mapping, else one after the other."""
+    """Return `a.b.{c, d}` for keys of one mapping, or else a list of paths."""
     if len(paths) > 1 and len({path[:-1] for path in paths}) == 1:
         return f"`{'.'.join(paths[0][:-1])}.{{{', '.join(path[-1] for path in paths)}}}`"
     return join_some([f"`{'.'.join(path)}`" for path in paths], _CONFLICTS_SHOWN)
@@ -181,7 +187,7 @@ def _load_tiers(pack: PackModel) -> list[_Setter]:
 
 
 def check_bands(pack: PackModel, configurations: Configurations) -> Iterator[Diagnostic]:
-    """Labels that begin over the greatest value which the schema lets the band's number have, or end below the least."""
+    """Report labels that begin above the greatest value that the schema allows for the band's number, or end below the least."""
     bands = {id(let.value.value): (let, let.value) for let in pack.lets if isinstance(let.value, Band)}
     if not bands or not configurations.loaded or pack.schema is None:
         return
@@ -215,9 +221,10 @@ def _describe_band(let: Let, label: str, of: Node, why: str) -> Diagnostic:
 
 
 def check_moods(pack: PackModel, configurations: Configurations) -> Iterator[Diagnostic]:
-    """A case that leaves a section as it is where other cases give it content, and that is not the one the section was written for: that
-    is the default, or where there is none, the case that the section's own template is named after, or the only such case. And a value of
-    the state's schema that selects no case, without a default.
+    """Report cases that leave a section as it is while other cases give it content, and values that select no case.
+
+    The case for which the section itself was written is not reported: the default, or without a default the case after which the section's
+    own template is named, or the only such case. A value of the state's schema that selects no case is reported if there is no default.
     """
     for axis in pack.axes:
         yield from _iter_silent(pack, axis)
@@ -246,7 +253,7 @@ def _iter_silent(pack: PackModel, axis: Axis) -> Iterator[Diagnostic]:
 
 
 def _iter_changes(variation: Node, pack: PackModel, using: tuple[str, ...]) -> Iterator[tuple[str, Node]]:
-    """What it changes of sections, first what the patches do that it uses."""
+    """Yield what a variation changes in sections, first the changes of the patches that it uses."""
     use = variation.get("use")
     for patch in use.value if use is not None and isinstance(use.value, tuple) else ():
         if patch.value in pack.patches and patch.value not in using:
@@ -265,12 +272,12 @@ def _has(node: Node, keys: Sequence[str]) -> bool:
 
 
 def _speaks(change: Node) -> bool:
-    """Whether it gives the section content, removes it or switches it."""
+    """Return whether a change gives the section content, removes it or switches it."""
     return change.value is None or change.get("when") is not None or _fills(change)
 
 
 def _find_meant(manifest: Node, section: str, silent: Sequence[str]) -> str | None:
-    """The case that the section's own template is named after: `moods/scene.md` for `scene`."""
+    """Return the case after which the section's own template is named, such as `scene` for `moods/scene.md`; None if there is none."""
     sections = manifest.get("sections")
     own = sections.get(section) if sections is not None else None
     template = own.get("template") if own is not None else None
@@ -300,9 +307,9 @@ def _iter_unknown_moods(pack: PackModel, configuration: Configuration) -> Iterat
 
 
 def check_never_on(pack: PackModel, configurations: Configurations) -> Iterator[Diagnostic]:
-    """Sections whose `when` is constantly false in every combination, `--patch` included."""
+    """Report sections whose `when` is always false in every combination, including those with a patch."""
     if configurations.failed:
-        return  # it may be on in one of those
+        return  # it may be on in one of them
     off: dict[str, Section] = {}
     on: set[str] = set()
     settled = configurations.facts.settled
@@ -320,7 +327,7 @@ def check_never_on(pack: PackModel, configurations: Configurations) -> Iterator[
 
 
 def check_tiers(pack: PackModel, configurations: Configurations) -> Iterator[Diagnostic]:
-    """Tiers that cannot be reached under any choice of cases, sections counted for nothing, and `do` steps on what does not exist."""
+    """Report tiers that no choice of cases can reach, counted sections that count for nothing, and `do` steps on unknown sections."""
     rules = pack.strain
     if rules is None:
         return
@@ -361,8 +368,11 @@ def _iter_uncapped(pack: PackModel, rules: Strain, configuration: Configuration)
 
 
 def _iter_capped(configuration: Configuration, settled: SettledTexts) -> Iterator[Plan]:
-    """The plan without tiers; where states choose caps, with the largest, the least, and those that constant content just fills: pressure
-    is highest there."""
+    """Yield the plans without tiers with which pressure can be highest.
+
+    These are the plan with the largest caps, and, if states choose caps, with the least caps, and with caps that constant content just
+    fills.
+    """
     plan = configuration.base
     yield plan
     caps = {one.id: (configuration.find_least_cap(one), _find_most(one.id, configuration, settled)) for one in plan.sections}
@@ -413,7 +423,7 @@ def _judge(rules: Strain, reaches: Sequence[_Reach]) -> Iterator[Diagnostic]:
 
 
 def _can_be(reach: _Reach, at: Ratio, below: Ratio | None) -> bool:
-    """True when a whole number of tokens up to what can be spent lies in the tier. 0 of 0 is in the first."""
+    """Return whether some whole number of tokens, up to what can be spent, falls into the tier. 0 of 0 falls into the first."""
     least = -(-at.numerator * reach.allowed // at.denominator)
     if least > reach.spent:
         return False

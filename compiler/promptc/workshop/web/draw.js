@@ -1,5 +1,5 @@
-// How the page of `promptc serve` draws a prompt. It keeps the node of every piece that is as it was, and gathers pieces in blocks of lines, so
-// that a browser lays out only what is in sight. Every text is set as text: nothing of a pack, a state or a finding is ever read as HTML.
+// Draws the prompt on the page of `promptc serve`. Nodes of unchanged pieces are reused, and pieces are grouped into blocks of lines, so
+// the browser lays out only what is visible. All texts are set as text nodes: no part of a pack, a state or a finding is parsed as HTML.
 "use strict";
 
 const at = (id) => document.getElementById(id);
@@ -9,11 +9,11 @@ const plural = (number, noun, nouns) => `${count(number)} ${number === 1 ? noun 
 const percent = (part, whole) => (whole ? Math.floor((100 * part) / whole) : 0);
 const hues = new Map();
 const hue = (section) => {
-  if (!hues.has(section)) hues.set(section, 25 + ((hues.size * 137 + 185) % 310));  // no red, which is of what was cut
+  if (!hues.has(section)) hues.set(section, 25 + ((hues.size * 137 + 185) % 310));  // no red: it marks cuts
   return hues.get(section);
 };
 
-/** An element with attributes, and children that are elements or texts. */
+/** Makes an element with attributes, and children that are elements or texts. */
 function h(tag, attributes, ...children) {
   const made = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes || {})) {
@@ -27,11 +27,11 @@ function h(tag, attributes, ...children) {
   return made;
 }
 
-// --- views: what many have in common is told once, and named by its number (workshop/view.py) ---
+// --- views: values that they share are sent once, and referred to by number (workshop/view.py) ---
 
 let known = { turn: null, values: [] };
 
-/** The view with values in the place of numbers. A value is one object in all views, so that a piece can be told again by it. */
+/** Returns the view with values in place of their numbers. A value is the same object in all views, so it identifies a piece. */
 function take(view) {
   if (view.failed) return view;
   if (view.known) {
@@ -57,10 +57,10 @@ const LEAST_PIECES = 24, LINE_PIXELS = 21, LINE_CHARACTERS = 110;
 const isGone = (piece, now) => piece.gone !== null && piece.gone <= now;
 const isToCome = (piece, now) => piece.made !== null && piece.made > now;
 
-/** The last edit of a piece up to the notch `now`: the notch, and where it cut. */
+/** Returns the last edit of a piece up to the notch `now`: the number of its notch, and the place of the cut. */
 const lastEdit = (piece, now) => piece.edits.filter((one) => one[0] <= now).pop();
 
-/** What a piece looks like behind the notch `now`, but for the notches that it names: the same word for the same look. */
+/** Returns a key for the look of a piece after the notch `now`. Equal keys mean equal looks, except for the notches that it names. */
 function look(piece, now) {
   if (isToCome(piece, now)) return "to come";
   if (isGone(piece, now)) return `gone ${lastText(piece)}`;
@@ -70,7 +70,7 @@ function look(piece, now) {
 
 const endsLine = (piece) => (piece.value.kind === "item" ? piece.value.end ?? "\n" : piece.value.text).endsWith("\n");
 
-/** What stands, in lines that can be clicked. */
+/** Makes lines that can be clicked, from text that is in the prompt. */
 const live = (text, className) => (text ? text.split(/(?<=\n)/).map((part) => h("span", { className: `line ${className}` }, part)) : []);
 
 function drawPiece(piece, now) {
@@ -108,7 +108,7 @@ function drawBody(piece, now, why) {
   return [...live(text.slice(0, from), "piece"), h("del", {}, text.slice(from, to)), why("cut"), ...live(middle, "piece"), ...live(text.slice(to), "piece")];
 }
 
-/** The reasons are written anew in the nodes that stay: with every budget, other notches take them, and other tokens would spare them. */
+/** Updates the reasons in reused nodes: with another budget, other notches cut the piece, and other numbers of tokens would spare it. */
 function tellWhy(of, node, piece, now) {
   for (const [chip, kind] of node.chips) {
     const number = kind === "cut" ? lastEdit(piece, now)[0] : piece[kind], one = of.notches[number - 1];
@@ -123,7 +123,7 @@ function tellWhy(of, node, piece, now) {
 
 // --- messages ---
 
-/** Draws the messages of a view into `place`. `isTraced`: its lines can be asked what made them. */
+/** Draws the messages of a view into `place`. `isTraced`: the origin of its lines can be requested. */
 function drawMessages(place, of, now, isTraced) {
   const cards = [...place.querySelectorAll(":scope > .message")];
   of.messages.forEach((message, number) => {
@@ -155,7 +155,7 @@ function drawCard(card, of, message, now) {
   placeNodes(card, message.pieces);
 }
 
-/** Puts the nodes of a card in blocks of their sections, and in these in blocks of lines. What is in its place is not touched. */
+/** Groups the nodes of a card by section, and within a section into blocks of lines. Leaves alone what is in place already. */
 function placeNodes(card, pieces) {
   const blocks = [...card.querySelectorAll(":scope > .block")];
   let used = 0, from = 0;
@@ -196,7 +196,7 @@ function placeLines(text, nodes, pieces, from, to) {
   while (group) { const next = group.nextElementSibling; group.remove(); group = next; }
 }
 
-/** The line of a message, from 1, that a node of a traced card begins in. */
+/** Returns the line of the message, from 1, in which a node of a traced card begins. */
 function lineOf(node) {
   let line = 1;
   for (const one of node.closest(".message").querySelectorAll(".line")) {

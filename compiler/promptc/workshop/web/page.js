@@ -1,11 +1,11 @@
-// The page of `promptc serve`: what is asked for, and all of the page but the prompt itself, which draw.js draws.
+// The page of `promptc serve`: its requests, and everything that it shows except the prompt itself, which draw.js draws.
 "use strict";
 
 const base = location.pathname;
 const asked = { shown: null, tries: new Map(), variants: {}, patches: [], format: "" };
 let start = null, view = null, controls = null, other = null, notch = null, line = null, sliding = false;
 
-// --- the page as one file: the answers stand in it (workshop/static.py) ---
+// --- the page as one file: it contains the answers (workshop/static.py) ---
 
 const made = at("made") ? JSON.parse(at("made").textContent) : null;
 const keyOf = (body) => JSON.stringify([body.shown, body.pack || "", body.tries || []]);
@@ -43,13 +43,13 @@ function besideOf(kind) {
   return { ...own, tries: made ? [] : own.tries, shown: kind.slice(6) };
 }
 
-// --- asking: one thing at a time, in this order, and of each the newest ---
+// --- requests: one at a time, in this order, and only the newest of each kind ---
 
 const STEPS = { write: confirmWrite, preview: previewWrite, start: askStart, view: askView, check: askCheck, session: askSession, compare: askCompared, goldens: askGoldens };
 const due = new Set();
 let running = false;
 
-/** What is asked besides those: a failure is told as theirs are. */
+/** Runs any other request. Shows its failure as for the steps above. */
 async function attempt(work) {
   try { return await work(); } catch (error) { at("live").textContent = `No answer: ${error.message}`; return null; }
 }
@@ -75,7 +75,7 @@ async function ask(...names) {
   }
 }
 
-/** All of it: when the page is opened, and when files have changed. */
+/** Requests everything, when the page is opened and when files have changed. */
 const begin = () => ask("start", "view", "check", "session", "compare", "goldens");
 
 async function askStart() {
@@ -88,7 +88,7 @@ async function askStart() {
 
 const besides = new Map();
 
-/** A view that this page asked for before is not asked for again, until files change. */
+/** Requests a view, or returns the one in `seen` if the last request was the same. */
 async function viewOf(body, seen) {
   const key = JSON.stringify(body);
   if (seen && seen.has(key)) return seen.get(key);
@@ -104,7 +104,7 @@ async function askView() {
   show(next, beside ? await viewOf(besideOf(beside), besides) : null);
 }
 
-/** What is wrong in the pack itself is told by views from then on. */
+/** Checks the pack itself. Later views include the findings. */
 async function askCheck() {
   const found = await post("check", {});
   if (found.count) await askView();
@@ -212,7 +212,7 @@ function updateRows() {
   }
 }
 
-/** In a file a slider stands where a view was made, and one is moved at a time. */
+/** Draws a slider of the page as one file: it stops only where a view was rendered, and only one slider can be moved at a time. */
 function drawSteps(slider) {
   const own = String(slider.value) + slider.unit, now = asked.tries.get(slider.path) || own;
   const steps = slider.steps.filter((one) => one === own || answers.has(keyOf({ shown: asked.shown, tries: [[slider.path, one]] })));
@@ -279,7 +279,7 @@ function drawSwitches() {
   at("switch-body").replaceChildren(...rows);
 }
 
-/** The changes as nested YAML, such as a patch holds. */
+/** Returns the changes as nested YAML, as in a patch. */
 function asYaml() {
   const tree = new Map();
   for (const slider of controls.sliders) {
@@ -301,7 +301,7 @@ function drawChanges() {
   at("yaml").textContent = told;
 }
 
-// --- writing to the pack: what would change is shown, and then written if it is still that ---
+// --- writing to the pack: the change is shown first, and written only if it is still the same ---
 
 let shownDigest = null;
 
@@ -311,7 +311,7 @@ function closeWrite() {
   at("changed").replaceChildren();
 }
 
-/** Whether there is something to go on with; else its findings are told. */
+/** Returns whether a request succeeded; shows its findings if not. */
 function isMade(got) {
   at("changed").replaceChildren(...(got.failed ? got.findings.map(drawFinding) : []));
   return !got.failed;
@@ -392,7 +392,7 @@ function drawPrompts() {
   drawMessages(at("other"), other.failed ? { messages: [] } : other, other.failed ? 0 : other.notches.length, false);
 }
 
-/** Of two prompts, which one stands here. */
+/** Labels a prompt when two are shown. */
 function drawHeading(place, chosen, of) {
   let head = place.querySelector(":scope > .which");
   if (!of) return head && head.remove();
@@ -442,10 +442,10 @@ async function trace(node) {
   at("trace").hidden = false;
 }
 
-/** What ends lines, so that a line of several pieces is one stop. */
+/** Lists the nodes that end lines, so a line of several pieces is a single stop. */
 const listLines = () => [...document.querySelectorAll("#prompt [data-message] .line")].filter((one) => one === line || one.textContent.endsWith("\n"));
 
-/** The line that Enter asks about: it stays chosen when the page is drawn again, as its node or as what stands in its place. */
+/** Marks the line whose origin Enter requests. It stays chosen when the page is redrawn, as its node or the node in its place. */
 function markLine(chosen) {
   if (line) line.classList.remove("now");
   line = chosen || null;
@@ -463,7 +463,7 @@ function moveLine(by) {
 
 let measured = "";
 
-/** The strip is measured when it can be seen, and when something else is asked for than another turn. */
+/** Measures the session when its strip is visible and anything but the turn has changed. */
 async function askSession() {
   const own = start.shown.find((one) => one.id === asked.shown);
   const turns = own && own.session ? start.shown.filter((one) => one.session === own.session) : [];
