@@ -751,9 +751,7 @@ def _find_counts(node: nodes.For) -> frozenset[str] | None:
 
 
 def _iter_uses(body: list[nodes.Node]) -> Iterator[str]:
-    """Yield the attribute of each read of `loop`, or `?` where `loop` itself is the value. The body of an inner loop has a `loop` of its
-    own.
-    """
+    """Yield the attribute of each read of `loop`, or `?` where `loop` itself is the value. Skip the bodies of inner loops."""
     for node in body:
         yield from _iter_node(node)
 

@@ -286,8 +286,9 @@ def _walk_file(walk: WalkRun, tree: nodes.Template, scope: Scope) -> _Step:
 
 
 def _make_self(walk: WalkRun, tree: nodes.Template, base: nodes.Extends | None) -> OpaqueType:
-    """Return the type of `self`: the blocks of the file and of the files that extend it. In a file that extends another, any name may be a
-    block.
+    """Return the type of `self`: the blocks of the file, and of the files that extend it.
+
+    If the file itself extends another, any name may be a block.
     """
     names = tuple(dict.fromkeys((*(block.name for block in tree.find_all(nodes.Block)), *walk.blocks)))
     block = OpaqueType("block", lambda name: UNKNOWN_TYPE, lambda *given: UNKNOWN_TYPE)
@@ -358,7 +359,7 @@ def _for(walk: WalkRun, node: nodes.For, scope: Scope) -> _Step:
 
 
 def _read_open(kind: Type) -> str:
-    """Return the pointer of the first list or text of a type that the schema leaves unbounded, or ""."""
+    """Return the pointer of the first list or text of the type that has one, to say where the schema sets no bound; else an empty text."""
     return next((one.at for one in list_members(kind) if isinstance(one, ListType | TextType) and one.at), "")
 
 
