@@ -456,7 +456,7 @@ def _report_never(walk: WalkRun, sign: str, side: Value, other: Type, node: node
 
 
 def is_apart(left: Type, right: Type) -> bool:
-    """Return whether no value is equal to values of both types."""
+    """Return whether no defined value belongs to both types. True and false count as numbers."""
     sorts = [_list_sorts(kind) for kind in (left, right)]
     if not sorts[0] or not sorts[1] or "" in sorts[0] | sorts[1]:
         return False
