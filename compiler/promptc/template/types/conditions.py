@@ -331,7 +331,7 @@ NEVER_HOLDS: Cases = ()
 def list_cases(code: CompiledText, scope: Scope) -> Cases:
     """Return the alternatives of an expression, of which one must hold for the expression to be true.
 
-    A part that is not understood demands nothing. Conditions that would need more than 128 alternatives add none.
+    A part that is not understood demands nothing. A condition that would bring the number of alternatives above 128 is ignored.
     """
     body = load_trees(code)[""].body[0]
     assert isinstance(body, nodes.Output)

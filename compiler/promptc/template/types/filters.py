@@ -63,7 +63,7 @@ _SHOWN = Usage("a value that can be printed", (*PRINTED.good,), lazy=False)
 _CODED = Usage("a text, a mapping or a list of pairs", (TextType, NumberType, BoolType, MappingType, ListType), (NoneType,))
 _PASSED = Usage(SEQUENCE.wants, SEQUENCE.good, (NoneType,), none=True)
 _SIFTED = Usage(ITERATED.wants, ITERATED.good, (NoneType, *ITERATED.bears), none=True)
-"""Filters with this usage, or with `_PASSED`, accept none and return nothing."""
+"""Filters with this usage, or with `_PASSED`, return an empty sequence for none."""
 
 _PAIRED = Usage("a mapping", MAPPED.good, gap=True)
 _SAME = {"d": "default", "e": "escape"}
@@ -199,7 +199,7 @@ def give_cut(given: FilterCall) -> Type:
 
 
 def give_json(given: FilterCall) -> Type:
-    """Infer the JSON of the value, with at most six bytes for each byte of a character."""
+    """Infer the JSON of the value. Each byte becomes six at most."""
     shown = measure(given.kind)
     return TextType(at=shown.at) if shown.size is None or given.find(0, "indent") is not None else _scale(shown, 6, 8)
 
@@ -225,7 +225,7 @@ def give_reversed(given: FilterCall) -> Type:
 
 
 def give_batches(given: FilterCall) -> Type:
-    """Infer lists of elements, or of `fill_with`."""
+    """Infer lists of elements and of `fill_with`."""
     fill = given.find(1, "fill_with")
     element = element_type(given.kind)
     inner = ListType(join_types(element, fill.kind) if fill is not None else element, 0, None, (), "list", True)

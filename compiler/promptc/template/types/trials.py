@@ -56,7 +56,10 @@ class Trials:
         self._found: dict[tuple[str, Limits], tuple[object, Diagnostic | None]] = {}
 
     def find_fault(self, node: nodes.Expr, limits: Limits) -> Diagnostic | None:
-        """Return what the expression fails with; None if it does not fail, or did not run because too much had run before."""
+        """Return what the expression fails with.
+
+        None means that it does not fail, fails only for something undefined, or did not run because too much had run before.
+        """
         return self._find(node, limits)[1]
 
     def try_shared(self, ways: Sequence[nodes.Expr], limits: Limits) -> object:
