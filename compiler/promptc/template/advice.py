@@ -77,8 +77,7 @@ def advise(why: str, text: str, at: int, *, before: str | None, tags: Sequence[t
     """Return advice on a text that the parser refused at offset `at` with the message `why`; None if there is nothing better to say.
 
     `before` is the part of the line before an expression, which contains its key; None means that the text is a template. `tags` are the
-    tags
-    read from a template so far, each as offset and name.
+    tags read from a template so far, each as offset and name.
     """
     if before is not None:
         return _advise_template_for_expression(text, before) or _advise_expression(text, 0, len(text), at, is_alone=True)
@@ -111,7 +110,7 @@ def list_tags(tokens: Sequence[tuple[int, str, str]]) -> list[tuple[int, str]]:
     return [*found, (begin, name)] if begin >= 0 and name else found
 
 
-# --- an expression is due ---
+# --- a template where an expression is expected ---
 
 
 def _advise_template_for_expression(text: str, before: str) -> Advice | None:
@@ -147,7 +146,7 @@ def _write(expression: str, key: str = "") -> str:
     return f"write `{f'{key}: ' if key else ''}{expression}`"
 
 
-# --- signs of other languages ---
+# --- syntax of other languages ---
 
 
 def _advise_expression(text: str, start: int, stop: int, at: int, *, is_alone: bool) -> Advice | None:
@@ -421,7 +420,7 @@ def _locate_tag(text: str, at: int) -> tuple[int, int]:
     return starts[-1], end.end() if end else len(text)
 
 
-# --- words ---
+# --- parts of code ---
 
 
 def _is_short(code: str) -> bool:

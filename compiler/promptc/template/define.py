@@ -1,8 +1,7 @@
 """Definitions, the named expressions of a pack: checked once (`load_definitions`), and written out where a text names them (`read_tree`).
 
 The result is the tree of the text as if its author had written each definition out, in brackets: later stages do not know about
-definitions.
-Only positions differ: what was written out has positions after those of the text (`Site`).
+definitions. Only positions differ: what was written out has positions after those of the text (`Site`).
 """
 
 from __future__ import annotations

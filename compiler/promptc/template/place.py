@@ -40,8 +40,7 @@ class Place:
         """Return the span of position `at` (characters before it, plus 1) in the template `name` (empty: the template itself).
 
         `text` is that template's text. In a manifest, return `span` itself if the place is uncertain: in a text over several lines without
-        `|` or
-        `>`, or in a folded one with blank or deeper lines before the position.
+        `|` or `>`, or in a folded one with blank or deeper lines before the position.
         """
         if self.inline and not name:
             found = _find_inside(self.source, self.span, text, at)
@@ -191,8 +190,7 @@ class TraceContext:
     """What a trace knows of the values it meets.
 
     `find` returns the pointer of a mapping or list of the state. `named` lists the origins of each name's value. `parts` lists, by the `id`
-    of a
-    mapping that is not the state's, the origins of the mapping's parts.
+    of a mapping that is not the state's, the origins of the mapping's parts.
     """
 
     find: Callable[[object], str | None]
@@ -220,7 +218,10 @@ class OutputSpan:
 
     @property
     def span(self) -> Span:
-        """The place that printed the characters; the beginning of an inline template whose manifest spells the text differently."""
+        """The place of the code or constant text that printed the characters.
+
+        If a manifest spells its inline template differently, the place is the template's beginning.
+        """
         return self.place.make_span(self.name, self.file, self.at + 1)
 
     @property

@@ -59,9 +59,8 @@ class Signature:
     """How something is called. `name` is written as in messages: `` `round` ``, `` `.center()` ``, `` `is divisibleby` ``.
 
     `places` and `names`: the names for further values by place and by name, empty if none are accepted. `least` is how many values by place
-    are
-    required. `is_either`: values by place and by name exclude each other.
-    `rule` raises a `Fault` for arguments that are valid alone and invalid together; it runs only if all of them are known.
+    are required. `is_either`: values by place and by name exclude each other. `rule` raises a `Fault` for arguments that are valid alone
+    and invalid together; it runs only if all of them are known.
     """
 
     name: str

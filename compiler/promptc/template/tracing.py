@@ -140,7 +140,7 @@ class _Instrument(ast.NodeTransformer):
     def __init__(self) -> None:
         self._made = 0
 
-    # --- what is printed ---
+    # --- output ---
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
         """Log output, joined texts and loops, calls with their arguments, and the variables passed to other files."""
@@ -193,7 +193,7 @@ class _Instrument(ast.NodeTransformer):
         sources = [py.name(f"from_{value.id}", given.lineno) for value in given.values]  # type: ignore[attr-defined]
         return _log("hand_on", given.lineno, given, py.tuple_(sources, given.lineno))
 
-    # --- what is read ---
+    # --- reads ---
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
         """Log the read of a variable."""
@@ -206,7 +206,7 @@ class _Instrument(ast.NodeTransformer):
         self.generic_visit(node)
         return _log("read_key", node.lineno, node.value, node.slice) if isinstance(node.ctx, ast.Load) else node
 
-    # --- what is kept ---
+    # --- assignments ---
 
     def visit_Assign(self, node: ast.Assign) -> list[ast.stmt]:
         """Record the origins of an assigned value."""
@@ -408,7 +408,7 @@ class Log:
         around = {pointer[:at] for pointer in found for at, sign in enumerate(pointer) if sign == "/"}
         return tuple(pointer for pointer in found if pointer not in around)
 
-    # --- what is printed ---
+    # --- output ---
 
     def put(self, mark: int, parts: list[str], text: str, at: int, name: str, inner: tuple[Printed, ...] | None = None) -> str:
         """Log a printed part."""
@@ -430,7 +430,7 @@ class Log:
         """Return the parts of the text `text`, joined last; empty if there are none."""
         return next((one.parts for one in reversed(self._entries) if one.__class__ is _Joined and one.text is text), ())
 
-    # --- what is read ---
+    # --- reads ---
 
     def load(self, source: Pointers, value: Any) -> Any:
         """Log the read of a variable: as the part of the state that it is, or else by its origins."""
@@ -471,7 +471,7 @@ class Log:
         else:
             self._entries.append(_ReadEvent(self._known.parts.get(id(holder), {}).get(key, ())))
 
-    # --- what is kept ---
+    # --- assignments ---
 
     def keep(self, mark: int, value: Any) -> tuple[Pointers, Any]:
         """Return an assigned value after its origins."""

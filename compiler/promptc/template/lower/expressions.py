@@ -329,7 +329,7 @@ class Frame:
         return made
 
     def soft(self) -> Frame:
-        """Return this scope for a branch that may not run."""
+        """Return this scope for a branch that does not always run."""
         made = Frame(self.symbols, self.buffer)
         made.guarded = self.guarded
         made.toplevel = self.toplevel

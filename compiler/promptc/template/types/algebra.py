@@ -1,9 +1,8 @@
 """Operations on types: join them, narrow them by what a condition proved, take them apart, and match them with a use of the value.
 
 `by_test`, `by_truth` and `by_equal` narrow a type; `part_type` and `element_type` return the type of a part. `Usage` is what a use of a
-value
-accepts. A type is a set of values, and contains every value that is not known to be excluded. The type of a part that may be undefined has
-an `UndefinedType` among its members.
+value accepts. A type is a set of values, and contains every value that is not known to be excluded. The type of a part that may be
+undefined has an `UndefinedType` among its members.
 """
 
 from __future__ import annotations
@@ -431,8 +430,7 @@ class Usage:
     """A use of a value: the types it is meant for (`good`), and those that it accepts without failing but makes no sense of (`bears`).
 
     All other types stop the run. `wants` names the good types in messages. `lazy`: the use accepts lazy sequences. `gap`: it accepts
-    undefined
-    values. `none`: it accepts values that read as none because they are left out.
+    undefined values. `none`: it accepts values that read as none because they are left out.
     """
 
     wants: str

@@ -1,8 +1,7 @@
 """Finds demands that no value meets together (`find_clash`), and the lists that a list's elements come from (`list_origins`).
 
 A condition becomes cases, of which one must hold. A case is a set of demands, all of which must hold. A demand that is not understood
-counts
-as met, so a reported clash is certain.
+counts as met, so a reported clash is certain.
 """
 
 from __future__ import annotations
@@ -238,7 +237,7 @@ def _show(value: object) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """A list, by its path, some of whose elements meet `cases`, which are conditions on `item`."""
+    """A list, by its path. Those of its elements that meet `cases`, which are conditions on `item`, may be in the value."""
 
     path: tuple[object, ...]
     spelled: str
@@ -306,9 +305,8 @@ class Demand:
     """One demand on one value.
 
     `key` identifies the value (its path, or how it is computed), `kind` is its type, and `spelled` how an author may have written it (empty
-    if
-    computed). `value` is the constant it is compared with, a tuple of constants for `in`, or the name of a test for `is`.
-    `names` are the names that the demand reads; `at` is its position in the text.
+    if computed). `value` is the constant it is compared with, a tuple of constants for `in`, or the name of a test for `is`. `names` are
+    the names that the demand reads; `at` is its position in the text.
     """
 
     key: tuple[object, ...]

@@ -551,7 +551,7 @@ def _assume_value(walk: WalkRun, node: nodes.Expr, truth: bool, scope: Scope) ->
 
 
 def _is_missing(node: nodes.Expr, scope: Scope) -> bool:
-    """Return whether the value is undefined in every state. That was reported already, so the scope is not narrowed by it."""
+    """Return whether the value is undefined in every state. That was reported already, so the condition proves nothing more."""
     path = find_path(node, scope)
     members = list_members(_type_at(path, scope)) if path is not None else ()
     return bool(members) and all(isinstance(member, UndefinedType) for member in members)

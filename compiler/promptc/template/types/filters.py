@@ -481,7 +481,7 @@ def _make(kind: Type, element: Type, *, lazy: bool = False, least: int | None = 
 
 def _make_pairs(kind: Type, *, lazy: bool) -> Type:
     if isinstance(kind, UndefinedType):
-        return ListType(NEVER, 0, 0, (), "lazy")  # what is undefined has no pairs
+        return ListType(NEVER, 0, 0, (), "lazy")  # an undefined value has no pairs
     if not isinstance(kind, MappingType):
         return UNKNOWN_TYPE
     pair = ListType(NEVER, 2, 2, (TextType(), value_type(kind)), "tuple")

@@ -1,8 +1,7 @@
 """The entry point of type inference: a text of a pack and the types of its names yield its type, its size and its problems (`infer_types`).
 
 `read_code` prepares a text for the walk. `add_name` and `suppose` build the scope that the walk starts in. This module walks statements:
-what
-each binds, proves and prints. `expressions` infers the types of the expressions in them.
+what each binds, proves and prints. `expressions` infers the types of the expressions in them.
 """
 
 from __future__ import annotations

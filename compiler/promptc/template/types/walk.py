@@ -39,7 +39,7 @@ Path = tuple[object, ...]
 """
 
 Cost = Callable[[str], tuple[int, int]]
-"""Returns the cost of a constant text: the most tokens it takes in any surroundings, and how many of its bytes count as one token each."""
+"""A function from a constant text to its cost: the most tokens in any surroundings, and how many bytes count as one token each."""
 
 MAX_CALLS = 8
 """Depth of nested macro calls that a walk follows; the result of a deeper call is unknown."""
