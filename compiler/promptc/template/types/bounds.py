@@ -79,7 +79,7 @@ def _measure_mapping(kind: MappingType, depth: int) -> TextType:
 
 
 def _quote(inner: TextType) -> TextType:
-    """Return a text as it appears in a printed list: quoted and escaped."""
+    """Return a text as it appears in a printed list: quoted, with at most ten bytes for a character."""
     size = None if inner.size is None else 4 * inner.size + 2
     return TextType(size, size, None, inner.at)
 

@@ -129,8 +129,7 @@ class InferredTypes:
     """What inference found out about one text.
 
     `kind` is the type of an expression's value, None for a template. `amount` is the most that a template prints.
-    `read`: the keys read from mappings of the schema, each after the mapping's pointer. `whole`: the pointers of mappings that are used
-    whole.
+    `read`: pairs of a schema mapping's pointer and a key that is read from it. `whole`: the pointers of mappings that are used whole.
     """
 
     kind: Type | None
@@ -157,9 +156,9 @@ def infer_types(code: CompiledText, scope: Scope, cost: Cost, trials: Trials | N
 
 
 def find_scope(template: str, name: str, scope: Scope, definitions: tuple[Definition, ...]) -> Scope | None:
-    """Return the scope at the place where a template reads the unbound name `name`, or None if no valid state leads there.
+    """Return the scope at the last place where a template reads the unbound name `name`, or None if the walk finds no such place.
 
-    Raises `PromptcError` if the template cannot be parsed.
+    The scope is `dead` if an `if` keeps every valid state from the place. Raises `PromptcError` if the template cannot be parsed.
     """
     tree = read_tree(template, "", replace(_HERE, definitions=definitions), LIMITS)
     walk = WalkRun({"": tree}, weigh_bytes)
