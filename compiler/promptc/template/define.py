@@ -238,7 +238,8 @@ _TAKEN = (
 def load_definitions(written: Sequence[Definition], limits: Limits = LIMITS) -> tuple[tuple[Definition, ...], list[Diagnostic]]:
     """Check the definitions of a pack, in its order: each may use those before it.
 
-    Return the definitions and the findings. A definition with a finding is replaced by none from there on.
+    Return the definitions and the findings. A definition with a finding, or that uses such a definition, is replaced by `none` from there
+    on.
     """
     names, all_written = frozenset(one.name for one in written), tuple(written)
     findings: list[Diagnostic] = []
@@ -276,7 +277,7 @@ def load_definitions(written: Sequence[Definition], limits: Limits = LIMITS) -> 
 
 
 def void(one: Definition) -> Definition:
-    """Return the definition with none as its expression, so that its problem is reported once and not wherever it is named."""
+    """Return the definition with `none` as its expression, so that its problem is reported once and not wherever it is named."""
     return replace(one, text="none", reads=frozenset())
 
 

@@ -18,7 +18,7 @@ _EXCERPT = 400
 
 _WRITTEN = re.compile(r'\\(x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|U00(?:0[0-9A-Fa-f]|10)[0-9A-Fa-f]{4})|\\(.)|([^"\\\n])')
 _ESCAPES = dict(zip('0abtnvfre "/\\N_LP\t', '\0\a\b\t\n\v\f\r\x1b "/\\\x85\xa0\u2028\u2029\t', strict=True))
-"""The characters that escapes stand for in double quotes, by the letter after the backslash (YAML 1.2, 5.7)."""
+"""`_WRITTEN` matches one character in double quotes. `_ESCAPES` maps the character after a backslash to what it means (YAML 1.2, 5.7)."""
 
 
 @frozen

@@ -427,7 +427,7 @@ class Log:
         return text
 
     def list_parts(self, text: str) -> tuple[Printed, ...]:
-        """Return the parts of the text `text`, joined last; empty if there are none."""
+        """Return the parts that `text` was last joined from; empty if they are unknown."""
         return next((one.parts for one in reversed(self._entries) if one.__class__ is _Joined and one.text is text), ())
 
     # --- reads ---

@@ -35,8 +35,7 @@ from promptc.template.types.types import (
 )
 
 Path = tuple[object, ...]
-"""How a value was read: a root and the parts after it. The root is a name of the pack, or an object for one binding of a template's name.
-"""
+"""How a value was read: a root, then the parts. The root is a name of the pack, or an object for one binding of a template's name."""
 
 Cost = Callable[[str], tuple[int, int]]
 """A function from a constant text to its cost: the most tokens in any surroundings, and how many bytes count as one token each."""
