@@ -1,7 +1,7 @@
-"""Templates and expressions: checked and lowered to Python once (`parse`, `lower`), run as a pure function of their names (`runtime`).
+"""Templates and expressions: checked and lowered to Python once (`parse`, `lower`), run as pure functions of their names (`runtime`).
 
-`compile` loads them, `define` writes out the expressions that a pack names, `allow` says what they may use and how much of it, `place`
-where each stands, and `tracing` where each printed character came from. `types` infers before any run what can go wrong in one.
+`compile` loads them. `define` writes out the expressions that a pack names. `allow` lists what they may use, and the limits on it. `place`
+maps them to source files, and `tracing` finds the origin of each printed character. `types` infers, before any run, what can go wrong.
 
 Public: `allow`, `compile`, `define`, `place`, `runtime`, `signatures`, `tracing`, `types`.
 """

@@ -1,5 +1,7 @@
-"""What was meant by a text that is no Jinja: JavaScript's signs, Python's comprehensions, Handlebars, braces where none belong, a tag that
-is left open. `advise` gives a finding its place, its words, and what to write instead. It is loaded when a text cannot be parsed.
+"""Guesses what an author meant by text that is not valid Jinja, and says what to write instead (`advise`).
+
+Knows JavaScript's operators, Python's comprehensions, Handlebars, misplaced braces and unclosed tags. This module is imported only when a
+text cannot be parsed.
 """
 
 from __future__ import annotations
@@ -11,10 +13,10 @@ from promptc.diag.findings import suggest
 from promptc.diag.frozen import frozen
 
 _LONGEST = 100
-"""Characters of a text that is shown as it should be written."""
+"""Characters of the longest suggestion that is shown."""
 
 _MOST = 400
-"""Characters of an expression that is looked at: patterns take time in proportion to a power of it."""
+"""Characters of the longest expression that is examined: the patterns take polynomial time."""
 
 _WIDE = re.compile(r"\s{12}")
 _QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"", re.DOTALL)
@@ -64,7 +66,7 @@ _HANDLEBARS_FORMS = {
 
 @frozen
 class Advice:
-    """A finding on a text: where in it (characters before it), what is wrong, and what to write."""
+    """A finding on a text: its offset, what is wrong, and what to write instead."""
 
     at: int
     message: str
@@ -72,10 +74,10 @@ class Advice:
 
 
 def advise(why: str, text: str, at: int, *, before: str | None, tags: Sequence[tuple[int, str]]) -> Advice | None:
-    """What to say of a text that the parser refused at `at` (characters before it), saying `why`; None where nothing better is known.
+    """Return advice on a text that the parser refused at offset `at` with the message `why`; None if there is nothing better to say.
 
-    `before` is what stands before an expression on its line, from which it gets its key; None: the text is a template. `tags` are the
-    tags of a template that were read, each with its place and name.
+    `before` is the part of the line before an expression, which contains its key; None means that the text is a template. `tags` are the
+    tags read from a template so far, each as offset and name.
     """
     if before is not None:
         return _advise_template_for_expression(text, before) or _advise_expression(text, 0, len(text), at, is_alone=True)
@@ -91,9 +93,7 @@ def advise(why: str, text: str, at: int, *, before: str | None, tags: Sequence[t
 
 
 def list_tags(tokens: Sequence[tuple[int, str, str]]) -> list[tuple[int, str]]:
-    """The tags `{% … %}` among a template's tokens: the place of each (characters before it) and its name. A `set` that takes a value is
-    left out.
-    """
+    """Return the offset and name of each tag `{% … %}` among a template's tokens, without each `set` that assigns a value."""
     found: list[tuple[int, str]] = []
     begin, name, assigns = -1, "", False
     for at, kind, value in tokens:
@@ -110,7 +110,7 @@ def list_tags(tokens: Sequence[tuple[int, str, str]]) -> list[tuple[int, str]]:
     return [*found, (begin, name)] if begin >= 0 and name else found
 
 
-# --- an expression is due ---
+# --- a template where an expression is expected ---
 
 
 def _advise_template_for_expression(text: str, before: str) -> Advice | None:
@@ -130,12 +130,12 @@ def _advise_template_for_expression(text: str, before: str) -> Advice | None:
 
 
 def _join_slots(text: str) -> str:
-    """A template of names and constant text as one expression: `npc-{{ item.id }}` is `'npc-' ~ item.id`."""
+    """Return a template of names and constant text as one expression: `npc-{{ item.id }}` is `'npc-' ~ item.id`."""
     return _join_parts(_SLOT.split(text.strip()))
 
 
 def _join_parts(parts: Sequence[str]) -> str:
-    """Constant texts and expressions, in turn, as one expression."""
+    """Return alternating constant texts and expressions as one expression."""
     written = [part.strip() if place % 2 else f"'{part}'" for place, part in enumerate(parts) if part.strip() or (place % 2 == 0 and part)]
     return " ~ ".join(written)
 
@@ -146,11 +146,11 @@ def _write(expression: str, key: str = "") -> str:
     return f"write `{f'{key}: ' if key else ''}{expression}`"
 
 
-# --- signs of other languages ---
+# --- syntax of other languages ---
 
 
 def _advise_expression(text: str, start: int, stop: int, at: int, *, is_alone: bool) -> Advice | None:
-    """What stands in a tag, or in a whole expression, and is another language's."""
+    """Return advice on another language's syntax in a tag, or in a whole expression."""
     code = text[start:stop]
     if not _is_short(code):
         return None
@@ -180,7 +180,7 @@ def _look_for_comprehension(code: str, plain: str) -> Advice | None:
 
 
 def _write_condition(condition: str, name: str) -> list[str]:
-    """The filter for the condition of a comprehension; `""` where it is none of a few plain ones."""
+    """Return the filter for the condition of a comprehension; `""` in its place unless the condition is a simple one."""
     if not condition:
         return []
     found = re.fullmatch(rf"(not\s+)?{re.escape(name)}\.(\w+)(?:\s*(==|!=|<=|>=|<|>)\s*([\w.]+|'[^']*'|\"[^\"]*\"))?", condition)
@@ -225,7 +225,7 @@ def _look_for_sign(code: str, plain: str) -> Advice | None:
 
 
 def _look_for_format(code: str, plain: str) -> Advice | None:
-    """`f'Hello {state.name}'` is `'Hello ' ~ state.name`."""
+    """Look for an f-string: `f'Hello {state.name}'` is `'Hello ' ~ state.name`."""
     found = re.search(r"\b[fF](?=(['\"]))", plain)
     if found is None:
         return None
@@ -269,7 +269,7 @@ _REST = (
 
 
 def _translate(code: str) -> str:
-    """The signs of other languages as Jinja writes them; what stands in quotes stays."""
+    """Replace operators of other languages by Jinja's, except inside quotes."""
     plain = _hide_texts(code)
     made, last = "", 0
     for found in _SIGN.finditer(plain):
@@ -281,7 +281,7 @@ def _translate(code: str) -> str:
 
 
 def _show(code: str) -> str:
-    """A rewritten expression, where it can be shown whole and nothing foreign is left in it."""
+    """Return a rewritten expression if it is short enough to show and contains nothing foreign; else an empty text."""
     code = code.strip()
     plain = _hide_texts(code)
     is_fine = 0 < len(code) <= _LONGEST and "\n" not in code and not re.search(r"[?!](?!=)|&|\|\||=>|;|`|\$|\{\{|\{%", plain)
@@ -319,7 +319,7 @@ def _advise_else_if(text: str, start: int) -> Advice | None:
 
 
 def _advise_blocks(why: str, text: str, at: int, tags: Sequence[tuple[int, str]]) -> Advice | None:
-    """A block that is not closed, or a tag that closes or divides none."""
+    """Return advice on a block that is not closed, or on a tag that closes or divides no block."""
     if why.startswith("Unexpected end of template"):
         opened = _list_open(tags)
         return _describe_open(text, opened[-1]) if opened else None
@@ -370,7 +370,7 @@ def _list_open(tags: Sequence[tuple[int, str]]) -> list[tuple[int, str]]:
 
 
 def _advise_braces(text: str, start: int) -> Advice | None:
-    """One pair of braces too many, or braces inside a tag."""
+    """Return advice on a pair of braces too many, or on braces inside a tag."""
     around = max(text.rfind("{%", 0, start), text.rfind("{{", 0, max(start - 1, 0)))
     if around >= 0 and text.startswith("{{", start) and not _CLOSES.search(text, around, start):
         if text.startswith("{{", around):
@@ -387,7 +387,7 @@ def _advise_braces(text: str, start: int) -> Advice | None:
 
 
 def _advise_end(why: str, text: str, start: int, at: int) -> Advice | None:
-    """A tag that does not end, or ends too early."""
+    """Return advice on a tag that does not end, or ends too early."""
     opening = text[start : start + 2]
     if opening not in ("{{", "{%"):
         return None
@@ -412,7 +412,7 @@ def _advise_end(why: str, text: str, start: int, at: int) -> Advice | None:
 
 
 def _locate_tag(text: str, at: int) -> tuple[int, int]:
-    """From where to where the tag reaches that a place is in; the end of the text where none is."""
+    """Return the start and end of the tag that contains an offset; twice the end of the text if there is none."""
     starts = [found.start() for found in _OPENS.finditer(text, 0, min(at + 2, len(text))) if found.start() <= at]
     if not starts:
         return len(text), len(text)
@@ -420,7 +420,7 @@ def _locate_tag(text: str, at: int) -> tuple[int, int]:
     return starts[-1], end.end() if end else len(text)
 
 
-# --- words ---
+# --- parts of code ---
 
 
 def _is_short(code: str) -> bool:
@@ -428,12 +428,12 @@ def _is_short(code: str) -> bool:
 
 
 def _hide_texts(code: str) -> str:
-    """The code with every character in quotes as `_`: signs there are no signs."""
+    """Replace every character inside quotes by `_`, so that no operator is found there."""
     return _QUOTED.sub(lambda found: f"{found[0][0]}{'_' * (len(found[0]) - 2)}{found[0][-1]}", code)
 
 
 def _strip_braces(code: str) -> str:
-    """What stands in a tag: the value of `{{ … }}`, the condition of `{% if … %}`."""
+    """Return the content of a tag: the value of `{{ … }}`, or the condition of `{% if … %}`."""
     found = re.fullmatch(r"\{\{[-+]?(.*?)[-+]?\}\}|\{%[-+]?\s*(?:el)?if\b(.*?)[-+]?%\}", code, re.DOTALL)
     if found is None:
         return "" if code.startswith(("{{", "{%")) else code

@@ -1,42 +1,42 @@
-"""What a template may use, and how much of it (`Limits`). What is not on these lists is refused when the template is loaded."""
+"""What a template may use, and how much of it (`Limits`). Anything not listed here is refused when the template is loaded."""
 
 from promptc.diag.frozen import frozen
 
 
 @frozen
 class Limits:
-    """The bounds of the templates of one pack. A pack may raise some of them, up to `CEILINGS`."""
+    """The limits on the templates of one pack. A pack may raise some of them, up to `CEILINGS`."""
 
     source: int = 65_536
     """Bytes (UTF-8) of one template or expression."""
     steps: int = 8_000_000
-    """Steps of one render: about one for each node evaluated and each element looked at, four for each character of an item."""
+    """Steps of one render: about one per evaluated node and per element visited, and four per character of an item."""
     memory: int = 100_000_000
-    """Bytes of all texts that the templates and expressions of one render make."""
+    """Bytes of all texts that the templates and expressions of one render produce."""
     text: int = 16_000_000
-    """Characters of one text a run makes, its output included."""
+    """Characters of one text that a run produces, its output included."""
     range: int = 100_000
     """Numbers in one `range`."""
     width: int = 2_000
-    """Characters a filter may pad or indent by."""
+    """Characters that a filter may pad or indent by."""
     parts: int = 12_000
-    """Tags, names, signs, numbers and texts of one template, and of each file it brings in, together."""
+    """Tags, names, signs, numbers and texts of one template and of all the files it includes, together."""
     depth: int = 40
-    """Macros, includes and blocks inside one another."""
+    """Depth of nested macro calls, includes and blocks."""
     bits: int = 1_024
-    """Bits of one whole number."""
+    """Bits of one integer."""
     files: int = 100
-    """Files one template may bring in, however often each."""
+    """Distinct files that one template may include."""
     tokens: int = 2_000
-    """Tokens between one pair of tags, `{{ ... }}` or `{% ... %}`."""
+    """Tokens inside one tag, `{{ ... }}` or `{% ... %}`."""
     brackets: int = 32
-    """Brackets inside brackets."""
+    """Depth of nested brackets."""
     chain: int = 100
-    """Operators, accesses and filters that hang on each other in one expression."""
+    """Operators, accesses and filters that depend on each other in one expression."""
     blocks: int = 16
-    """Statements inside statements (`if`, `for`, `macro` ...)."""
+    """Depth of nested statements (`if`, `for`, `macro` ...)."""
     branches: int = 200
-    """`elif`s of one `if`."""
+    """`elif` branches of one `if`."""
     digits: int = 300
     """Digits of one number in the source."""
 
@@ -62,7 +62,7 @@ OWN_FILTERS = frozenset(
 )
 FILTERS = JINJA_FILTERS | OWN_FILTERS
 CHAT_FILTERS = frozenset({"chat_tojson"})
-"""What the lowering of a chat template puts in the place of others. No template can write these names."""
+"""Filters that the lowering of a chat template uses in place of others. No template can write these names."""
 TESTS = frozenset(
     """
     boolean callable defined divisibleby eq == equalto even false filter float ge >= gt > greaterthan in integer iterable le <=
@@ -84,16 +84,16 @@ CYCLER_METHODS = frozenset("next reset".split())
 METHODS = TEXT_METHODS | MAPPING_METHODS | LIST_METHODS | LOOP_METHODS | CYCLER_METHODS
 
 DICT_NAMES = frozenset(name for name in dir(dict) if not name.startswith("_"))
-"""Names a mapping already answers to: `x.items` would be the method and not the key."""
+"""Names of `dict`'s own methods: `x.items` would be the method and not the key."""
 LOOP_NAMES = frozenset("index index0 revindex revindex0 first last length depth depth0 previtem nextitem".split())
 
 
 @frozen
 class Dialect:
-    """What one kind of template is written in.
+    """The language of one kind of template.
 
-    `lenient`: an undefined value prints as nothing, is false and holds nothing, as in plain Jinja; only reading a part of it, calling it
-    and computing with it fail. Line ends and tags are then read as those do who render chat templates: a last line end goes.
+    `lenient`: as in plain Jinja, an undefined value prints as nothing, is false and is empty; only reading a part of it, calling it and
+    computing with it fail. Line ends and tags are then read as chat templates are elsewhere: a final line end is dropped.
     """
 
     nodes: frozenset[str]
@@ -103,10 +103,10 @@ class Dialect:
 
 
 PACK = Dialect(NODES, FILTERS, GLOBALS)
-"""The templates and expressions of a pack."""
+"""The dialect of the templates and expressions of a pack."""
 
 CHAT = Dialect(NODES | {"Break", "Continue"}, JINJA_FILTERS, GLOBALS | {"raise_exception", "strftime_now"}, lenient=True)
-"""The chat template of a model."""
+"""The dialect of a model's chat template."""
 
 WHY_NOT = {
     "random": "nothing random reaches a prompt: `pick(seed)` takes an element as a pure function of the seed",
@@ -133,4 +133,4 @@ WHY_NOT = {
     "toString": "write `state.score | string`, or join with `~`",
     "stringify": "write `state.facts | tojson`",
 }
-"""What to use instead of what Jinja, Python or JavaScript has and a pack has not."""
+"""What to use instead of names that Jinja, Python or JavaScript has and a pack does not."""

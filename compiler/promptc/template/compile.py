@@ -1,6 +1,6 @@
-"""Templates and expressions of a pack, checked: text in, text or value out, nothing else.
+"""Checked templates and expressions of a pack: pure functions from names to a text or a value.
 
-`load_template` and `load_expression` check and compile a text; `constant_template` and `constant_expression` need no compiling.
+`load_template` and `load_expression` check and compile a text. `constant_template` and `constant_expression` need no compilation.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ _SHOWN = {"None": "none", "True": "true", "False": "false"}
 
 @frozen
 class Template:
-    """A checked template. Rendering is a pure function of the names; it never changes them, and many threads may render at once.
+    """A checked template. Rendering is a pure function of the names: it never changes them, and many threads may render at once.
 
-    `reads`: the paths it reads from the names it is given, e.g. `("state", "player", "name")`.
-    `files`: the texts of the files it brings in, by the names it calls them by; `check` walks them.
+    `reads`: the paths that the template reads from its names, e.g. `("state", "player", "name")`.
+    `files`: the texts of the files that the template includes, imports or extends, keyed by the names it uses for them; `check` walks them.
     """
 
     text: str
@@ -31,15 +31,18 @@ class Template:
     files: Mapping[str, str] = field(default_factory=dict, repr=False, compare=False)
 
     def render(self, names: Mapping[str, object]) -> str:
-        """The text. `names` holds plain data, and under `__counter__` the pack's counter. Errors: `PromptcError` with their places."""
+        """Return the rendered text.
+
+        `names` contains plain data, and the pack's counter under `__counter__`. Raises `PromptcError` with the place of each error.
+        """
         return self.program.render(names)
 
 
 @frozen
 class Expression:
-    """A checked expression. Evaluating is a pure function of the names; it never changes them, and many threads may evaluate at once.
+    """A checked expression. Evaluating is a pure function of the names: it never changes them, and many threads may evaluate at once.
 
-    `reads`: the paths it reads from the names it is given, e.g. `("item", "type")`.
+    `reads`: the paths that the expression reads from its names, e.g. `("item", "type")`.
     """
 
     text: str
@@ -48,26 +51,29 @@ class Expression:
     program: Evaluates = field(repr=False, compare=False)
 
     def evaluate(self, names: Mapping[str, object]) -> object:
-        """The value: plain data, sequences as lists. It may be part of what was given: do not change it. Errors: `PromptcError`."""
+        """Return the value as plain data, with sequences as lists.
+
+        The value may be a part of `names`, so callers must not change it. Raises `PromptcError`.
+        """
         return self.program.evaluate(names)
 
 
 class Renders(Protocol):
-    """Renders a template: a lowered program, or a text that stands as it is."""
+    """An object that renders a template: a lowered program, or a constant text."""
 
     def render(self, names: Mapping[str, object]) -> str:
-        """The text."""
+        """Return the rendered text."""
 
 
 class Evaluates(Protocol):
-    """Evaluates an expression: a lowered program, or a constant."""
+    """An object that evaluates an expression: a lowered program, or a constant."""
 
     def evaluate(self, names: Mapping[str, object]) -> object:
-        """The value."""
+        """Return the value."""
 
 
 def load_template(text: str, place: Place, *, load_file: Callable[[str], str] | None = None, limits: Limits = LIMITS) -> Template:
-    """Check and compile a template; `load_file` reads a file it includes, by its name. Errors: `PromptcError` with all findings."""
+    """Check and compile a template; `load_file` returns the text of an included file by name. Raises `PromptcError` with all findings."""
     from promptc.template.lower.module import compile_source
 
     compiled = compile_source(text, place, load_file, limits=limits)
@@ -75,7 +81,7 @@ def load_template(text: str, place: Place, *, load_file: Callable[[str], str] | 
 
 
 def load_chat_template(text: str, place: Place, *, limits: Limits = LIMITS) -> Template:
-    """Check and compile the chat template of a model, as those who serve it render it. Errors: `PromptcError` with all findings."""
+    """Check and compile a model's chat template, to render it as inference servers do. Raises `PromptcError` with all findings."""
     from promptc.template.lower.module import compile_source
 
     compiled = compile_source(text, place, None, limits=limits, dialect=CHAT)
@@ -83,7 +89,7 @@ def load_chat_template(text: str, place: Place, *, limits: Limits = LIMITS) -> T
 
 
 def load_expression(text: str, place: Place, *, limits: Limits = LIMITS) -> Expression:
-    """Check and compile an expression. Errors: `PromptcError` with all findings."""
+    """Check and compile an expression. Raises `PromptcError` with all findings."""
     from promptc.template.lower.module import compile_source
 
     compiled = compile_source(text, place, None, expression=True, limits=limits)
@@ -91,8 +97,9 @@ def load_expression(text: str, place: Place, *, limits: Limits = LIMITS) -> Expr
 
 
 def list_literals(text: str, place: Place, *, limits: Limits = LIMITS) -> list[tuple[int, str]]:
-    """The texts that an expression gives as its author wrote them, alone or as the branch of an `if`, each with its place. Errors:
-    `PromptcError` with all findings.
+    """Return the string literals that an expression may evaluate to: the whole expression, or a branch of an `if`.
+
+    Each comes with its position (characters before it), in that order. Raises `PromptcError` with all findings.
     """
     from jinja2 import nodes
 
@@ -110,7 +117,7 @@ def list_literals(text: str, place: Place, *, limits: Limits = LIMITS) -> list[t
 
 
 def constant_template(text: str, name: str = "") -> Template:
-    """A template that gives `text`, reads nothing and never fails."""
+    """Return a template that renders `text`, reads nothing and never fails."""
     return Template(text, Place(Span(name, 1, 1), inline=False), frozenset(), _ConstantText(text))
 
 
@@ -119,17 +126,17 @@ class _ConstantText:
     text: str
 
     def render(self, names: Mapping[str, object]) -> str:
-        """The text."""
+        """Return the text."""
         return self.text
 
 
 def constant_list(values: list[dict[str, Any]], place: Place) -> Expression:
-    """An expression that gives these values. No text of it is written, so nothing is known of them but that."""
+    """Return an expression that evaluates to these values. The values have no source text: the expression's `text` is `none`."""
     return Expression("none", place.span, frozenset(), _ConstantValue(values))
 
 
 def constant_expression(value: bool | int | float | None, place: Place) -> Expression:
-    """An expression that gives `value` and reads nothing."""
+    """Return an expression that evaluates to `value` and reads nothing."""
     return Expression(_SHOWN.get(str(value), str(value)), place.span, frozenset(), _ConstantValue(value))
 
 
@@ -138,5 +145,5 @@ class _ConstantValue:
     value: bool | int | float | list[dict[str, Any]] | None
 
     def evaluate(self, names: Mapping[str, object]) -> object:
-        """The constant."""
+        """Return the constant."""
         return self.value

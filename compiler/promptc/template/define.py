@@ -1,7 +1,7 @@
 """Definitions, the named expressions of a pack: checked once (`load_definitions`), and written out where a text names them (`read_tree`).
 
-What comes of it is the tree of the text as if its author had written each definition out, in brackets: nothing behind this module knows
-that there are any. Only places tell. What was written out has places of its own, behind those of the text (`Site`).
+The result is the tree of the text as if its author had written each definition out, in brackets: later stages do not know about
+definitions. Only positions differ: what was written out has positions after those of the text (`Site`).
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from promptc.template.parse import Finding, PartsBudget, check_tree, parse
 from promptc.template.place import Definition, Place, Site
 
 MOST_PARTS = 30_000
-"""Parts of all that the definitions of one pack become where they stand, texts that name some counted whole."""
+"""The most nodes of all definitions of one pack once they are written out. Definitions that use others count them whole."""
 
 OF_TEMPLATES = frozenset("loop caller varargs kwargs self super".split())
-"""Names that a template binds without saying so."""
+"""Names that a template binds implicitly."""
 
 _HERE = Place(Span("", 1, 1), inline=True)
 _NOTHING: Mapping[str, nodes.Expr] = {}
@@ -38,7 +38,10 @@ def read_tree(
     parts: PartsBudget | None = None,
     dialect: Dialect = PACK,
 ) -> nodes.Template:
-    """As `parse`, with every definition of the place written out; `list_sites` says where. Raises `PromptcError`."""
+    """Parse a text, as `parse` does, and write out every definition of the place. Raises `PromptcError`.
+
+    `list_sites` returns the places of the definitions in the tree.
+    """
     parts = parts or PartsBudget(limits)
     tree = parse(text, name, place, limits, expression=expression, parts=parts, dialect=dialect)
     known = {one.name: one for one in place.definitions}
@@ -58,12 +61,15 @@ def read_tree(
 
 
 def list_sites(tree: nodes.Template) -> tuple[Site, ...]:
-    """Where definitions were written out in it, in the order of their places."""
+    """Return the places where definitions were written out in the tree, in the order of their positions."""
     return getattr(tree, "sites", ())
 
 
 def check_bound(tree: nodes.Template, bound: frozenset[str], name: str, text: str, place: Place) -> list[Diagnostic]:
-    """What its files bind, and a definition is called or reads: there it would be another one. `bound`: as of `check_tree`."""
+    """Return the findings about names that the template's files bind, and that are or occur in a definition.
+
+    Inside the definition such a name would have another meaning. `bound`: as for `check_tree`.
+    """
     known = {one.name: one for one in place.definitions}
     shadowed = [_iter_shadowed(node, known) for node in tree.find_all(_BINDING)] if known.keys() & bound else []
     sites = list_sites(tree)
@@ -108,7 +114,7 @@ def _describe_captured(definition: Definition, names: frozenset[str]) -> tuple[s
 
 
 class _TooMuch(Exception):
-    """What is written out is too much, or too deep."""
+    """The written-out text has too many parts, or is nested too deep."""
 
     def __init__(self, message: str, at: int) -> None:
         super().__init__(message)
@@ -117,7 +123,7 @@ class _TooMuch(Exception):
 
 
 class _Writer:
-    """Writes the definitions in one text out. `end`: all places of the text itself lie before it."""
+    """Writes out the definitions in one text. `end`: the position after all those of the text itself."""
 
     def __init__(self, known: Mapping[str, Definition], end: int, limits: Limits, parts: PartsBudget) -> None:
         self.sites: list[Site] = []
@@ -128,9 +134,9 @@ class _Writer:
         self._parts = parts
 
     def write(self, node: Any, given: Mapping[str, nodes.Expr], shift: int, depth: int) -> Any:
-        """A copy of `node` with its places moved by `shift`, in which arguments and definitions stand for themselves no longer.
+        """Return a copy of `node` with its positions moved by `shift`, and with arguments and definitions replaced by what they stand for.
 
-        `depth` is how deep it stands in what is written out, 0 in the text itself.
+        `depth` is the depth of `node` in what is written out, 0 in the text itself.
         """
         if depth:
             self._pay((node.lineno or 1) + shift, depth)
@@ -205,7 +211,10 @@ _OF_JINJA = frozenset("and or not in is if else elif for recursive none true fal
 
 
 def describe_clash(one: Definition, others: Mapping[str, str]) -> str:
-    """Why a definition cannot have its name, or one of its arguments; empty where it can. `others`: what each name is taken by."""
+    """Return why a definition cannot have its name, or one of its arguments; empty if it can.
+
+    `others`: for each name that is taken, what takes it.
+    """
     for parameter in one.parameters:
         if parameter in _OF_JINJA or parameter in GLOBALS:
             return f"the argument `{parameter}` of `{one.name}` is a word of the language"
@@ -227,7 +236,11 @@ _TAKEN = (
 
 
 def load_definitions(written: Sequence[Definition], limits: Limits = LIMITS) -> tuple[tuple[Definition, ...], list[Diagnostic]]:
-    """Checks the definitions of a pack, in its order: each may use those before it. One that is wrong stands for none from then on."""
+    """Check the definitions of a pack, in its order: each may use those before it.
+
+    Return the definitions and the findings. A definition with a finding, or that uses such a definition, is replaced by `none` from there
+    on.
+    """
     names, all_written = frozenset(one.name for one in written), tuple(written)
     findings: list[Diagnostic] = []
     read: list[tuple[Definition, frozenset[str]]] = []
@@ -264,7 +277,7 @@ def load_definitions(written: Sequence[Definition], limits: Limits = LIMITS) -> 
 
 
 def void(one: Definition) -> Definition:
-    """The definition, as one that stands for none: what is wrong with it is told once, and not again where it is named."""
+    """Return the definition with `none` as its expression, so that its problem is reported once and not wherever it is named."""
     return replace(one, text="none", reads=frozenset())
 
 
@@ -273,9 +286,10 @@ def _list_names(tree: nodes.Template) -> frozenset[str]:
 
 
 def _list_circles(uses: Mapping[str, frozenset[str]]) -> dict[str, frozenset[str]]:
-    """Of each definition those that it uses and that use it, through others too, itself among them; none, where it is in no circle.
+    """Return, for each definition, those that it uses and that use it, directly or not, including itself; none if it is in no cycle.
 
-    Reach by Warshall's algorithm, a bit for each definition: five hundred of them take as long as a text to parse, whatever they use.
+    Reachability by Warshall's algorithm, with a bit for each definition: five hundred of them take as long as parsing a text, whatever they
+    use.
     """
     bits = {name: 1 << at for at, name in enumerate(uses)}
     reach = {name: sum(bits[other] for other in found) for name, found in uses.items()}
@@ -290,7 +304,10 @@ def _list_circles(uses: Mapping[str, frozenset[str]]) -> dict[str, frozenset[str
 
 
 def _describe_later(one: Definition, later: Sequence[str], uses: Mapping[str, frozenset[str]], circle: frozenset[str]) -> list[Diagnostic]:
-    """What is wrong with the use of definitions that stand after it: of circles that meet, at the first definition that is in them."""
+    """Return what is wrong with a definition that uses later ones.
+
+    Cycles that share definitions are reported once, at the first definition in them.
+    """
     if not later:
         return []
     closing = [name for name in later if name in circle]
@@ -306,11 +323,11 @@ def _describe_later(one: Definition, later: Sequence[str], uses: Mapping[str, fr
 
 
 _SHOWN = 8
-"""Definitions of a circle that a message names."""
+"""Definitions of a cycle that a message names."""
 
 
 def _find_way(start: str, goal: str, uses: Mapping[str, frozenset[str]]) -> tuple[str, ...] | None:
-    """The shortest chain of uses from one definition to another, both included."""
+    """Return the shortest chain of uses from one definition to another, including both, or None."""
     ways: dict[str, tuple[str, ...]] = {start: (start,)}
     waiting = [start]
     for name in waiting:
@@ -332,7 +349,10 @@ def _list_of_templates(one: Definition, names: Iterable[str]) -> list[Diagnostic
 
 
 def _measure(one: Definition, known: Mapping[str, Definition], limits: Limits) -> tuple[int, list[Diagnostic]]:
-    """How many parts it has once what it uses is written out; a finding where that is more than may stand in one tag."""
+    """Return the number of nodes of a definition once the definitions it uses are written out.
+
+    Also return findings if the number exceeds the limit for one tag, or if a definition is called wrongly.
+    """
     own = PartsBudget(replace(limits, parts=limits.tokens))
     writer = _Writer(known, len(one.text) + 1, limits, own)
     try:

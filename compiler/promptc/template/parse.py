@@ -1,7 +1,7 @@
-"""Jinja's lexer and parser, with a place for every token, and what a pack may not write. Nothing of Jinja runs beyond this.
+"""Parses templates with Jinja's lexer and parser, records the position of every token, and checks what a pack must not write.
 
-`parse` gives the tree of a text whose bounds are kept, `check_tree` the findings about what stands in it. `list_bound` and `list_reads`
-tell which names it sets, and which names and parts of names it reads.
+No other part of Jinja runs. `parse` returns the tree of a text that keeps the limits; `check_tree` returns the findings about the tree.
+`list_bound` returns the names that a tree binds, and `list_reads` the names and parts of names that it reads.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from promptc.template.runtime.errors import reword
 
 Token = tuple[int, str, str]
 _FREE = frozenset({"whitespace", "comment_begin", "comment", "comment_end"})
-"""Tokens the parser never sees."""
+"""Tokens that the parser never sees, and that the limit on parts does not count."""
 
 _OPENING = frozenset({"if", "for", "macro", "call", "filter", "block", "with", "autoescape", "generation"})
 _COUNTED = frozenset({"name", "operator", "integer", "float", "string"})
@@ -44,7 +44,7 @@ HOMES = {
     "Keyword": frozenset({"Call", "Filter", "Test"}),
     "NSRef": frozenset({"Assign", "AssignBlock", "Tuple"}),
 }
-"""Nodes that mean something in these places alone. All others are expressions or statements, and may stand where the parser puts them."""
+"""Nodes that are valid only inside these parents. All other nodes are expressions or statements, valid wherever the parser puts them."""
 
 _PARTS = {"Slice": "a slice", "Pair": "a pair", "Operand": "an operand", "Keyword": "a named argument", "NSRef": "a part of a namespace"}
 
@@ -64,7 +64,7 @@ _FRESH = (nodes.Const, nodes.Compare, nodes.Test, nodes.Not, nodes.Concat, nodes
 
 
 class PartsBudget:
-    """What is left of `Limits.parts` for a template and the files it brings in."""
+    """The part of `Limits.parts` that is left for a template and the files it includes, imports or extends."""
 
     __slots__ = ("left", "most")
 
@@ -82,10 +82,11 @@ def parse(
     parts: PartsBudget | None = None,
     dialect: Dialect = PACK,
 ) -> nodes.Template:
-    """Jinja's tree of a template, or of one expression. The `lineno` of every node is its place: the characters before it, plus 1.
+    """Parse a template, or a single expression, into Jinja's tree. Raises `PromptcError`.
 
-    `parts` is what the other files of the template have left of that limit.
-    `text` has line ends as `\\n`. Bounds are checked before the parser, which recurses, sees a token. Raises `PromptcError`.
+    The `lineno` of every node is its position: the characters before it, plus 1.
+    `text` must use `\\n` as line ends. `parts` is the budget that the template shares with its other files.
+    The limits are checked before the parser, which recurses, sees a token.
     """
     _raise(check_size(text, name, place, limits))
     tokens: list[Token] = []
@@ -93,7 +94,7 @@ def parse(
         placed = _note(_iter_placed(text, "variable" if expression else None, dialect.lenient), tokens, parts or PartsBudget(limits))
         _raise(check_bounds(placed, text, name, place, limits))
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # Python deprecates unknown escapes in a text; Jinja takes them as they stand
+            warnings.simplefilter("ignore")  # Python deprecates unknown escapes in strings; Jinja keeps them
             environment = _load_environment(dialect.lenient)
             parser = Parser(environment, "")
             parser.stream = TokenStream(environment.lexer.wrap(tokens), None, None)
@@ -106,19 +107,19 @@ def parse(
 
 
 def verbatim(text: str) -> nodes.Template:
-    """The tree of a file that stands as it is."""
+    """Return the tree of a file that is printed verbatim."""
     return nodes.Template([nodes.Output([nodes.TemplateData(text, lineno=1)], lineno=1)], lineno=1)
 
 
 def iter_tokens(text: str) -> Iterator[Token]:
-    """The tokens of a template that can be parsed, white space and comments included: the place of each, its kind, its text."""
+    """Yield position, kind and text of each token of a valid template, including white space and comments."""
     return _iter_placed(text, None)
 
 
 def wrong_syntax(
     why: str | None, name: str, text: str, at: int, place: Place, tokens: Sequence[Token] = (), *, expression: bool = False
 ) -> Diagnostic:
-    """The finding for what Jinja's grammar does not know. `tokens`: those of a template that were read before it."""
+    """Return the finding for text that Jinja's grammar rejects at `at`. `tokens`: the template's tokens up to the error."""
     from promptc.template.advice import advise, list_tags
 
     span = place.span
@@ -128,7 +129,7 @@ def wrong_syntax(
         return Diagnostic("PC0401", found.message, place.make_span(name, text, found.at + 1), found.help)
     message = reword(why or "wrong syntax")[0]
     if message.startswith("unexpected char "):
-        message = message.rpartition(" at ")[0]  # Jinja's count of characters, of a text that the author does not see
+        message = message.rpartition(" at ")[0]  # Jinja's position is in a text that the author does not see
     return Diagnostic("PC0401", message, place.make_span(name, text, at), _advise(message))
 
 
@@ -139,7 +140,10 @@ def _advise(message: str) -> str:
 
 
 def _iter_placed(source: str, state: str | None, lenient: bool = False) -> Iterator[Token]:
-    """The lexer's tokens with their places. Only white space is ever skipped between two, so each is found from the last on."""
+    """Yield the lexer's tokens with their positions.
+
+    The lexer skips nothing but white space between two tokens, so a search from the end of one token finds the next.
+    """
     at = 0
     tokens = _load_environment(lenient).lexer.tokeniter(source, None, None, state)
     while True:
@@ -164,12 +168,12 @@ def _note(tokens: Iterator[Token], noted: list[Token], parts: PartsBudget) -> It
 
 
 class _TooMany(TemplateSyntaxError):
-    """The template has more parts than it may."""
+    """The template has more parts than `Limits.parts` allows."""
 
 
 @cache
 def _load_environment(lenient: bool = False) -> Environment:
-    """Jinja's environment. For chat templates it is set as theirs are: loops may be left, and a last line end goes."""
+    """Return Jinja's environment. For chat templates (`lenient`), loops have `break` and `continue`, and a final line end is dropped."""
     return Environment(
         trim_blocks=True,
         lstrip_blocks=True,
@@ -182,12 +186,12 @@ def _load_environment(lenient: bool = False) -> Environment:
 
 
 class _Generation(Extension):
-    """`{% generation %}`, which marks what the model wrote, for training. What stands in it is rendered like all else."""
+    """The `{% generation %}` tag, which marks the model's own words for training. Its content is rendered like any other."""
 
     tags = {"generation"}  # noqa: RUF012 - Jinja declares it so
 
     def parse(self, parser: Parser) -> nodes.Node:
-        """A scope of its own."""
+        """Parse the tag and its body into a scope."""
         at = next(parser.stream).lineno
         return nodes.Scope(parser.parse_statements(("name:endgeneration",), drop_needle=True), lineno=at)
 
@@ -209,7 +213,7 @@ def _parse_expression(parser: Parser) -> nodes.Template:
 
 
 def check_size(text: str, name: str, place: Place, limits: Limits) -> Iterator[Diagnostic]:
-    """One finding when the source is over `limits.source` bytes."""
+    """Yield one finding if the source is larger than `limits.source` bytes."""
     size = len(text.encode("utf-8", "surrogatepass"))
     if size > limits.source:
         message = f"the template has {size} bytes, and at most {limits.source} are allowed"
@@ -217,7 +221,7 @@ def check_size(text: str, name: str, place: Place, limits: Limits) -> Iterator[D
 
 
 def check_bounds(tokens: Iterator[tuple[int, str, str]], text: str, name: str, place: Place, limits: Limits) -> Iterator[Diagnostic]:
-    """At most one finding: the first bound the tokens (place, kind, text) break."""
+    """Yield at most one finding: for the first limit that the tokens (position, kind, text) exceed."""
     state = _Nesting(limits)
     for at, kind, value in tokens:
         found = state.read(kind, value)
@@ -228,9 +232,10 @@ def check_bounds(tokens: Iterator[tuple[int, str, str]], text: str, name: str, p
 
 
 class _Level:
-    """One pair of brackets: how deep, at most, its operators hang on each other.
+    """The operators inside one pair of brackets, and how deep they nest at most.
 
-    `and`, `or`, `not`, `if`, `else` bind loosest, so what stands between them starts afresh; what stands between commas hangs on nothing.
+    `and`, `or`, `not`, `if` and `else` bind loosest, so the depth between them starts again from zero. Parts between commas are
+    independent.
     """
 
     __slots__ = ("loose", "tight", "tightest", "deepest")
@@ -239,17 +244,17 @@ class _Level:
         self.loose = self.tight = self.tightest = self.deepest = 0
 
     def end_operand(self) -> None:
-        """A loose operator follows."""
+        """Record that a loose operator follows."""
         self.tightest = max(self.tightest, self.tight)
         self.tight = 0
 
     def end_part(self) -> None:
-        """A comma follows."""
+        """Record that a comma follows."""
         self.deepest = self.depth()
         self.loose = self.tight = self.tightest = 0
 
     def depth(self) -> int:
-        """Of the whole pair of brackets so far."""
+        """Return the depth of the whole pair of brackets so far."""
         return max(self.deepest, self.loose + max(self.tightest, self.tight))
 
 
@@ -263,7 +268,7 @@ class _Nesting:
         self.assigns = False
 
     def read(self, kind: str, value: str) -> _Found:
-        """Take in one token; what it breaks, or None."""
+        """Read one token; return the limit it exceeds as code, message and help, or None."""
         if kind in ("variable_begin", "block_begin"):
             self.levels, self.tokens, self.tag, self.assigns = [_Level()], 0, "?" if kind == "block_begin" else "", False
             return None
@@ -337,13 +342,16 @@ class _Nesting:
 def check_tree(
     tree: nodes.Template, bound: frozenset[str], name: str, text: str, place: Place, dialect: Dialect = PACK
 ) -> list[Diagnostic]:
-    """All findings of one file. `bound`: the names its own files bind (macros, imports, `set`), which may therefore be called."""
+    """Return all findings of one file.
+
+    `bound`: the names that the template's own files bind (by macros, imports, `set`). The template may call them.
+    """
     found = _iter_findings(tree, bound, place.definitions, dialect)
     return [Diagnostic(code, message, place.make_span(name, text, at), help) for at, code, message, help in found]
 
 
 def list_bound(tree: nodes.Template) -> frozenset[str]:
-    """Every name the file binds anywhere: by `set`, `for`, `with`, `macro`, an argument or an import."""
+    """Return every name that the file binds anywhere: by `set`, `for`, `with`, `macro`, an argument or an import."""
     names = {node.name for node in tree.find_all(nodes.Name) if node.ctx != "load"}
     names.update(node.name for node in tree.find_all(nodes.Macro))
     names.update(node.target for node in tree.find_all(nodes.Import))
@@ -408,7 +416,10 @@ def _check_statement(node: nodes.Node) -> Iterator[Finding]:
 
 
 def iter_file_names(template: nodes.Expr) -> Iterator[str]:
-    """The files a template expression may name: a text, or one of two by a condition. Nothing if it may be another."""
+    """Yield the names of the files that a template expression may name: a constant text, or several chosen by conditions.
+
+    Yields nothing if the expression may name any other file.
+    """
     if isinstance(template, nodes.Const) and isinstance(template.value, str):
         yield template.value
     elif isinstance(template, nodes.CondExpr) and template.expr2 is not None:
@@ -487,7 +498,7 @@ def _read_root(node: nodes.Expr) -> str:
 
 
 def count_nodes(node: nodes.Node) -> int:
-    """How many steps evaluating `node` once takes: its nodes."""
+    """Return the number of nodes of `node`: the steps that one evaluation costs."""
     count = 0
     waiting = [node]
     while waiting:
@@ -497,10 +508,10 @@ def count_nodes(node: nodes.Node) -> int:
 
 
 def list_reads(tree: nodes.Template, trees: Mapping[str, nodes.Template]) -> frozenset[Path]:
-    """Static paths from a name: `("state", "player", "name")`, cut off where a part is computed.
+    """Return the static paths that a template reads, such as `("state", "player", "name")`, each cut off before its first computed part.
 
-    Names the template binds itself do not count while they are bound on every way that leads there.
-    `trees`: the files it includes, by name.
+    A name that the template binds itself does not count where every branch that leads there has bound it.
+    `trees`: the included files, by name.
     """
     reader = _Reader(trees, {})
     reader.read_all(tree.body, set(GLOBALS | {"self"}))
@@ -535,7 +546,7 @@ class _Reader:
         }
 
     def read_all(self, body: Iterable[nodes.Node], bound: set[str]) -> None:
-        """In order; what they bind is added to `bound`."""
+        """Read the nodes in order, and add the names that they bind to `bound`."""
         for node in body:
             self._read(node, bound)
 
@@ -630,7 +641,7 @@ class _Reader:
             self.found.update(path for path in self._list_file_reads(name) if path[0] not in bound)
 
     def _list_file_reads(self, name: str) -> frozenset[Path]:
-        """Each file once, however often it is included."""
+        """Return the paths that a file reads, computed once however often the file is included."""
         if name not in self.files:
             reader = _Reader(self.trees, self.files)
             reader.read_all(self.trees[name].body, set(GLOBALS | {"self"}))
@@ -672,7 +683,7 @@ def _list_targets(target: nodes.Node) -> set[str]:
 
 
 def is_settled(node: nodes.Node) -> bool:
-    """True when the value can only be a scalar, a part of the names, or a sequence of such parts that is made on the way."""
+    """Return whether the value can only be a scalar, a part of the names, or a new sequence of such parts."""
     if isinstance(node, (nodes.Name, nodes.Getattr, *_FRESH)):
         return True
     if isinstance(node, nodes.List):

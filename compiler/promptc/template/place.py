@@ -1,5 +1,6 @@
-"""Where a text of a pack stands, for the findings about it (`Place`), what its pack calls expressions (`Definition`), and where printed
-characters come from (`OutputSpan`).
+"""Maps a pack's texts to their source files (`Place`).
+
+Also defines a pack's named expressions (`Definition`), and the origins of printed characters (`OutputSpan`).
 """
 
 from __future__ import annotations
@@ -17,15 +18,16 @@ _EXCERPT = 400
 
 _WRITTEN = re.compile(r'\\(x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|U00(?:0[0-9A-Fa-f]|10)[0-9A-Fa-f]{4})|\\(.)|([^"\\\n])')
 _ESCAPES = dict(zip('0abtnvfre "/\\N_LP\t', '\0\a\b\t\n\v\f\r\x1b "/\\\x85\xa0\u2028\u2029\t', strict=True))
-"""One character in double quotes, and what a letter behind a backslash stands for there (YAML 1.2, 5.7)."""
+"""`_WRITTEN` matches one character in double quotes. `_ESCAPES` maps the character after a backslash to what it means (YAML 1.2, 5.7)."""
 
 
 @frozen
 class Place:
-    """`inline`: it stands in a manifest, at `span`, where the lines are `source` (`cut_source`); else it is the file `span.file`.
+    """The place of a text: a scalar of a manifest, or a file.
 
-    `folder` is put before the name of an included file when that is shown: `packs/sentinel/` where `span.file` begins so. `definitions`
-    are what the text may name.
+    `inline`: the text is the scalar at `span` in a manifest, whose lines are `source` (`cut_source`); if false, it is the file `span.file`.
+    `folder` is the prefix of an included file's name in messages: `packs/sentinel/` if `span.file` begins so.
+    `definitions` are those that the text may name.
     """
 
     span: Span
@@ -35,10 +37,10 @@ class Place:
     definitions: tuple[Definition, ...] = field(default=(), repr=False, compare=False)
 
     def make_span(self, name: str, text: str, at: int) -> Span:
-        """The place `at` (characters before it, plus 1) of template `name` (empty: the template itself) whose text is `text`.
+        """Return the span of position `at` (characters before it, plus 1) in the template `name` (empty: the template itself).
 
-        In a manifest, `span` itself where that is not certain: over lines without `|` or `>`, or folded where blank or deeper lines stand
-        before the place.
+        `text` is that template's text. In a manifest, return `span` itself if the place is uncertain: in a text over several lines without
+        `|` or `>`, or in a folded one with blank or deeper lines before the position.
         """
         if self.inline and not name:
             found = _find_inside(self.source, self.span, text, at)
@@ -46,7 +48,10 @@ class Place:
         return _make_span(self.folder + name if name else self.span.file, text, at - 1)
 
     def find(self, name: str, text: str, at: int, sites: Sequence[Site]) -> tuple[Span, str]:
-        """As `make_span`, of a text in which definitions were written out; and what a message adds where the place stands in one."""
+        """Return the span of a position, as `make_span` does, in a text with its definitions written out.
+
+        The second value is what a message adds if the position is inside a definition, else empty.
+        """
         at, inner = trace_outside(sites, at)
         span = self.make_span(name, text, at)
         if not inner:
@@ -58,9 +63,9 @@ class Place:
 
 @frozen
 class Definition:
-    """A named expression of a pack: what `define` calls `name`, and the names of its arguments. `text` is what it stands for.
+    """A named expression of a pack: its name in `define`, the names of its arguments, and its text.
 
-    `reads`: the names it reads besides its arguments, those of the definitions in it among them.
+    `reads`: the names it reads besides its arguments, including those that the definitions in it read.
     """
 
     name: str
@@ -71,13 +76,13 @@ class Definition:
 
     @property
     def signature(self) -> str:
-        """As its author names it: `about(npc)`."""
+        """The definition with its arguments: `about(npc)`."""
         return f"{self.name}({', '.join(self.parameters)})" if self.parameters else self.name
 
 
 @frozen
 class Site:
-    """One place where a definition was written out: it was named at `at`, and what came of it has places of its own, behind `start`."""
+    """One place where a definition was written out: it is named at `at`, and its nodes have positions after `start`."""
 
     start: int
     definition: Definition
@@ -85,7 +90,10 @@ class Site:
 
 
 def trace_outside(sites: Sequence[Site], at: int) -> tuple[int, tuple[tuple[Definition, int], ...]]:
-    """Where a place lies in the text itself; and the definitions it stands in, from the outside in, each with the place there."""
+    """Return a position in the text itself, and the definitions it is inside of.
+
+    The definitions come from the outermost to the innermost, each with the position in its own text.
+    """
     found: list[tuple[Definition, int]] = []
     while sites and at > sites[0].start:
         site = sites[bisect_left(sites, at, key=_read_start) - 1]
@@ -99,7 +107,10 @@ def _read_start(site: Site) -> int:
 
 
 def cut_source(lines: Sequence[str], span: Span, text: str) -> str:
-    """Of the lines of a manifest those that may hold the scalar `text`, which stands at `span`. No other line says where its parts are."""
+    """Return the lines of a manifest that may contain the scalar `text`, which begins at `span`.
+
+    The places of the scalar's parts depend on no other lines.
+    """
     first = lines[span.line - 1] if span.line <= len(lines) else ""
     more = {"|": text.count("\n") + 1, ">": text.count("\n") + text.count(" ") + 1}.get(first[span.column - 1 : span.column], 0)
     return "\n".join(lines[span.line - 1 : span.line + more])
@@ -115,7 +126,7 @@ def _make_span(file: str, text: str, offset: int, first: int = 1) -> Span:
 
 
 def _find_inside(source: str, span: Span, text: str, at: int) -> int | None:
-    """Where in `source` the character is that stands at `at` in the scalar at `span`; None where that is not certain."""
+    """Return the offset in `source` of position `at` of the scalar at `span`, or None if it is uncertain."""
     begin, before = span.column - 1, text[: max(at - 1, 0)]
     if source[begin : begin + 1] == "|":
         return _find_in_block(source.split("\n"), text, before)
@@ -129,7 +140,10 @@ def _find_inside(source: str, span: Span, text: str, at: int) -> int | None:
 
 
 def _find_in_double(source: str, at: int, before: str) -> int | None:
-    """As `_find_inside`, in double quotes on one line, where `at` is behind the first: character by character, each as it is written."""
+    """Find an offset, as `_find_inside` does, in double quotes on one line: character by character, each as written.
+
+    `at` is the offset after the opening quote.
+    """
     for character in before:
         found = _WRITTEN.match(source, at)
         if found is None:
@@ -142,7 +156,7 @@ def _find_in_double(source: str, at: int, before: str) -> int | None:
 
 
 def _find_in_block(lines: list[str], text: str, before: str) -> int | None:
-    """As `_find_inside`, for a block after `|`: line by line, each behind its indentation."""
+    """Find an offset, as `_find_inside` does, in a block after `|`: line by line, each after its indentation."""
     number = before.count("\n")
     wanted = text.split("\n")[number]
     written = lines[number + 1] if number + 1 < len(lines) else ""
@@ -153,8 +167,10 @@ def _find_in_block(lines: list[str], text: str, before: str) -> int | None:
 
 
 def _find_in_folded(lines: list[str], text: str, offset: int) -> int | None:
-    """As `_find_inside`, after `>`, where a line end between two lines is one space. Blank lines and deeper ones fold otherwise: behind one
-    nothing is certain."""
+    """Find an offset, as `_find_inside` does, in a block after `>`, where a line end between two lines becomes one space.
+
+    Blank and deeper lines fold differently, so nothing after one is certain.
+    """
     indent = len(lines[1]) - len(lines[1].lstrip(" ")) if len(lines) > 1 else 0
     at = 0
     for number in range(1, len(lines)):
@@ -171,8 +187,11 @@ def _find_in_folded(lines: list[str], text: str, offset: int) -> int | None:
 
 @frozen(eq=False)
 class TraceContext:
-    """What a trace is told of the values it meets: the pointer of a mapping or list of the state, what made the value of a name, and what
-    made the parts of a mapping that is not the state's, by that mapping's `id`."""
+    """What a trace knows of the values it meets.
+
+    `find` returns the pointer of a mapping or list of the state. `named` lists the origins of each name's value. `parts` lists, by the `id`
+    of a mapping that is not the state's, the origins of the mapping's parts.
+    """
 
     find: Callable[[object], str | None]
     named: Mapping[str, Pointers]
@@ -183,9 +202,9 @@ class TraceContext:
 class OutputSpan:
     """A run of printed characters.
 
-    `file` is the text it was made in, called `name` (empty: the template itself), and `at` the character there; `code` is the expression
-    that made it, as written, empty for constant text. `pointers` are the parts of the state that were read for it. `calls`: where the
-    macro, block or file it stands in was called, from the outside in: each a name, a text and a character there.
+    `file` is the text of the template it comes from, `name` that template's name (empty: the template itself), and `at` the offset there.
+    `code` is the expression that printed it, as written, empty for constant text. `pointers` are the parts of the state read for it.
+    `calls`: the calls of the macros, blocks or files around it, from the outermost in, each as a name, a text and an offset in the text.
     """
 
     text: str
@@ -199,16 +218,22 @@ class OutputSpan:
 
     @property
     def span(self) -> Span:
-        """Where it was made; of an inline template that its manifest writes otherwise, where that begins."""
+        """The place of the code or constant text that printed the characters.
+
+        If a manifest spells its inline template differently, the place is the template's beginning.
+        """
         return self.place.make_span(self.name, self.file, self.at + 1)
 
     @property
     def callers(self) -> tuple[Span, ...]:
-        """Where what it stands in was called, from the outside in."""
+        """The places of the calls around it, from the outermost in."""
         return tuple(self.place.make_span(name, file, at + 1) for name, file, at in self.calls)
 
     def part(self, start: int, stop: int) -> OutputSpan:
-        """The characters from `start` to `stop`. Constant text knows the place of each, unless it is written otherwise in the file."""
+        """Return the characters from `start` to `stop`.
+
+        In constant text, the part's own offset is known, unless the file spells the text differently.
+        """
         text = self.text[start:stop]
         moves = not self.code and self.file.startswith(text, self.at + start)
         return replace(self, text=text, at=self.at + start if moves else self.at)

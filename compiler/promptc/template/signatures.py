@@ -1,6 +1,6 @@
-"""What every filter, test, method and function of the allow-list may be called with: their one table, for `check` and for a run.
+"""The signatures of all filters, tests, methods and functions of the allow-list, in one table for `check` and for a run.
 
-`find_wrong` and its like judge a call. `check` gives them the arguments it knows, a run gives them all, and both say the same.
+`find_wrong` and its variants judge a call. `check` passes the arguments that it knows, a run passes all of them, and both report the same.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ _PLAIN_TESTS = """
     """
 
 _APPLIES = {"map": 0, "select": 0, "reject": 0, "selectattr": 1, "rejectattr": 1}
-"""Filters that apply a filter or a test, and the place of its name."""
+"""Filters that apply a filter or a test, and the place of its name among the arguments."""
 
 
 @frozen
 class Sort:
-    """What a parameter takes: values of some classes (none listed: any value), from `least` to `most`, or one of `known`.
+    """The values that a parameter accepts: of some classes (empty: any value), from `least` to `most`, or one of `known`.
 
-    `asks` raises a `Fault` for a value that is none of the sort; `is_width`: a number is at most `limits.width`.
+    `asks` raises a `Fault` for a value of the wrong sort. `is_width`: a number must not exceed `limits.width`.
     """
 
     words: str
@@ -46,7 +46,7 @@ class Sort:
 
 @frozen
 class Parameter:
-    """One parameter. `shown` is its default as a template writes it, empty where it must be given. `how`: `place`, `name` or `both`."""
+    """One parameter. `shown` is its default as a template writes it, empty if it is required. `how` is `place`, `name` or `both`."""
 
     name: str
     sort: Sort
@@ -56,11 +56,11 @@ class Parameter:
 
 @frozen
 class Signature:
-    """How something is called. `name` as messages say it: `` `round` ``, `` `.center()` ``, `` `is divisibleby` ``.
+    """How something is called. `name` is written as in messages: `` `round` ``, `` `.center()` ``, `` `is divisibleby` ``.
 
-    `places` and `names`: whether it takes any number of further values by place, and by name; `least` of them by place must be there.
-    `is_either`: not both by place and by name.
-    `rule` raises a `Fault` for arguments that are right alone and wrong together; it is asked only when all of them are known.
+    `places` and `names`: the names for further values by place and by name, empty if none are accepted. `least` is how many values by place
+    are required. `is_either`: values by place and by name exclude each other. `rule` raises a `Fault` for arguments that are valid alone
+    and invalid together; it runs only if all of them are known.
     """
 
     name: str
@@ -72,7 +72,7 @@ class Signature:
     rule: Callable[[Mapping[str, Any], Limits], object] | None = None
 
     def show(self) -> str:
-        """The call, as documentation writes it: `round(precision=0, method='common')`."""
+        """Return the call as documentation writes it: `round(precision=0, method='common')`."""
         word = self.name.strip("`").removesuffix("()").removeprefix(".").removeprefix("is ")
         return f"{word}({', '.join(self._iter_shown())})"
 
@@ -90,7 +90,7 @@ class Signature:
 
 
 class _Unknown:
-    """An argument of which nothing is known before the run."""
+    """The type of `UNKNOWN`: an argument of which nothing is known before the run."""
 
     __slots__ = ()
 
@@ -100,7 +100,7 @@ UNKNOWN: Any = _Unknown()
 
 @frozen
 class Wrong:
-    """A call that cannot work: its finding, and the argument it is about, by its place or its name (None: the call)."""
+    """A call that cannot work: the finding, and the argument concerned, by place or by name (None: the call itself)."""
 
     code: str
     message: str
@@ -108,7 +108,7 @@ class Wrong:
     at: int | str | None = None
 
     def fault(self) -> Fault:
-        """What a run raises."""
+        """Return the fault that a run raises."""
         return Fault(self.code, self.message, self.help)
 
 
@@ -265,7 +265,7 @@ FILTERS["truncate"] = replace(FILTERS["truncate"], rule=_check_truncated)
 FILTERS["truncate_at"] = replace(FILTERS["truncate_at"], rule=_check_sizes)
 
 _BY_PART = Signature("`map`", (_take("attribute", KEY, "", "name"), _take("default", ANY, "none", "name")))
-"""`map` without a filter."""
+"""The signature of `map` without a filter."""
 TESTS: dict[str, Signature] = {
     **{name: Signature(f"`is {name}`") for name in _PLAIN_TESTS.split()},
     **{name: Signature(f"`is {name}`", (_take("other", ANY, "", "place"),)) for name in _COMPARING},
@@ -300,7 +300,7 @@ CHAT: dict[str, Signature] = {
     ),
     "raise_exception": Signature("`raise_exception`", (_take("message", ANY, "", "place"),)),
 }
-"""What only a chat template has."""
+"""Signatures that only chat templates have."""
 
 
 def _by_place(*parameters: Parameter) -> tuple[Parameter, ...]:
@@ -354,12 +354,14 @@ LOOP_METHODS: dict[str, Signature] = {
     "changed": Signature("`loop.changed`", places="values"),
     **{name: Signature(f"`.{name}()`") for name in ("next", "reset")},
 }
-"""Of a loop, and of a cycler."""
+"""The methods of a loop, and of a cycler."""
 
 
 def find_applied(name: str, args: Sequence[Any]) -> tuple[str, Sequence[Any]] | None:
-    """The filter (of `map`) or the test (of `select` and its like) that a filter applies, with its own arguments; None where it applies
-    none, or that is not known."""
+    """Return the filter (of `map`) or the test (of `select` and the like) that a filter applies, with its own arguments.
+
+    Return None if the filter applies none, or if the applied one is unknown.
+    """
     place = _APPLIES.get(name)
     if place is None or len(args) <= place or args[place].__class__ is not str:
         return None
@@ -367,7 +369,7 @@ def find_applied(name: str, args: Sequence[Any]) -> tuple[str, Sequence[Any]] | 
 
 
 def find_wrong_filter(name: str, args: Sequence[Any], named: Mapping[str, Any], limits: Limits, *, is_spread: bool = False) -> Wrong | None:
-    """What is wrong with the arguments of a filter, or with those it hands on to the filter or the test it applies."""
+    """Return what is wrong with the arguments of a filter, or with those it passes to the filter or test it applies; else None."""
     if name == "map" and not args and not is_spread:
         if "attribute" in named:
             return find_wrong(_BY_PART, (), named, limits)
@@ -382,12 +384,15 @@ def find_wrong_filter(name: str, args: Sequence[Any], named: Mapping[str, Any], 
 
 
 def find_wrong_test(name: str, args: Sequence[Any], named: Mapping[str, Any], limits: Limits, *, is_spread: bool = False) -> Wrong | None:
-    """What is wrong with the arguments of a test."""
+    """Return what is wrong with the arguments of a test, or None."""
     return find_wrong(TESTS[name], args, named, limits, is_spread=is_spread)
 
 
 def iter_taken(name: str, args: Sequence[Any], named: Mapping[str, Any]) -> Iterator[tuple[str, Parameter, Any, int | str]]:
-    """Each parameter a filter is given a value for, and each of what it applies: whose it is, the value, and its place or its name."""
+    """Yield each parameter that has a value, of a filter and of the filter or test it applies.
+
+    Each comes as the callee's name, the parameter, the value, and the value's place or name.
+    """
     if name == "map" and not args:
         yield from iter_of(_BY_PART, args, named)
         return
@@ -402,14 +407,14 @@ def iter_taken(name: str, args: Sequence[Any], named: Mapping[str, Any]) -> Iter
 
 
 def iter_taken_by_test(name: str, args: Sequence[Any], named: Mapping[str, Any]) -> Iterator[tuple[str, Parameter, Any, int | str]]:
-    """Each parameter a test is given a value for, as `iter_taken` tells them."""
+    """Yield each parameter of a test that has a value, as `iter_taken` does."""
     return iter_of(TESTS[name], args, named)
 
 
 def iter_of(
     signature: Signature, args: Sequence[Any], named: Mapping[str, Any], shift: int = 0
 ) -> Iterator[tuple[str, Parameter, Any, int | str]]:
-    """Each parameter of a signature that is given a value, as `iter_taken` tells them; `shift`: how many places stand before its own."""
+    """Yield each parameter of a signature that has a value, as `iter_taken` does; `shift` is added to the values' places."""
     by_place = [one for one in signature.parameters if one.how != "name"]
     for place, (parameter, value) in enumerate(zip(by_place, args, strict=False)):
         yield signature.name, parameter, value, place + shift
@@ -421,10 +426,10 @@ def iter_of(
 def find_wrong(
     signature: Signature, args: Sequence[Any], named: Mapping[str, Any], limits: Limits, *, is_spread: bool = False
 ) -> Wrong | None:
-    """The first thing wrong with a call, or None. `UNKNOWN` stands for an argument that is not known yet.
+    """Return the first thing wrong with a call, or None. `UNKNOWN` marks an argument that is not known yet.
 
-    An argument that is undefined where a value is due raises what using it means.
-    `is_spread`: more arguments may come from `*list` or `**mapping`, so that none is missing.
+    An undefined argument for a parameter that does not accept any value raises the error of using it.
+    `is_spread`: more arguments may come from `*list` or `**mapping`, so none counts as missing.
     """
     try:
         given = _bind(signature, args, named, is_spread)
@@ -445,14 +450,14 @@ def find_wrong(
 
 
 def raise_wrong(signature: Signature, args: Sequence[Any], named: Mapping[str, Any], limits: Limits) -> None:
-    """Raise the `Fault` of the first thing wrong with a call, in place of what Python refused it with; nothing where nothing is."""
+    """Raise the `Fault` for the first thing wrong with a call, in place of Python's own error; do nothing if nothing is wrong."""
     wrong = find_wrong(signature, args, named, limits)
     if wrong is not None:
         raise wrong.fault() from None
 
 
 def is_unknown(value: Any) -> bool:
-    """Whether nothing is to be said of an argument: it is not known yet, or undefined, which whoever uses it says."""
+    """Return whether an argument cannot be judged: it is not known yet, or undefined, which its use reports."""
     return value is UNKNOWN or value.__class__ in UNDEFINED
 
 
@@ -466,7 +471,10 @@ _Bound = tuple[Parameter, Any, int | str]
 
 
 def _bind(signature: Signature, args: Sequence[Any], named: Mapping[str, Any], is_spread: bool) -> list[_Bound]:
-    """Each parameter that is given, with its value and where that stands; values that no parameter names are not among them."""
+    """Return each parameter that has a value, with the value and its place or name; values without a parameter are left out.
+
+    Raises `_Unbound` if the arguments do not fit the signature.
+    """
     by_place = [one for one in signature.parameters if one.how != "name"]
     if len(args) > len(by_place) and not signature.places:
         raise _Unbound(_refuse(signature, _count(signature, len(by_place), len(args)), len(by_place)))
@@ -502,8 +510,10 @@ def _refuse(signature: Signature, why: str, at: int | str | None) -> Wrong:
 
 
 def sign_macro(name: str | None, arguments: Sequence[str], uses: Collection[str]) -> Signature:
-    """How a macro may be called, or `caller` where it has no name. `uses`: which of `caller`, `kwargs` and `varargs` it mentions. What is
-    left out is undefined inside it."""
+    """Return the signature of a macro, or of `caller` if `name` is None. Arguments left out are undefined inside the macro.
+
+    `uses`: which of `caller`, `kwargs` and `varargs` the macro mentions.
+    """
     parameters = [Parameter(one, ANY, "none") for one in arguments]
     if "caller" in uses and "caller" not in arguments:
         parameters.append(Parameter("caller", ANY, "none", "name"))

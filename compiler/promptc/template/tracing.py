@@ -1,6 +1,6 @@
-"""Where each printed character of a template comes from (`trace_template`), and what an expression reads (`trace_expression`).
+"""Traces the origin of each printed character of a template (`trace_template`), and what an expression reads (`trace_expression`).
 
-The lowered Python is rewritten with calls to a `Log` wherever a value is read, kept or printed, and run once more.
+The lowered Python is instrumented with calls to a `Log` wherever a value is read, assigned or printed, and run once more.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from promptc.template.runtime.values import call_part, call_value, read_attribut
 from promptc.text.json import extend_pointer
 
 Files = Mapping[str, tuple[str, Sequence[tuple[int, int]], Sequence[Site]]]
-"""By name, the text of a file, where it holds code, and where definitions were written out."""
+"""By name: the text of a file, the offsets of its tags, and the sites of its definitions."""
 
 _VARIABLE = re.compile(r"(?:l_\d+|g)_(.*)")
 _LOOP = re.compile(r"l_\d+_loop")
@@ -40,9 +40,9 @@ _VIEWS = frozenset({"items", "keys", "values"})
 
 
 def trace_template(template: Template, names: Mapping[str, Any], known: TraceContext) -> tuple[OutputSpan, ...]:
-    """What the template prints, in order: joined, it is what `render` gives. Errors: as `render`.
+    """Return what the template prints, in order; the joined texts equal the result of `render`. Raises the errors of `render`.
 
-    The template is lowered once more and run slowly. Text that a filter changed as a whole, as `{% filter %}` does, is one piece.
+    The template is lowered once more and run slowly. Text that was changed as a whole, as by `{% filter %}`, is one span.
     """
     text = template.render(names)
     if not isinstance(template.program, Program):
@@ -51,12 +51,12 @@ def trace_template(template: Template, names: Mapping[str, Any], known: TraceCon
         made = trace_program(template.program, names, known)
     except RUN_ERRORS:
         made = ()
-    # what explains a render does not fail where that did not, nor tells what is not so
+    # a trace must not fail where the render succeeded, nor report wrong origins
     return made if "".join(one.text for one in made) == text else (OutputSpan(text, template.place, "", template.text, 0, template.text),)
 
 
 def trace_program(program: Program, names: Mapping[str, Any], known: TraceContext) -> tuple[OutputSpan, ...]:
-    """What a program prints, as `trace_template` tells it. It must be known to run without an error."""
+    """Return what a program prints, as `trace_template` does. The program must be known to run without an error."""
     log = Log(known, names)
     printed = run_logged(program, names, log)
     files = {file.name: (file.text, list_codes(file.text, file.name), file.sites) for file in program.files}
@@ -64,7 +64,7 @@ def trace_program(program: Program, names: Mapping[str, Any], known: TraceContex
 
 
 def trace_expression(expression: Expression, names: Mapping[str, Any], known: TraceContext) -> Pointers:
-    """The parts of the state that the expression reads. Errors: as `evaluate`."""
+    """Return the parts of the state that the expression reads. Raises the errors of `evaluate`."""
     expression.evaluate(names)
     log = Log(known, names)
     if isinstance(expression.program, Program):
@@ -87,7 +87,10 @@ def _iter_made(parts: Sequence[Printed], place: Place, files: Files, calls: tupl
 
 
 def run_logged(program: Program, names: Mapping[str, Any], log: Log, *, expression: bool = False) -> Any:
-    """What the program gives, settled or not; what it reads and prints is in `log`. It must be known to run without an error."""
+    """Return the result of the program, without settling it; record in `log` what it reads and prints.
+
+    The program must be known to run without an error.
+    """
     files = {file.name: file for file in program.files}
     loaded: dict[str, _Logged] = {}
 
@@ -103,7 +106,7 @@ def run_logged(program: Program, names: Mapping[str, Any], log: Log, *, expressi
 
 @frozen(eq=False)
 class _Logged:
-    """The functions of one file."""
+    """The instrumented functions of one file."""
 
     weight: int
     root: Render
@@ -123,24 +126,24 @@ def _load(file: LoweredFile, program: Program, log: Log, *, expression: bool) ->
 
 
 def instrument(module: ast.Module) -> ast.Module:
-    """Rewrite functions to keep a log. It gives what they give, to the byte, and takes the same steps.
+    """Rewrite functions, in place, to keep a log. Their results are the same to the byte, and so are the steps they take.
 
-    Beside every variable `x` stands `from_x`: what made its value.
+    Each variable `x` gets a companion `from_x` with the origins of its value.
     """
     _Instrument().visit(module)
     return module
 
 
 class _Instrument(ast.NodeTransformer):
-    """Goes through a module once. What it makes is not gone through again."""
+    """Visits a module once. It does not visit the nodes that it adds."""
 
     def __init__(self) -> None:
         self._made = 0
 
-    # --- what is printed ---
+    # --- output ---
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
-        """What a text is made of; calls of macros; what other files are given."""
+        """Log output, joined texts and loops, calls with their arguments, and the variables passed to other files."""
         function = node.func
         if isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name):
             holder, method = function.value.id, function.attr
@@ -163,13 +166,13 @@ class _Instrument(ast.NodeTransformer):
         return node
 
     def _put(self, part: ast.expr, buffer: str) -> ast.expr:
-        """A part that is printed, with all that is read for it."""
+        """Log a printed part, with all that is read for it."""
         at = part.lineno
         method = "put_text" if _is_text(part) else "put"
         return _log(method, at, _mark(at), py.name(buffer, at), self.visit(part), py.constant(at, at), py.name("file", at))
 
     def _call(self, node: ast.Call, first: int) -> ast.AST:
-        """A call whose arguments are known apart, so that a macro's variables are."""
+        """Log each argument of a call on its own, so that a macro's parameters know their origins."""
         head = [self.visit(arg) for arg in node.args[:first]]
         rest = [self._argument(arg) for arg in node.args[first:]]
         for keyword in node.keywords:
@@ -186,27 +189,27 @@ class _Instrument(ast.NodeTransformer):
         return _log("given", arg.lineno, _mark(arg.lineno), self.visit(arg))
 
     def _hand_on(self, given: ast.Dict) -> ast.expr:
-        """The variables another file is given."""
+        """Log the variables passed to another file."""
         sources = [py.name(f"from_{value.id}", given.lineno) for value in given.values]  # type: ignore[attr-defined]
         return _log("hand_on", given.lineno, given, py.tuple_(sources, given.lineno))
 
-    # --- what is read ---
+    # --- reads ---
 
     def visit_Name(self, node: ast.Name) -> ast.AST:
-        """A variable that is read."""
+        """Log the read of a variable."""
         if isinstance(node.ctx, ast.Load) and _VARIABLE.fullmatch(node.id):
             return _log("load", node.lineno, py.name(f"from_{node.id}", node.lineno), node)
         return node
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
-        """A key that is read."""
+        """Log the read of a key."""
         self.generic_visit(node)
         return _log("read_key", node.lineno, node.value, node.slice) if isinstance(node.ctx, ast.Load) else node
 
-    # --- what is kept ---
+    # --- assignments ---
 
     def visit_Assign(self, node: ast.Assign) -> list[ast.stmt]:
-        """What is set, and what made its value."""
+        """Record the origins of an assigned value."""
         target, at = node.targets[0], node.lineno
         variables, parts = _list_variables(target), _list_subscripts(target)
         if not variables and not parts:
@@ -229,13 +232,13 @@ class _Instrument(ast.NodeTransformer):
         return [kept, *_copy(held, variables[1:], at), *holds]
 
     def _assign_each(self, variables: list[str], values: list[ast.expr], at: int) -> ast.stmt:
-        """Several variables set to a value each."""
+        """Assign a value of its own, with its origins, to each of several variables."""
         pairs = [py.tuple_([py.target(f"from_{one}", at), py.target(one, at)], at, store=True) for one in variables]
         kept = [_log("keep", at, _mark(at), self.visit(value)) for value in values]
         return py.assign_to(py.tuple_(pairs, at, store=True), py.tuple_(kept, at), at)
 
     def _find_source(self, value: ast.expr, variable: str) -> ast.expr | None:
-        """What made a value that no expression of the template gave; None for those."""
+        """Return the origins of a value that no expression of the template produced, else None."""
         at = value.lineno
         if isinstance(value, ast.Name):
             known = _VARIABLE.fullmatch(value.id)
@@ -245,7 +248,7 @@ class _Instrument(ast.NodeTransformer):
         return None
 
     def visit_Expr(self, node: ast.Expr) -> list[ast.stmt]:
-        """A name that blocks and includes are given."""
+        """Log a name that is published to blocks and other files."""
         call = node.value
         if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr in _PUBLISHED:
             name, variable = call.args
@@ -255,7 +258,7 @@ class _Instrument(ast.NodeTransformer):
         return [node]
 
     def visit_For(self, node: ast.For) -> ast.AST:
-        """A loop's variables: parts of what it goes over."""
+        """Record the origins of a loop's variables: parts of what the loop iterates over."""
         at, own = node.lineno, _list_variables(node.target)
         loops = [one for one in own if _LOOP.fullmatch(one)]
         variables = [one for one in own if one not in loops]
@@ -272,7 +275,7 @@ class _Instrument(ast.NodeTransformer):
         return node
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
-        """A macro's variables."""
+        """Record the origins of a macro's parameters."""
         at = node.lineno
         body = [line for one in node.body for line in _flatten(self.visit(one))]
         given = [
@@ -293,7 +296,7 @@ def _mark(at: int) -> ast.expr:
 
 
 def _is_text(part: ast.expr) -> bool:
-    """Whether a part may be a text that was made of parts, and nothing else: what a call gives."""
+    """Return whether a part may be a text that was joined from logged parts, that is, the result of a call."""
     shown = part.test if isinstance(part, ast.IfExp) else part
     value = next((node.value for node in ast.walk(shown) if isinstance(node, ast.NamedExpr)), part)
     if not isinstance(value, ast.Call):
@@ -310,13 +313,13 @@ def _list_parts(arg: ast.expr, method: str) -> list[ast.expr]:
 
 
 def _list_variables(target: ast.expr) -> list[str]:
-    """The template's variables a target sets."""
+    """Return the template's variables that a target sets."""
     names = [node for node in ast.walk(target) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
     return [node.id for node in names if _VARIABLE.fullmatch(node.id)]
 
 
 def _list_subscripts(target: ast.expr) -> list[ast.Subscript]:
-    """The parts of namespaces a target sets."""
+    """Return the parts of namespaces that a target sets."""
     return [node for node in ast.walk(target) if isinstance(node, ast.Subscript)]
 
 
@@ -329,7 +332,7 @@ def _flatten(found: ast.AST | list[ast.stmt]) -> list[ast.stmt]:
 
 
 def list_codes(text: str, name: str) -> list[tuple[int, int]]:
-    """From where to where, in characters, each `{{ ... }}` and `{% ... %}` of a template that can be parsed stands."""
+    """Return the start and end offset of each `{{ ... }}` and `{% ... %}` of a valid template; none for a file that is no template."""
     if name and not name.endswith(".j2"):
         return []
     found: list[tuple[int, int]] = []
@@ -344,8 +347,10 @@ def list_codes(text: str, name: str) -> list[tuple[int, int]]:
 
 @frozen(eq=False)
 class Printed:
-    """A part of a text: `at` is its place in the file `name`, characters before it plus 1; `inner` are its own parts, where it was made of
-    such that are known."""
+    """A printed part. `at` is its position in the file `name`: characters before it, plus 1.
+
+    `inner` are the parts that it was joined from, if they are known.
+    """
 
     text: str
     name: str
@@ -356,14 +361,14 @@ class Printed:
 
 @frozen(eq=False)
 class _ReadEvent:
-    """A part of the state was read, or a value that was made of some."""
+    """A read of a part of the state, or of a value made from such parts."""
 
     pointers: Pointers
 
 
 @frozen(eq=False)
 class _Joined:
-    """A text was made of parts; `pointers` are theirs."""
+    """A text joined from parts; `pointers` are those of all parts."""
 
     text: str
     parts: tuple[Printed, ...]
@@ -372,14 +377,14 @@ class _Joined:
 
 @frozen(eq=False)
 class _Given:
-    """An argument of a call, and what made it."""
+    """An argument of a call, with its origins."""
 
     value: Any
     pointers: Pointers
 
 
 class Log:
-    """The log of one run. Its methods are called by instrumented code; `mark` opens what the call it stands in looks back to."""
+    """The log of one run, written by instrumented code. `mark` records where a call begins; that call then collects what was read since."""
 
     def __init__(self, known: TraceContext, names: Mapping[str, object]) -> None:
         self._known = known
@@ -394,41 +399,41 @@ class Log:
         self._goes: _Goes = _Goes((), None)
 
     def mark(self) -> int:
-        """The place where the log stands."""
+        """Return the current position in the log."""
         return len(self._entries)
 
     def list_pointers(self, mark: int = 0) -> Pointers:
-        """The parts of the state read since a mark; not what holds another of them, which was read to find that."""
+        """Return the parts of the state read since a mark, without parts that were read only to reach another of them."""
         found = dict.fromkeys(pointer for one in self._entries[mark:] for pointer in one.pointers)
         around = {pointer[:at] for pointer in found for at, sign in enumerate(pointer) if sign == "/"}
         return tuple(pointer for pointer in found if pointer not in around)
 
-    # --- what is printed ---
+    # --- output ---
 
     def put(self, mark: int, parts: list[str], text: str, at: int, name: str, inner: tuple[Printed, ...] | None = None) -> str:
-        """A part is printed."""
+        """Log a printed part."""
         self._parts.setdefault(id(parts), (parts, []))[1].append(Printed(text, name, at, self.list_pointers(mark), inner))
         return text
 
     def put_text(self, mark: int, parts: list[str], text: str, at: int, name: str) -> str:
-        """What a call gave is printed: a macro's text is the last thing that was made, and is printed as it is."""
+        """Log the printed result of a call. If it is the text joined last, as for a macro, keep that text's parts."""
         last = self._entries[-1] if len(self._entries) > mark else None
         return self.put(mark, parts, text, at, name, last.parts if isinstance(last, _Joined) and last.text is text else None)
 
     def join(self, text: str, parts: list[str]) -> str:
-        """Parts become a text."""
+        """Log a text joined from parts."""
         _, printed = self._parts.pop(id(parts), (parts, []))
         self._entries.append(_Joined(text, tuple(printed), tuple(dict.fromkeys(found for one in printed for found in one.pointers))))
         return text
 
     def list_parts(self, text: str) -> tuple[Printed, ...]:
-        """The parts of the last text that was made."""
+        """Return the parts that `text` was last joined from; empty if they are unknown."""
         return next((one.parts for one in reversed(self._entries) if one.__class__ is _Joined and one.text is text), ())
 
-    # --- what is read ---
+    # --- reads ---
 
     def load(self, source: Pointers, value: Any) -> Any:
-        """A variable is read: a part of the state is known as one, anything else by what made it."""
+        """Log the read of a variable: as the part of the state that it is, or else by its origins."""
         pointer = self._known.find(value)
         found = (pointer,) if pointer is not None else source
         if found:
@@ -436,12 +441,12 @@ class Log:
         return value
 
     def read_key(self, holder: Any, key: Any) -> Any:
-        """A mapping's key is read; it has it."""
+        """Log the read of an existing key of a mapping."""
         self._note(holder, key)
         return holder[key]
 
     def read_attribute(self, holder: Any, name: str) -> Any:
-        """`holder.name`."""
+        """Read `holder.name` and log it."""
         value = read_attribute(holder, name)
         if holder.__class__ is Namespace:
             held = self._held.get((id(holder.values), name))
@@ -451,7 +456,7 @@ class Log:
         return value
 
     def read_item(self, holder: Any, key: Any) -> Any:
-        """`holder[key]`."""
+        """Read `holder[key]` and log it."""
         value = read_item(holder, key)
         if value.__class__ is not Missing and holder.__class__ is list:
             self._note(holder, key + len(holder) if key < 0 else int(key))
@@ -466,29 +471,29 @@ class Log:
         else:
             self._entries.append(_ReadEvent(self._known.parts.get(id(holder), {}).get(key, ())))
 
-    # --- what is kept ---
+    # --- assignments ---
 
     def keep(self, mark: int, value: Any) -> tuple[Pointers, Any]:
-        """A value that is set, and what made it."""
+        """Return an assigned value after its origins."""
         return self.list_pointers(mark), value
 
     def hold(self, values: dict[str, Any], name: str, source: Pointers) -> None:
-        """A part of a namespace is set."""
+        """Record the origins of a part of a namespace that is set."""
         self._held[id(values), name] = values, values[name], source
 
     def publish(self, name: str, value: object, source: Pointers) -> None:
-        """A name is set for blocks and other files."""
+        """Record a name that is set for blocks and other files."""
         self._published[name] = value, source
 
     def hand_on(self, given: dict[str, Any], sources: tuple[Pointers, ...]) -> dict[str, Any]:
-        """Another file is given variables."""
+        """Record the variables passed to another file; return them."""
         for (name, value), source in zip(given.items(), sources, strict=True):
             if value is not missing:
                 self.publish(name, value, source)
         return given
 
     def read_source(self, names: Names, name: str) -> Pointers:
-        """What made the value of a name."""
+        """Return the origins of a name's value."""
         value = names.read(name)
         published = self._published.get(name)
         if published is not None and published[0] is value:
@@ -498,12 +503,12 @@ class Log:
     # --- loops ---
 
     def each(self, mark: int, run: Run, values: Any, weight: int) -> Any:
-        """What a loop goes over."""
+        """Record what a loop iterates over; return the iterable."""
         self._goes = _Goes(self.list_pointers(mark), self._find_places(values))
         return each(run, values, weight)
 
     def _find_places(self, values: Any) -> list[str] | None:
-        """The pointers of the elements, where they are parts of the state in its order."""
+        """Return the pointers of the elements if they are parts of the state in the state's order, else None."""
         view = self._views.get(id(values))
         holder = view[1] if view is not None else values
         pointer = self._known.find(holder)
@@ -512,36 +517,39 @@ class Log:
         return [extend_pointer(pointer, key) for key in (holder if holder.__class__ is dict else range(len(holder)))]
 
     def turn(self, values: Any) -> _Turns:
-        """The turns of a loop, which knows at each what made its element."""
+        """Return an iterator over a loop's elements that knows the origins of each."""
         goes, self._goes = self._goes, _Goes((), None)
         return _Turns(values, goes)
 
     def turn_some(self, values: Any) -> _Turns:
-        """The turns of a loop that passes elements over: only those that know themselves which part of the state they are are known."""
+        """Return an iterator over a loop that skips elements, so that their places are unknown.
+
+        Elements that are mappings or lists of the state are still found by themselves.
+        """
         self._goes = _Goes(self._goes.pointers, None)
         return self.turn(values)
 
     # --- calls ---
 
     def given(self, mark: int, value: Any) -> _Given:
-        """An argument."""
+        """Return an argument with its origins."""
         return _Given(value, self.list_pointers(mark))
 
     def given_all(self, mark: int, values: Any) -> tuple[_Given, ...]:
-        """Arguments out of a list."""
+        """Return the arguments from a list with their origins."""
         return tuple(_Given(value, self.list_pointers(mark)) for value in values)
 
     def given_named(self, mark: int, values: Mapping[str, Any]) -> dict[str, _Given]:
-        """Named arguments out of a mapping."""
+        """Return the named arguments from a mapping with their origins."""
         return {name: _Given(value, self.list_pointers(mark)) for name, value in values.items()}
 
     def call_value(self, run: Run, callee: Any, /, *args: _Given, **named: _Given) -> Any:
-        """`callee(...)`."""
+        """Call `callee(...)`."""
         self._bind(callee, args, named)
         return call_value(run, callee, *[one.value for one in args], **{name: one.value for name, one in named.items()})
 
     def call_part(self, run: Run, holder: Any, name: str, /, *args: _Given, **named: _Given) -> Any:
-        """`holder.name(...)`."""
+        """Call `holder.name(...)`."""
         kind = holder.__class__
         parts = holder.exports if kind is Module else holder.values if kind is Namespace else holder if kind is dict else {}
         self._bind(parts.get(name), args, named)
@@ -560,7 +568,7 @@ class Log:
             self._around = tuple(dict.fromkeys(pointer for one in (*args, *named.values()) for pointer in one.pointers))
 
     def read_given(self, name: str, value: object) -> Pointers:
-        """What made an argument of the macro that is entered; of `varargs` and `kwargs`, what made all."""
+        """Return the origins of an argument of the macro being entered; for `varargs` and `kwargs`, those of all arguments."""
         if value is missing:
             return ()
         return self._around if name in ("varargs", "kwargs") else self._arguments.get(name, ())
@@ -568,14 +576,14 @@ class Log:
 
 @frozen(eq=False)
 class _Goes:
-    """What was read for what a loop goes over, and the pointers of its elements where they are known."""
+    """What was read to get a loop's iterable, and the pointers of its elements if they are known."""
 
     pointers: Pointers
     places: list[str] | None
 
 
 class _Turns:
-    """The turns of one loop; `source` tells what made the element of the turn."""
+    """The iterations of one loop; `source` are the origins of the current element."""
 
     def __init__(self, values: Any, goes: _Goes) -> None:
         self._values: Iterator[Any] = iter(values)

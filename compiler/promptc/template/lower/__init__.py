@@ -1,5 +1,6 @@
-"""From Jinja's tree to Python's: `module` checks and lowers a text and the files it brings in, statement by statement, with
-`expressions`; `pyast` writes pieces of Python.
+"""Lowers Jinja's trees to Python: `module` checks a text and the files it includes, and lowers their statements.
+
+`expressions` lowers expressions, and `pyast` builds pieces of Python.
 
 Public: `expressions`, `module`, `pyast`.
 """

@@ -1,4 +1,4 @@
-"""Expressions of Jinja as expressions of Python (`Expressions`), and the scopes they are lowered in (`Frame`)."""
+"""Lowers expressions of Jinja to expressions of Python (`Expressions`), in the scope they belong to (`Frame`)."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ _SIGNS = {
 }  # fmt: skip
 _MAY_MISS = frozenset({"Name", "Call", "Filter"})
 _LENIENT_FILTERS = {"tojson": "chat_tojson"}
-"""Filters that are others in a chat template, by the names that no template can write."""
+"""Filters that chat templates replace by others, under names that no template can write."""
 
 _MARKING = frozenset({"safe", "e", "escape", "forceescape"})
 _NOT_KEYWORDS = frozenset({"None", "True", "False"})
 
 
 def name_filter(name: str) -> str:
-    """The variable that holds a filter."""
+    """Return the variable of a filter."""
     return f"f_{name}"
 
 
 def name_test(name: str) -> str:
-    """The variable that holds a test; `==` and `eq` are one."""
+    """Return the variable of a test; `==` and `eq` share one."""
     return f"t_{_SIGNS.get(name, name)}"
 
 
 class Counted:
-    """The variables a loop counts with. `length` is empty where nothing asks for it."""
+    """The variables that a loop counts with. `length` is empty if nothing reads it."""
 
     __slots__ = ("index", "length")
 
@@ -48,13 +48,17 @@ class Counted:
 
 
 class Expressions:
-    """Lowers expressions of one file. `stored`: the names the file sets anywhere; all others are looked up once a function.
+    """Lowers the expressions of one file.
 
-    `lenient`: whatever may give an undefined value gives one that prints as nothing (`soften`).
+    `stored`: the names that the file sets anywhere; all others are looked up once per function.
+    `lenient`: an expression that may be undefined yields a value that prints as nothing instead (`soften`).
     """
 
     def __init__(self, stored: frozenset[str], lenient: bool = False, marked: frozenset[str] = frozenset()) -> None:
-        """`marked`: of a lenient file the names that it sets to what `safe` or `escape` gave (`list_marked`)."""
+        """Start without filters, tests or looked-up names.
+
+        `marked`: the names that a lenient file sets to the result of `safe` or `escape` (`list_marked`).
+        """
         self.stored = stored
         self.lenient = lenient
         self.marked = marked
@@ -88,22 +92,22 @@ class Expressions:
         }
 
     def lower(self, node: nodes.Node, frame: Frame) -> ast.expr:
-        """The Python of one expression."""
+        """Return the Python of one expression."""
         kind = type(node).__name__
         lowered = self._by_kind[kind](node, frame)
         return py.call("soften", node.lineno, lowered) if self.lenient and kind in _MAY_MISS else lowered
 
     def lower_all(self, found: Sequence[nodes.Node], frame: Frame) -> list[ast.expr]:
-        """Each of them."""
+        """Return the Python of each expression."""
         return [self.lower(node, frame) for node in found]
 
     def make_temporary(self, kind: str = "v") -> str:
-        """A variable nothing else uses."""
+        """Return a variable that nothing else uses."""
         self._temporaries += 1
         return f"{kind}_{self._temporaries}"
 
     def shown(self, node: nodes.Node, frame: Frame) -> ast.expr:
-        """The text of a value that is printed."""
+        """Return the expression for the text of a value that is printed."""
         if isinstance(node, nodes.TemplateData | nodes.Concat) or (isinstance(node, nodes.Const) and isinstance(node.value, str)):
             return self.lower(node, frame)
         at, variable = node.lineno, self.make_temporary()
@@ -148,7 +152,7 @@ class Expressions:
         return f"{function}_loosely" if self.lenient else function
 
     def _lower_key(self, otherwise: str, holder: ast.expr, key: str, at: int) -> ast.expr:
-        """`holder[key]` at once where the holder is a mapping that has the key."""
+        """Return the expression for `holder[key]`: a lookup if the holder is a mapping with the key, else a call of `otherwise`."""
         if key in DICT_NAMES and otherwise.startswith("read_attribute"):
             return py.call(otherwise, at, holder, py.constant(key, at))
         variable = self.make_temporary()
@@ -158,7 +162,7 @@ class Expressions:
         return py.if_exp(py.and_((is_dict, has_key), at), value, py.call(otherwise, at, py.name(variable, at), py.constant(key, at)), at)
 
     def _count(self, node: nodes.Getattr, frame: Frame) -> ast.expr | None:
-        """`loop.index` and its like, where the loop only counts."""
+        """Return the expression for `loop.index` and the like if the loop only counts, else None."""
         if not isinstance(node.node, nodes.Name) or node.node.name != "loop":
             return None
         counted = self.counted.get(frame.symbols.find_ref("loop") or "")
@@ -177,7 +181,7 @@ class Expressions:
         return self.lower_call(node, frame, [])
 
     def lower_call(self, node: nodes.Call, frame: Frame, extra: list[ast.keyword]) -> ast.expr:
-        """A call; `extra` hands on what `{% call %}` passes."""
+        """Lower a call; `extra` is the keyword argument that `{% call %}` adds."""
         args, keywords = self._arguments(node, frame)
         callee = node.node
         if isinstance(callee, nodes.Getattr):
@@ -209,7 +213,7 @@ class Expressions:
         return self.lower_filter(node, self.lower(node.node, frame), frame)
 
     def lower_filter(self, node: nodes.Filter, value: ast.expr, frame: Frame) -> ast.expr:
-        """A filter, or a chain of filters whose innermost takes `value`."""
+        """Lower a filter of `value`."""
         if self.lenient:
             node.name = _LENIENT_FILTERS.get(node.name, node.name)
         self.filters.add(node.name)
@@ -220,7 +224,7 @@ class Expressions:
         return self._run_call("call_filter", node.lineno, function, word, value, *args, keywords=keywords)
 
     def lower_chain(self, node: nodes.Filter, value: ast.expr, frame: Frame) -> ast.expr:
-        """The filters of `{% filter a | b %}`, over a text."""
+        """Lower the filters of `{% filter a | b %}`, applied to the text `value`."""
         inner = self.lower_chain(node.node, value, frame) if isinstance(node.node, nodes.Filter) else value
         return self.lower_filter(node, inner, frame)
 
@@ -262,7 +266,7 @@ class Expressions:
 
 
 def list_marked(tree: nodes.Template) -> frozenset[str]:
-    """The names that a chat template sets to what `safe` or `escape` gave. Jinja escapes a text that is added to that."""
+    """Return the names that a chat template sets to the result of `safe` or `escape`. Jinja escapes texts added to such values."""
     found: frozenset[str] = frozenset()
     for one in tree.find_all(nodes.Assign):
         if isinstance(one.target, nodes.Name) and _is_marked(one.node, found):
@@ -301,13 +305,13 @@ _COUNTERS: dict[str, Callable[[Counted, int], ast.expr]] = {
 
 
 class Buffer(NamedTuple):
-    """`out`: the variable that holds the list of output parts."""
+    """`out`: the variable of the list of output parts."""
 
     out: str
 
 
 class Frame:
-    """One scope. `toplevel`: what is set here is visible to blocks and importers; `guarded`: printed only if nothing is extended."""
+    """One scope. `toplevel`: names set here are visible to blocks and importers. `guarded`: prints only if nothing is extended."""
 
     __slots__ = ("symbols", "buffer", "guarded", "toplevel", "rootlevel")
 
@@ -319,13 +323,13 @@ class Frame:
         self.rootlevel = False
 
     def inner(self, buffer: Buffer | None = None) -> Frame:
-        """A scope inside this one."""
+        """Return a scope inside this one."""
         made = Frame(Symbols(self.symbols), buffer or self.buffer)
         made.guarded = self.guarded
         return made
 
     def soft(self) -> Frame:
-        """This scope again, in a branch that may not be run."""
+        """Return this scope for a branch that does not always run."""
         made = Frame(self.symbols, self.buffer)
         made.guarded = self.guarded
         made.toplevel = self.toplevel
@@ -333,26 +337,26 @@ class Frame:
 
 
 def iter_loads(symbols: Symbols) -> Iterator[tuple[str, str, str]]:
-    """For each variable a scope begins with: its Python name, how it is set (`param resolve alias undefined`), and from what."""
+    """Yield each variable that a scope starts with: its Python name, how it is set (`param resolve alias undefined`), and its source."""
     for ident, (kind, source) in symbols.loads.items():
         yield ident, kind, source or ""
 
 
 def list_stores(symbols: Symbols) -> Sequence[tuple[str, str]]:
-    """Name and Python name of all that is set in a scope and those around it."""
+    """Return the name and the Python name of all that a scope and its outer scopes set."""
     return list(symbols.dump_stores().items())
 
 
 def list_targets(target: nodes.Node) -> list[str]:
-    """The names a target sets, each once."""
+    """Return the names that a target sets, each once, sorted."""
     found = [target] if isinstance(target, nodes.Name) else list(target.find_all(nodes.Name))
     return sorted({name.name for name in found if name.ctx == "store"})
 
 
 def is_judged(node: nodes.Filter | nodes.Test) -> bool:
-    """True when no run has to look at the arguments: they are constants and right, or of parameters that take any value.
+    """Return whether no run has to check the arguments: each is a valid constant, or belongs to a parameter that accepts any value.
 
-    A pack may only raise the limits, so what keeps the least of them keeps those of the pack.
+    A pack can only raise the limits, so constants within the default limits are within the pack's.
     """
     if node.dyn_args is not None or node.dyn_kwargs is not None:
         return False
@@ -366,7 +370,7 @@ def is_judged(node: nodes.Filter | nodes.Test) -> bool:
 
 
 def read_constant(node: nodes.Expr) -> Any:
-    """The value of an expression that is written out; `UNKNOWN` where it is computed."""
+    """Return the value of a literal expression; `UNKNOWN` if the expression is computed."""
     if isinstance(node, nodes.Const):
         return node.value
     if isinstance(node, nodes.Neg) and isinstance(node.node, nodes.Const) and node.node.value.__class__ in (int, float):

@@ -1,8 +1,8 @@
-"""From a checked tree to a code object of Python: functions that make text, or one that gives a value.
+"""Lowers a checked tree to a Python code object, with functions that return a text, or one that returns a value.
 
-`compile_source` checks and lowers a text and the files it brings in. Statements of Jinja become statements of Python (`Statements`), by a
-class for each family: files and blocks, macros, loops, and all others. `_StatementWriter` has what all of them are written with: the list
-of statements that is open, scopes, buffers, and where a value is stored.
+`compile_source` checks and lowers a text and the files it includes. Statements of Jinja become statements of Python (`Statements`), in one
+class for each family: files and blocks, macros, loops, and all others. `_StatementWriter` has what they share: the list of statements under
+construction, scopes, output buffers, and assignment targets.
 """
 
 from __future__ import annotations
@@ -54,17 +54,17 @@ from promptc.template.runtime.program import LoweredFile, Program
 LoadFile = Callable[[str], str]
 _PARAMETERS = ("run", "names")
 _PARENT = "parent"
-"""The variable that holds what a template extends."""
+"""The variable for the file that a template extends."""
 
 _COUNTS = frozenset("index index0 first last length revindex revindex0 depth depth0".split())
-"""What plain counters can tell."""
+"""The attributes of `loop` that plain counters can compute."""
 _NEEDS_LENGTH = frozenset("last length revindex revindex0".split())
 Module = tuple[ast.Module, Expressions, tuple[str, ...]]
 
 
 @frozen
 class Compiled:
-    """What `compile_source` makes: the program, and what it reads from the names it is given, and the texts of the files it brings in."""
+    """The result of `compile_source`: the program, the paths it reads from its names, and the texts of the files it includes."""
 
     program: Program
     reads: frozenset[Path]
@@ -74,7 +74,7 @@ class Compiled:
 def compile_source(
     text: str, place: Place, load_file: LoadFile | None, *, expression: bool = False, limits: Limits = LIMITS, dialect: Dialect = PACK
 ) -> Compiled:
-    """Check and lower a template and all it includes. All findings of a stage are raised at once as `PromptcError`."""
+    """Check and lower a template and all the files it includes. Raises `PromptcError` with all findings of the first stage that fails."""
     try:
         return _compile_all(text.replace("\r\n", "\n").replace("\r", "\n"), place, load_file, expression, limits, dialect)
     except (RecursionError, MemoryError):
@@ -116,7 +116,7 @@ def _lower(tree: nodes.Template, name: str, text: str, place: Place, *, expressi
 
 
 class _Files:
-    """The files a template brings in, each loaded once; circles are refused."""
+    """The files that a template includes, imports or extends, each loaded once. Cycles are refused."""
 
     def __init__(self, place: Place, load_file: LoadFile | None, limits: Limits, parts: PartsBudget) -> None:
         self.place = place
@@ -127,7 +127,7 @@ class _Files:
         self.texts: dict[str, str] = {}
 
     def load_all(self, tree: nodes.Template, name: str, text: str, above: tuple[str, ...]) -> None:
-        """Load what `tree` names, and what that names."""
+        """Load the files that `tree` names, and the files that those name."""
         for node in tree.find_all((nodes.Include, nodes.Import, nodes.FromImport, nodes.Extends)):
             for wanted in _list_wanted(node):
                 span = self.place.make_span(name, text, node.lineno)
@@ -155,7 +155,7 @@ class _Files:
 
 
 def _list_wanted(node: nodes.Node) -> list[str]:
-    """The files a statement names; none where it will be refused anyway."""
+    """Return the files that a statement names; none if the statement will be refused anyway."""
     if isinstance(node, nodes.Include) and node.ignore_missing:
         return []
     return list(iter_file_names(node.template))  # type: ignore[attr-defined]
@@ -168,10 +168,10 @@ def _because(failed: Diagnostic, why: str, help: str = "") -> Diagnostic:
 def lower_template(
     tree: nodes.Template, name: str, text: str, stored: frozenset[str], *, expression: bool = False, lenient: bool = False
 ) -> LoweredFile:
-    """The code of one file. Its functions: `root(run, names)`, and `block_x(run, names)` for each block `x`.
+    """Compile one file to code with the functions `root(run, names)` and, for each block `x`, `block_x(run, names)`.
 
-    `stored`: every name the file sets anywhere. The line of every instruction is a place in `text`: characters before it, plus 1.
-    Raises `LowerFault`, `SyntaxError` (with such a line), `RecursionError`.
+    `stored`: every name that the file sets anywhere. The line of every instruction is a position in `text`: characters before it, plus 1.
+    Raises `LowerFault`, `SyntaxError` (with such a line) and `RecursionError`.
     """
     module, expressions, blocks = lower_module(tree, stored, expression=expression, lenient=lenient)
     code: CodeType = compile(module, f"{TEMPLATE}{name}>", "exec", dont_inherit=True)
@@ -181,7 +181,7 @@ def lower_template(
 
 
 def lower_module(tree: nodes.Template, stored: frozenset[str], *, expression: bool = False, lenient: bool = False) -> Module:
-    """The functions as Python's own syntax, with the filters and tests they use, and the names of the blocks."""
+    """Return the functions as Python's syntax tree, the expressions with the filters and tests they use, and the names of the blocks."""
     expressions = Expressions(stored, lenient, list_marked(tree) if lenient else frozenset())
     blocks = _list_blocks(tree)
     if expression:
@@ -239,7 +239,7 @@ def _lower_root(tree: nodes.Template, expressions: Expressions) -> ast.stmt:
 
 
 def _render_parent(frame: Frame) -> ast.stmt:
-    """What the template extends, after what it set."""
+    """Return the statement that prints the extended file, after all that the template sets."""
     text = py.call(py.attribute(py.name("names", 1), "render_parent", 1), 1, py.name(_PARENT, 1))
     put = py.run(py.call(py.attribute(py.name(frame.buffer.out, 1), "append", 1), 1, text), 1)
     known = py.compared(py.name(_PARENT, 1), ast.IsNot(), py.constant(None, 1), 1)
@@ -271,7 +271,7 @@ def _lower_block(block: nodes.Block, expressions: Expressions) -> ast.stmt:
 
 
 def _function(name: str, statements: Statements, write: Callable[[], None], at: int) -> ast.stmt:
-    """A function whose first lines look up the names the file never sets."""
+    """Return a function that first looks up the names that the file never sets."""
     globals = statements.expressions.globals = {}
     body = statements.collect(write)
     find = [
@@ -282,7 +282,7 @@ def _function(name: str, statements: Statements, write: Callable[[], None], at: 
 
 
 class LowerFault(Exception):
-    """A template Jinja's compiler would refuse: a sentence and its place."""
+    """A template that Jinja's compiler would refuse: a sentence and a position."""
 
     def __init__(self, message: str, at: int) -> None:
         super().__init__(message)
@@ -291,7 +291,7 @@ class LowerFault(Exception):
 
 
 class _StatementWriter:
-    """Writes the statements of one file into the list that is open."""
+    """Appends the statements of one file to `open`, the list under construction."""
 
     def __init__(self, expressions: Expressions) -> None:
         self.expressions = expressions
@@ -301,33 +301,33 @@ class _StatementWriter:
 
     @abstractmethod
     def lower_all(self, body: Sequence[nodes.Node], frame: Frame) -> None:
-        """Each statement, in order."""
+        """Lower each statement, in order."""
 
     def collect(self, write: Callable[[], None]) -> py.Statements:
-        """The statements `write` makes."""
+        """Return the statements that `write` appends."""
         outer, self.open = self.open, []
         write()
         made, self.open = self.open, outer
         return made
 
     def make_buffer(self) -> Buffer:
-        """A new list of output parts."""
+        """Return a buffer for output parts, with a new variable."""
         return Buffer(self.expressions.make_temporary("out"))
 
     def begin(self, buffer: Buffer, at: int) -> None:
-        """Make the list."""
+        """Assign a new list to the buffer's variable."""
         self.open.append(py.assign(buffer.out, py.call(py.attribute(py.name("run", at), "begin", at), at), at))
 
     def joined(self, buffer: Buffer, at: int) -> ast.expr:
-        """The text of the list, paid for."""
+        """Return the expression that joins the buffer to a text and charges for it."""
         return py.call(py.attribute(py.name("run", at), "join", at), at, py.name(buffer.out, at))
 
     def take(self, weight: int, at: int) -> None:
-        """Pay for so many steps."""
+        """Charge `weight` steps."""
         self.open.append(py.run(py.call(py.attribute(py.name("run", at), "take", at), at, py.constant(weight, at)), at))
 
     def enter(self, frame: Frame, at: int) -> None:
-        """Give the scope's variables what they begin with."""
+        """Initialize the scope's variables."""
         for ident, kind, source in iter_loads(frame.symbols):
             if kind == "resolve" and source not in self.expressions.stored:
                 continue
@@ -340,25 +340,25 @@ class _StatementWriter:
                 self.open.append(py.assign(ident, value(), at))
 
     def leave(self, frame: Frame, at: int) -> None:
-        """Forget the scope's variables."""
+        """Reset the scope's variables to `missing`."""
         for ident, kind, source in iter_loads(frame.symbols):
             if kind != "resolve" or source in self.expressions.stored:
                 self.open.append(py.assign(ident, py.name("missing", at), at))
 
     def put(self, frame: Frame, parts: Sequence[ast.expr], at: int) -> ast.stmt:
-        """Add parts to the output."""
+        """Return the statement that adds parts to the output."""
         out = py.name(frame.buffer.out, at)
         if len(parts) == 1:
             return py.run(py.call(py.attribute(out, "append", at), at, parts[0]), at)
         return py.run(py.call(py.attribute(out, "extend", at), at, py.tuple_(parts, at)), at)
 
     def guard(self, statement: ast.stmt, at: int) -> ast.stmt:
-        """Only if the template extends nothing."""
+        """Return a statement that runs only while the template extends nothing."""
         free = py.compared(py.name(_PARENT, at), ast.Is(), py.constant(None, at), at)
         return py.when(free, [statement], [], at)
 
     def target(self, node: nodes.Node, frame: Frame) -> ast.expr:
-        """Where a value is stored: a variable, a part of a namespace, or several."""
+        """Return where a value is stored: a variable, a part of a namespace, or a tuple of these."""
         at = node.lineno
         if isinstance(node, nodes.Tuple):
             return py.tuple_([self.target(item, frame) for item in node.items], at, store=True)
@@ -369,23 +369,23 @@ class _StatementWriter:
         return py.target(frame.symbols.ref(node.name), at)
 
     def store(self, target: nodes.Node, value: ast.expr, frame: Frame, at: int) -> None:
-        """Set what the target names."""
+        """Assign `value` to the target, and publish the target's names if the scope is the top level."""
         self.open.append(py.assign_to(self.target(target, frame), value, at))
         if frame.toplevel:
             for name in list_targets(target):
                 self.publish(name, frame, at, exported=not name.startswith("_"))
 
     def publish(self, name: str, frame: Frame, at: int, *, exported: bool) -> None:
-        """What is set at the top is seen by blocks and includes, and `exported` to importers."""
+        """Make a name of the top level visible to blocks and includes and, if `exported`, to importers."""
         method = py.attribute(py.name("names", at), "export" if exported else "keep", at)
         self.open.append(py.run(py.call(method, at, py.constant(name, at), py.name(frame.symbols.ref(name), at)), at))
 
 
 class _FileStatements(_StatementWriter):
-    """Blocks, and files that are extended, included or imported."""
+    """Lowers blocks, and the statements that extend, include or import files."""
 
     def lower_block(self, node: nodes.Block, frame: Frame) -> None:
-        """`block`: run where it stands, unless a template that extends this one has its own."""
+        """Lower `block`: print it here, unless an extending template replaces it."""
         if frame.toplevel and self.extended:
             return
         at = node.lineno
@@ -395,7 +395,7 @@ class _FileStatements(_StatementWriter):
         self.open.append(self.guard(put, at) if frame.toplevel and self.extends else put)
 
     def lower_extends(self, node: nodes.Extends, frame: Frame) -> None:
-        """`extends`: the other template is run at the end, with the blocks of this one."""
+        """Lower `extends`: the extended file runs at the end, with the blocks of this one."""
         at = node.lineno
         if not frame.toplevel:
             raise LowerFault("`extends` stands at the top of a template, in no other statement but `if`", at)
@@ -416,7 +416,7 @@ class _FileStatements(_StatementWriter):
         return py.call(py.attribute(py.name("names", at), "derive", at), at, self._dump(frame, at))
 
     def lower_include(self, node: nodes.Include, frame: Frame) -> None:
-        """`include`."""
+        """Lower `include`."""
         at = node.lineno
         include = py.attribute(py.name("names", at), "include", at)
         template = self.expressions.lower(node.template, frame)
@@ -427,13 +427,13 @@ class _FileStatements(_StatementWriter):
         return py.call(load, node.lineno, self.expressions.lower(node.template, frame), self._locals(node, frame))
 
     def lower_import(self, node: nodes.Import, frame: Frame) -> None:
-        """`import`."""
+        """Lower `import`."""
         self.open.append(py.assign(frame.symbols.ref(node.target), self._module(node, frame), node.lineno))
         if frame.toplevel:
             self.publish(node.target, frame, node.lineno, exported=False)
 
     def lower_from_import(self, node: nodes.FromImport, frame: Frame) -> None:
-        """`from ... import`."""
+        """Lower `from ... import`."""
         at, module = node.lineno, self.expressions.make_temporary("module")
         self.open.append(py.assign(module, self._module(node, frame), at))
         for pair in node.names:
@@ -445,10 +445,10 @@ class _FileStatements(_StatementWriter):
 
 
 class _MacroStatements(_StatementWriter):
-    """A macro is a function inside the function it stands in: it sees what that sees, as it is when it is called."""
+    """Lowers macros. A macro becomes a nested function: it sees the variables of the enclosing function as they are when it is called."""
 
     def lower_macro(self, node: nodes.Macro, frame: Frame) -> None:
-        """`macro`."""
+        """Lower `macro`."""
         at = node.lineno
         made = self._macro_value(node, frame, node.name)
         self.open.append(py.assign(frame.symbols.ref(node.name), made, at))
@@ -456,7 +456,7 @@ class _MacroStatements(_StatementWriter):
             self.publish(node.name, frame, at, exported=not node.name.startswith("_"))
 
     def lower_call_block(self, node: nodes.CallBlock, frame: Frame) -> None:
-        """`call`."""
+        """Lower `call`."""
         at, caller = node.lineno, self.expressions.make_temporary("caller")
         self.open.append(py.assign(caller, self._macro_value(node, frame, None), at))
         handed: ast.keyword = py.placed(ast.keyword, at, arg="caller", value=py.name(caller, at))
@@ -464,7 +464,7 @@ class _MacroStatements(_StatementWriter):
         self.open.append(self.put(frame, [py.call("need_text", at, text)], at))
 
     def _macro_value(self, node: nodes.Macro | nodes.CallBlock, frame: Frame, name: str | None) -> ast.expr:
-        """Write the function; the `Macro` around it."""
+        """Write the macro's function; return the expression that wraps it in a `Macro`."""
         at, function, buffer = node.lineno, self.expressions.make_temporary("macro"), self.make_buffer()
         inner = frame.inner(buffer)
         inner.guarded = False
@@ -485,7 +485,7 @@ class _MacroStatements(_StatementWriter):
         return "caller" in find_undeclared(node.body, ("caller",))
 
     def _list_special(self, node: nodes.Macro | nodes.CallBlock, symbols: Symbols) -> list[str]:
-        """Which of `caller`, `kwargs`, `varargs` the macro is given because its body mentions them."""
+        """Return which of `caller`, `kwargs` and `varargs` become parameters because the body mentions them."""
         mentioned = find_undeclared(node.body, ("caller", "kwargs", "varargs"))
         written = [arg.name for arg in node.args]
         found = []
@@ -520,7 +520,7 @@ class _MacroStatements(_StatementWriter):
         self.expressions.unset.discard(ident)
 
     def lower_filter_block(self, node: nodes.FilterBlock, frame: Frame) -> None:
-        """`filter`."""
+        """Lower `filter`."""
         at, buffer = node.lineno, self.make_buffer()
         inner = frame.inner(buffer)
         inner.symbols.analyze_node(node)
@@ -533,10 +533,10 @@ class _MacroStatements(_StatementWriter):
 
 
 class _LoopStatements(_StatementWriter):
-    """A loop that does not ask for `loop`, one that only counts, or one that makes the value `loop`."""
+    """Lowers loops: those that never mention `loop`, those that only need its counters, and those that need the object `loop`."""
 
     def lower_for(self, node: nodes.For, frame: Frame) -> None:
-        """A loop, with its filter and its `else`."""
+        """Lower a loop with its filter and its `else`."""
         at = node.lineno
         for name in node.find_all(nodes.Name):
             if name.ctx == "store" and name.name == "loop":
@@ -569,7 +569,7 @@ class _LoopStatements(_StatementWriter):
         def write() -> None:
             self.enter(inner, node.lineno)
             self.lower_all(node.body, inner)
-            if ran:  # last, as in Jinja: a turn that is left early does not keep `else` from running
+            if ran:  # last, as in Jinja: `else` still runs if every turn was left early
                 self.open.append(py.assign(ran, py.constant(True, node.lineno), node.lineno))
 
         return self.collect(write)
@@ -617,8 +617,10 @@ class _LoopStatements(_StatementWriter):
         self.open.append(py.loop(pair, py.call("Loop", at, values), body, at))
 
     def _sieve(self, node: nodes.For, frame: Frame, inner: Frame) -> str:
-        """A generator of what passes the test, so that `loop` counts only that. What is taken apart is put together again, as a tuple:
-        that is what `loop.previtem` gives in Jinja."""
+        """Write a generator of the elements that pass the test, so that `loop` counts only those; return its name.
+
+        Elements that the target unpacks are packed again as a tuple, which is what `loop.previtem` is in Jinja.
+        """
         at, sieve, element = node.lineno, self.expressions.make_temporary("sieve"), self.expressions.make_temporary()
         tested, passes = self._tested(node, frame)
         unpack = py.assign_to(self.target(node.target, inner), py.name(element, at), at)
@@ -667,7 +669,7 @@ class Statements(_LoopStatements, _MacroStatements, _FileStatements):
         }
 
     def lower_all(self, body: Sequence[nodes.Node], frame: Frame) -> None:
-        """Each statement, in order."""
+        """Lower each statement, in order."""
         for node in body:
             self._by_kind[type(node).__name__](node, frame)
 
@@ -728,14 +730,14 @@ class Statements(_LoopStatements, _MacroStatements, _FileStatements):
 
 
 def _uses_loop(node: nodes.For) -> bool:
-    """Whether the body knows `loop` (Jinja's rule)."""
+    """Return whether the body mentions `loop` (Jinja's rule)."""
     return "loop" in find_undeclared(node.iter_child_nodes(only=("body",)), ("loop",)) or any(
         block.scoped for block in node.find_all(nodes.Block)
     )
 
 
 def _find_counts(node: nodes.For) -> frozenset[str] | None:
-    """What the body asks of `loop`, if plain counters can answer it all; else None."""
+    """Return the attributes of `loop` that the body reads, or None if plain counters cannot compute them all."""
     found: set[str] = set()
     if any(node.find_all((nodes.Include, nodes.Import, nodes.FromImport, nodes.Block))):
         return None
@@ -749,7 +751,7 @@ def _find_counts(node: nodes.For) -> frozenset[str] | None:
 
 
 def _iter_uses(body: list[nodes.Node]) -> Iterator[str]:
-    """The attribute each read of `loop` asks for; `?` where `loop` itself is a value. A loop inside has its own in its body."""
+    """Yield the attribute of each read of `loop`, or `?` where `loop` itself is the value. Skip the bodies of inner loops."""
     for node in body:
         yield from _iter_node(node)
 

@@ -1,8 +1,8 @@
-"""What is done with types: joined, narrowed by what a condition proved (`by_test`, `by_truth`, `by_equal` ...), taken apart (`part_type`,
-`element_type`), and matched with what a use of a value accepts (`Usage`).
+"""Operations on types: join them, narrow them by what a condition proved, take them apart, and match them with a use of the value.
 
-A type is a set of values: what is not known to be excluded belongs to it. That of a part that may be undefined has an `UndefinedType`
-among its members.
+`by_test`, `by_truth` and `by_equal` narrow a type; `part_type` and `element_type` return the type of a part. `Usage` is what a use of a
+value accepts. A type is a set of values, and contains every value that is not known to be excluded. The type of a part that may be
+undefined has an `UndefinedType` among its members.
 """
 
 from __future__ import annotations
@@ -65,12 +65,12 @@ LISTED: Kinds = (ListType, MappingType, OpaqueType)
 
 
 def knows(test: str) -> bool:
-    """True when an answer to this test says something about the kind."""
+    """Return whether the answer to this test narrows a type."""
     return test in _YES or test in _MAYBE
 
 
 def by_test(kind: Type, test: str, truth: bool) -> Type:
-    """The kind where `is test` is `truth`."""
+    """Return the type of the values for which `is test` is `truth`."""
     return map_members(kind, lambda member: _test(member, test, truth))
 
 
@@ -91,7 +91,7 @@ def _be(member: BoolType, value: bool) -> Type:
 
 
 def by_truth(kind: Type, truth: bool) -> Type:
-    """The kind where the value counts as true, or as false. Undefined stops the run."""
+    """Return the type of the values that count as true, or as false. Undefined counts as neither: it stops the run."""
     return map_members(kind, lambda member: _true(member) if truth else _false(member))
 
 
@@ -127,7 +127,7 @@ def _is_there(kind: Type) -> bool:
 
 
 def by_least(kind: Type, count: int) -> Type:
-    """The kind where the value has at least so many elements."""
+    """Return the type of the values with at least `count` elements."""
     return map_members(kind, lambda member: _lengthen(member, count))
 
 
@@ -140,12 +140,12 @@ def _lengthen(member: Type, count: int) -> Type:
 
 
 def by_equal(kind: Type, value: object, truth: bool) -> Type:
-    """The kind where the value is (or is not) a constant."""
+    """Return the type of the values that are equal to a constant, or of those that are not."""
     return map_members(kind, lambda member: _equal(member, value) if truth else _differ(member, value))
 
 
 def by_any(kind: Type, values: list[object]) -> Type:
-    """The kind where the value is one of several constants."""
+    """Return the type of the values that are equal to one of several constants."""
     return map_members(kind, lambda member: _keep_any(member, values)) if values else NEVER
 
 
@@ -180,7 +180,7 @@ def _differ(member: Type, value: object) -> Type:
 
 
 def part_type(kind: Type, key: Key) -> Type:
-    """`kind.key`, `kind['key']` or `kind[0]`: with an `UndefinedType` where it may be undefined."""
+    """Return the type of `kind.key`, `kind['key']` or `kind[0]`, with an `UndefinedType` if the part may be undefined."""
     found = [_part_of(member, key) for member in list_members(kind)]
     united = join_types(*found)
     return united if is_sure(kind) else weaken(united)
@@ -200,7 +200,7 @@ def _part_of(kind: Type, key: Key) -> Type:
     if isinstance(kind, NoneType):
         return UndefinedType("left_out" if kind.absent else "none", str(key), (), "none", kind.at)
     if isinstance(kind, ListType) and kind.shape == "tuple" and key in ("grouper", "list"):
-        return UNKNOWN_TYPE  # what `groupby` gives
+        return UNKNOWN_TYPE  # pairs from `groupby` have these attributes
     return UndefinedType("unlike", str(key), (), name_type(kind))
 
 
@@ -219,7 +219,7 @@ def _place_type(listed: ListType, place: int) -> Type:
 
 
 def any_part_type(kind: Type) -> Type:
-    """What an element may be that is asked for by a computed key or place; whether it is there is not asked."""
+    """Return the type of an element with a computed key or index. It does not say whether the element exists."""
     return map_members(kind, _any_part_of)
 
 
@@ -232,13 +232,13 @@ def _any_part_of(kind: Type) -> Type:
 
 
 def value_type(mapping: MappingType) -> Type:
-    """What any value of a mapping may be."""
+    """Return the type of any value of a mapping."""
     declared = (drop_gap(mapping.find(name)) for name in mapping.names)
     return join_types(*declared, mapping.rest())
 
 
 def element_type(kind: Type) -> Type:
-    """What a loop over the value goes over; nothing is said about what cannot be looped over."""
+    """Return the type of the elements of a loop over the value. Members that cannot be looped over add nothing."""
     return map_members(kind, _element_of)
 
 
@@ -253,7 +253,7 @@ def _element_of(kind: Type) -> Type:
 
 
 def find_count(kind: Type) -> int | None:
-    """At most so many turns a loop over the value takes; None without a bound."""
+    """Return the most iterations that a loop over the value makes, or None if there is no bound."""
     counts = [_count(member) for member in list_members(kind)]
     known = [count for count in counts if count is not None]
     return max(known, default=0) if len(known) == len(counts) else None
@@ -268,7 +268,7 @@ def _count(kind: Type) -> int | None:
 
 
 def cut(kind: Type, start: int | None, stop: int | None) -> Type:
-    """`kind[start:stop]`, where both are known or left out."""
+    """Return the type of `kind[start:stop]`; a bound that is left out is None."""
     return map_members(kind, lambda member: _cut(member, start, stop))
 
 
@@ -288,7 +288,7 @@ def _cut(kind: Type, start: int | None, stop: int | None) -> Type:
 
 
 def _find_limit(start: int | None, stop: int | None) -> int | None:
-    """At most so many elements remain."""
+    """Return the most elements that a slice leaves, or None if it sets no limit."""
     if stop is not None and stop >= 0 and (start is None or start >= 0):
         return max(0, stop - (start or 0))
     return -start if start is not None and start < 0 and stop is None else None
@@ -299,7 +299,7 @@ def _least(*bounds: int | None) -> int | None:
 
 
 def drop_gap(kind: Type) -> Type:
-    """The kind of the value where it is there."""
+    """Return the type of the value if it exists."""
     return map_members(kind, lambda member: NEVER if isinstance(member, UndefinedType) else member)
 
 
@@ -307,7 +307,7 @@ _Value = TypeVar("_Value")
 
 
 def join_types(*kinds: Type) -> Type:
-    """The kind of a value that is of one of `kinds`. More than 40 different ones are no longer told apart."""
+    """Return the type of a value of any of the types `kinds`; unknown if it has more than 40 members."""
     sure = all(map(is_sure, kinds))
     members: list[Type] = []
     for kind in kinds:
@@ -319,12 +319,12 @@ def join_types(*kinds: Type) -> Type:
 
 
 def keep_members(kind: Type, keep: Callable[[Type], bool]) -> Type:
-    """The kind without the members that `keep` refuses."""
+    """Return the type without the members that `keep` refuses."""
     return map_members(kind, lambda member: member if keep(member) else NEVER)
 
 
 def map_members(kind: Type, change: Callable[[Type], Type]) -> Type:
-    """The kind with each member changed."""
+    """Return the type with each member changed."""
     if not isinstance(kind, UnionType):
         return change(kind)
     found = join_types(*(change(member) for member in kind.members))
@@ -332,7 +332,7 @@ def map_members(kind: Type, change: Callable[[Type], Type]) -> Type:
 
 
 def meet(known: Type, derived: Type) -> Type:
-    """What was proved of a part, less what its holder can no longer have: more may have been proved of that since."""
+    """Return what was proved about a part, without what its holder can no longer have since more was proved about the holder."""
     sorts = {type(member) for member in list_members(derived)}
     if not sorts or UnknownType in sorts:
         return known
@@ -343,7 +343,7 @@ def meet(known: Type, derived: Type) -> Type:
 
 
 def weaken(kind: Type) -> Type:
-    """The kind, of whose members it is not said that each can be met."""
+    """Return the type, without the claim that each of its members occurs in some valid state."""
     members = list_members(kind)
     return UnionType(members, False) if len(members) > 1 else kind
 
@@ -358,7 +358,7 @@ def _add(members: list[Type], kind: Type) -> None:
 
 
 def _merge(left: Type, right: Type) -> Type | None:
-    """Two kinds as one, where nothing that matters is lost by it."""
+    """Return two types as one if nothing that matters is lost, else None."""
     if left == right:
         return left
     if isinstance(left, TextType) and isinstance(right, TextType):
@@ -401,13 +401,13 @@ def _merge_lists(left: ListType, right: ListType) -> ListType:
 
 
 def find_most(*bounds: int | None) -> int | None:
-    """The largest bound; None where one of them is none."""
+    """Return the largest bound, or None if any of them is None."""
     known = [bound for bound in bounds if bound is not None]
     return max(known) if len(known) == len(bounds) else None
 
 
 def add_bounds(*bounds: int | None) -> int | None:
-    """The sum of bounds; None where one of them is none."""
+    """Return the sum of the bounds, or None if any of them is None."""
     known = [bound for bound in bounds if bound is not None]
     return sum(known) if len(known) == len(bounds) else None
 
@@ -419,7 +419,7 @@ def _join_values(left: frozenset[_Value] | None, right: frozenset[_Value] | None
 
 
 def join_members(listed: ListType) -> Type:
-    """What any element of a list may be."""
+    """Return the type of any element of a list."""
     if listed.most is not None and listed.most <= len(listed.first):
         return join_types(*listed.first[: listed.most])
     return join_types(*listed.first, listed.element)
@@ -427,9 +427,10 @@ def join_members(listed: ListType) -> Type:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """A use of a value: the kinds it is meant for, those it bears without failing though it makes no sense of them, and how that is said.
+    """A use of a value: the types it is meant for (`good`), and those that it accepts without failing but makes no sense of (`bears`).
 
-    All other kinds stop the run. `lazy`: it takes what is not made yet; `gap`: what is undefined; `none`: what reads as none.
+    All other types stop the run. `wants` names the good types in messages. `lazy`: the use accepts lazy sequences. `gap`: it accepts
+    undefined values. `none`: it accepts values that read as none because they are left out.
     """
 
     wants: str
@@ -445,11 +446,11 @@ VALUE = Usage("a value", ALL)
 ASKED = Usage("a value", ALL, none=True)
 PRINTED = Usage("a value that can be printed", (TextType, NumberType, BoolType, NoneType, ListType, MappingType), lazy=False)
 ONLY_TEXT = Usage("a text", (TextType,), (NumberType, BoolType, NoneType, ListType, MappingType), lazy=False)
-"""Of what works on all that can be printed, but means something for texts alone: `upper`."""
+"""A use that works on all that can be printed, but is meant for texts: `upper`."""
 STRICT_TEXT = Usage("a text", (TextType,))
-"""Of what stops the run for all that is no text: `indent`."""
+"""A use that stops the run for all but texts: `indent`."""
 SHOWN_TEXT = Usage("a text", SCALARS, (NoneType, ListType, MappingType), lazy=False)
-"""Of what works on all that can be printed, and means something for a number or a truth as well: `center`."""
+"""A use that works on all that can be printed, and is meant for numbers and truth values as well as texts: `center`."""
 NUMBERS = Usage("a number", (NumberType, BoolType))
 PARSED = Usage("a number, or a text that holds one", (NumberType, BoolType, TextType), (NoneType, ListType, MappingType), lazy=False)
 SIZED = Usage("a number", (NumberType, BoolType, TextType))
@@ -462,7 +463,7 @@ PARTED = Usage("a mapping", ALL, lazy=False, none=True)
 
 
 def accepts(member: Type, taker: Usage) -> str:
-    """`good`, `bears` or `fails`, for one member of a kind."""
+    """Return `good`, `bears` or `fails` for one member of a type."""
     if isinstance(member, UnknownType | BlankType):
         return "good"
     if isinstance(member, UndefinedType):
@@ -475,7 +476,7 @@ def accepts(member: Type, taker: Usage) -> str:
 
 
 def list_failing(kind: Type, taker: Usage) -> tuple[list[Type], list[Type]]:
-    """The members that stop the run, and those that make no sense to it."""
+    """Return the members that stop the run, and those that the use bears but makes no sense of."""
     members = list_members(kind)
     failing = [member for member in members if accepts(member, taker) == "fails"]
     return failing, [member for member in members if accepts(member, taker) == "bears"]

@@ -1,4 +1,4 @@
-"""How much is printed, at most: by a value (`measure`), and by a stretch of a template (`Amount`)."""
+"""Upper bounds on printed text: of a value (`measure`), and of a stretch of a template (`Amount`)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from promptc.template.types.algebra import add_bounds, find_most, join_members, 
 from promptc.template.types.types import BlankType, BoolType, ListType, MappingType, NoneType, NumberType, TextType, Type, list_members
 
 MAX_TOKEN = 512
-"""No token of the vocabularies has more bytes."""
+"""Bytes of the longest token in any of the vocabularies."""
 
 _FLOAT = 25
 _TRUE_FALSE = len("False")
@@ -18,7 +18,7 @@ _DEEPEST = 12
 
 
 def measure(kind: Type) -> TextType:
-    """The text that printing a value of this kind gives. Bounds are None where there are none, and `at` then says where."""
+    """Return the type of the text that a value of this type prints as. If it has no bound, `at` says where the bound is missing."""
     return _measure(kind, 0)
 
 
@@ -48,7 +48,10 @@ def _measure_one(kind: Type, depth: int) -> TextType:
 
 
 def _measure_number(kind: NumberType) -> TextType:
-    """Whole numbers of a state may be written as 1.0 and print so; other numbers take at most 25 characters."""
+    """Return the text of a number.
+
+    Whole numbers of a state may be written, and print, as 1.0. Other numbers print as 25 characters at most.
+    """
     if kind.least is None or kind.most is None:
         return TextType(at=kind.at)
     length = max(len(str(int(kind.least))), len(str(int(kind.most)))) + len("-.0")
@@ -76,7 +79,7 @@ def _measure_mapping(kind: MappingType, depth: int) -> TextType:
 
 
 def _quote(inner: TextType) -> TextType:
-    """A text inside a printed list: quoted, with at most ten bytes for a character."""
+    """Return a text as it appears in a printed list: quoted, with at most ten bytes for a character."""
     size = None if inner.size is None else 4 * inner.size + 2
     return TextType(size, size, None, inner.at)
 
@@ -88,8 +91,11 @@ def _times(inner: TextType, count: int, each: int) -> TextType:
 
 @dataclass(frozen=True, slots=True)
 class Amount:
-    """At most so many tokens in any surroundings, bytes of UTF-8, and characters; of the bytes, `loose` are no constant text counted as
-    it stands. None without a bound, and `at` then tells the schema's place (a JSON pointer after `#`, or empty)."""
+    """Upper bounds on printed text: tokens in any surroundings, bytes of UTF-8, and characters.
+
+    `loose` counts the bytes that are not constant text with counted tokens. None means no bound; `at` is then the place in the schema that
+    sets none (a JSON pointer after `#`), or empty.
+    """
 
     tokens: int | None = 0
     size: int | None = 0
@@ -98,7 +104,7 @@ class Amount:
     at: str = ""
 
     def plus(self, *others: Amount) -> Amount:
-        """One after the other."""
+        """Return the amount of this and the others, printed one after the other."""
         found = (self, *others)
         at = next((one.at for one in found if one.size is None), "")
         tokens, size = add_bounds(*(one.tokens for one in found)), add_bounds(*(one.size for one in found))
@@ -106,7 +112,7 @@ class Amount:
         return Amount(tokens, size, characters, loose, at)
 
     def times(self, count: int | None, at: str = "") -> Amount:
-        """So many times, at most; `at` is the place of a count without a bound."""
+        """Return the amount printed `count` times (None: no bound). `at` is the place that leaves `count` without a bound."""
         if self.size == 0 or count == 0:
             return Amount()
         if count is None or self.size is None or self.tokens is None or self.characters is None or self.loose is None:
@@ -118,7 +124,7 @@ UNBOUNDED = Amount(None, None, None, None)
 
 
 def choose_largest(amounts: Iterable[Amount]) -> Amount:
-    """One of several."""
+    """Return the bounds for printing any one of the amounts."""
     found = list(amounts)
     if not found:
         return Amount()
@@ -129,10 +135,10 @@ def choose_largest(amounts: Iterable[Amount]) -> Amount:
 
 
 def amount_of(shown: TextType) -> Amount:
-    """What printing a text that is not known puts out: a token has at least one byte."""
+    """Return the amount of a printed text that is not constant. A token has at least one byte, so bytes bound its tokens."""
     return Amount(shown.size, shown.size, shown.characters if shown.characters is not None else shown.size, shown.size, shown.at)
 
 
 def text_of_amount(made: Amount) -> TextType:
-    """The text that a stretch of a template makes, as a value."""
+    """Return the type of the text that a stretch of a template prints."""
     return TextType(made.characters, made.size, None, made.at)

@@ -1,4 +1,4 @@
-"""Judging uses: calls of functions, macros, methods, filters and tests with what they give, and comparisons."""
+"""Judges calls of functions, macros, methods, filters and tests, and comparisons; infers what calls return."""
 
 from __future__ import annotations
 
@@ -72,14 +72,14 @@ from promptc.template.types.walk import Scope, Value, WalkRun, find_time
 Evaluate = Callable[[WalkRun, nodes.Expr, Scope], Value]
 
 _Taken = tuple[str, Parameter, Any, int | str]
-"""What takes an argument, by which parameter, the argument if it is a constant, and where it stands."""
+"""An argument: the callee's name for messages, the parameter, the value if it is a constant, and the argument's place or name."""
 COMPARING = {
     "eq": "eq", "==": "eq", "equalto": "eq", "ne": "ne", "!=": "ne", "lt": "lt", "<": "lt", "lessthan": "lt", "le": "lteq", "<=": "lteq",
     "gt": "gt", ">": "gt", "greaterthan": "gt", "ge": "gteq", ">=": "gteq", "in": "in",
 }  # fmt: skip
 
 LENIENT = frozenset("none string number mapping boolean integer float true false".split())
-"""Tests that undefined and none simply fail, and that never stop the run."""
+"""Tests that are false for undefined and none, and never stop the run."""
 
 NUMERIC = frozenset("odd even divisibleby".split())
 """Tests of numbers."""
@@ -117,7 +117,7 @@ _LISTS = frozenset("rsplit split splitlines".split())
 
 
 def call(walk: WalkRun, node: nodes.Call, scope: Scope, evaluate: Evaluate) -> Value:
-    """What a call gives; its arguments are judged."""
+    """Infer the value of a call, and judge its arguments."""
     callee = node.node
     args = [evaluate(walk, arg, scope) for arg in node.args]
     named = {word.key: evaluate(walk, word.value, scope) for word in node.kwargs}
@@ -136,7 +136,7 @@ def call(walk: WalkRun, node: nodes.Call, scope: Scope, evaluate: Evaluate) -> V
 
 
 def call_thing(walk: WalkRun, kind: Type, node: nodes.Node, args: list[Value], named: dict[str, Value], scope: Scope) -> Type:
-    """What calling a macro or another object of the template gives; unknown for all else."""
+    """Return the type of the result of calling a macro or another object of the template language; unknown for any other callee."""
     things = [member for member in list_members(kind) if isinstance(member, OpaqueType) and member.call is not None]
     if not things or len(things) < len(list_members(kind)):
         return UNKNOWN_TYPE
@@ -230,7 +230,7 @@ def _make_dict(walk: WalkRun, args: list[Value], named: dict[str, Value]) -> Typ
 
 
 def _make_namespace(walk: WalkRun, args: list[Value], named: dict[str, Value]) -> Type:
-    """Its parts are those it is made with, and those that any file sets."""
+    """Return the type of a namespace. Its parts are those passed to it, and those that any file sets."""
     for arg in (*args, *named.values()):
         walk.note_whole(arg.kind)
     given = {node.attr for tree in walk.trees.values() for node in tree.find_all(nodes.NSRef)}
@@ -263,7 +263,7 @@ _FUNCTIONS: dict[str, Callable[[WalkRun, list[Value], dict[str, Value]], Type]] 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Arguments:
-    """What one call is given, by place and by name. `node` is the call; `is_spread`: there may be more."""
+    """The arguments of one call, by place and by name. `node` is the call."""
 
     walk: WalkRun
     node: nodes.Filter | nodes.Test | nodes.Call
@@ -273,15 +273,15 @@ class Arguments:
 
     @property
     def is_spread(self) -> bool:
-        """Whether more may come from `*list` or `**mapping`."""
+        """Whether more arguments may come from `*list` or `**mapping`."""
         return self.node.dyn_args is not None or self.node.dyn_kwargs is not None
 
     def list_known(self) -> tuple[list[Any], dict[str, Any]]:
-        """Their values, `UNKNOWN` where they are not constants."""
+        """Return the values of the arguments, `UNKNOWN` for those that are not constants."""
         return [read_constant(one.kind) for one in self.args], {name: read_constant(one.kind) for name, one in self.named.items()}
 
     def report(self, wrong: Wrong | None) -> None:
-        """Tell what is wrong with the call, at the argument it is about."""
+        """Report what is wrong with the call, at the argument concerned."""
         if wrong is not None:
             at: nodes.Node = self.node
             if isinstance(wrong.at, int) and wrong.at < len(self.node.args):
@@ -293,12 +293,12 @@ class Arguments:
 
 
 def judge_filter(given: Arguments, name: str) -> None:
-    """The arguments of a filter, and of what it applies."""
+    """Judge the arguments of a filter, and of the filter or test that it applies."""
     _judge_applied(given, name, find_wrong_filter, iter_taken)
 
 
 def judge_test(given: Arguments, name: str) -> None:
-    """The arguments of a test."""
+    """Judge the arguments of a test."""
     _judge_applied(given, name, find_wrong_test, iter_taken_by_test)
 
 
@@ -311,14 +311,14 @@ def _judge_applied(given: Arguments, name: str, find_wrong: Callable[..., Wrong 
 
 
 def judge_thing(given: Arguments, name: str, holder: Type) -> None:
-    """The arguments of a method of a loop or a cycler."""
+    """Judge the arguments of a method of a loop or a cycler."""
     members = list_members(holder)
     if name in LOOP_METHODS and all(isinstance(one, OpaqueType) and one.what in ("loop", "cycler") for one in members):
         judge_call(given, LOOP_METHODS[name])
 
 
 def judge_method(given: Arguments, name: str, holder: Type) -> None:
-    """The arguments of a method of data, where only one sort of data has it or can be there."""
+    """Judge the arguments of a method of data, if only one sort of data that the holder may be has the method."""
     sorts = {_TYPES.get(type(member)) for member in list_members(holder)}
     holding = [METHODS[sort][name] for sort in (str, dict, list) if name in METHODS[sort] and (sort in sorts or None in sorts)]
     if len(holding) == 1:
@@ -326,7 +326,7 @@ def judge_method(given: Arguments, name: str, holder: Type) -> None:
 
 
 def judge_call(given: Arguments, signature: Signature) -> None:
-    """The arguments of anything that has a signature."""
+    """Judge the arguments of anything that has a signature."""
     args, named = given.list_known()
     wrong = find_wrong(signature, args, named, given.walk.limits, is_spread=given.is_spread)
     given.report(wrong)
@@ -335,7 +335,7 @@ def judge_call(given: Arguments, signature: Signature) -> None:
 
 
 def _take_all(given: Arguments, taken: Iterable[_Taken]) -> None:
-    """Judge by kind what is no constant."""
+    """Judge by type the arguments that are not constants."""
     for owner, parameter, value, at in taken:
         if value is UNKNOWN and parameter.sort is not ANY:
             one = given.args[at] if isinstance(at, int) else given.named[at]
@@ -352,7 +352,7 @@ def _make_usage(sort: Sort) -> Usage:
 
 
 def read_constant(kind: Type) -> Any:
-    """The one value of a kind; `UNKNOWN` where there may be several."""
+    """Return the only value of a type; `UNKNOWN` if there may be several."""
     if isinstance(kind, TextType | NumberType):
         return next(iter(kind.values)) if kind.values is not None and len(kind.values) == 1 else UNKNOWN
     if isinstance(kind, BoolType):
@@ -367,7 +367,7 @@ def read_constant(kind: Type) -> Any:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FilterCall:
-    """One use of a filter: the value (`kind`: what of it the filter can use) and the arguments, by place and by name."""
+    """One use of a filter: the value, the part of its type that the filter can use (`kind`), and the arguments by place and by name."""
 
     walk: WalkRun
     node: nodes.Filter
@@ -378,15 +378,15 @@ class FilterCall:
     named: Mapping[str, Value]
 
     def of(self, kind: Type) -> FilterCall:
-        """This use again, of a value of another type."""
+        """Return this use for a value of another type."""
         return replace(self, kind=kind)
 
     def find(self, place: int, name: str) -> Value | None:
-        """An argument, or None where it is left out."""
+        """Return an argument, or None if it is left out."""
         return self.args[place] if place < len(self.args) else self.named.get(name)
 
     def find_whole(self, place: int, name: str, default: int | None) -> int | None:
-        """The number an argument is written as; the default where it is left out, None where it is computed."""
+        """Return an argument that is a constant whole number: `default` if it is left out, None if it is computed."""
         given = self.find(place, name)
         if given is None:
             return default
@@ -394,14 +394,14 @@ class FilterCall:
         return value if isinstance(value, int) else None
 
     def find_text(self, place: int, name: str) -> str | None:
-        """The text an argument is written as, or None."""
+        """Return an argument that is a constant text, else None."""
         given = self.find(place, name)
         value = find_single(given.kind) if given is not None else None
         return value if isinstance(value, str) else None
 
 
 def find_single(kind: Type) -> object | None:
-    """The one value of a kind, or None."""
+    """Return the only value of a type of texts or numbers, else None."""
     values: frozenset[object] | None = kind.values if isinstance(kind, TextType | NumberType) else None
     return next(iter(values)) if values is not None and len(values) == 1 else None
 
@@ -422,7 +422,7 @@ def ask(walk: WalkRun, node: nodes.Test, value: Value, args: list[Value], scope:
 
 
 def report_always(walk: WalkRun, node: nodes.Node, value: Value, by: str, scope: Scope) -> None:
-    """Whether it is there is asked of what reads as none where it is left out."""
+    """Report a test for existence of a value that reads as none if it is left out, and so is always defined."""
     members = list_members(value.kind)
     absent = next((one for one in members if isinstance(one, NoneType) and one.absent), None)
     if absent is not None and is_sure(value.kind) and not any(isinstance(one, UndefinedType) for one in members):
@@ -456,7 +456,7 @@ def _report_never(walk: WalkRun, sign: str, side: Value, other: Type, node: node
 
 
 def is_apart(left: Type, right: Type) -> bool:
-    """True when no value is of both kinds."""
+    """Return whether no defined value belongs to both types. True and false count as numbers."""
     sorts = [_list_sorts(kind) for kind in (left, right)]
     if not sorts[0] or not sorts[1] or "" in sorts[0] | sorts[1]:
         return False
@@ -471,7 +471,7 @@ def _list_sorts(kind: Type) -> set[str]:
 
 
 def _list_texts(kind: Type) -> frozenset[str] | None:
-    """The texts it may be, where they are listed."""
+    """Return the texts that the value may be, or None if they are not listed."""
     texts = [member for member in list_members(kind) if isinstance(member, TextType)]
     return texts[0].values if len(texts) == 1 else None
 
@@ -486,7 +486,7 @@ def _order(walk: WalkRun, operator: str, left: Value, right: Value, node: nodes.
 
 
 def match_sides(walk: WalkRun, left: Value, right: Value, sign: str, node: nodes.Node, scope: Scope) -> None:
-    """Two values that are put in order are of one sort."""
+    """Judge that two ordered values are of one sort."""
     for side, other in ((left, right), (right, left)):
         sorts = _list_sorts(other.kind)
         if len(sorts) == 1 and "" not in sorts:

@@ -1,6 +1,7 @@
-"""Whether some value meets all that is demanded of it (`find_clash`), and which lists the elements of another come from (`list_origins`).
+"""Finds demands that no value meets together (`find_clash`), and the lists that a list's elements come from (`list_origins`).
 
-A condition becomes cases, of which one must hold, of demands, of which all must. What is not known may be met: a clash is certain.
+A condition becomes cases, of which one must hold. A case is a set of demands, all of which must hold. A demand that is not understood
+counts as met, so a reported clash is certain.
 """
 
 from __future__ import annotations
@@ -50,12 +51,12 @@ _HELD: Mapping[str, Callable[[object, object], bool]] = {
 _SIGNS = {"eq": "==", "ne": "!=", "lt": "<", "lteq": "<=", "gt": ">", "gteq": ">=", "in": "in", "notin": "not in"}
 _SHOWN = 6
 _SAME = frozenset(("sort", "list", "reverse", "unique", "default", "d"))
-"""Filters that give elements of the list they are given."""
+"""Filters that return elements of the list they are given."""
 
 _CHOOSING = {"select": True, "reject": False, "selectattr": True, "rejectattr": False}
 _DEEPEST = 20
 Operator = Literal["eq", "ne", "lt", "lteq", "gt", "gteq", "in", "notin", "true", "false", "is", "isnot", "inside", "outside"]
-"""`inside` and `outside`: of a list, mapping or text that is not written out; `is` and `isnot`: a test by name."""
+"""`inside` and `outside` ask about a list, mapping or text that is not a literal; `is` and `isnot` ask for a test by name."""
 
 _MOST = 128
 
@@ -67,7 +68,10 @@ _SIGN = NumberType()
 
 
 def find_clash(cases: Cases) -> tuple[Demand, ...] | None:
-    """None where some alternative may hold; else the demands of the first one that no value meets together (none: it is never true)."""
+    """Return None if some case may hold; else the demands of the first case that no value meets together.
+
+    An empty result means that there are no cases: the condition is never true.
+    """
     clashes = [_find_in_case(case) for case in cases]
     return None if None in clashes else next((clash for clash in clashes if clash), ())
 
@@ -80,12 +84,12 @@ def _find_in_case(case: Case) -> tuple[Demand, ...] | None:
 
 
 def _shrink(demands: Sequence[Demand]) -> tuple[Demand, ...]:
-    """The one that cannot be met alone, if there is one, else all of them."""
+    """Return the first demand that no value meets even alone, or all of the demands."""
     return next(((one,) for one in demands if not is_satisfiable(one.kind, [one])), tuple(demands))
 
 
 def is_satisfiable(kind: Type, demands: Sequence[Demand]) -> bool:
-    """Whether a value of `kind` may meet all of the demands."""
+    """Return whether a value of type `kind` may meet all of the demands."""
     if {"inside", "outside"} <= {one.operator for one in demands}:
         return False
     asked = [one for one in demands if one.operator not in ("inside", "outside")]
@@ -109,7 +113,7 @@ def _can_member(member: Type, demands: Sequence[Demand]) -> bool:
 
 
 def _list_values(member: Type, demands: Sequence[Demand]) -> list[object] | None:
-    """The values it may be: those it is listed with, or those that are asked for and that it can be; None where there are others."""
+    """Return the values to try: those the type lists, or those demanded that the type allows; None if other values are possible."""
     if isinstance(member, BoolType):
         return [False, True] if member.value is None else [member.value]
     if isinstance(member, NoneType):
@@ -126,7 +130,7 @@ def _list_values(member: Type, demands: Sequence[Demand]) -> list[object] | None
 
 
 def _suits(value: object, member: Type) -> bool:
-    """Whether a value of the kind may be equal to a constant; true and false are equal to 1 and 0."""
+    """Return whether a value of the type may be equal to a constant; true and false are equal to 1 and 0."""
     if isinstance(member, TextType):
         return isinstance(value, str) and (member.characters is None or len(value) <= member.characters)
     if isinstance(member, NumberType):
@@ -139,7 +143,7 @@ def _suits(value: object, member: Type) -> bool:
 
 
 def _holds(value: object, demand: Demand) -> bool:
-    """What cannot be compared stops the run, and so does not hold."""
+    """Return whether the value meets the demand. A comparison that would stop the run does not hold."""
     try:
         return _HELD[demand.operator](value, demand.value)
     except TypeError:
@@ -147,7 +151,7 @@ def _holds(value: object, demand: Demand) -> bool:
 
 
 def _is_empty(member: Type, demands: Sequence[Demand]) -> bool:
-    """True when no number or text lies between all bounds."""
+    """Return whether no number or text lies within all bounds."""
     for sort in (int | float, str):
         own = _list_own_bounds(member) if sort is not str else ()
         bounds = list(chain(own, ((one.operator, one.value) for one in demands if isinstance(one.value, sort))))
@@ -159,7 +163,7 @@ def _is_empty(member: Type, demands: Sequence[Demand]) -> bool:
 
 
 def _can_be(member: Type, sort: object) -> bool:
-    """Whether bounds of that sort must be met: a value of another one is not compared with them, or stops the run."""
+    """Return whether bounds of this sort apply to the type. Values of another sort are not compared with them, or stop the run."""
     return isinstance(member, UnknownType | (TextType if sort is str else NumberType))
 
 
@@ -170,14 +174,14 @@ def _list_own_bounds(member: Type) -> Iterator[tuple[str, object]]:
 
 
 def _tighten(operator: str, bound: object) -> tuple[str, object]:
-    """A bound of whole numbers, itself a whole number where it was written as one: above 4 is from 5 on."""
+    """Return an exclusive bound of whole numbers as an inclusive one, if it is a whole number itself: above 4 means from 5."""
     if not isinstance(bound, int) or operator not in ("gt", "lt"):
         return operator, bound
     return f"{operator}eq", bound + (1 if operator == "gt" else -1)
 
 
 def _pick(bounds: Sequence[tuple[str, object]], side: str) -> list[tuple[bool, object]]:
-    """The lower (`gt`) or upper (`lt`) bounds; whether each is itself left out."""
+    """Return the lower (`gt`) or upper (`lt`) bounds, each after whether it is exclusive."""
     return [(operator == side, value) for operator, value in bounds if operator in (side, f"{side}eq")]
 
 
@@ -186,7 +190,7 @@ def _is_crossed(low: tuple[bool, object], high: tuple[bool, object]) -> bool:
 
 
 def describe_demand(demand: Demand) -> str:
-    """`item.level > 5`; what is computed is called `...`."""
+    """Return the demand as text: `item.level > 5`. A computed subject reads `...`."""
     subject = demand.spelled or "..."
     if demand.operator in _SIGNS:
         return f"{subject} {_SIGNS[demand.operator]} {_show(demand.value)}"
@@ -196,7 +200,7 @@ def describe_demand(demand: Demand) -> str:
 
 
 def describe_kind(kind: Type) -> str:
-    """`a number from 1 to 5`, `one of lore, rumour`, `a text of at most 40 characters`."""
+    """Return a description of a type: `a number from 1 to 5`, `one of lore, rumour`, `a text of at most 40 characters`."""
     return (
         " or ".join(dict.fromkeys(_describe_one(one) for one in list_members(kind) if not isinstance(one, UndefinedType))) or "never there"
     )
@@ -233,7 +237,7 @@ def _show(value: object) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """A list, by its path, of whose elements those may come that meet `cases`, said of `item`."""
+    """A list, by its path. Those of its elements that meet `cases`, which are conditions on `item`, may be in the value."""
 
     path: tuple[object, ...]
     spelled: str
@@ -241,8 +245,10 @@ class Origin:
 
 
 def list_origins(code: CompiledText, scope: Scope) -> tuple[Origin, ...]:
-    """Every list of the state that elements of the expression's value certainly come from, each by `scope`, in which `item` is an element.
-    What is made anew (`map`, a literal) and what is cut by place comes from none."""
+    """Return every list of the state that elements of the expression's value certainly come from.
+
+    `item` is an element in `scope`. Lists that are made anew (`map`, a literal) or cut by index have no origins.
+    """
     body = load_trees(code)[""].body[0]
     assert isinstance(body, nodes.Output)
     return tuple(_iter_origins(body.nodes[0], scope, ANYTHING, 0))
@@ -264,7 +270,7 @@ def _iter_origins(node: nodes.Node, scope: Scope, cases: Cases, depth: int) -> I
 
 
 def _list_inner(node: nodes.Node, scope: Scope) -> list[tuple[nodes.Node, Cases]]:
-    """The lists that a list is made of, and what chooses among their elements."""
+    """Return the lists that a list is made of, each with the condition that selects its elements."""
     if isinstance(node, nodes.Add | nodes.Or):
         return [(node.left, ANYTHING), (node.right, ANYTHING)]
     if isinstance(node, nodes.CondExpr):
@@ -278,7 +284,7 @@ def _list_inner(node: nodes.Node, scope: Scope) -> list[tuple[nodes.Node, Cases]
 
 
 def _choose(node: nodes.Filter, scope: Scope) -> Cases:
-    """The filter as a condition on `item`."""
+    """Return the filter as a condition on `item`."""
     args = list(node.args)
     subject: nodes.Expr = nodes.Name("item", "load", lineno=node.lineno)
     if node.name.endswith("attr"):
@@ -296,9 +302,11 @@ def _choose(node: nodes.Filter, scope: Scope) -> Cases:
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """One demand on one value: that `key` names (its path, or how it is computed), of `kind`, spelled as an author may have written it
-    (empty where it is computed). `value` is the constant it is compared with, a row of them for `in`, the name of a test for `is`.
-    `names` are the names it reads; `at` is its place in the text.
+    """One demand on one value.
+
+    `key` identifies the value (its path, or how it is computed), `kind` is its type, and `spelled` how an author may have written it (empty
+    if computed). `value` is the constant it is compared with, a tuple of constants for `in`, or the name of a test for `is`. `names` are
+    the names that the demand reads; `at` is its position in the text.
     """
 
     key: tuple[object, ...]
@@ -313,26 +321,28 @@ class Demand:
 Case = tuple[Demand, ...]
 Cases = tuple[Case, ...]
 ANYTHING: Cases = ((),)
-"""Of a condition of which nothing is known."""
+"""The cases of a condition of which nothing is known."""
 
 NEVER_HOLDS: Cases = ()
 
 
 def list_cases(code: CompiledText, scope: Scope) -> Cases:
-    """The alternatives of an expression where it stands. It holds only where one of them does; what is not understood demands nothing.
-    Beyond 128 alternatives nothing is said."""
+    """Return the alternatives of an expression, of which one must hold for the expression to be true.
+
+    A part that is not understood demands nothing. A condition that would bring the number of alternatives above 128 is ignored.
+    """
     body = load_trees(code)[""].body[0]
     assert isinstance(body, nodes.Output)
     return list_cases_of(body.nodes[0], scope)
 
 
 def list_cases_of(node: nodes.Expr, scope: Scope) -> Cases:
-    """The cases of a part of a condition."""
+    """Return the cases of a part of a condition."""
     return _split(node, True, scope)
 
 
 def join_cases(*cases: Cases) -> Cases:
-    """The alternatives of conditions that all hold."""
+    """Return the alternatives of conditions that all hold."""
     found = ANYTHING
     for one in cases:
         found = tuple((*left, *right) for left, right in product(found, one)) if len(found) * len(one) <= _MOST else found
@@ -372,7 +382,7 @@ def _split_test(node: nodes.Test, truth: bool, scope: Scope) -> Cases:
 
 
 def _split_compare(node: nodes.Compare, truth: bool, scope: Scope) -> Cases:
-    """`a < b < c` is both of its comparisons."""
+    """Return the cases of a comparison; `a < b < c` consists of two."""
     sides = [node.expr, *(one.expr for one in node.ops)]
     parts: list[Cases] = [((_compare(sides[at], one.op, sides[at + 1], truth, scope),),) for at, one in enumerate(node.ops)]
     return join_cases(*parts) if truth else _either(parts)
@@ -412,7 +422,7 @@ def _make(node: nodes.Expr, operator: Operator, value: object, scope: Scope) -> 
 
 
 def _spell(node: nodes.Expr) -> str:
-    """As `spell`, and what a filter without arguments makes of it."""
+    """Return the expression as `spell` does, or with its filter if the filter has no arguments."""
     if isinstance(node, nodes.Filter) and not node.args and not node.kwargs and isinstance(node.node, nodes.Expr):
         inner = _spell(node.node)
         return f"{inner} | {node.name}" if inner else ""
@@ -420,7 +430,7 @@ def _spell(node: nodes.Expr) -> str:
 
 
 def _count_start(node: nodes.Node) -> int:
-    """A part stands at its dot, and its holder before it."""
+    """Return the position of the expression's first node. A part is at its dot, after its holder."""
     return min(node.lineno, *(one.lineno for one in node.find_all(nodes.Expr))) if list(node.iter_child_nodes()) else node.lineno
 
 
@@ -435,14 +445,14 @@ def _list_names(node: nodes.Node) -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True)
 class Computed:
-    """What is no constant."""
+    """The type of `COMPUTED`: a value that is no constant."""
 
 
 COMPUTED = Computed()
 
 
 def read_written(node: nodes.Node) -> object:
-    """The text, number, truth or none an expression is written as; `COMPUTED` for all others."""
+    """Return the value of a literal text, number, truth value or none; `COMPUTED` for any other expression."""
     if isinstance(node, nodes.Const):
         return node.value if node.value is None or isinstance(node.value, str | int | float) else COMPUTED
     if isinstance(node, nodes.Neg) and isinstance(node.node, nodes.Const) and type(node.node.value) in (int, float):

@@ -1,6 +1,6 @@
-"""The type of an expression, part by part of Jinja's tree (`evaluate`), and the two scopes behind a condition (`decide`).
+"""Infers the type of an expression (`evaluate`), and the scopes in which a condition is true and false (`decide`).
 
-`assume` tells what a condition proves about the values it asks about.
+`assume` narrows a scope by what a condition proves about the values it tests.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ _CORNERS: dict[str, Callable[[int, int], int]] = {
     "*": lambda one, other: one * other,
     "//": lambda one, other: one // other,
 }
-"""Operations whose least and greatest results are those of the bounds of both sides; with `//`, of divisors over zero."""
+"""Operations whose extreme results are those of the bounds of both sides; for `//`, only with divisors above zero."""
 
 _LARGEST = 2**53
 _REPEATED = Usage("a number, a text or a list", (NumberType, BoolType, TextType, ListType), lazy=False)
@@ -77,7 +77,7 @@ Change = Callable[[Type], Type]
 
 
 def evaluate(walk: WalkRun, node: nodes.Expr, scope: Scope) -> Value:
-    """What the expression gives in `scope`; what is wrong in it goes to `walk`."""
+    """Infer the value of an expression in `scope`; report its problems to `walk`."""
     if not walk.spend():
         return Value(UNKNOWN_TYPE)
     if walk.trials is None or walk.trying or not is_trial(node, scope.names, walk.asked):
@@ -91,29 +91,29 @@ def evaluate(walk: WalkRun, node: nodes.Expr, scope: Scope) -> Value:
 
 
 def evaluate_type(walk: WalkRun, node: nodes.Expr, scope: Scope) -> Type:
-    """The kind alone."""
+    """Infer the type of an expression."""
     return evaluate(walk, node, scope).kind
 
 
 def decide(walk: WalkRun, node: nodes.Expr, scope: Scope) -> tuple[Scope, Scope]:
-    """The scopes in which the condition holds and in which it does not; it is judged as a condition."""
+    """Return the scopes in which the condition is true and in which it is false; judge it as a condition."""
     return _split(walk, node, judge(walk, node, scope), scope)
 
 
 def _split(walk: WalkRun, node: nodes.Expr, kind: Type, scope: Scope) -> tuple[Scope, Scope]:
-    """The scopes behind a condition of a kind: one that is always true, or never, leaves one of them."""
+    """Return the scopes in which a condition of type `kind` is true and false; one of them is dead if the condition is constant."""
     yes, no = assume(walk, node, True, scope), assume(walk, node, False, scope)
     answers = {member.value if isinstance(member, BoolType) else None for member in list_members(kind)}
     return (yes.end() if answers == {False} else yes), (no.end() if answers == {True} else no)
 
 
 def judge(walk: WalkRun, node: nodes.Expr, scope: Scope) -> Type:
-    """The kind of a condition: undefined is an error, none is not."""
+    """Judge an expression as a condition, in which undefined is an error and none is not; return its type."""
     return walk.take(evaluate(walk, node, scope), ASKED, "a condition", node, scope)
 
 
 def literal(value: object) -> Type:
-    """The kind of a constant."""
+    """Return the type of a constant."""
     if isinstance(value, bool):
         return BoolType(value)
     if isinstance(value, str):
@@ -124,7 +124,7 @@ def literal(value: object) -> Type:
 
 
 def spell(node: nodes.Node) -> str:
-    """The path as the author may have written it; empty where it is computed."""
+    """Return the path as the author may have written it; empty if it is computed."""
     if isinstance(node, nodes.Name):
         return node.name
     if isinstance(node, nodes.Getattr | nodes.Getitem):
@@ -135,7 +135,7 @@ def spell(node: nodes.Node) -> str:
 
 
 def find_key(node: nodes.Getattr | nodes.Getitem) -> str | int | None:
-    """The key or place that is asked for, where it is written out."""
+    """Return the key or index of a part if it is a constant, else None."""
     if isinstance(node, nodes.Getattr):
         return node.attr
     arg = node.arg
@@ -173,7 +173,7 @@ def _part(walk: WalkRun, node: nodes.Getattr | nodes.Getitem, scope: Scope) -> V
 
 
 def _stamp(walk: WalkRun, part: Type, node: nodes.Expr) -> Type:
-    """Where it was read, for what may be missing."""
+    """Add to each undefined member where and how the part was read."""
     certain = all(isinstance(member, UndefinedType) for member in list_members(part))
     place, spelled = (walk.file, node.lineno), spell(node)
 
@@ -192,7 +192,7 @@ def _slice(walk: WalkRun, node: nodes.Getitem, part: nodes.Slice, scope: Scope) 
         _try_ways(walk, node, [nodes.Getitem(held, nodes.Slice(*sides, lineno=1), "load", lineno=1) for held, *sides in ways], scope)
     bounds = [_find_constant(one) for one in given]
     if part.step is not None:
-        return Value(cut(kind, 1, None) if not isinstance(kind, UnknownType) else kind)  # none of them need stand where it stood
+        return Value(cut(kind, 1, None) if not isinstance(kind, UnknownType) else kind)  # a step may move every element
     start, stop = bounds[0], bounds[1]
     known = (part.start is None or start is not None) and (part.stop is None or stop is not None)
     return Value(cut(kind, start, stop) if known else cut(kind, 0 if part.start is None else 1, None))
@@ -229,7 +229,7 @@ def _dict(walk: WalkRun, node: nodes.Dict, scope: Scope) -> Value:
 
 
 def _evaluate_part(walk: WalkRun, node: nodes.Expr, scope: Scope) -> Type:
-    """The kind of what is put into a list or mapping, where what is undefined in any state is a slip."""
+    """Infer the type of an element of a list or mapping; report an element that is undefined in every state."""
     value = evaluate(walk, node, scope)
     walk.report_certain(value, node, scope)
     return value.kind
@@ -246,7 +246,7 @@ def _choose(walk: WalkRun, node: nodes.CondExpr, scope: Scope) -> Value:
 
 
 def _either(walk: WalkRun, node: nodes.And | nodes.Or, held: bool, scope: Scope) -> Value:
-    """The left side where its truth is `held`, else the right one."""
+    """Infer the left side if its truth is `held`, else the right side."""
     asked = judge(walk, node.left, scope)
     left, ways = algebra.by_truth(asked, held), _split(walk, node.left, asked, scope)
     rest = ways[1] if held else ways[0]
@@ -272,7 +272,7 @@ def _compare_again(node: nodes.Compare, sides: Sequence[nodes.Expr]) -> nodes.Ex
 
 
 def _answer(walk: WalkRun, ways: Sequence[nodes.Expr]) -> Type:
-    """The kind of a question that was asked of all values there are."""
+    """Return the type of a truth value that was computed for all possible values."""
     if walk.trials is None or not ways:
         return BOOL_TYPE
     found = walk.trials.try_shared(ways, walk.limits)
@@ -293,7 +293,7 @@ def _may_be_text(kind: Type) -> bool:
 
 
 def _try_ways(walk: WalkRun, node: nodes.Expr, ways: Sequence[nodes.Expr], scope: Scope) -> None:
-    """Report what a use fails with, whatever it is given of the kinds it may be given."""
+    """Report what a use fails with, if it fails for all samples of the types it may be given."""
     if walk.trials is not None and not walk.trying and ways:
         walk.report_fault(walk.trials.find_shared_fault(ways, walk.limits), node, scope)
 
@@ -326,7 +326,7 @@ def _filter(walk: WalkRun, node: nodes.Filter, scope: Scope) -> Value:
 
 
 def _try_format(walk: WalkRun, node: nodes.Filter, pattern: Type, scope: Scope) -> None:
-    """`'%d' | format(x)`: whether any `x` suits."""
+    """Report `'%d' | format(x)` if it fails for every sample of `x`."""
     if node.dyn_args is None and node.dyn_kwargs is None:
         kinds = [evaluate_type(walk, arg, scope) for arg in (*node.args, *(word.value for word in node.kwargs))]
         names = [word.key for word in node.kwargs]
@@ -383,7 +383,7 @@ def _add(walk: WalkRun, left: Value, right: Value, node: nodes.Node, scope: Scop
 
 
 def _match(walk: WalkRun, left: Value, right: Value, node: nodes.Node, scope: Scope) -> None:
-    """Both sides of a `+` are of one sort."""
+    """Judge that both sides of `+` are of one sort."""
     for side, other in ((left, right), (right, left)):
         groups = {_SUM.get(type(member)) for member in list_members(other.kind)}
         if len(groups) == 1 and None not in groups:
@@ -416,7 +416,7 @@ def _total(left: float | int | None, right: float | int | None) -> float | int |
 
 
 def as_number(kind: NumberType | BoolType) -> NumberType:
-    """True and false count as 1 and 0."""
+    """Return the type as one of numbers: true and false count as 1 and 0."""
     return kind if isinstance(kind, NumberType) else NumberType(True, 0, 1)
 
 
@@ -441,7 +441,7 @@ def _numeric(sign: str) -> Callable[..., Type]:
 
 
 def _find_corners(sign: str, first: Type, second: Type) -> tuple[int | None, int | None]:
-    """The least and the greatest result, where both sides have bounds that are integers and not large."""
+    """Return the least and the greatest result, if the bounds of both sides are integers and not too large; else None twice."""
     calculate = _CORNERS.get(sign)
     sides = [as_number(one) for one in (first, second) if isinstance(one, NumberType | BoolType)]
     bounds = [bound for one in sides for bound in (one.least, one.most)]
@@ -489,7 +489,7 @@ def _modulo(walk: WalkRun, left: Value, right: Value, node: nodes.Node, scope: S
 
 
 def negate(walk: WalkRun, value: Value, node: nodes.Node, scope: Scope) -> Type:
-    """`-value` and `+value`."""
+    """Infer the type of `-value` or `+value`."""
     kind = walk.take(value, NUMBERS, "a sign", node, scope)
     if isinstance(node, nodes.Neg) and isinstance(kind, NumberType):
         least, most = kind.most, kind.least
@@ -510,7 +510,7 @@ ARITHMETIC: dict[type[nodes.Node], Callable[..., Type]] = {
 
 
 def assume(walk: WalkRun, node: nodes.Expr, truth: bool, scope: Scope) -> Scope:
-    """The scope in which the condition is `truth`. What it says and is not understood is left in doubt."""
+    """Return the scope in which the condition is `truth`. Parts that are not understood leave the values they mention in doubt."""
     if scope.dead or not walk.spend():
         return scope
     if isinstance(node, nodes.Not):
@@ -551,7 +551,7 @@ def _assume_value(walk: WalkRun, node: nodes.Expr, truth: bool, scope: Scope) ->
 
 
 def _is_missing(node: nodes.Expr, scope: Scope) -> bool:
-    """True where the value is undefined in any state: that was told, and what stands behind the condition is looked at all the same."""
+    """Return whether the value is undefined in every state. That was reported already, so the condition proves nothing more."""
     path = find_path(node, scope)
     members = list_members(_type_at(path, scope)) if path is not None else ()
     return bool(members) and all(isinstance(member, UndefinedType) for member in members)
@@ -600,7 +600,7 @@ def _assume_compare(walk: WalkRun, left: nodes.Expr, operator: str, right: nodes
 
 
 def _assume_length(walk: WalkRun, left: nodes.Expr, operator: str, right: nodes.Expr, truth: bool, scope: Scope) -> Scope:
-    """`x | length > 0` and its kin: the list is so long at least."""
+    """Narrow the scope by `x | length > 0` and the like: the list has at least that many elements."""
     if not (isinstance(left, nodes.Filter) and left.name in ("length", "count") and left.node is not None):
         return scope
     if not isinstance(right, nodes.Const) or type(right.value) is not int or find_path(left.node, scope) is None:
@@ -612,7 +612,7 @@ def _assume_length(walk: WalkRun, left: nodes.Expr, operator: str, right: nodes.
 
 
 def _assume_get(walk: WalkRun, node: nodes.Call, truth: bool, scope: Scope) -> Scope:
-    """`x.get('key')` where it is true: the key is there, and true."""
+    """Narrow the scope by `x.get('key')` being true: the key exists, and its value is true."""
     callee = node.node
     if isinstance(callee, nodes.Getattr) and callee.attr == "get" and len(node.args) == 1 and isinstance(node.args[0], nodes.Const):
         key = node.args[0].value
@@ -623,7 +623,7 @@ def _assume_get(walk: WalkRun, node: nodes.Call, truth: bool, scope: Scope) -> S
 
 
 def _learn_key(walk: WalkRun, holder: nodes.Expr, name: str, truth: bool, scope: Scope) -> Scope:
-    """`'key' in mapping`."""
+    """Narrow the scope by `'key' in mapping`."""
     path = find_path(holder, scope)
     kind = _type_at(path, scope)
     if path is None or not any(isinstance(member, MappingType) for member in list_members(kind)):
@@ -633,7 +633,7 @@ def _learn_key(walk: WalkRun, holder: nodes.Expr, name: str, truth: bool, scope:
 
 
 def learn_at(walk: WalkRun, node: nodes.Expr, change: Change, scope: Scope) -> Scope:
-    """The value at `node` is narrowed, and so is what it is a part of: to what can have such a part."""
+    """Narrow the value at `node` and, step by step, its holders to those that can have such a part."""
     path = find_path(node, scope)
     if path is None:
         return scope.doubt(_iter_paths(node, scope))
@@ -641,7 +641,7 @@ def learn_at(walk: WalkRun, node: nodes.Expr, change: Change, scope: Scope) -> S
 
 
 def _learn_path(path: Path, change: Change, scope: Scope) -> Scope:
-    """As `learn_at`, by path."""
+    """Narrow the value at a path, as `learn_at` does."""
     kind = change(_type_at(path, scope))
     if kind == NEVER:
         return scope.end()
@@ -658,7 +658,7 @@ def _learn_path(path: Path, change: Change, scope: Scope) -> Scope:
 
 
 def _type_at(path: Path | None, scope: Scope) -> Type:
-    """The kind of the value at a path."""
+    """Return the type of the value at a path."""
     if path is None:
         return NEVER
     if len(path) == 1 and path in scope.facts:
@@ -672,7 +672,7 @@ def _type_at(path: Path | None, scope: Scope) -> Type:
 
 
 def find_path(node: nodes.Node, scope: Scope) -> Path | None:
-    """The path an expression reads, where it is one."""
+    """Return the path that an expression reads, or None if it is not a path."""
     if isinstance(node, nodes.Name):
         bound = scope.names.get(node.name)
         return bound.path if bound is not None else None
@@ -689,7 +689,7 @@ def _extend(node: nodes.Node, key: Key, scope: Scope) -> Path | None:
 
 
 def _iter_paths(node: nodes.Node, scope: Scope) -> Iterator[Path]:
-    """The paths an expression mentions, each as far as it goes."""
+    """Yield the longest paths that an expression mentions."""
     path = find_path(node, scope)
     if path is not None:
         yield path

@@ -1,4 +1,4 @@
-"""What each filter takes, and the type it gives of that (`apply_filter`)."""
+"""The filters: what each accepts, and the type of its result (`apply_filter`)."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ _SHOWN = Usage("a value that can be printed", (*PRINTED.good,), lazy=False)
 _CODED = Usage("a text, a mapping or a list of pairs", (TextType, NumberType, BoolType, MappingType, ListType), (NoneType,))
 _PASSED = Usage(SEQUENCE.wants, SEQUENCE.good, (NoneType,), none=True)
 _SIFTED = Usage(ITERATED.wants, ITERATED.good, (NoneType, *ITERATED.bears), none=True)
-"""Of none these make nothing."""
+"""Filters with this usage, or with `_PASSED`, return an empty sequence for none."""
 
 _PAIRED = Usage("a mapping", MAPPED.good, gap=True)
 _SAME = {"d": "default", "e": "escape"}
@@ -75,7 +75,7 @@ _KEEPS = frozenset(
     selectattr slice sort sum unique
     """.split()
 )
-"""Filters that hand parts on, or look at no more of them than an attribute: what they give is judged where it is used."""
+"""Filters that hand parts on, or read no more of them than an attribute. Their results are judged where they are used."""
 
 _ORDERED = Usage("numbers or texts", (NumberType, BoolType, TextType, ListType), lazy=False)
 _PRESENT = Usage("a value", (*PRINTED.good,), none=True)
@@ -83,7 +83,7 @@ _PRESENT = Usage("a value", (*PRINTED.good,), none=True)
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What a filter takes, and what it gives of that."""
+    """What a filter accepts, and how to infer the type of its result."""
 
     taker: Usage
     give: Give
@@ -94,7 +94,7 @@ def _always(kind: Type) -> Give:
 
 
 def _parse(kind: Type) -> Give:
-    """A number, or the default where what was given holds none."""
+    """Infer a number, or the default if the value may contain no number."""
 
     def give(given: FilterCall) -> Type:
         default = given.find(0, "default")
@@ -105,7 +105,7 @@ def _parse(kind: Type) -> Give:
 
 
 def give_since(given: FilterCall) -> Type:
-    """Whole units between two times, which are texts."""
+    """Infer the whole units between two times, which are texts."""
     now = given.find(0, "now")
     if now is not None:
         given.walk.take(now, STRICT_TEXT, f"`{given.node.name}(now)`", given.node, given.scope)
@@ -116,12 +116,12 @@ _TIME = Rule(STRICT_TEXT, give_since)
 
 
 def give_shown(given: FilterCall) -> Type:
-    """The text that printing gives."""
+    """Infer the text of the printed value."""
     return measure(given.kind)
 
 
 def give_times(times: int) -> Callable[[FilterCall], Type]:
-    """A text of at most so many times the length."""
+    """Return a rule for a text of at most `times` times the length."""
 
     def give(given: FilterCall) -> Type:
         shown = measure(given.kind)
@@ -131,7 +131,7 @@ def give_times(times: int) -> Callable[[FilterCall], Type]:
 
 
 def give_cased(given: FilterCall) -> Type:
-    """One letter may become three."""
+    """Infer a text with changed case. One letter may become three."""
     shown = measure(given.kind)
     if shown.values is not None and all(value.isascii() for value in shown.values):
         return TextType(shown.characters, shown.size, None, shown.at)
@@ -139,7 +139,7 @@ def give_cased(given: FilterCall) -> Type:
 
 
 def give_centred(given: FilterCall) -> Type:
-    """Padded to a width."""
+    """Infer a text padded to a width."""
     shown, width = measure(given.kind), given.find_whole(0, "width", 80)
     if width is None:
         return TextType(at=shown.at)
@@ -147,20 +147,20 @@ def give_centred(given: FilterCall) -> Type:
 
 
 def give_formatted(given: FilterCall) -> Type:
-    """`%s` filled in; how long that gets is not followed."""
+    """Infer a text with `%s` filled in. Its length is not inferred."""
     for value in (*given.args, *given.named.values()):
         given.walk.note_whole(value.kind)
     return TextType()
 
 
 def give_indented(given: FilterCall) -> Type:
-    """Every line indented; a character may be a line."""
+    """Infer a text with every line indented. Each character may be a line."""
     shown, width = measure(given.kind), given.find_whole(0, "width", 4)
     return TextType(at=shown.at) if width is None else _scale(shown, 1 + max(width, 0), max(width, 0))
 
 
 def give_replaced(given: FilterCall) -> Type:
-    """`new` for every `old`, which may be empty."""
+    """Infer a text with `new` for every `old`, which may be empty."""
     shown, old, new = measure(given.kind), given.find_text(0, "old"), given.find_text(1, "new")
     if not old or new is None:
         return TextType(at=shown.at)
@@ -169,7 +169,7 @@ def give_replaced(given: FilterCall) -> Type:
 
 
 def give_truncated(given: FilterCall) -> Type:
-    """At most `length` and `leeway` characters."""
+    """Infer a text of at most `length` plus `leeway` characters."""
     shown = measure(given.kind)
     length, leeway = given.find_whole(0, "length", 255), given.find_whole(3, "leeway", 5)
     end = given.find(2, "end")
@@ -180,13 +180,13 @@ def give_truncated(given: FilterCall) -> Type:
 
 
 def give_wrapped(given: FilterCall) -> Type:
-    """A line end may stand behind every character."""
+    """Infer a wrapped text. There may be a line end after every character."""
     shown = measure(given.kind)
     return TextType(at=shown.at) if given.find(2, "wrapstring") is not None else _scale(shown, 2, 2)
 
 
 def give_cut(given: FilterCall) -> Type:
-    """`truncate_at`: a beginning of the text, of at most so many characters, or so many tokens."""
+    """Infer the result of `truncate_at`: a prefix of at most so many characters or tokens."""
     shown = measure(given.kind)
     characters, tokens = given.find_whole(9, "chars", None), given.find_whole(9, "tokens", None)
     if characters is not None:
@@ -199,18 +199,18 @@ def give_cut(given: FilterCall) -> Type:
 
 
 def give_json(given: FilterCall) -> Type:
-    """JSON of the value: a character takes at most six bytes for each of its own."""
+    """Infer the JSON of the value. Each byte becomes six at most."""
     shown = measure(given.kind)
     return TextType(at=shown.at) if shown.size is None or given.find(0, "indent") is not None else _scale(shown, 6, 8)
 
 
 def give_open(given: FilterCall) -> Type:
-    """A text whose length is not followed."""
+    """Infer a text whose length is not inferred."""
     return TextType(at=measure(given.kind).at)
 
 
 def give_list(given: FilterCall) -> Type:
-    """The elements, made."""
+    """Infer a list of the elements."""
     members = list_members(given.kind)
     if len(members) == 1 and isinstance(members[0], ListType):
         return replace(members[0], shape="list")
@@ -218,14 +218,14 @@ def give_list(given: FilterCall) -> Type:
 
 
 def give_reversed(given: FilterCall) -> Type:
-    """A text stays one; else a sequence that is not a list yet."""
+    """Infer the reverse: of a text a text, else a lazy sequence."""
     return map_members(
         given.kind, lambda one: replace(one, values=None) if isinstance(one, TextType) else _make(one, element_type(one), lazy=True)
     )
 
 
 def give_batches(given: FilterCall) -> Type:
-    """Lists of elements, or of what fills them."""
+    """Infer lists of elements and of `fill_with`."""
     fill = given.find(1, "fill_with")
     element = element_type(given.kind)
     inner = ListType(join_types(element, fill.kind) if fill is not None else element, 0, None, (), "list", True)
@@ -233,12 +233,12 @@ def give_batches(given: FilterCall) -> Type:
 
 
 def give_length(given: FilterCall) -> Type:
-    """How many elements there are."""
+    """Infer the number of elements."""
     return NumberType(True, _count_least(given.kind), find_count(given.kind))
 
 
 def give_default(given: FilterCall) -> Type:
-    """The value where it is there, and with `true` behind the default also true."""
+    """Infer the value or its default. With `true` as second argument, the default also replaces values that count as false."""
     default, every = given.find(0, "default_value"), given.find(1, "boolean")
     instead = default.kind if default is not None else TEXT_TYPE
     if every is None:
@@ -249,27 +249,27 @@ def give_default(given: FilterCall) -> Type:
 
 
 def give_pairs(given: FilterCall) -> Type:
-    """The pairs of a mapping, in a list."""
+    """Infer the list of a mapping's pairs."""
     return map_members(given.kind, lambda one: _make_pairs(one, lazy=False))
 
 
 def give_items(given: FilterCall) -> Type:
-    """The pairs of a mapping, not made yet."""
+    """Infer the lazy sequence of a mapping's pairs."""
     return map_members(given.kind, lambda one: _make_pairs(one, lazy=True))
 
 
 def give_first(given: FilterCall) -> Type:
-    """One element, undefined where there is none."""
+    """Infer one element, undefined if there may be none."""
     return _pick_one(given)
 
 
 def give_picked(given: FilterCall) -> Type:
-    """One element; without any the run stops."""
+    """Infer one element; the run stops if there is none."""
     return element_type(given.kind)
 
 
 def give_mapped(given: FilterCall) -> Type:
-    """What an attribute or a filter gives of each element."""
+    """Infer an attribute of each element, or the result of a filter for each."""
     element = element_type(given.kind)
     if not list_members(element):
         return _make(given.kind, NEVER, lazy=True)
@@ -285,27 +285,27 @@ def give_mapped(given: FilterCall) -> Type:
 
 
 def give_selected(given: FilterCall) -> Type:
-    """The elements that pass a test."""
+    """Infer the elements that pass a test."""
     return _select(given, by=False, truth=True)
 
 
 def give_rejected(given: FilterCall) -> Type:
-    """The elements that do not."""
+    """Infer the elements that fail a test."""
     return _select(given, by=False, truth=False)
 
 
 def give_selected_by(given: FilterCall) -> Type:
-    """The elements of which an attribute passes a test."""
+    """Infer the elements with an attribute that passes a test."""
     return _select(given, by=True, truth=True)
 
 
 def give_rejected_by(given: FilterCall) -> Type:
-    """The elements of which it does not."""
+    """Infer the elements with an attribute that fails a test."""
     return _select(given, by=True, truth=False)
 
 
 def give_unique(given: FilterCall) -> Type:
-    """Each element once: they are compared, so they must be there."""
+    """Infer each element once. Elements are compared, so none may be undefined."""
     key = _read_attribute(given, element_type(given.kind), given.find(1, "attribute"), strict=False)
     if list_members(key):
         given.walk.take(Value(key, None, _spell_joined(given, given.find(1, "attribute"))), _PRESENT, "`unique`", given.node, given.scope)
@@ -313,19 +313,19 @@ def give_unique(given: FilterCall) -> Type:
 
 
 def give_sorted(given: FilterCall) -> Type:
-    """The elements in order."""
+    """Infer the elements in order."""
     _judge_order(given, given.find(2, "attribute"))
     return _make(given.kind, element_type(given.kind))
 
 
 def give_extreme(given: FilterCall) -> Type:
-    """The least or greatest element, undefined where there is none."""
+    """Infer the least or greatest element, undefined if there may be none."""
     _judge_order(given, given.find(1, "attribute"))
     return _pick_one(given)
 
 
 def give_groups(given: FilterCall) -> Type:
-    """Pairs of a key and the elements that have it."""
+    """Infer pairs of a key and the elements with that key."""
     element = element_type(given.kind)
     key = _read_attribute(given, element, given.find(0, "attribute"), strict="default" not in given.named)
     default = given.find(1, "default")
@@ -336,7 +336,7 @@ def give_groups(given: FilterCall) -> Type:
 
 
 def give_sum(given: FilterCall) -> Type:
-    """The sum of the elements, or of an attribute of them."""
+    """Infer the sum of the elements, or of one of their attributes."""
     kind = _read_attribute(given, element_type(given.kind), given.find(0, "attribute"), strict=True)
     if given.find(1, "start") is not None or not list_members(kind):
         return UNKNOWN_TYPE if given.find(1, "start") is not None else NUMBER_TYPE
@@ -347,7 +347,7 @@ def give_sum(given: FilterCall) -> Type:
 
 
 def give_joined(given: FilterCall) -> Type:
-    """The elements as one text."""
+    """Infer the elements as one text."""
     attribute = given.find(1, "attribute")
     kind = _read_attribute(given, element_type(given.kind), attribute, strict=False)
     if list_members(kind):
@@ -360,7 +360,7 @@ def give_joined(given: FilterCall) -> Type:
     return TextType(_times(count, shown.characters, gap.characters), _times(count, shown.size, gap.size), None, at)
 
 
-# `forceescape`, `pprint`, `safe`, `urlize` and `xmlattr` have no rule: what is given to them is not judged, and they may give anything.
+# `forceescape`, `pprint`, `safe`, `urlize` and `xmlattr` have no rule: their input is not judged, and their result is unknown.
 _RULES: Mapping[str, Rule] = {
     "abs": Rule(NUMBERS, _always(NUMBER_TYPE)),
     "batch": Rule(ITERATED, give_batches),
@@ -423,7 +423,7 @@ _RULES: Mapping[str, Rule] = {
 
 
 def apply_filter(walk: WalkRun, node: nodes.Filter, value: Value, scope: Scope, evaluate: Evaluate) -> Value:
-    """Judge a filter and its arguments; what it gives."""
+    """Judge a filter and its arguments; infer its value."""
     args = [evaluate(walk, arg, scope) for arg in node.args]
     named = {str(word.key): evaluate(walk, word.value, scope) for word in node.kwargs}
     for one in [*args, *(value for name, value in named.items() if name != "default")] if not _hands_on(node) else ():
@@ -434,13 +434,13 @@ def apply_filter(walk: WalkRun, node: nodes.Filter, value: Value, scope: Scope, 
 
 
 def _hands_on(node: nodes.Filter) -> bool:
-    """Whether what it is given may be undefined as long as nothing uses it: an argument of `default`, also in `map('default', ...)`."""
+    """Return whether the arguments may be undefined until used: those of `default`, also in `map('default', ...)`."""
     applied = node.args[0] if node.name == "map" and node.args else None
     return node.name in _DEFAULTS or (isinstance(applied, nodes.Const) and applied.value in _DEFAULTS)
 
 
 def give(name: str, given: FilterCall) -> Type:
-    """What the filter gives of the kind it is given."""
+    """Infer the type of a filter's result; unknown for a filter without a rule."""
     name = _SAME.get(name, name)
     rule = _RULES.get(name)
     if rule is None:
@@ -465,7 +465,7 @@ def _is_loose(kind: Type) -> bool:
 
 
 def _make(kind: Type, element: Type, *, lazy: bool = False, least: int | None = None, loose: bool | None = None) -> ListType:
-    """A list of as many elements as the value has."""
+    """Return the type of a list with as many elements as the value has."""
     shape = "lazy" if lazy else "list"
     at = next((one.at for one in _lists(kind) if one.most is None), "")
     return ListType(
@@ -481,7 +481,7 @@ def _make(kind: Type, element: Type, *, lazy: bool = False, least: int | None = 
 
 def _make_pairs(kind: Type, *, lazy: bool) -> Type:
     if isinstance(kind, UndefinedType):
-        return ListType(NEVER, 0, 0, (), "lazy")  # what is undefined has no pairs
+        return ListType(NEVER, 0, 0, (), "lazy")  # an undefined value has no pairs
     if not isinstance(kind, MappingType):
         return UNKNOWN_TYPE
     pair = ListType(NEVER, 2, 2, (TextType(), value_type(kind)), "tuple")
@@ -508,7 +508,7 @@ def _spell_joined(given: FilterCall, attribute: Value | None) -> str:
 
 
 def _read_attribute(given: FilterCall, element: Type, attribute: Value | None, *, strict: bool) -> Type:
-    """What `attribute` names of an element; all but the last part must be there, and with `strict` that, too."""
+    """Infer `attribute` of an element. All its parts but the last must be defined; with `strict`, the last one too."""
     if attribute is None:
         return element
     key = find_single(attribute.kind)
@@ -532,7 +532,7 @@ def _read_attribute(given: FilterCall, element: Type, attribute: Value | None, *
 
 
 def _name_gaps(given: FilterCall, kind: Type, attribute: Value) -> Type:
-    """Where an element may lack the attribute is here, wherever that is met."""
+    """Record that an element without the attribute was read here, wherever the gap is used."""
     place, spelled = (given.walk.file, given.node.lineno), _spell_element(given, str(find_single(attribute.kind)))
     certain = all(isinstance(member, UndefinedType) for member in list_members(kind))
     return map_members(
@@ -556,7 +556,7 @@ def _select(given: FilterCall, *, by: bool, truth: bool) -> Type:
 
 
 def _keep(member: Type, attribute: Value | None, change: Callable[[Type], Type]) -> Type:
-    """The element, where it may pass; a part of it that passed is known from then on."""
+    """Return the element if it may pass the test, with what the test proves about its attribute."""
     if attribute is None:
         return change(member)
     key = find_single(attribute.kind)
@@ -586,7 +586,7 @@ def _make_change(test: object, args: list[Value], truth: bool) -> Callable[[Type
 
 
 def _judge_order(given: FilterCall, attribute: Value | None) -> None:
-    """Elements that are put in order are numbers or texts; one alone is not compared. `sort` with `times` takes texts alone."""
+    """Judge that ordered elements are numbers or texts, unless there is at most one. `sort` with `times` accepts texts only."""
     count = find_count(given.kind)
     times = given.find(3, "times") if given.node.name == "sort" else None
     if times is None and count is not None and count < 2:
@@ -605,7 +605,7 @@ def _judge_order(given: FilterCall, attribute: Value | None) -> None:
 
 
 def _judge_mix(given: FilterCall, value: Value) -> None:
-    """Numbers and texts cannot be put in order with each other."""
+    """Report an ordering of texts with numbers."""
     texts = [member for member in list_members(value.kind) if isinstance(member, TextType)]
     if texts and is_sure(value.kind) and any(isinstance(member, NumberType | BoolType) for member in list_members(value.kind)):
         wants = f"`{given.node.name}` cannot put texts and numbers in one order"
@@ -619,7 +619,7 @@ def _times(count: int | None, inner: int | None, gap: int | None) -> int | None:
 
 
 def make_lists(kind: Type) -> Type:
-    """The value of an expression: what is not made yet becomes a list."""
+    """Return the type of an expression's value: sequences become lists, and tuples stay tuples."""
     return map_members(kind, lambda one: replace(one, shape="list") if isinstance(one, ListType) and one.shape != "tuple" else one)
 
 

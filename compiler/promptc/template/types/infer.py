@@ -1,7 +1,7 @@
-"""The way in: a text of a pack and the types of its names give the type of its value, its size, and what is wrong (`infer_types`).
+"""The entry point of type inference: a text of a pack and the types of its names yield its type, its size and its problems (`infer_types`).
 
-`read_code` makes a text ready to be walked; `add_name` and `suppose` make the scope it is walked in. Statements are walked here, each for
-what it binds, proves and puts out; `expressions` gives the types of what stands in them.
+`read_code` prepares a text for the walk. `add_name` and `suppose` build the scope that the walk starts in. This module walks statements:
+what each binds, proves and prints. `expressions` infers the types of the expressions in them.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ _KEEPING = frozenset(
     ("capitalize", "d", "default", "indent", "join", "json", "lower", "normalize", "one_line", "string", "title", "tojson", "trim",
      "truncate", "truncate_at", "sentences_about", "upper", "wordwrap")
 )  # fmt: skip
-"""Filters that show the value they are given, in another form."""
+"""Filters that print the value they are given, in another form."""
 
 _HERE = Place(Span("", 1, 1), inline=True)
 _BLOCK = Usage("a filter that gives a text (end with `| string` or `| join`)", (TextType,), lazy=False)
@@ -73,8 +73,10 @@ _Step = tuple[Scope, Amount]
 
 @frozen
 class CompiledText:
-    """A text that was checked when it was loaded, with the texts of its files by name; `verbatim`: it stands as it is. `definitions`:
-    those of its pack, where it names one."""
+    """A text that was checked when it was loaded, with the texts of its files by name.
+
+    `verbatim`: the text is printed as it is. `definitions`: those of the text's pack, if the text names one.
+    """
 
     text: str
     files: tuple[tuple[str, str], ...] = ()
@@ -85,7 +87,7 @@ class CompiledText:
 
 
 def read_code(code: Expression | Template) -> CompiledText:
-    """What there is to walk of an expression or a template."""
+    """Return the text of an expression or a template, ready to be walked."""
     text = code.text.replace("\r\n", "\n").replace("\r", "\n")
     program = code.program
     if not isinstance(program, Program):
@@ -97,21 +99,21 @@ def read_code(code: Expression | Template) -> CompiledText:
 
 
 def read_place(code: Expression | Template) -> Place:
-    """Where a text stands."""
+    """Return the place of an expression or a template."""
     if isinstance(code, Template):
         return code.place
     return code.program.place if isinstance(code.program, Program) else Place(code.span, inline=True)
 
 
 def read_site(code: Expression | Template, file: str, at: int) -> tuple[Span, str]:
-    """The place of a node of its trees; and what a message adds where that stands in a definition."""
+    """Return the span of a position in one of the code's trees, and what a message adds if that position is in a definition."""
     shown = code.files[file] if file and isinstance(code, Template) else code.text
     return read_place(code).find(file, shown, at, list_sites(load_trees(read_code(code))[file]))
 
 
 @lru_cache(maxsize=512)
 def load_trees(code: CompiledText) -> dict[str, nodes.Template]:
-    """The trees by name; the text itself has the empty one."""
+    """Return the trees by file name; the text itself has the empty name."""
     here = replace(_HERE, definitions=code.definitions)
     own = _leave(code.text) if code.verbatim else read_tree(code.text, "", here, code.limits, expression=code.is_expression)
     files = {name: read_tree(text, name, here, code.limits) if name.endswith(".j2") else _leave(text) for name, text in code.files}
@@ -124,9 +126,10 @@ def _leave(text: str) -> nodes.Template:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class InferredTypes:
-    """What is known of one text. `read`: keys of mappings of the schema, by the mapping's place; `whole`: mappings all of which is used.
+    """What inference found out about one text.
 
-    `kind` is that of an expression's value (None for a template), `amount` what a template puts out at most.
+    `kind` is the type of an expression's value, None for a template. `amount` is the most that a template prints.
+    `read`: pairs of a schema mapping's pointer and a key that is read from it. `whole`: the pointers of mappings that are used whole.
     """
 
     kind: Type | None
@@ -137,9 +140,10 @@ class InferredTypes:
 
 
 def infer_types(code: CompiledText, scope: Scope, cost: Cost, trials: Trials | None = None) -> InferredTypes:
-    """Walk one expression or template. Never fails, and never says that a text is wrong which no valid state makes fail.
+    """Infer the types of one expression or template. Never raises.
 
-    `trials`: runs what reads nothing, with one account for all the texts of a check.
+    Reports no failure for a text that fails in no valid state.
+    `trials` runs expressions that read nothing, on one account for all the texts of a check.
     """
     trees = load_trees(code)
     walk = WalkRun(trees, cost, code.limits, trials=trials)
@@ -152,8 +156,9 @@ def infer_types(code: CompiledText, scope: Scope, cost: Cost, trials: Trials | N
 
 
 def find_scope(template: str, name: str, scope: Scope, definitions: tuple[Definition, ...]) -> Scope | None:
-    """What is known at the place where a template reads `name`, which nothing binds; None where no valid state leads there. Raises
-    `PromptcError` for what is no template.
+    """Return the scope at the last place where a template reads the unbound name `name`, or None if the walk finds no such place.
+
+    The scope is `dead` if an `if` keeps every valid state from the place. Raises `PromptcError` if the template cannot be parsed.
     """
     tree = read_tree(template, "", replace(_HERE, definitions=definitions), LIMITS)
     walk = WalkRun({"": tree}, weigh_bytes)
@@ -162,7 +167,7 @@ def find_scope(template: str, name: str, scope: Scope, definitions: tuple[Defini
 
 
 def _walk_whole(walk: WalkRun, scope: Scope) -> Amount:
-    """A template, and its macros that it does not call itself."""
+    """Walk a template, then those of its macros that it never calls."""
     _, amount = _walk_file(walk, walk.trees[""], scope)
     for macro, give in walk.macros:
         if id(macro) not in walk.called:
@@ -179,36 +184,36 @@ def _find_expression(code: CompiledText) -> nodes.Expr | None:
 
 
 def add_name(scope: Scope, name: str, kind: Type, code: CompiledText | None = None) -> Scope:
-    """The scope with one more name of the pack; `code` is the expression it stands for, which may be asked again."""
+    """Return the scope with one more name of the pack. `code` is the name's expression, which later conditions may look into."""
     condition = _find_expression(code) if code is not None else None
     path = find_path(condition, scope) if condition is not None else None
     return scope.bind(name, Binding(kind, path or (name,), condition))
 
 
 def suppose(code: CompiledText, scope: Scope, *, truth: bool = True) -> Scope:
-    """The scope in which an expression is true, or false."""
+    """Return the scope in which an expression is true, or false."""
     node = _find_expression(code)
     return assume(WalkRun(load_trees(code), weigh_bytes), node, truth, scope) if node is not None else scope
 
 
 def weigh_bytes(text: str) -> tuple[int, int]:
-    """The cost of a constant text where nothing is known of the tokenizer: a token for each byte."""
+    """Return the cost of a constant text when nothing is known of the tokenizer: one token per byte."""
     size = len(text.encode("utf-8", "surrogatepass"))
     return size, size
 
 
 def spell_tree(code: CompiledText) -> str:
-    """A text without what makes no difference: spacing in its tags, comments. Equal for two texts that always put out the same."""
+    """Return a spelling of a text without spacing in tags and comments. Texts with equal spellings always print the same."""
     return repr(sorted(load_trees(code).items()))
 
 
 def list_filters(code: CompiledText) -> frozenset[str]:
-    """Their names, wherever they stand in the text; not those of files it brings in."""
+    """Return the names of all filters in the text, without those in its files."""
     return frozenset(one.name for one in load_trees(code)[""].find_all(nodes.Filter))
 
 
 def find_shown(code: CompiledText) -> tuple[str, ...] | None:
-    """The path a template puts out as its whole content, with no more than a label or heading above or before it; None for all others."""
+    """Return the path that a template prints as its whole content, except for a label or heading before it; None for any other template."""
     parts = [part for node in load_trees(code)[""].body for part in _list_parts(node)]
     values = [part for part in parts if not isinstance(part, nodes.TemplateData)]
     if len(values) != 1 or not isinstance(values[0], nodes.Expr):
@@ -219,7 +224,7 @@ def find_shown(code: CompiledText) -> tuple[str, ...] | None:
 
 
 def _list_parts(node: nodes.Node) -> list[nodes.Node]:
-    """What a statement puts out; an `if` without `else` puts out what stands in it."""
+    """Return what a statement prints; an `if` without `else` prints its body."""
     if isinstance(node, nodes.Output):
         return list(node.nodes)
     if isinstance(node, nodes.If) and not node.else_ and not node.elif_:
@@ -248,13 +253,13 @@ def _find_path(node: nodes.Node) -> tuple[str, ...] | None:
 
 
 def _expression(node: nodes.Node) -> nodes.Expr:
-    """Jinja calls them nodes where they can only be expressions."""
+    """Return `node`, typed as an expression: Jinja types it only as a node."""
     assert isinstance(node, nodes.Expr)
     return node
 
 
 def _walk_body(walk: WalkRun, body: Iterable[nodes.Node], scope: Scope) -> _Step:
-    """The statements in order: the scope behind them, and what they put out."""
+    """Walk the statements in order; return the scope after them and what they print."""
     made = Amount()
     for node in body:
         if not walk.spend():
@@ -265,7 +270,7 @@ def _walk_body(walk: WalkRun, body: Iterable[nodes.Node], scope: Scope) -> _Step
 
 
 def _walk_file(walk: WalkRun, tree: nodes.Template, scope: Scope) -> _Step:
-    """A whole file: its base with its blocks, where it extends one."""
+    """Walk a whole file. If the file extends another, walk that one with the file's blocks."""
     base = next((node for node in tree.body if isinstance(node, nodes.Extends)), None)
     scope = scope.bind("self", Binding(_make_self(walk, tree, base), (object(),)))
     if base is None:
@@ -279,7 +284,10 @@ def _walk_file(walk: WalkRun, tree: nodes.Template, scope: Scope) -> _Step:
 
 
 def _make_self(walk: WalkRun, tree: nodes.Template, base: nodes.Extends | None) -> OpaqueType:
-    """`self`: the blocks of the file, and those of the files that extend it; of one that extends another, no more is known."""
+    """Return the type of `self`: the blocks of the file, and of the files that extend it.
+
+    If the file itself extends another, any name may be a block.
+    """
     names = tuple(dict.fromkeys((*(block.name for block in tree.find_all(nodes.Block)), *walk.blocks)))
     block = OpaqueType("block", lambda name: UNKNOWN_TYPE, lambda *given: UNKNOWN_TYPE)
 
@@ -290,7 +298,7 @@ def _make_self(walk: WalkRun, tree: nodes.Template, base: nodes.Extends | None) 
 
 
 def _enter(walk: WalkRun, name: str, scope: Scope) -> _Step:
-    """Another file, in this scope."""
+    """Walk another file in this scope."""
     outer, walk.file = walk.file, name
     found = _walk_file(walk, walk.trees[name], scope) if name in walk.trees else (scope, UNBOUNDED)
     walk.file = outer
@@ -349,7 +357,7 @@ def _for(walk: WalkRun, node: nodes.For, scope: Scope) -> _Step:
 
 
 def _read_open(kind: Type) -> str:
-    """Where the schema bounds no list of a kind."""
+    """Return the pointer of the first list or text of the type that has one, to say where the schema sets no bound; else an empty text."""
     return next((one.at for one in list_members(kind) if isinstance(one, ListType | TextType) and one.at), "")
 
 
@@ -370,7 +378,7 @@ def _make_loop(element: Type, count: int | None) -> OpaqueType:
 
 
 def _bind_targets(walk: WalkRun, target: nodes.Node, value: Value, scope: Scope, condition: nodes.Expr | None = None) -> Scope:
-    """The scope in which the names of a target stand for the value, or for its parts."""
+    """Return the scope in which the names of a target stand for the value, or for its parts."""
     if isinstance(target, nodes.Name):
         return scope.bind(target.name, Binding(value.kind, value.path if value.path is not None else (object(),), condition))
     if isinstance(target, nodes.Tuple):
@@ -381,7 +389,7 @@ def _bind_targets(walk: WalkRun, target: nodes.Node, value: Value, scope: Scope,
 
 
 def _judge_unpacked(walk: WalkRun, target: nodes.Tuple, value: Value, scope: Scope) -> None:
-    """As many names as there are parts, where all that the value may be has more or fewer."""
+    """Report an unpacking whose value can never have as many parts as there are names."""
     count = len(target.items)
     kind = walk.take(value, SEQUENCE, "a list of names", target, scope)
     members = list_members(kind)
@@ -424,7 +432,7 @@ def _assign_block(walk: WalkRun, node: nodes.AssignBlock, scope: Scope) -> _Step
 
 
 def _filter_text(walk: WalkRun, node: nodes.Expr, value: Value, scope: Scope) -> Value:
-    """The filters of a block: the innermost has nothing before it."""
+    """Apply a block's filters; the innermost filters the block's text."""
     if not isinstance(node, nodes.Filter):
         return value
     before = _filter_text(walk, node.node, value, scope) if node.node is not None else value
@@ -470,7 +478,7 @@ def _block(walk: WalkRun, node: nodes.Block, scope: Scope) -> _Step:
 
 
 def _walk_block(walk: WalkRun, chain: list[tuple[str, nodes.Block]], scope: Scope) -> Amount:
-    """The innermost block; `super()` gives the next."""
+    """Walk the first block of the chain; its `super()` is the next one."""
     (file, block), *rest = chain
     outer, walk.file = walk.file, file
 
@@ -520,7 +528,7 @@ def _load_module(walk: WalkRun, node: nodes.Import | nodes.FromImport, scope: Sc
 
 
 def _bind_macro(walk: WalkRun, node: nodes.Macro, scope: Scope) -> Scope:
-    """The scope in which the macro can be called."""
+    """Return the scope in which the macro can be called."""
     file = walk.file
 
     signature = _sign(node)
@@ -538,7 +546,7 @@ def _bind_macro(walk: WalkRun, node: nodes.Macro, scope: Scope) -> Scope:
 
 
 def _spread(node: nodes.Macro | nodes.CallBlock, at: nodes.Node, placed: int, named: dict[str, Value]) -> dict[str, Value]:
-    """The named arguments, with all those that `*list` or `**mapping` may give."""
+    """Return the named arguments, with all those that `*list` or `**mapping` may add."""
     call = at.call if isinstance(at, nodes.CallBlock) else at
     if not isinstance(call, nodes.Call) or (call.dyn_args is None and call.dyn_kwargs is None):
         return named
@@ -557,7 +565,7 @@ def _judge(walk: WalkRun, signature: Signature, at: nodes.Node, args: list[Value
 
 
 def _make_caller(walk: WalkRun, node: nodes.CallBlock, scope: Scope) -> OpaqueType:
-    """What `caller()` gives inside the macro that a call block calls."""
+    """Return the type of `caller` inside the macro that a call block calls."""
     file = walk.file
 
     signature = _sign(node)
@@ -570,7 +578,7 @@ def _make_caller(walk: WalkRun, node: nodes.CallBlock, scope: Scope) -> OpaqueTy
 
 
 def _make_outer(walk: WalkRun, file: str, scope: Scope) -> Scope:
-    """What a macro sees of its file: a name that is set again, or only later, may be anything by the time of a call."""
+    """Return what a macro sees of its file. A name that the file sets twice, or sets later, may have any value when the macro is called."""
     key = ("stored", file)
     if key not in walk.memo:
         walk.memo[key] = _make_unknown(_count_stored(walk.trees[file]))
@@ -581,7 +589,7 @@ def _make_outer(walk: WalkRun, file: str, scope: Scope) -> Scope:
 
 
 def _make_unknown(stored: Counter[str]) -> tuple[dict[str, Binding], dict[str, Binding]]:
-    """What each name of a file is where nothing is known of it: of all names, and of those that are set more than once."""
+    """Return unknown bindings for all names of a file, and for those that it sets more than once."""
     unknown = {name: Binding(UNKNOWN_TYPE, (object(),)) for name in stored}
     return unknown, {name: bound for name, bound in unknown.items() if stored[name] > 1}
 
@@ -596,7 +604,7 @@ def _count_stored(tree: nodes.Template) -> Counter[str]:
 
 
 def _see(seen: Scope, caller: Scope, name: str, own: OpaqueType) -> Scope:
-    """The macro's own names, with what the caller's conditions proved of the state."""
+    """Return the macro's own names, with what the caller's conditions proved about the state."""
     facts = {path: kind for path, kind in caller.facts.items() if isinstance(path[0], str)}
     names = {**seen.names, name: Binding(own, (object(),))}
     return Scope(names, {**seen.facts, **facts}, seen.doubts | caller.doubts, caller.dead)

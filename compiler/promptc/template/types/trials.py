@@ -1,5 +1,7 @@
-"""What `check` runs of a pack: expressions that read nothing, and operators with a sample for each value that is read. What then fails in
-every way fails in every render."""
+"""The parts of a pack that `check` runs: expressions that read nothing, and operators on samples of the values that they read.
+
+An operator that fails on every sample fails in every render.
+"""
 
 from collections.abc import Container, Sequence
 from itertools import product
@@ -16,31 +18,37 @@ from promptc.template.runtime.run import RUN, Run
 from promptc.template.types.types import BoolType, ListType, NoneType, NumberType, TextType, Type, list_members
 
 _MOST = 30_000
-"""Parts of all expressions that one check runs, where one counts as `_EACH` more: each is compiled by itself."""
+"""The most nodes that one check runs, in all expressions together.
+
+Each expression counts `_EACH` more, because it is compiled by itself.
+"""
 _EACH = 10
 _WORKS = (
     nodes.BinExpr, nodes.UnaryExpr, nodes.Compare, nodes.Concat, nodes.Filter, nodes.Test, nodes.Call, nodes.Getattr, nodes.Getitem,
 )  # fmt: skip
 _COUNTING = frozenset({"tokens", "truncate_at"})
-"""Filters that ask the pack's counter."""
+"""Filters that use the pack's counter."""
 _MAKERS = frozenset({"range", "dict"})
-"""Functions that make data; the others make things of the template's own."""
+"""Functions that return data; the others return objects of the template language."""
 _UNDEFINED = frozenset({"PC0411", "PC0421"})
-"""What is undefined, or an `if` without `else`, stops a run only where it is used, and that may be outside of the expression."""
+"""Codes of undefined values and of an `if` without `else`.
+
+Such a value stops a run only where it is used, and that may be outside of the expression.
+"""
 _BOUNDS = replace(LIMITS, steps=1_000_000, memory=20_000_000)
-"""All that one check runs, together: a fraction of a render."""
+"""The limits of all that one check runs, together: a fraction of a render."""
 _PLACE = Place(Span("", 1, 1), inline=False)
 
 
 class Many:
-    """No single value is known."""
+    """The type of `MANY`: no single value is known."""
 
 
 MANY = Many()
 
 
 class Trials:
-    """What one check may still run. Expressions that are written alike are run once."""
+    """The account of what one check may still run. Expressions with the same spelling run once."""
 
     def __init__(self) -> None:
         self._left = _MOST
@@ -48,17 +56,20 @@ class Trials:
         self._found: dict[tuple[str, Limits], tuple[object, Diagnostic | None]] = {}
 
     def find_fault(self, node: nodes.Expr, limits: Limits) -> Diagnostic | None:
-        """What running the expression fails with. None where it does not, or is not known: too much was run before."""
+        """Return what the expression fails with.
+
+        None means that it does not fail, fails only for something undefined, or did not run because too much had run before.
+        """
         return self._find(node, limits)[1]
 
     def try_shared(self, ways: Sequence[nodes.Expr], limits: Limits) -> object:
-        """What each of several expressions gives, if that is the same; else `MANY`, as where one fails."""
+        """Return the value of the expressions if they all have the same one; else, or if one fails, `MANY`."""
         found = [self._find(node, limits) for node in ways]
         (value, fault), *others = found or [(MANY, None)]
         return value if fault is None and all(other == (value, None) for other in others) else MANY
 
     def find_shared_fault(self, ways: Sequence[nodes.Expr], limits: Limits) -> Diagnostic | None:
-        """What the first of several expressions made of samples fails with, where all of them fail."""
+        """Return what the first of several expressions fails with, if they all fail; else None."""
         fault = None
         for node in ways:
             found = self.find_fault(node, limits)
@@ -90,7 +101,7 @@ class Trials:
 
 
 class _Spent(Exception):
-    """The account of a check is used up: nothing is known of the expression that did it, nor of those after it."""
+    """The account of a check is used up. Nothing is known of the expression that ran then, nor of later ones."""
 
 
 class _Account(Run):
@@ -113,15 +124,15 @@ class _Account(Run):
 
 
 def is_trial(node: nodes.Node, bound: Container[str], known: dict[int, bool | None]) -> bool:
-    """Whether an expression reads nothing, so that it gives the same in every state, and does something that can fail.
+    """Return whether an expression reads nothing, so that its value is the same in every state, and contains an operation that may fail.
 
-    `bound`: the names that stand for something else than Jinja's own there. `known`: of the nodes of the same scope seen before.
+    `bound`: the names that do not have Jinja's own meaning in this place. `known`: the results for nodes of the same scope so far.
     """
     return _ask(node, bound, known) is True
 
 
 def _ask(node: nodes.Node, bound: Container[str], known: dict[int, bool | None]) -> bool | None:
-    """None where it reads something; else whether it can fail."""
+    """Return None if the expression reads something, else whether it may fail."""
     if id(node) not in known:
         known[id(node)] = _ask_parts(node, bound, known)
     return known[id(node)]
@@ -139,14 +150,15 @@ def _ask_parts(node: nodes.Node, bound: Container[str], known: dict[int, bool | 
 
 
 _WAYS = 16
-"""Samples of one operator that are tried: one that passes is enough."""
+"""The most combinations of samples that are tried for one operator. One that passes is enough."""
 _MOST_VALUES = 4
 
 
 def list_ways(kinds: Sequence[Type], *, exact: bool = False) -> list[list[nodes.Expr]]:
-    """Samples for several values, in all combinations. None at all where a value may be what has no sample, or where there are too many.
+    """Return samples for several values, in all combinations.
 
-    `exact`: only values that are known, so that the combinations are all there are.
+    The list is empty if some value may be of a type without a sample, or if there are more than 16 combinations.
+    `exact`: use only known values, so that the combinations are complete.
     """
     samples = [_sample(kind, exact) for kind in kinds]
     total = 1
@@ -161,7 +173,7 @@ def _sample(kind: Type, exact: bool) -> list[nodes.Expr]:
 
 
 def _sample_one(kind: Type, exact: bool) -> list[nodes.Expr]:
-    """Each value where they are known; else one of each sort that an operator or a format may tell apart."""
+    """Return each value if they are known, else one sample of each sort that an operator or a format may tell apart."""
     values = _list_values(kind)
     if values or exact:
         return [_write(value) for value in values]
@@ -177,7 +189,7 @@ def _sample_one(kind: Type, exact: bool) -> list[nodes.Expr]:
 
 
 def _list_values(kind: Type) -> list[object]:
-    """All values of a kind, where they are known and few."""
+    """Return all values of a type if they are known and few, else an empty list."""
     if isinstance(kind, TextType | NumberType) and kind.values is not None:
         values = sorted(kind.values, key=lambda value: (str(type(value)), value))
         return list(values) if len(values) <= _MOST_VALUES else []
@@ -196,7 +208,7 @@ def _list_values(kind: Type) -> list[object]:
 
 
 def _write(value: object) -> nodes.Expr:
-    """The expression that gives a value."""
+    """Return the expression for a constant value."""
     if isinstance(value, tuple):
         return nodes.Tuple([_write(one) for one in value], "load", lineno=1)
     return nodes.List([_write(one) for one in value], lineno=1) if isinstance(value, list) else nodes.Const(value, lineno=1)

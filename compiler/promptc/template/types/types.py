@@ -1,4 +1,4 @@
-"""The types of values before there are any: what a name, a path or an expression of a pack may be, and the problems found with them."""
+"""The types: sets of values that a name, a path or an expression of a pack may have, and the problems found with them."""
 
 from __future__ import annotations
 
@@ -9,11 +9,14 @@ from typing import Literal
 Rule = Literal[
     "name", "part", "absent", "reads_none", "none", "kind", "some_kind", "never", "always", "unprintable", "argument", "given", "as_text"
 ]
-"""`name`: nothing has the name. `part`: no valid state has the part. `absent`: it may be undefined. `reads_none`: it may be left out,
-and then is none. `none`: it may be none, and the run then fails. `kind`: it is of the wrong kind; `some_kind`: it may be. `never`: it is
-compared with what it never is. `always`: it is asked whether it is defined, and always is. `unprintable`: what is not made yet is
-printed. `argument`: a call cannot work with what it is given. `given`: a key of the manifest cannot. `as_text`: a time is put in order
-as a text."""
+"""The kinds of problems.
+
+`name`: the name does not exist. `part`: no valid state has the part. `absent`: the value may be undefined. `reads_none`: the value may be
+left out, and then reads as none. `none`: the value may be none, which stops the run. `kind`: the value has a wrong type. `some_kind`: the
+value may have a wrong type. `never`: the value is compared with one that it never equals. `always`: the value is tested for being defined,
+and always is. `unprintable`: a lazy sequence is printed. `argument`: a call cannot work with its arguments. `given`: a key of the manifest
+cannot work with its value. `as_text`: a time is ordered as a text.
+"""
 
 Reason = Literal["closed", "optional", "undeclared", "unlike", "none", "left_out", "place", "empty", "given"]
 Shape = Literal["list", "tuple", "lazy", "range"]
@@ -22,11 +25,12 @@ _SHAPES = {"list": "a list", "tuple": "a list", "lazy": "a sequence that is not 
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing wrong: its rule, its place, and what it is about.
+    """One problem: its rule, its place, and its subject.
 
-    `file` and `position` are what `Place.make_span` takes. `subject` is the value as the author wrote it (empty where it is computed),
-    `kind` its kind or the member of it that is wrong, `wants` what takes it (`` `upper` takes a text ``), `gap` what is missing.
-    `told`: of an `argument`, the code, the message and the help that a run would fail with; of what is `given`, those it has.
+    `file` and `position` are arguments for `Place.make_span`. `subject` is the value as the author wrote it, empty if it is computed.
+    `kind` is the value's type, or the member of the type that is wrong. `wants` says what the use accepts (`` `upper` takes a text ``).
+    `gap` describes the missing part. `told` is the code, message and help of a run's failure (`argument`), or of the finding itself
+    (`given`).
     """
 
     rule: Rule
@@ -41,21 +45,21 @@ class Problem:
 
 
 class Type:
-    """A set of values. What is not known to be excluded belongs to it."""
+    """A set of values. It contains every value that is not known to be excluded."""
 
     __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
 class UnknownType(Type):
-    """Anything: nothing is said about it."""
+    """Any value: nothing is known about it."""
 
 
 @dataclass(frozen=True, slots=True)
 class TextType(Type):
-    """A text of at most `characters` characters and `size` bytes of UTF-8 (None: no bound); `values` where they are listed.
+    """A text of at most `characters` characters and `size` bytes of UTF-8 (None: no bound); `values` lists the possible texts, if known.
 
-    `at` is the JSON pointer of the schema that gives no bound, or else where the text comes from. `format` is what the schema says of it.
+    `at` is the JSON pointer of the schema that sets no bound, or else of the text's source. `format` is the schema's `format`.
     """
 
     characters: int | None = None
@@ -67,7 +71,7 @@ class TextType(Type):
 
 @dataclass(frozen=True, slots=True)
 class NumberType(Type):
-    """A number from `least` to `most` (None: no bound). `whole`: an integer by the schema, which 1.0 is, too."""
+    """A number from `least` to `most` (None: no bound). `whole`: the schema says that it is an integer, which includes 1.0."""
 
     whole: bool = False
     least: float | int | None = None
@@ -78,14 +82,14 @@ class NumberType(Type):
 
 @dataclass(frozen=True, slots=True)
 class BoolType(Type):
-    """True or false; `value` where only one of them can be."""
+    """True or false; `value` if only one of them is possible."""
 
     value: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class NoneType(Type):
-    """None. `absent`: the schema declares it and neither requires it nor gives a default, so it reads as none where it is left out."""
+    """None. `absent`: the schema declares the part, without requiring it or giving a default, so that a part left out reads as none."""
 
     absent: bool = False
     at: str = ""
@@ -93,12 +97,13 @@ class NoneType(Type):
 
 @dataclass(frozen=True, slots=True)
 class UndefinedType(Type):
-    """Undefined: any use but `is defined` and `default` stops the run.
+    """Undefined: any use except `is defined` and `default` stops the run.
 
-    `reason`: nothing may have the part (`closed`), it may be left out (`optional`), it may be there and is not declared (`undeclared`),
-    what it is read of has no parts like that (`unlike`), or is none (`none`; `left_out`: because it is left out), a list is too short
-    (`place`, `empty`), or the caller gives no value (`given`). `certain`: where it was read, it could be nothing else; `read_at`: the
-    file and the place of that, `spelled` how it is written.
+    `reason` says why: no value may have the part (`closed`); the part may be left out (`optional`); the part may exist but is not declared
+    (`undeclared`); its holder has no parts of that sort (`unlike`); its holder is none (`none`), because it is left out (`left_out`);
+    a list is too short (`place`, `empty`); or the caller passes no value (`given`).
+    `certain`: the value that was read can only be undefined. `read_at` is the file and the position of that read, `spelled` how it is
+    written.
     """
 
     reason: Reason = "closed"
@@ -113,14 +118,15 @@ class UndefinedType(Type):
 
 @dataclass(frozen=True, slots=True)
 class BlankType(Type):
-    """What an `if` without `else` gives inside `{{ }}`: it prints as nothing."""
+    """The value of an `if` without `else` inside `{{ }}` when the condition is false. It prints as nothing."""
 
 
 @dataclass(frozen=True, slots=True)
 class ListType(Type):
-    """A sequence of `least` to `most` elements: those of `first`, then elements of kind `element`.
+    """A sequence of `least` to `most` elements: those of `first`, then elements of type `element`.
 
-    `lazy`: made when it is asked for, and not printable. `loose`: it need not be able to be as short as `least`.
+    The shape `lazy` is a sequence that is made on demand and cannot be printed. `loose`: no valid state need have as few elements as
+    `least`.
     """
 
     element: Type
@@ -134,9 +140,10 @@ class ListType(Type):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MappingType(Type):
-    """A mapping. `find` gives the kind of a key, with an `UndefinedType` in it where the key may be missing; `names` are the declared keys.
+    """A mapping. `find` returns the type of a key, with an `UndefinedType` among its members if the key may be missing.
 
-    `closed`: there are no others; otherwise `rest` gives their kind. `at`: the JSON pointer of the schema, empty for what a template makes.
+    `names` are the declared keys. `closed`: there are no others; if false, `rest` returns the type of the others.
+    `at`: the JSON pointer of the schema, empty for a mapping that a template makes.
     """
 
     names: tuple[str, ...]
@@ -149,7 +156,10 @@ class MappingType(Type):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class OpaqueType(Type):
-    """An object of the template's own: a loop, macro, module, namespace. `find` gives its parts, `call` what calling it gives."""
+    """An object of the template language: a loop, macro, module or namespace.
+
+    `find` returns the type of a part, and `call` the type of the result of a call.
+    """
 
     what: str
     find: Callable[[str], Type]
@@ -158,9 +168,9 @@ class OpaqueType(Type):
 
 @dataclass(frozen=True, slots=True)
 class UnionType(Type):
-    """One of several kinds, none of which is a union; without members, no value at all.
+    """One of several types, none of which is itself a union; without members, no value.
 
-    `sure`: for each member there is a valid state that has it, as far as the schema's own words go.
+    `sure`: each member occurs in some valid state, as far as the schema says.
     """
 
     members: tuple[Type, ...] = ()
@@ -177,27 +187,27 @@ WHOLE = NumberType(whole=True)
 
 
 def list_members(kind: Type) -> tuple[Type, ...]:
-    """The kinds that a kind consists of: itself where it is no union."""
+    """Return the members of a union, or the type itself if it is no union."""
     return kind.members if isinstance(kind, UnionType) else (kind,)
 
 
 def is_sure(kind: Type) -> bool:
-    """True when each member can be met in a valid state."""
+    """Return whether each member of the type occurs in some valid state."""
     return not isinstance(kind, UnionType) or kind.sure
 
 
 def text_of(*values: str) -> TextType:
-    """The kind of texts that are known."""
+    """Return the type of a text that is one of `values`."""
     return TextType(max(map(len, values)), max(len(value.encode("utf-8", "surrogatepass")) for value in values), frozenset(values))
 
 
 def text_up_to(characters: int | None, at: str = "") -> TextType:
-    """A text of at most so many characters; one takes at most four bytes."""
+    """Return the type of texts of at most `characters` characters (None: no bound), four bytes each."""
     return TextType(characters, None if characters is None else 4 * characters, None, at)
 
 
 def make_mapping(fields: dict[str, Type], at: str = "") -> MappingType:
-    """A mapping of exactly these keys."""
+    """Return the type of mappings with exactly these keys."""
     names = tuple(fields)
 
     def find(name: str) -> Type:
@@ -219,7 +229,7 @@ _WORDS: dict[type[Type], str] = {
 
 
 def name_type(kind: Type) -> str:
-    """A kind as it is told to an author: `a text or none`."""
+    """Return the type's name for an author: `a text or none`."""
     named = dict.fromkeys(_name_one(member) for member in list_members(kind))
     return " or ".join(named) or "nothing"
 

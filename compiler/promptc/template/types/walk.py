@@ -1,5 +1,8 @@
-"""The state of one walk over a text. `Scope` is what is known at one place: its names, what conditions have proved, and what they leave in
-doubt. `WalkRun` collects what is wrong and what was read, and judges uses (`take`)."""
+"""The state of one walk over a text.
+
+`Scope` is what is known at one place: the names, what conditions have proved, and what they leave in doubt. `WalkRun` collects problems and
+reads, and judges the uses of values (`take`).
+"""
 
 from __future__ import annotations
 
@@ -32,42 +35,42 @@ from promptc.template.types.types import (
 )
 
 Path = tuple[object, ...]
-"""What a value was read by, and the parts behind it: a name of the pack, or an object that stands for one binding of a template's name."""
+"""How a value was read: a root, then the parts. The root is a name of the pack, or an object for one binding of a template's name."""
 
 Cost = Callable[[str], tuple[int, int]]
-"""Of a constant text: at most so many tokens it takes anywhere, and how many of its bytes are counted as one each."""
+"""A function from a constant text to its cost: the most tokens in any surroundings, and how many bytes count as one token each."""
 
 MAX_CALLS = 8
-"""Macros inside each other that are followed; what a deeper one gives is not known."""
+"""Depth of nested macro calls that a walk follows; the result of a deeper call is unknown."""
 
 MAX_STEPS = 100_000
-"""Statements and expressions that one walk looks at: macros in macros and includes in includes multiply."""
+"""Statements and expressions that one walk visits. Nested macros and includes multiply."""
 
 _RULES: Mapping[str, Rule] = {
     **dict.fromkeys(("optional", "undeclared", "given"), "absent"),
     "none": "none",
     "left_out": "reads_none",
 }
-"""What a gap is called that could be nothing else; all others are parts that nothing has."""
+"""The rule for a value that can only be undefined, by the reason for the gap; `part` for all other reasons."""
 _OF_SECTION = frozenset({"item", "group", "each"})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Value:
-    """What an expression gives: its kind, the path it was read by, and how the author wrote that."""
+    """The value of an expression: its type, the path it was read by, and how the author wrote that path."""
 
     kind: Type
     path: Path | None = None
     spelled: str = ""
 
     def of(self, kind: Type) -> Value:
-        """The value, of whose type something more is known."""
+        """Return this value with a narrower type."""
         return Value(kind, self.path, self.spelled)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Binding:
-    """What a name stands for. `condition`: the expression it was set to, where that may be asked again."""
+    """What a name stands for. `condition`: the expression that the name was set to, if later conditions may look into it."""
 
     kind: Type
     path: Path
@@ -76,7 +79,7 @@ class Binding:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Scope:
-    """Never changed: each statement and each condition makes a new one. `dead`: no valid state leads here."""
+    """What is known at one place. Immutable: each statement and each condition makes a new scope. `dead`: no valid state leads here."""
 
     names: Mapping[str, Binding]
     facts: Mapping[Path, Type] = field(default_factory=dict)
@@ -84,11 +87,11 @@ class Scope:
     dead: bool = False
 
     def bind(self, name: str, bound: Binding) -> Scope:
-        """The scope with one more name; what was asked about an earlier one of that name no longer holds."""
+        """Return the scope with one more name. Conditions that read an earlier binding of the name are forgotten."""
         return self.bind_all({name: bound})
 
     def bind_all(self, bounds: Mapping[str, Binding]) -> Scope:
-        """The scope with more names, as `bind` adds one."""
+        """Return the scope with more names, each added as by `bind`."""
         names = {**self.names, **bounds}
         for other, one in self.names.items():
             if one.condition is not None and other not in bounds and not _list_read(one.condition).isdisjoint(bounds):
@@ -96,36 +99,36 @@ class Scope:
         return replace(self, names=names)
 
     def learn(self, path: Path, kind: Type) -> Scope:
-        """The scope in which the value at `path` is of `kind`."""
+        """Return the scope in which the value at `path` has the type `kind`."""
         if kind == NEVER:
             return replace(self, dead=True)
         return replace(self, facts={**self.facts, path: kind})
 
     def doubt(self, paths: Iterable[Path]) -> Scope:
-        """The scope behind a condition that says something about `paths` and is not understood."""
+        """Return the scope after a condition about `paths` that is not understood."""
         return replace(self, doubts=self.doubts.union(paths))
 
     def is_doubted(self, path: Path | None) -> bool:
-        """True when a condition may have asked about the value at `path`."""
+        """Return whether a condition that was not understood may concern the value at `path`."""
         if path is None:
             return False
         return any(one[: len(path)] == path or path[: len(one)] == one for one in self.doubts)
 
     def end(self) -> Scope:
-        """The scope on a way that no valid state takes."""
+        """Return the scope of a branch that no valid state takes."""
         return replace(self, dead=True)
 
 
 @lru_cache(maxsize=4096)
 def _list_read(condition: nodes.Expr) -> frozenset[str]:
-    """The names that a condition reads; it is asked of every name that is bound behind it."""
+    """Return the names that a condition reads. Cached: each name that is bound later looks them up."""
     if isinstance(condition, nodes.Name):
         return frozenset((condition.name,))
     return frozenset(read.name for read in condition.find_all(nodes.Name))
 
 
 def join_facts(left: Scope, right: Scope) -> Scope:
-    """What holds where one of two conditions held. Both have the same names."""
+    """Return what holds if one of two conditions holds. Both scopes must have the same names."""
     if left.dead or right.dead:
         return right if left.dead else left
     facts = {path: join_types(kind, right.facts[path]) for path, kind in left.facts.items() if path in right.facts}
@@ -133,7 +136,7 @@ def join_facts(left: Scope, right: Scope) -> Scope:
 
 
 def join_ways(before: Scope, ways: Iterable[Scope]) -> Scope:
-    """The scope behind an `if`: names that were set on one way may be that, or what they were."""
+    """Return the scope after an `if`: a name that some branch sets may have that value, or its earlier one."""
     alive = [way for way in ways if not way.dead]
     if not alive:
         return before.end()
@@ -163,10 +166,10 @@ def _join_bound(name: str, found: list[Binding | None]) -> Binding:
 
 @dataclass(slots=True)
 class WalkRun:
-    """Collects problems (each once) and reads. `trees`: the files by name; `cost`: of constant texts.
+    """Collects problems (each once) and reads. `trees`: the files by name; `cost`: the cost of constant texts.
 
-    `trials`: what may be run of it; nothing where it is None. `reports`: how often a problem was told. `gaps`: the scopes
-    in which names were read that nothing binds.
+    `trials`: runs expressions that read nothing; None to run nothing. `reports`: the number of problems reported, duplicates included.
+    `gaps`: by name, the scope in which an unbound name was read.
     """
 
     trees: Mapping[str, nodes.Template]
@@ -189,12 +192,12 @@ class WalkRun:
     trying: bool = False
 
     def spend(self) -> bool:
-        """One step more; False when there were too many, and what comes after is not looked at."""
+        """Spend one step. Return False once the steps are used up; callers then stop looking."""
         self.left -= 1
         return self.left > 0
 
     def report(self, rule: Rule, node: nodes.Node, value: Value, kind: Type, scope: Scope, **more: object) -> None:
-        """One more problem, unless no valid state leads there."""
+        """Record a problem, unless no valid state leads to this scope."""
         if not scope.dead and self.left > 0:
             self.reports += 1
             subject = value.spelled or (kind.spelled if isinstance(kind, UndefinedType) else "")
@@ -202,12 +205,12 @@ class WalkRun:
             self.problems[Problem(rule, file, position, subject, kind, **more)] = None  # type: ignore[arg-type]
 
     def report_fault(self, fault: Diagnostic | None, node: nodes.Node, scope: Scope) -> None:
-        """What a run of a part fails with, if it does."""
+        """Record the failure of a run of a part, if there is one."""
         if fault is not None:
             self.report("argument", node, Value(NONE_TYPE), NONE_TYPE, scope, told=(fault.code, fault.message, fault.help))
 
     def take(self, value: Value, taker: Usage, by: str, node: nodes.Node, scope: Scope) -> Type:
-        """Judge that `by` uses the value; the kind of the values it can use."""
+        """Judge the use of a value by `by`, and return the type of the values that the use accepts."""
         kind, wants = value.kind, f"{by} takes {taker.wants}"
         failing, odd = list_failing(kind, taker)
         members = list_members(kind)
@@ -247,12 +250,15 @@ class WalkRun:
         self.report(rule, node, value, gap, scope, gap=gap)
 
     def _is_of_section(self, value: Value) -> bool:
-        """Whether it is read of what a section goes over, in the section's own text: another file may serve several sections."""
+        """Return whether the value is read from the element that a section iterates over, in the section's own text.
+
+        Other files do not count: they may serve several sections.
+        """
         root = value.path[0] if value.path is not None else None
         return root in _OF_SECTION and not self.file and value.spelled.startswith((f"{root}.", f"{root}["))
 
     def _judge_slip(self, value: Value, node: nodes.Node, scope: Scope, *, only_near: bool = False) -> None:
-        """A path that no valid state has is a slip, even where it is asked for first; with `only_near`, if a name like it is known."""
+        """Report a path that no valid state has, even if it is tested first; with `only_near`, only if a similar name is known."""
         members = list_members(value.kind)
         gaps = [member for member in members if isinstance(member, UndefinedType) and member.certain and member.reason == "closed"]
         if len(gaps) < len(members) or not gaps:
@@ -263,7 +269,7 @@ class WalkRun:
             self.report("part", node, value, gap, scope, gap=gap, wants="asked")
 
     def report_certain(self, value: Value, node: nodes.Node, scope: Scope) -> None:
-        """A value that is undefined in any state, where that alone does not stop the run."""
+        """Report a value that is undefined in every state, where being undefined does not by itself stop the run."""
         for member in list_members(value.kind):
             if isinstance(member, UndefinedType) and member.certain:
                 self._report_gap(value, member, node, scope)
@@ -278,7 +284,7 @@ class WalkRun:
             self.report("some_kind", node, value, member, scope, wants=wants)
 
     def _judge_none(self, value: Value, failing: list[Type], wants: str, node: nodes.Node, scope: Scope) -> None:
-        """What reads as none because it is left out is not meant to be used, even where that does not stop the run."""
+        """Report a part that reads as none because it is left out: using it is a mistake, even where that does not stop the run."""
         if not is_sure(value.kind) or scope.is_doubted(value.path):
             return
         for member in list_members(value.kind):
@@ -286,25 +292,25 @@ class WalkRun:
                 self.report("reads_none", node, value, member, scope, wants=wants)
 
     def report_time(self, value: Value, by: str, node: nodes.Node, scope: Scope) -> None:
-        """A time of the schema that `by` puts in order as a text."""
+        """Report a time of the schema that `by` orders as a text."""
         found = find_time(value.kind)
         if found is not None:
             self.report("as_text", node, value, found, scope, wants=by)
 
     def note_read(self, kind: Type, key: str) -> None:
-        """A key of a mapping of the schema is read."""
+        """Record that a key of a mapping of the schema is read."""
         for member in list_members(kind):
             if isinstance(member, MappingType) and member.at is not None:
                 self.read.add((member.at, key))
 
     def note_all(self, kind: Type) -> None:
-        """Any key of a mapping may be read."""
+        """Record that any key of a mapping may be read."""
         for member in list_members(kind):
             if isinstance(member, MappingType):
                 self.read.update((member.at, name) for name in member.names)
 
     def note_whole(self, kind: Type) -> None:
-        """All of a value is used: printed, compared or handed on."""
+        """Record that a value is used whole: printed, compared or handed on."""
         for member in list_members(kind):
             if isinstance(member, MappingType):
                 self.whole.add(member.at)
@@ -313,5 +319,5 @@ class WalkRun:
 
 
 def find_time(kind: Type) -> TextType | None:
-    """The member that is a text of the format `date-time`."""
+    """Return the member that is a text of the format `date-time`, or None."""
     return next((member for member in list_members(kind) if isinstance(member, TextType) and member.format == "date-time"), None)
