@@ -65,8 +65,9 @@ class Layout:
         return (self.costs.prompt + self.offered) * self.meter.counter.unit
 
     def count_offered(self, measure: Callable[[str], int], tools: Sequence[Tool]) -> int:
-        """Return the tokens of these tools and the response schema: those of each one's canonical JSON, whose units `measure` counts, and
-        overhead.
+        """Return the tokens of these tools and the response schema.
+
+        They are the tokens of each one's canonical JSON, whose units `measure` counts, and the overhead.
         """
         if self.is_chat:
             return 0
@@ -147,9 +148,7 @@ class Layout:
         return self.roles[self.messages[section.id]]
 
     def endings(self, section: Section) -> tuple[str, ...]:
-        """Return the possible ends of the section's last piece: without the separator, and with the separator if another section may
-        follow.
-        """
+        """Return the possible ends of the section's last piece: without the separator and, if another section may follow, with it."""
         if self.format == "text":
             return ("\n", "\n" + self.separator)
         return ("", "\n" + self.separator) if section.id in self.shared else ("",)

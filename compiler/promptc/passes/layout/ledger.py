@@ -131,8 +131,9 @@ class TokenLedger:
         return Laid(self.units, tuple((piece.suffix, piece.opens, piece.closes, piece.units) for piece in self))
 
     def take(self, other: TokenLedger) -> None:
-        """Move all pieces of another ledger to the end of this one and recount only where they meet. The other ledger must not be used
-        again.
+        """Move all pieces of another ledger to the end of this one, recounting only where they meet.
+
+        The other ledger must not be used afterwards.
         """
         last, first = self.last, other.first
         before = self._count_around(last, None, None) + other._count_around(None, None, first)
