@@ -1,6 +1,6 @@
-"""Why a prompt is as it is, for tools that ask.
+"""Explains a prompt, for tools that show why it is as it is.
 
-`items` reports where items went, `output` what made each piece of the output, and `slack` which order of steps would have kept more of it.
+`items` reports where items went, `output` what made each piece of the output, and `slack` which order of steps would have kept more.
 
 Public: `items`, `output`, `slack`.
 """

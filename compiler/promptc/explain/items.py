@@ -1,7 +1,7 @@
-"""Where items went, for tools that explain a render; no render needs it.
+"""The way of items through selection and fitting, for tools that explain a render; no render needs it.
 
 `trace_items` goes through the pipeline of one section stage by stage, and reports what each stage left out and why. `describe_source`
-reports what a source was asked and what it returned.
+reports what was requested from a source and what it returned.
 
 For the ladders after that, `iter_ladders` yields those that removed something, each with its goal; `list_items` and `describe_reason`
 describe their cuts. `count_tokens_held` counts what is left of a section at the end.
@@ -337,7 +337,7 @@ def _show_boost(chunk: Mapping[str, Any], places: int) -> str:
 
 
 def describe_value(gathered: Gathered, place: int) -> str:
-    """Describe where one of the values comes from and, for a chunk, what its score is made of."""
+    """Describe where one of the values comes from and, for a chunk, how its score is composed."""
     value = gathered.values[place]
     if gathered.account["kind"] == "segments":
         told = [f"{name} {value[name]}" for name in ("ref_id", "locale", "version") if value[name] is not None]
@@ -421,8 +421,9 @@ def iter_ladders(fitted: Fitted) -> Iterator[Ladder]:
 
 
 def list_items(cuts: Sequence[Applied], *, placed: bool = False) -> list[str]:
-    """Return the items that were removed or changed, each once, in the order of the cuts; with `placed`, with their section, as commands
-    take them.
+    """Return the items that were removed or changed, each once, in the order of the cuts.
+
+    With `placed`, each has its section's name in front, as commands accept it.
     """
     found = ((cut.section, name) for cut in cuts for name, before, _ in cut.changes if before)
     return list(dict.fromkeys(f"{section}/{name}" if placed else name for section, name in found))

@@ -1,4 +1,4 @@
-"""Where the output came from, for tools that explain a render; no render needs it.
+"""The origin of each piece of the output, for tools that explain a render; no render needs it.
 
 `LineTracer` splits a line of the output into pieces, each with what made it: a template, a cut, the guard, the layout. `describe_lines`
 describes them for an author.
@@ -55,8 +55,7 @@ Pieces = tuple[TracedText, ...]
 
 @frozen(eq=False)
 class TracedLine:
-    """A line, numbered from 1 in the text or in its message's content: its text without its end, and its pieces by the parts they belong
-    to.
+    """A line, numbered from 1 in the text or in its message's content: its text without its end, and its pieces, grouped by part.
 
     The only piece of an empty line is its end.
     """
@@ -209,7 +208,7 @@ class PartTracer:
         return pieces if join_pieces(pieces) == emitted else (TracedText("template", emitted, span=template.place.span),)
 
     def _follows_item(self, at: int) -> bool:
-        """Return whether the part and the next one are items of the same section, so that its separator is between them."""
+        """Return whether the part and the next one are items of the same section, with its separator between them."""
         part, follower = self._parts[at], self._parts[at + 1] if at + 1 < len(self._parts) else None
         return part.item is not None and follower is not None and follower.item is not None and follower.section == part.section
 
@@ -259,7 +258,7 @@ class ItemTracer:
     def _find_whole(self, fit: FittedSection, entry: FittedItem) -> Pieces | None:
         """Return the pieces of the whole item, or None if rendering it fails.
 
-        It may fail for an item whose id was a duplicate: it was rendered under its original id.
+        An item with a duplicate id may have been rendered under its original id; for the new id, its template may even fail.
         """
         try:
             return self._trace_whole(fit, entry)

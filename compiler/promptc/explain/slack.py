@@ -68,7 +68,7 @@ def _is_same(one: Step, other: Step) -> bool:
 
 @frozen(eq=False)
 class Slack:
-    """What a ladder left of its target at the end of its `run`, and the order of steps that would have used it.
+    """The room that a ladder left at the end of its `run`, and the order of steps that would have used it.
 
     `left` is in tokens, or in characters if the cap is. `tokens` are those of the whole prompt in that order, and `more` is how many more
     that is than now. `gained` are the items of each section of which more is kept.
@@ -135,9 +135,7 @@ class _Trials:
         return left if self._fitted.counts_chars(name) else left // self._fitted.layout.meter.counter.unit
 
     def _find_best(self, run: LadderResult) -> _Tried | None:
-        """Return the order of the pack's own steps that keeps most, or else the first with a new step that keeps more; None if there is
-        none.
-        """
+        """Return the order of the pack's own steps that keeps most, or else the first with a new step that keeps more, or else None."""
         best: _Tried | None = None
         for move in self._iter_moves(run):
             found = self._try(move) if best is None or not move.is_new else None
@@ -148,7 +146,7 @@ class _Trials:
     def _iter_moves(self, run: LadderResult) -> Iterator[Move]:
         """Yield the orders worth a render.
 
-        A new trim is not worth one if a single unit of each removed item is more than what was left.
+        A new trim is not worth one if a single unit for each removed item would already exceed the room.
         """
         last = run.moves[-1]
         steps = next((steps for steps in self._iter_lists() if any(one is last.step for one in steps)), ())

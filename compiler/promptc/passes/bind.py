@@ -75,7 +75,7 @@ def bind(pack: PackModel, state: State, meter: Meter, options: RenderOptions) ->
 
 
 def _choose_calibrated(pack: PackModel, plan: Plan, budget: TotalBudget, options: RenderOptions) -> CalibrationEntry | None:
-    """Return the calibration entry of the model that a request would name, or None if there is none or a fallback counts."""
+    """Return the calibration entry of the model that a request would name; None without an entry, or while a fallback counts."""
     if pack.calibration is None or pack.counting.reason:
         return None
     provider = options.provider.name if options.provider is not None else None

@@ -1,4 +1,4 @@
-"""The report of a render (contract.md §13): what was there, what was granted, what was cut and why, and where everything is.
+"""The report of a render (contract.md §13): contents, grants, cuts and their reasons, and the place of everything.
 
 It is plain JSON data without times, paths of the machine, or anything else that varies between equal renders. Counts are in tokens.
 """
@@ -156,7 +156,7 @@ def _count_dropped(fitted: Fitted) -> dict[str, int]:
 def describe_findings(found: Sequence[Diagnostic], pack: str, state: str) -> list[dict[str, Any]]:
     """Return findings as plain data, sorted.
 
-    `pack` is the path of the manifest and `state` the name of the state, so that `at` does not reveal where they are.
+    `pack` is the path of the manifest and `state` the name of the state; `at` is relative to them, and does not reveal where they are.
     """
     return [
         {
@@ -245,7 +245,10 @@ def _describe_section(fitted: Fitted, selected: Selected, content: Mapping[str, 
 
 
 def _describe_frozen(selected: Selected, items: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return, for a list with `freeze`, how many items kept their place, which of them only `freeze` holds, and what those cost."""
+    """Return, for a list with `freeze`, how many items kept their place, how many of them only because of `freeze`, and their tokens.
+
+    It also has the ids that are gone from the source.
+    """
     if selected.section.items is None or selected.section.items.freeze is None:
         return {}
     standing, held = set(selected.standing), [one for one in items if "held" in one]
@@ -279,7 +282,7 @@ def _describe_pool(fitted: Fitted, name: str) -> dict[str, Any]:
 
 
 def _describe_cap(fitted: Fitted, section: Section) -> dict[str, Any]:
-    """Return, for a cap that the state chooses, what the state requests and what is used."""
+    """Return, for a cap that the state chooses, the cap that the state requests and the one that is used."""
     budget, bound = section.budget, fitted.strained.selection.bound
     if budget is None or budget.source is None or budget.cap is None:
         return {}
@@ -515,7 +518,7 @@ def attribute(parts: Sequence[Part], layout: Layout) -> list[int]:
 
 
 def _iter_running(parts: Sequence[Part], layout: Layout) -> Iterator[int]:
-    """Yield the tokens of each part of an estimate, as differences of its running value so that they add up."""
+    """Yield the tokens of each part of an estimate, as differences of its running value, which add up to the whole."""
     tokens, units = layout.meter.tokens, 0
     for part in parts:
         before = units

@@ -48,7 +48,7 @@ def select(
     """Select the content of every section under `plan`.
 
     A section that `before` selected is reused if neither the section nor anything it reads has changed. `gathering` queries sources outside
-    the state; a pack without such sources needs none. `strain` contains the names `tier`, `index` and `percent`.
+    the state, and may be None for a pack without such sources. `strain` contains the names `tier`, `index` and `percent`.
 
     Raises `PromptcError` with the findings of all sections, or `DiskError` at the first source that cannot be read.
     """

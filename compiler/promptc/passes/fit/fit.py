@@ -3,9 +3,9 @@
 Every ladder is expanded to notches without looking at its target, and the result is what the shortest prefix that meets the target leaves.
 Results therefore nest: a larger total never removes content.
 
-A grant is what a section's budget gives it in this render (contract.md §5). Fixed content is subtracted from the total first. The rest goes
-to percentages, then to `grow`, max-min fair, in exact ratios that are rounded down at the end (`count_shares`). So grants are monotone in
-the total. The largest remainder method would let a grant fall as the total grows.
+A grant is the number of tokens that a section's budget allows it in this render (contract.md §5). Fixed content is subtracted from the
+total first. The rest goes to percentages, then to `grow`, max-min fair, in exact ratios that are rounded down at the end (`count_shares`).
+So grants are monotone in the total. The largest remainder method would let a grant fall as the total grows.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -552,7 +552,7 @@ def _freeze_pieces(
 ) -> tuple[tuple[Part, ...], tuple[str, ...], tuple[Tool, ...]]:
     """Return the parts of the output, the role of each message, and the tools.
 
-    Each `output.separator` is a part of its own. Deferred tools come last, so that they do not move the tools that are not deferred.
+    Each `output.separator` is a part of its own. Deferred tools come last: they then never move a tool that is not deferred.
     """
     parts: list[Part] = []
     roles: list[str] = []

@@ -394,13 +394,13 @@ class WholeMeasure:
 class FramedMeasure:
     """The text that a chat template makes of the whole, counted exactly wherever the count decides.
 
-    Counting the text takes a render, so it is done only when the charges come near the target. A notch meets the target if both the text's
-    count and `charges + surplus - slack`, which is known at once, are within it. Neither depends on the target, so results nest as with any
-    measure. Messages that the template refuses never meet the target: they are recorded as if the notch had saved nothing.
+    Counting the text requires a render, so it is done only when the charges come near the target. A notch meets the target if both the
+    text's count and `charges + surplus - slack`, which is known at once, are within it. Neither depends on the target, so results nest as
+    with any measure. Messages that the template refuses never meet the target: they are recorded as if the notch had saved nothing.
     """
 
     def __init__(self, ledger: TokenLedger, fixed: int, surplus: int, slack: int, target: int, count_framed: Callable[[], int]) -> None:
-        """Create a measure; the text is `surplus` units larger than the charges before any step, and stays so, give or take `slack`."""
+        """Create a measure; the text is `surplus` units larger than the charges before any step, and stays so within `slack`."""
         self._ledger = ledger
         self._fixed = fixed + surplus
         self._slack = slack
@@ -435,5 +435,5 @@ class FramedMeasure:
         return count - self._over if self._is_estimate else count
 
     def aim(self, fit: SectionLayout, entry: Entry, cuts: Cuts) -> tuple[Aim, Aim] | None:
-        """Return None: only the template can tell how long the text is after a cut."""
+        """Return None: the length of the text after a cut is known only to the template."""
         return None

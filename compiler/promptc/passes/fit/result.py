@@ -1,4 +1,4 @@
-"""The frozen result of fitting: `Fitted`, the only thing that assembling, reports and views read of it.
+"""The frozen result of fitting: `Fitted`, the only thing of it that assembling, reports and views read.
 
 The mutable state of fitting (entries, ledgers, running ladders) stays in its packages. Counts are in the counter's units, grants in tokens.
 """
@@ -126,7 +126,7 @@ class Slid:
         return self._count
 
     def count_low(self, low: int, *, has_last: bool = True) -> int:
-        """Return the least of `low` and the ladder's counts after each of the notches."""
+        """Return the least of `low` and the ladder's counts after each notch; without `has_last`, the last notch is not counted."""
         limit = self._aim.limit(low - 1)
         for cut in self._cuts.iter((limit,), self._below) if limit.size >= 0 else ():
             if cut.kept < self._last.kept + (not has_last):

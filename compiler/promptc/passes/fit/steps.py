@@ -84,7 +84,7 @@ def _render_marker(marker: Template, scope: StepScope, guard: Guard, removed: in
 
 
 def _list_rounds(step: Evict, sites: Sequence[Site], is_group: bool) -> list[_Round]:
-    """Return what is removed together: the classes, items made by a recap, and then what is left of the blocks of `step`.
+    """Return the rounds of removals: the classes, items made by a recap, and then the rest of the blocks of `step`.
 
     The sections of a class follow each other in the order of `sites`.
     """

@@ -1,6 +1,6 @@
 """The stages between reading items and rendering them (contract.md §4).
 
-`arrange_items` drops duplicates, sorts, limits and groups; `name_items` gives each item a unique id. `join_units` joins a tool's use and
+`arrange_items` drops duplicates, sorts, limits and groups; `name_items` assigns each item a unique id. `join_units` joins a tool's use and
 its results to one unit, for every later step (contract.md §8).
 """
 
@@ -204,12 +204,12 @@ def name_items(pairs: Iterable[tuple[Read, str]]) -> tuple[dict[int, str], dict[
 
 
 def join_units(items: Sequence[Item], read: Callable[[], Iterable[Item]], *, is_whole: bool) -> list[Item]:
-    """Return `items` so that a tool use and its results share a unit, without items whose other half was left out by a stage.
+    """Return `items` with a tool use and its results sharing a unit, without items whose other half was left out by a stage.
 
     `read` returns all items the section looked at, in that order. It is called only if a use is without its result, or if an id has more
     than one use or result. A use that has no result anywhere is a turn in progress and stays. A result that has no use anywhere also stays
-    if `is_whole`, that is, if the section looked at everything; or else its use may be an item that was not looked at, and the result is
-    dropped.
+    if `is_whole`, that is, if the section looked at everything. If not, its use is assumed to be an item that was not looked at, and the
+    result is dropped.
     """
     if not any(item.content for item in items):
         return list(items)
@@ -298,7 +298,7 @@ def _list_again(halves: Iterable[tuple[str, int]]) -> set[str]:
 
 
 def _is_doubtful(items: Sequence[Item]) -> bool:
-    """Return whether any id has more than one use and one result after it, so that all items are needed to tell the calls apart."""
+    """Return whether an id has anything but one use and one result after it, in which case only all items show which belong together."""
     halves = list(chain(*(_iter_halves(item) for item in items)))
     used: set[str] = set()
     for name, kind in halves:

@@ -50,7 +50,7 @@ _HELD: Mapping[str, tuple[str, ...]] = {
 _MIMES = ("mimeType", "mime_type", "media_type")
 _BYTES = ("data", "blob", "bytes", "b64_json", "base64")
 _NAMED = ("image", "audio", "video")
-"""Keys that say what a mapping with bytes under them is."""
+"""Keys that name the kind of a mapping with bytes under them."""
 
 _SOURCES = (*_BYTES, "s3Location", "uri")
 """The keys of a `source` of a picture, a sound or a document in Amazon's Converse API."""
@@ -98,7 +98,7 @@ class Read:
 
 @frozen(eq=False)
 class Reading:
-    """What a section looks at, oldest first, and how many elements each stage left out.
+    """The elements that a section looks at, oldest first, and how many elements each stage left out.
 
     If no window bounds the list and it is read lazily, `older` yields the elements, newest first.
     """
@@ -124,7 +124,7 @@ class ItemMemo:
     """Memoizes the results for the elements of one list from one render to the next: values of expressions, and rendered items.
 
     A memo is for one section, one guard, and one value of every name that is read for each element except the element's own. Elements are
-    identified as objects. A result that is not used in a turn is dropped when the next turn ends.
+    identified as objects. A result that is not used in a turn is dropped when the next turn begins.
     """
 
     __slots__ = ("_places", "_tables", "turn")

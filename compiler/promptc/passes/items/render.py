@@ -389,7 +389,7 @@ class Original:
     def _reach_limit(self, limit: Most) -> CutReach:
         """Return the reach of one limit.
 
-        In a text that the guard leaves as it is, it changes only what is near a cut, and nothing if all that is near is inert.
+        In a text that needs no guard, the guard changes only characters near a cut, and nothing if all characters near it are inert.
         """
         if not self.is_plain:
             return _reach_all(self.raw)
@@ -432,7 +432,7 @@ class Cut:
         self._guarded: str | None = None if self._is_plain() else original.guard.guard(self.raw)[0]
 
     def _is_plain(self) -> bool:
-        """Return whether the guard leaves the cut text as it is.
+        """Return whether the guard leaves the cut text unchanged.
 
         In a text that needs no guard, only the surroundings of the cut can need one.
         """
@@ -586,9 +586,8 @@ def _guard_part(part: Mapping[str, Any], guard: Guard) -> tuple[Mapping[str, Any
 def guard_value(value: Any, guard: Guard, *, is_joined: bool = False) -> tuple[Any, tuple[Finding, ...]]:
     """Return the value with its texts guarded, including the keys of mappings, and what the guard found. Equal texts stay equal.
 
-    In messages, the signed keys of a part are left as they are: what is found there is reported as kept, or as refused. With `is_joined`,
-    the end of a part's text is guarded too. So are, in messages, the ends of texts that a tool returned as a list of parts, but no other
-    ends.
+    In messages, the signed keys of a part are left unchanged: findings in them are reported as kept, or as refused. With `is_joined`, the
+    end of a part's text is guarded too. So are, in messages, the ends of texts that a tool returned as a list of parts, but no other ends.
     """
     found: list[Finding] = []
     signed = _list_signed(value) if guard.in_messages else {}

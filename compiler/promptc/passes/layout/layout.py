@@ -1,4 +1,4 @@
-"""What surrounds items: where a piece ends, which message it belongs to, what messages and tools cost (contract.md §8, §10)."""
+"""The layout of a plan: where a piece ends, which message it belongs to, what messages and tools cost (contract.md §8, §10)."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -14,7 +14,7 @@ from promptc.text.json import render_canonical_json
 
 @frozen
 class Overhead:
-    """What a provider adds, in tokens.
+    """The tokens that a provider adds.
 
     It adds tokens to each message (and for the name of its role), to the name of a message's speaker (None: the provider has no place for a
     name), to the whole, to each tool, to any tools together, and to a response schema. The defaults are those of contract.md §8, for
@@ -83,7 +83,7 @@ class Layout:
 
     @property
     def offer(self) -> str:
-        """What the output offers, worded for a finding; empty if it offers nothing."""
+        """The name of what the output offers besides messages, for findings; empty if it offers nothing."""
         parts = [*(["tools"] if self.tools else []), *(["response"] if self.response is not None else [])]
         return " and ".join(parts)
 
@@ -104,7 +104,7 @@ class Layout:
         return sorted(places, key=lambda place: (self.messages[self.sections[place].id], place))
 
     def suffix(self, piece: Piece, follower: Piece | None) -> str:
-        """Return what follows a piece's body; `follower` is the next piece, or None."""
+        """Return the text that follows a piece's body; `follower` is the next piece, or None."""
         if follower is None or follower.message != piece.message:
             return "\n" if self.format == "text" else ""
         if follower.part != piece.part:
@@ -180,7 +180,7 @@ def load_layout(plan: Plan, bound: Bound) -> Layout:
 
 
 def _fit_response(plan: Plan, bound: Bound) -> Response | None:
-    """Return the response as the provider accepts it, because what is counted must be what is sent."""
+    """Return the response as the provider accepts it: the schema that is counted must be the one that is sent."""
     return plan.response.fit(bound.provider.name if bound.provider is not None else None) if plan.response is not None else None
 
 

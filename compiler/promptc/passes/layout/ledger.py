@@ -86,7 +86,7 @@ class TokenLedger:
         self._journal: list[_Undo] | None = None
 
     def __del__(self) -> None:
-        """Unlink the pieces, so that reference counting frees a render's memory at its end.
+        """Unlink the pieces, to let reference counting free a render's memory at its end.
 
         Pieces that refer to each other would wait for the garbage collector.
         """

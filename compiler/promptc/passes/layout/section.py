@@ -95,7 +95,7 @@ _SLACKS = (0, 64, 1024, None)
 
 
 class Act(NamedTuple):
-    """One notch: entries are removed or edited, or the ladder is told something."""
+    """One notch: it removes or edits entries, reports entries it passed over, slides, or fails."""
 
     why: str
     """Why these entries and why now, for the report."""
@@ -108,21 +108,21 @@ class Act(NamedTuple):
     made: Item | None = None
     """The new item that replaces the first of the removed ones."""
     voidable: bool = False
-    """Whether the act is undone if it does not shorten."""
+    """True if the act is undone unless it shortens."""
     boundary: str = ""
-    """Where a trim cut: at a `sentence`, a `word` ..."""
+    """The boundary at which a trim cut: a `sentence`, a `word` ..."""
     level: tuple[int | float | None, int | float | None] = (None, None)
     """The level that a `lower` removes, and the highest level that is left (None: no entry is left)."""
     moves: Sequence[tuple[str, int | float, int | float | None]] = ()
     """The groups that a `lower` takes entries from: key, highest level before, highest after (None: no entry is left)."""
     fails: bool = False
-    """Whether this is a `fail` step, which does nothing and ends the ladder."""
+    """True for a `fail` step, which does nothing and ends the ladder."""
     passed_over: Sequence[Entry] = ()
     """The entries that a trim leaves alone although they are too large; the act only reports them."""
     slide: Slide | None = None
     """Many notches, of which a ladder makes as many as it needs."""
     is_below: bool = False
-    """Whether the marker is below what is left, not above it."""
+    """True if the marker is below what is left, not above it."""
     call: str = ""
     """The id of the tool call, if the act removes only that call of a message with several."""
 
@@ -324,7 +324,7 @@ class SectionLayout:
     def join(self, ledger: TokenLedger) -> None:
         """Append the section's pieces to the ledger of the whole, and keep them up to date there.
 
-        The section's own ledger is kept as well only if `budget.min` needs the charge at each notch; or else it is laid anew on demand.
+        The section's own ledger is kept as well only if `budget.min` needs the charge at each notch. If not, it is laid anew on demand.
         """
         placed = self._lay() if self._own is None or self.least is not None else self._own
         ledger.take(placed.ledger)

@@ -66,7 +66,7 @@ class ContentBlock:
 
     @property
     def is_content(self) -> bool:
-        """Whether the block belongs to the texts of a message, for a provider that separates content from turns of tools."""
+        """True if the block belongs to the texts of a message, for a provider that separates content from turns of tools."""
         return self.part is None or self.kind in MEDIA_KINDS
 
 
@@ -222,7 +222,7 @@ def arrange(
 
 
 def _is_plain_system(message: Message) -> bool:
-    """Return whether this is a system message without a breakpoint, so that it may be where no breakpoint can."""
+    """Return whether this is a system message without a breakpoint, which may be placed where no breakpoint can be."""
     return message.role == "system" and not any(block.ends for block in message.blocks)
 
 
@@ -414,7 +414,7 @@ def _write_block(block: ContentBlock) -> dict[str, Any]:
 
 
 def _write_anthropic_part(part: dict[str, Any]) -> dict[str, Any]:
-    """Write a part; what a tool returned is a list if it is one of text parts (media are added later), or else one text."""
+    """Return the written part; the content of a result is a list for text parts (media are added later), or else one text."""
     if part["type"] != "tool_result":
         source = part.get("source", {})
         return {**part, "source": {"type": "url", "url": source["url"]}} if source.get("type") == "url" else part
