@@ -423,7 +423,7 @@ def iter_ladders(fitted: Fitted) -> Iterator[Ladder]:
 def list_items(cuts: Sequence[Applied], *, placed: bool = False) -> list[str]:
     """Return the items that were removed or changed, each once, in the order of the cuts.
 
-    With `placed`, each has its section's name in front, as commands accept it.
+    With `placed`, each is prefixed with its section, as commands accept it.
     """
     found = ((cut.section, name) for cut in cuts for name, before, _ in cut.changes if before)
     return list(dict.fromkeys(f"{section}/{name}" if placed else name for section, name in found))
