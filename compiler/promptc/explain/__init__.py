@@ -1,5 +1,6 @@
-"""Why a prompt is as it is, for tools that ask: where items went (`items`), what made each piece of the output (`output`), and which
-order of steps would have kept more of it (`slack`).
+"""Explains a prompt, for tools that show why it is as it is.
+
+`items` reports where items went, `output` what made each piece of the output, and `slack` which order of steps would have kept more.
 
 Public: `items`, `output`, `slack`.
 """

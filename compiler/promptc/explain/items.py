@@ -1,8 +1,10 @@
-"""Where items went: `trace_items` goes through the pipeline of one section stage by stage, and tells what each left out and why;
-`describe_source` tells what a source was asked and gave. For tools that explain a render; none needs it.
+"""The way of items through selection and fitting, for tools that explain a render; no render needs it.
 
-What the ladders did then: `iter_ladders` gives those that took something, each with its end, and `list_items` and `describe_reason` tell
-of their cuts. `count_tokens_held` counts what a section holds in the end.
+`trace_items` goes through the pipeline of one section stage by stage, and reports what each stage left out and why. `describe_source`
+reports what was requested from a source and what it returned.
+
+For the ladders after that, `iter_ladders` yields those that removed something, each with its goal; `list_items` and `describe_reason`
+describe their cuts. `count_tokens_held` counts what is left of a section at the end.
 """
 
 from __future__ import annotations
@@ -51,7 +53,7 @@ _NAMED = 6
 
 @frozen(eq=False)
 class Stage:
-    """One stage: how many items it passed, the places in `from` of those it left out, where it is declared, and why it left one out."""
+    """One stage: how many items passed it, the places in `from` of those it left out, where it is declared, and why it left one out."""
 
     name: str
     passed: int
@@ -63,9 +65,9 @@ class Stage:
 
 @frozen(eq=False)
 class Trace:
-    """The stages a section declares, in their order. Places count from 0 in `from`; `reads` are the items the section looked at.
+    """The stages that a section declares, in order. Places count from 0 in `from`; `reads` are the items that the section looked at.
 
-    `parts` are the kinds of what the messages among them lost to `parts`, by place.
+    `parts` are, by place, the kinds of what messages lost to `parts`.
     """
 
     section: str
@@ -77,23 +79,26 @@ class Trace:
     parts: Mapping[int, tuple[str, ...]]
 
     def name_item(self, place: int) -> str:
-        """The id of the item at a place; of one that was not looked at, the id it would have, its place where that cannot be told."""
+        """Return the id of the item at a place.
+
+        For an item that was not looked at, it is the id that the item would have, or its place if that cannot be known.
+        """
         return self.ids[place] if place in self.ids else self.read_unread(place)
 
     def list_places(self, id: str) -> list[int]:
-        """Every place whose item has that id, those that were looked at first."""
+        """Return every place whose item has that id, first those that were looked at."""
         read = [place for place, name in self.ids.items() if name == id]
         return read + [place for place in range(self.size) if place not in self.ids and self.read_unread(place) == id]
 
 
 def trace_items(selection: Selection, selected: Selected) -> Trace:
-    """Goes through the pipeline of a section that was selected, once more and one stage at a time."""
+    """Trace the pipeline of a selected section: run it again, one stage at a time."""
     assert selected.section.items is not None
     return _Tracing(selection, selected, selected.section.items).run()
 
 
 class _Tracing:
-    """The parts of one trace."""
+    """The state of one trace."""
 
     def __init__(self, selection: Selection, selected: Selected, items: Items) -> None:
         self._selection = selection
@@ -115,15 +120,15 @@ class _Tracing:
         self._reads = sorted({read.place: read for read in (*self._standing, *self._own)}.values(), key=lambda read: read.place)
 
     def run(self) -> Trace:
-        """The whole trace."""
+        """Return the whole trace."""
         reads = {read.place: read for read in self._reads}
         stages = tuple(self._iter_stages())
         return Trace(self._section, len(self._source), stages, reads, self._ids, self._read_unread, self._renderer.left_out)
 
-    # --- what was looked at ---
+    # --- reading ---
 
     def _read(self) -> list[Read]:
-        """As the selection read it: a list it read only in part is read as far; what lies before that is `_beyond`."""
+        """Read the list as the selection did: as far as it was read. What is before that becomes `_beyond`."""
         reading = self._reader.read(lazily=True)
         first = min((item.unit for item in self._selected.items if item.windowed), default=0) if self._selected.is_partial else 0
         if reading.older is None:
@@ -144,7 +149,10 @@ class _Tracing:
         return make_id(self._items, read, self._renderer.bind, self._section)
 
     def _read_unread(self, place: int) -> str:
-        """An element nobody looked at may be one its expressions fail for. One that is hidden has no name, which may tell what it holds."""
+        """Return the id of an element that was not looked at.
+
+        It is the place if the element's expressions fail, or if the element is hidden: its name could reveal its content.
+        """
         value = self._source[place]
         try:
             shows = self._selection.bound.find_shows() if self._selected.gathered is None else None
@@ -182,7 +190,7 @@ class _Tracing:
         yield from self._iter_arranged()
 
     def _list_others(self, places: Places) -> list[int]:
-        """Those at which nothing stands where it stood: no stage leaves that out."""
+        """Return those of the places whose items do not keep their place by `freeze`: no stage leaves out the others."""
         return [place for place in places if place not in self._stands]
 
     def _describe_edge(self, what: str) -> str:
@@ -303,7 +311,7 @@ def _say(text: str) -> Callable[[int], str]:
 
 
 def describe_source(gathered: Gathered) -> str:
-    """What was asked, and what the source had and did not give."""
+    """Describe what was requested, and what the source had but did not return."""
     account = gathered.account
     asked = "; ".join(_iter_segments(account) if account["kind"] == "segments" else _iter_retrieval(account))
     left_out = ", ".join(f"{count} {_STAGES[stage]}" for stage, count in gathered.left_out.items())
@@ -312,7 +320,7 @@ def describe_source(gathered: Gathered) -> str:
 
 
 def describe_refused(gathered: Gathered) -> tuple[str, ...]:
-    """Of the chunks that were scored and not given the best, best first, each with its score and why: a line each."""
+    """Return a line for each of the best chunks that were scored but not returned, best first, with its score and the reason."""
     return tuple(f"{_describe_chunk(chunk)}: {WHYS[chunk['why']]}" for chunk in gathered.refused)
 
 
@@ -329,7 +337,7 @@ def _show_boost(chunk: Mapping[str, Any], places: int) -> str:
 
 
 def describe_value(gathered: Gathered, place: int) -> str:
-    """Where one of the values comes from, and for a chunk what its score is made of."""
+    """Describe where one of the values comes from and, for a chunk, how its score is composed."""
     value = gathered.values[place]
     if gathered.account["kind"] == "segments":
         told = [f"{name} {value[name]}" for name in ("ref_id", "locale", "version") if value[name] is not None]
@@ -375,7 +383,7 @@ def _iter_retrieval(account: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _spell_out(expression: Expression) -> str:
-    """An expression as its author wrote it, and what the definitions in it stand for."""
+    """Return an expression as its author wrote it, and what the definitions in it mean."""
     files = expression.program.files if isinstance(expression.program, Program) else ()
     named = dict.fromkeys(site.definition for file in files for site in file.sites)
     meant = "; ".join(f"`{one.signature}` is {one.text.strip()}" for one in named)
@@ -384,7 +392,7 @@ def _spell_out(expression: Expression) -> str:
 
 @frozen
 class Ladder:
-    """A ladder that took something: what it shortens, to which end, its run, and the tokens of its target (None: no target)."""
+    """A ladder that removed something: what it shortens, its goal, its run, and the tokens of its target (None: no target)."""
 
     title: str
     goal: str
@@ -393,7 +401,7 @@ class Ladder:
 
 
 def iter_ladders(fitted: Fitted) -> Iterator[Ladder]:
-    """The ladders that took something, in the order they ran: a tier's `do`, the sections', the pools', the total's."""
+    """Yield the ladders that removed something, in the order they ran: a tier's `do`, the sections', the pools', the total's."""
     tokens, rules = fitted.layout.meter.tokens, fitted.strained.selection.bound.pack.strain
     if rules is not None and fitted.done is not None and fitted.done.applied:
         yield Ladder("strain", f"as strain {rules.tiers[fitted.strained.tier].name} says", fitted.done, None)
@@ -413,13 +421,16 @@ def iter_ladders(fitted: Fitted) -> Iterator[Ladder]:
 
 
 def list_items(cuts: Sequence[Applied], *, placed: bool = False) -> list[str]:
-    """The items that were taken or changed, each once, in the order they were; `placed` with their section, as commands take them."""
+    """Return the items that were removed or changed, each once, in the order of the cuts.
+
+    With `placed`, each is prefixed with its section, as commands accept it.
+    """
     found = ((cut.section, name) for cut in cuts for name, before, _ in cut.changes if before)
     return list(dict.fromkeys(f"{section}/{name}" if placed else name for section, name in found))
 
 
 def describe_reason(cut: Applied) -> str:
-    """Why, without what differs from item to item: the boundary of a trim, the value a step goes by."""
+    """Return why a cut was made, without what differs between items: the boundary of a trim, and the value of a step's `by`."""
     why = cut.why.partition("; ")[2] if cut.boundary else cut.why
     if not isinstance(cut.step, Ranked) or cut.step.by is None:
         return why
@@ -428,7 +439,7 @@ def describe_reason(cut: Applied) -> str:
 
 
 def count_tokens_held(fitted: Fitted, section: str) -> int:
-    """Count what a section holds in the end, in tokens: 0 where nothing of it was selected."""
+    """Return the tokens of what is left of a section at the end, or 0 if nothing of it was selected."""
     return fitted.layout.meter.tokens(count_held(fitted, section)) if section in fitted.sections else 0
 
 

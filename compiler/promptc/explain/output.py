@@ -1,8 +1,10 @@
-"""Where the output came from: `LineTracer` gives a line of it piece by piece, with what made each: a template, a cut, the guard, the
-layout. `describe_lines` tells of it what an author is shown.
+"""The origin of each piece of the output, for tools that explain a render; no render needs it.
 
-For tools that explain a render; none needs it. What rendered, cut and guarded an item is done once more, and held against what was
-emitted: what does not come out the same is one piece, of which the template's place is all that is told.
+`LineTracer` splits a line of the output into pieces, each with what made it: a template, a cut, the guard, the layout. `describe_lines`
+describes them for an author.
+
+An item is rendered, cut and guarded again, and the result is compared with the emitted text. If they differ, the item is a single piece, of
+which only the template's place is known.
 """
 
 from __future__ import annotations
@@ -36,9 +38,9 @@ What = Literal["template", "cut", "guard", "separator", "line end"]
 class TracedText:
     """A run of emitted characters and what made it.
 
-    `template`: `made` tells all, or where nothing more can be told, `span` where the template begins. `cut`: what a cut put in the place of
-    what it took, maybe nothing; `guard`: an escape; `separator`, `line end`: the layout. `span` is where the manifest asks for it, `code`
-    what it says there.
+    `template`: `made` is the exact origin, or if it is not known, `span` is where the template begins. `cut`: what a cut put in the place
+    of the removed text, maybe nothing. `guard`: an escape. `separator`, `line end`: the layout. `span` is where the manifest declares it,
+    and `code` is the text there.
     """
 
     what: What
@@ -53,9 +55,9 @@ Pieces = tuple[TracedText, ...]
 
 @frozen(eq=False)
 class TracedLine:
-    """A line, from 1 in the text or in its message's content: its text without its end, and its pieces under the parts they belong to.
+    """A line, numbered from 1 in the text or in its message's content: its text without its end, and its pieces, grouped by part.
 
-    An empty line has its end as its only piece.
+    The only piece of an empty line is its end.
     """
 
     message: int
@@ -77,16 +79,16 @@ class LineTracer:
         }
 
     def count_messages(self) -> int:
-        """How many messages there are; 1 in text output that is not empty."""
+        """Return the number of messages; 1 for text output that is not empty."""
         return len(self._lines)
 
     def count_lines(self, message: int = 0) -> int:
-        """How many lines the text, or a message's content, has; an empty one behind the last line end is none."""
+        """Return the number of lines of the text, or of a message's content; an empty line after the last line end does not count."""
         lines = self._lines.get(message, [""])
         return len(lines) - (not lines[-1])
 
     def trace(self, message: int, line: int) -> TracedLine:
-        """The line, which is there."""
+        """Return the trace of a line, which must exist."""
         text = self._lines[message][line - 1]
         start = sum(len(one) + 1 for one in self._lines[message][: line - 1])
         found = self._iter_parts(message, start, start + len(text)) if text else self._iter_parts(message, start, start + 1)
@@ -115,7 +117,7 @@ class PartTracer:
         self._items = ItemTracer(fitted, self.origins, self._known)
 
     def trace(self, at: int) -> Pieces:
-        """The pieces of the part at a place; joined, they are its text."""
+        """Return the pieces of the part at an index; joined, they are its text."""
         part = self._parts[at]
         if part.owner == "separator":
             output = self._fitted.strained.selection.plan.output
@@ -129,7 +131,7 @@ class PartTracer:
         return (*own, *_iter_suffix(fit.section, part.text[len(text) :], self._follows_item(at)))
 
     def _iter_own(self, fit: FittedSection, part: Part, at: int) -> Iterator[TracedText]:
-        """Without what follows it."""
+        """Yield the pieces of a part without what follows it."""
         selected, section = fit.selected, fit.section
         if part.item is not None:
             yield from self._iter_item(fit, part.item)
@@ -144,7 +146,7 @@ class PartTracer:
         elif part.owner == "marker":
             yield from self._iter_marker(fit, part.text.removesuffix("\n"))
 
-    # --- what stands around items ---
+    # --- around items ---
 
     def _trace_fence(self, fence: Fence, *, is_open: bool, names: Mapping[str, Any], known: TraceContext) -> Pieces:
         pieces = make_pieces(trace_template(fence.open if is_open else fence.close, names, known))
@@ -157,7 +159,10 @@ class PartTracer:
         return pieces if pieces is not None else (TracedText("template", emitted, span=template.place.span),)
 
     def _iter_group(self, fit: FittedSection, at: int) -> Iterator[TracedText]:
-        """The header of the group that the next item is in. The keys of the state are those of its first item that no step made."""
+        """Yield the pieces of the header of the next item's group.
+
+        The keys of the state are those of the group's first item that was not made by a step.
+        """
         entries = [part.item for part in self._parts[at:] if part.item is not None and part.section == fit.section.id]
         items, group = fit.section.items, fit.selected.groups[entries[0].run]
         assert items is not None and items.group is not None and items.group.header is not None
@@ -166,7 +171,10 @@ class PartTracer:
         yield from self._trace_header(items.group.header, group.header, {**self._items.list_names_of(fit), "group": group.key}, known)
 
     def _iter_marker(self, fit: FittedSection, emitted: str) -> Iterator[TracedText]:
-        """What an `evict` put in the place of what it took: its template gives one line, whatever its white space."""
+        """Yield the pieces of the marker that an `evict` put in place of what it removed.
+
+        The text of its template is reduced to one line, whatever its white space.
+        """
         cuts = [cut for _, run in self._fitted.iter_runs() for cut in run.applied if cut.section == fit.section.id]
         at = max((at for at, cut in enumerate(cuts) if isinstance(cut.step, Evict) and cut.step.marker is not None), default=None)
         step = cuts[at].step if at is not None else None
@@ -200,13 +208,13 @@ class PartTracer:
         return pieces if join_pieces(pieces) == emitted else (TracedText("template", emitted, span=template.place.span),)
 
     def _follows_item(self, at: int) -> bool:
-        """True where the part and the next are items of one section: its separator stands between them."""
+        """Return whether the part and the next one are items of the same section, with its separator between them."""
         part, follower = self._parts[at], self._parts[at + 1] if at + 1 < len(self._parts) else None
         return part.item is not None and follower is not None and follower.item is not None and follower.section == part.section
 
 
 def _join_words(pieces: Pieces) -> Pieces:
-    """The pieces on one line, words a space apart."""
+    """Return the pieces on one line, with a space between words."""
     words = [slice_pieces(pieces, *found.span()) for found in re.finditer(r"\S+", join_pieces(pieces))]
     return tuple(piece for at, word in enumerate(words) for piece in ((*([TracedText("separator", " ")] if at else []), *word)))
 
@@ -229,14 +237,14 @@ class ItemTracer:
         self._names: dict[str, Mapping[str, Any]] = {}
 
     def list_names_of(self, fit: FittedSection) -> Mapping[str, Any]:
-        """The names that the section's expressions see."""
+        """Return the names that the section's expressions see."""
         id = fit.section.id
         if id not in self._names:
             self._names[id] = list_names(self._selection, fit.section)
         return self._names[id]
 
     def trace(self, fit: FittedSection, entry: FittedItem) -> Pieces:
-        """The pieces of the text inside the item's own fence."""
+        """Return the pieces of the text inside the item's own fence."""
         pieces = self._find_whole(fit, entry)
         if pieces is not None and join_pieces(pieces) == entry.item.raw:
             cut = find_last_cut(self._fitted, entry)
@@ -248,14 +256,17 @@ class ItemTracer:
         return (TracedText("template", entry.text, span=self._origins.locate(fit.section, entry)),)
 
     def _find_whole(self, fit: FittedSection, entry: FittedItem) -> Pieces | None:
-        """An item whose id was met again was rendered under its own, for which its template may even fail."""
+        """Return the pieces of the whole item, or None if rendering it fails.
+
+        An item with a duplicate id may have been rendered under its original id; for the new id, its template may even fail.
+        """
         try:
             return self._trace_whole(fit, entry)
         except PromptcError:
             return None
 
     def know(self, fit: FittedSection, entry: FittedItem) -> TraceContext:
-        """Tell what the names of an item are known to be: also which part of the state it is, and what made its group's key."""
+        """Return what is known of the names of an item, including the part of the state that it is, and what made its group's key."""
         pointer = self._origins.find_pointer(fit.section, entry)
         known = self._known
         if pointer is not None:
@@ -269,12 +280,12 @@ class ItemTracer:
         return self.make_renderer(fit, items).bind_item(item)
 
     def make_renderer(self, fit: FittedSection, items: Items) -> ItemRenderer:
-        """What rendered the section's items."""
+        """Return the renderer of the section's items."""
         bound = self._selection.bound
         return ItemRenderer(fit.section, items, self.list_names_of(fit), self._selection.guard, bound.meter, bound.total)
 
     def _trace_whole(self, fit: FittedSection, entry: FittedItem) -> Pieces | None:
-        """Before its ladder cut it; None where that cannot be told."""
+        """Return the pieces of an item before its ladder cut it, or None if they are not known."""
         section, items, template = fit.section, fit.section.items, self._origins.find_template(fit.section, entry)
         if entry.is_made:
             return self._trace_made(fit, entry)
@@ -293,7 +304,7 @@ class ItemTracer:
         return self._trim(fit, items, items.trim_each, entry.item, pieces) if items.trim_each is not None else pieces
 
     def _trace_made(self, fit: FittedSection, entry: FittedItem) -> Pieces:
-        """By a recap: its template is given the items it stands for."""
+        """Return the pieces of an item that a step made of others: its template is given the items that it replaces."""
         template = self._origins.find_template(fit.section, entry)
         assert template is not None
         gone = self._origins.trace_making(entry).gone
@@ -307,7 +318,7 @@ class ItemTracer:
         return make_pieces([_make_content(message, str(message.content.evaluate(names)), trace_expression(message.content, names, known))])
 
     def _trace_parts(self, fit: FittedSection, items: Items, message: MessageForm, entry: FittedItem) -> Pieces | None:
-        """The parts of a content that is a list, each on a line, as they are counted."""
+        """Return the pieces of a content that is a list of parts: each part on a line of its own, as parts are counted."""
         content: Any = message.content.evaluate(self._bind(fit, items, entry.item))
         pieces: list[TracedText] = []
         passing = read_parts(content, message, entry.item.id, lambda steps: None).passing
@@ -336,7 +347,7 @@ def _make_content(message: MessageForm, text: str, pointers: Pointers) -> Output
 
 
 def find_last_cut(fitted: Fitted, entry: FittedItem) -> Applied | None:
-    """The notch that cut the entry's text as it stands."""
+    """Return the notch that made the current cut of the entry's text, or None if it was not cut."""
     if entry.kept is None:
         return None
     cuts = [cut for _, run in fitted.iter_runs() for cut in run.applied if cut.edited is entry and cut.cut is not None]
@@ -344,23 +355,23 @@ def find_last_cut(fitted: Fitted, entry: FittedItem) -> Applied | None:
 
 
 def _cut(pieces: Sequence[TracedText], cut: CutPlace, mark: TracedText) -> Pieces:
-    """What a cut leaves, with its mark where it was made."""
+    """Return the pieces that a cut leaves, with its mark at the place of the cut."""
     size = len(join_pieces(pieces))
     return (*slice_pieces(pieces, 0, cut.start), replace(mark, text=cut.middle), *slice_pieces(pieces, cut.stop, size))
 
 
 def make_pieces(parts: Iterable[OutputSpan]) -> tuple[TracedText, ...]:
-    """The pieces of what a template printed."""
+    """Return the pieces of what a template printed."""
     return tuple(TracedText("template", made.text, made) for made in parts)
 
 
 def join_pieces(pieces: Iterable[TracedText]) -> str:
-    """Their text."""
+    """Return the joined text of the pieces."""
     return "".join(piece.text for piece in pieces)
 
 
 def strip_pieces(pieces: Pieces) -> Pieces:
-    """The pieces of a rendered text without what an item leaves away at its ends."""
+    """Return the pieces of a rendered text without what an item omits at its ends."""
     text = join_pieces(pieces)
     stripped = strip_lines(text)
     start = len(text.rstrip("\r\n")) - len(stripped)
@@ -368,7 +379,7 @@ def strip_pieces(pieces: Pieces) -> Pieces:
 
 
 def slice_pieces(pieces: Sequence[TracedText], start: int, stop: int) -> tuple[TracedText, ...]:
-    """What stands from `start` to `stop`, cuts of no length at either end included."""
+    """Return the pieces from `start` to `stop`, including cuts of no length at either end."""
     return tuple(_iter_slice(pieces, start, stop))
 
 
@@ -388,10 +399,9 @@ def _part(piece: TracedText, first: int, last: int) -> TracedText:
 
 
 def guard_pieces(pieces: Sequence[TracedText], guarded: str) -> tuple[TracedText, ...] | None:
-    """The pieces of a guarded text, given those of the text before; None where it is not made of them by escapes alone.
+    r"""Return the pieces of a guarded text, given those of the text before; None if the texts differ by more than escapes.
 
-    An escape is a backslash that was put in, `\\u{...}` in the place of a character that shows nothing, or one U+FFFD in the place of some
-    that hide a text.
+    An escape is an inserted backslash, `\u{...}` in place of an invisible character, or one U+FFFD in place of several that hide a text.
     """
     if join_pieces(pieces) == guarded:
         return tuple(pieces)
@@ -421,14 +431,17 @@ def guard_pieces(pieces: Sequence[TracedText], guarded: str) -> tuple[TracedText
                 return None
         found.append(_part(piece, start, len(piece.text)) if start else piece)
     if guarded[place:] == "\\":
-        found.append(TracedText("guard", "\\"))  # behind a character that begins a special token
+        found.append(TracedText("guard", "\\"))  # after a character that begins a special token
         place += 1
     kept = tuple(piece for piece in found if piece.text or piece.what == "cut")
     return kept if place == len(guarded) else None
 
 
 def know_names(bound: Bound, pointers: StatePointers) -> TraceContext:
-    """Of the `let` names and the variants. `strain`, `selected`, `section` and `this` are the compiler's own: no key made them."""
+    """Return what is known of the `let` names and the variants.
+
+    `strain`, `selected`, `section` and `this` are the compiler's own: they come from no key.
+    """
     known = TraceContext(pointers.find, {}, {})
     names = {name: value for name, value in bound.names.items() if name == "state" or name.startswith("__") or name in bound.pack.given}
     for let in bound.pack.lets:
@@ -440,12 +453,12 @@ def know_names(bound: Bound, pointers: StatePointers) -> TraceContext:
 
 
 def _trace_case(axis: Axis, chosen: Mapping[str, Any], names: Mapping[str, Any], known: TraceContext) -> Pointers:
-    """None for a case that was asked for, or is the default."""
+    """Return the keys that selected a case; empty if the case was requested or is the default."""
     return trace_expression(axis.select, names, known) if axis.select.evaluate(names) == chosen[axis.name] else ()
 
 
 def know_value(known: TraceContext, name: str, expression: Expression, names: Mapping[str, Any]) -> TraceContext:
-    """With the value of one more name, which an expression gave."""
+    """Return `known` with the origin of one more name, whose value an expression returned."""
     return replace(known, named={**known.named, name: trace_expression(expression, names, known)})
 
 
@@ -462,8 +475,10 @@ class Key:
 
 @frozen
 class Bit:
-    """A piece of a line: what it is, where it was made, by which expression (empty: as it stands there), of which keys; `calls`: where the
-    macro, block or file it stands in was called, from the outside in."""
+    """A piece of a line: what it is, where it was made, by which expression (empty: constant text), and from which keys.
+
+    `calls` are the places where the macro, block or file around it was called, outermost first.
+    """
 
     what: str
     text: str
@@ -475,7 +490,10 @@ class Bit:
 
 @frozen
 class LineOwner:
-    """A section or an item, and what of a line it made. `pointer`: the part of the state that is the item; `note`: what a step did."""
+    """A section or an item, and what of a line it made.
+
+    `pointer` is the part of the state that is the item, and `note` says what a step did to it.
+    """
 
     section: str
     declared: str
@@ -488,7 +506,7 @@ class LineOwner:
 
 @frozen
 class DescribedLine:
-    """A line of the output, from 1; in messages with the message, from 0."""
+    """A line of the output, numbered from 1; in messages with the index of the message, from 0."""
 
     message: int | None
     line: int
@@ -497,7 +515,7 @@ class DescribedLine:
 
 
 def describe_lines(fitted: Fitted, tracer: LineTracer, message: int, lines: Sequence[int]) -> tuple[DescribedLine, ...]:
-    """What made these lines of the text, or of a message."""
+    """Describe what made these lines of the text, or of a message."""
     finder = _LineFinder(fitted, tracer.origins)
     return tuple(finder.describe(tracer.trace(message, line)) for line in lines)
 

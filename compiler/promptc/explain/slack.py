@@ -1,5 +1,7 @@
-"""Room that a coarse notch leaves: `list_slack` tells of each ladder that stopped short of its target which order of its steps would have
-used the room. Every order is tried by a render of its own, and told only where that keeps all that stands now, and more.
+"""Room that a coarse notch leaves unused.
+
+`list_slack` reports, for each ladder that stopped short of its target, which order of its steps would have used the room. It tries every
+order by a render of its own, and reports an order only if that render keeps everything in the prompt now, and more.
 """
 
 from __future__ import annotations
@@ -14,16 +16,16 @@ from promptc.model.section import Continue, Drop, Evict, Fail, Replace, Section,
 from promptc.passes.fit.result import Fitted, LadderResult
 
 _MOST_TRIED = 24
-"""Renders for one explanation."""
+"""The most renders for one explanation."""
 
 
 Retry = Callable[[Callable[[Plan], Plan]], tuple[Fitted, int | None]]
-"""Renders the same once more with changed plans: what it came to, and its tokens, None where it does not fit. Raises `PromptcError`."""
+"""Renders the same state again with changed plans; returns the result and its tokens (None if it does not fit). Raises `PromptcError`."""
 
 
 @frozen
 class Move:
-    """A step put right before another one of the same list. `is_new` where the pack does not have it yet."""
+    """A step moved to right before another step of the same list. `is_new` says that the pack does not have the step yet."""
 
     step: Step
     before: Step
@@ -31,11 +33,11 @@ class Move:
 
     @property
     def spelled(self) -> str:
-        """A new step as a manifest has it; empty for one that is there."""
+        """A new step as written in a manifest; empty for an existing one."""
         return spell_trim(self.step, self.before) if self.is_new and isinstance(self.step, Trim) else ""
 
     def change(self, plan: Plan) -> Plan:
-        """The plan with the step there. All that does not hold the list stays the same object."""
+        """Return the plan with the step moved. Everything that does not contain the list stays the same object."""
         sections = tuple(self._change_section(section) for section in plan.sections)
         pools = tuple(replace(pool, overflow=self._order(pool.overflow)) if self._has(pool.overflow) else pool for pool in plan.pools)
         return replace(
@@ -60,14 +62,16 @@ class Move:
 
 
 def _is_same(one: Step, other: Step) -> bool:
-    """Whether they are one step of the manifest; plans of other tiers and cases hold it, too."""
+    """Return whether both are the same step of the manifest, which plans of other tiers and cases contain too."""
     return one.label == other.label and one.span == other.span
 
 
 @frozen(eq=False)
 class Slack:
-    """What a ladder left of its target at the end of its `run` (in characters where the cap is in them), and the order that would have used
-    it: `tokens` are those of the whole prompt then, `more` than now, and `gained` the items of each section of which more stands.
+    """The room that a ladder left at the end of its `run`, and the order of steps that would have used it.
+
+    `left` is in tokens, or in characters if the cap is. `tokens` are those of the whole prompt in that order, and `more` is how many more
+    that is than now. `gained` are the items of each section of which more is kept.
     """
 
     ladder: str
@@ -81,7 +85,7 @@ class Slack:
 
     @property
     def described(self) -> dict[str, Any]:
-        """As `explain --json` tells it (contract.md 13.20)."""
+        """The slack as `explain --json` shows it (contract.md 13.20)."""
         return {
             "ladder": self.ladder,
             "left": self.left,
@@ -96,7 +100,7 @@ class Slack:
 
 
 def list_slack(fitted: Fitted, tokens: int, retry: Retry) -> tuple[Slack, ...]:
-    """The ladders with room that another order of steps would use, in the order in which they ran. `fitted` came to `tokens`."""
+    """Return the ladders with room that another order of steps would use, in the order they ran. `tokens` are those of `fitted`."""
     return tuple(_Trials(fitted, tokens, retry).iter_slack())
 
 
@@ -114,7 +118,7 @@ class _Trials:
         self._tried = 0
 
     def iter_slack(self) -> Iterator[Slack]:
-        """In the order of the ladders."""
+        """Yield the slack of each ladder that has any, in the order of the ladders."""
         for name, run in self._fitted.iter_runs():
             left = self._count_left(name, run)
             found = self._find_best(run) if left > 0 else None
@@ -124,14 +128,14 @@ class _Trials:
                 yield Slack(name, run, left, self._fitted.counts_chars(name), move, tokens, tokens - self._tokens, gained)
 
     def _count_left(self, name: str, run: LadderResult) -> int:
-        """What a ladder left of its target, in whole tokens or characters; 0 where it took nothing, or has no target."""
+        """Return what a ladder left of its target, in whole tokens or characters; 0 if it removed nothing or has no target."""
         if run is self._fitted.done or not run.moves or not run.is_met:
             return 0
         left = run.target - run.low
         return left if self._fitted.counts_chars(name) else left // self._fitted.layout.meter.counter.unit
 
     def _find_best(self, run: LadderResult) -> _Tried | None:
-        """The order that keeps most, of those of the pack's own steps; else the first with a new one that keeps more."""
+        """Return the order of the pack's own steps that keeps most, or else the first with a new step that keeps more, or else None."""
         best: _Tried | None = None
         for move in self._iter_moves(run):
             found = self._try(move) if best is None or not move.is_new else None
@@ -140,7 +144,10 @@ class _Trials:
         return best
 
     def _iter_moves(self, run: LadderResult) -> Iterator[Move]:
-        """The orders worth a render. A new trim is none where a unit of each item that was taken is more than was left."""
+        """Yield the orders worth a render.
+
+        A new trim is not worth one if a single unit for each removed item would already exceed the room.
+        """
         last = run.moves[-1]
         steps = next((steps for steps in self._iter_lists() if any(one is last.step for one in steps)), ())
         at = next((at for at, one in enumerate(steps) if one is last.step), 0)
@@ -162,19 +169,19 @@ class _Trials:
         yield self._plan.truncate
 
     def _try(self, move: Move) -> _Tried | None:
-        """The render with that order, where it keeps all that stands now, and is larger."""
+        """Return the render with that order if it keeps everything in the prompt now and is larger, else None."""
         self._tried += 1
         if self._tried > _MOST_TRIED:
             return None
         try:
             after, tokens = self._retry(move.change)
         except PromptcError:
-            return None  # a step that was not reached may fail, or take more than `limits` allow
+            return None  # a step that was not reached before may fail, or exceed the `limits`
         return (move, after, tokens) if tokens is not None and tokens > self._tokens and _keeps_all(self._fitted, after) else None
 
 
 def _keeps_all(before: Fitted, after: Fitted) -> bool:
-    """Whether each item that stands in `before` stands in `after`, in a form as long and cut no shorter."""
+    """Return whether each item in `before` is also in `after`, in a form as long and cut no shorter."""
     for name, held in before.sections.items():
         there = {one.item.id: one for one in after.sections[name].alive} if name in after.sections else {}
         for one in held.alive:
@@ -185,7 +192,7 @@ def _keeps_all(before: Fitted, after: Fitted) -> bool:
 
 
 def _iter_gained(before: Fitted, after: Fitted) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Of each section the items of which more stands."""
+    """Yield the items of each section of which more is kept."""
     for name, held in after.sections.items():
         had = {one.item.id: len(one.text) for one in before.sections[name].alive} if name in before.sections else {}
         yield name, tuple(one.item.id for one in held.alive if len(one.text) > had.get(one.item.id, -1))

@@ -1,5 +1,7 @@
-"""Last passes: from what fitting left to bytes (`assemble`), the receipt that they count and hold what was fitted (`verify`), and every
-warning of the render (`warn`).
+"""The last passes: from the result of fitting to bytes.
+
+`assemble` builds the output, `verify` proves that its count and its structure are those that were fitted, and `warn` collects every warning
+of the render.
 """
 
 from __future__ import annotations
@@ -33,7 +35,7 @@ _SHORTEN_PARTS = "shorten what the parts hold in `content`, as `promptc rule PC0
 _AT_WORD = "write `at: token`: what somebody types or pastes may have no spaces"
 _AT_OTHER = "write a finer `at`, such as `at: word`; or `at: token`, if the text may have no spaces"
 _FRACTION, _FREE = 4, 16
-"""A cut is told that leaves at most a quarter of what fits, and at least so many tokens unused."""
+"""A cut is reported if it leaves at most a quarter of what fits, and at least this many tokens unused."""
 
 _KEEP_UNDEFERRED = "give `tools` a larger budget for this provider, or send what must be found to one that can search"
 _KEEP_USED = "keep what the talk uses: `keep: [{where: item.name in state.used}]`; or give `tools` a larger budget"
@@ -42,13 +44,15 @@ _SHORTEN = "shorten the content, or raise the limit"
 
 
 class MiscountError(Exception):
-    """The exact count of the output differs from the sum it was fitted by, or is over the budget."""
+    """The exact count of the output differs from the sum it was fitted by, or exceeds the budget."""
 
 
 @frozen(eq=False)
 class Emitted:
-    """The output. `text` for the text format, else `messages` and `tools`, and the `text` that a chat template makes of them; `parts` in
-    order, their texts joined are the contents."""
+    """The output: `text` in the text format, else `messages` and `tools`, with the `text` that a chat template makes of them.
+
+    The texts of `parts`, joined in order, are the contents.
+    """
 
     text: str
     messages: tuple[dict[str, Any], ...]
@@ -58,7 +62,7 @@ class Emitted:
 
 
 def assemble(fitted: Fitted, frame: ChatFrame | None = None) -> Emitted:
-    """The emitted form of a fitted selection; with `frame`, also the text of the chat template."""
+    """Return the output of a fitted selection; with `frame`, also the text of the chat template."""
     parts = fitted.parts
     text = "".join([part.text for part in parts])
     if fitted.layout.format == "text":
@@ -71,18 +75,18 @@ def assemble(fitted: Fitted, frame: ChatFrame | None = None) -> Emitted:
 
 
 def emit_messages(parts: tuple[Part, ...], roles: Sequence[str], tools: tuple[Tool, ...]) -> Emitted:
-    """The parts as messages, with their tools."""
+    """Return the parts as messages, with their tools."""
     return Emitted("", tuple(_iter_messages(parts, roles)), parts, sum(len(part.text) for part in parts), tools)
 
 
 class ChatFrame(Protocol):
-    """Makes the text of a chat template of messages, and counts it."""
+    """Makes the text of a chat template from messages, and counts it."""
 
     def render(self, layout: Layout, emitted: Emitted) -> str:
-        """The text. Raises `PromptcError` for messages that the template refuses."""
+        """Return the text. Raises `PromptcError` for messages that the template refuses."""
 
     def count(self, text: str) -> int:
-        """Its units."""
+        """Return the units of the text."""
 
 
 def _iter_messages(parts: Sequence[Part], roles: Sequence[str]) -> Iterator[dict[str, Any]]:
@@ -100,10 +104,10 @@ def _iter_messages(parts: Sequence[Part], roles: Sequence[str]) -> Iterator[dict
 
 
 def verify(fitted: Fitted, emitted: Emitted, frame: ChatFrame | None = None) -> int:
-    """The output's tokens, counted anew and whole; looked up only where this very text was counted whole before.
+    """Return the output's tokens, counted anew as a whole; a count is reused only if this very text was counted whole before.
 
-    Raises `MiscountError` when the receipt does not hold, `PromptcError` (PC0591) for a fence or a special token that the manifest did not
-    put where it stands, as where data completes what a separator begins.
+    Raises `MiscountError` if the count is not the one that was fitted, or `PromptcError` (PC0591) for a fence or a special token where the
+    manifest did not put one, for example where data completes what a separator begins.
     """
     _prove_structure(fitted, emitted)
     layout, meter = fitted.layout, fitted.layout.meter
@@ -134,8 +138,9 @@ def verify(fitted: Fitted, emitted: Emitted, frame: ChatFrame | None = None) -> 
 
 
 def _prove_structure(fitted: Fitted, emitted: Emitted) -> None:
-    """Looks through the text, or each message, and then through all messages of a role as one text: services join those of one role that
-    stand beside each other, or do once what stands between them is moved or left out.
+    """Check the text, or each message and then all messages of a role as one text.
+
+    Services join adjacent messages of one role, including those that become adjacent when what is between them is moved or left out.
     """
     messages: dict[int, list[Part]] = {}
     for part in emitted.parts:
@@ -154,14 +159,14 @@ def _prove_structure(fitted: Fitted, emitted: Emitted) -> None:
 
 
 def _prove_frame(fitted: Fitted, emitted: Emitted, frame: ChatFrame) -> None:
-    """No special token of the chat text stands half in a content. (One that stands in it whole was dealt with by the guard.)"""
+    """Raise PC0591 if a special token of the chat text lies partly inside a content. The guard already handled those wholly inside one."""
     marks = sorted((start, end) for kind, start, end in fitted.strained.selection.guard.iter_marks(emitted.text))
     at = mark = 0
     for part in emitted.parts:
         content = part.text.strip()
         start = emitted.text.find(content, at) if content else -1
         if start < 0:
-            continue  # the template leaves it out, or writes it in another way
+            continue  # the template leaves the content out, or writes it differently
         at = start + len(content)
         while mark < len(marks) and marks[mark][1] <= start:
             mark += 1
@@ -175,8 +180,10 @@ def _prove_frame(fitted: Fitted, emitted: Emitted, frame: ChatFrame) -> None:
 
 
 def _completes(fitted: Fitted, emitted: Emitted, part: Part, frame: ChatFrame, marks: int) -> bool:
-    """Whether there are fewer special tokens once signs part the content from what is beside it. Else the template writes the same text
-    inside a token of its own."""
+    """Return whether there are fewer special tokens once the content is separated from what is next to it.
+
+    If there are not, the template writes the same text inside a token of its own.
+    """
     if part.item is not None and part.item.item.content is not None:
         return True
     parted = tuple(one._replace(text=f">{one.text}>") if one is part else one for one in emitted.parts)
@@ -185,7 +192,10 @@ def _completes(fitted: Fitted, emitted: Emitted, part: Part, frame: ChatFrame, m
 
 
 def _prove_message(fitted: Fitted, parts: Sequence[Part]) -> Sequence[Part]:
-    """The parts with the texts that a service reads, once they hold: the manifest writes nothing in a message that is a list of parts."""
+    """Check a message, and return its parts with the texts that a service reads.
+
+    In a message that is a list of parts, the manifest writes nothing.
+    """
     content = next((part.item.item.content for part in parts if part.item is not None and part.item.item.content is not None), None)
     if content is None:
         _prove(fitted, parts, _HALVES)
@@ -198,7 +208,7 @@ def _prove_message(fitted: Fitted, parts: Sequence[Part]) -> Sequence[Part]:
 
 
 def _prove(fitted: Fitted, parts: Sequence[Part], help: str) -> None:
-    """Every fence and special token of the joined parts lies wholly in a text of the manifest."""
+    """Raise PC0591 unless every fence and special token of the joined parts lies wholly in text of the manifest."""
     text = "".join([part.text for part in parts])
     marks = sorted((start, end, kind) for kind, start, end in fitted.strained.selection.guard.iter_marks(text))
     if not marks:
@@ -213,7 +223,7 @@ def _prove(fitted: Fitted, parts: Sequence[Part], help: str) -> None:
 
 
 def _iter_written(parts: Sequence[Part]) -> Iterator[tuple[int, int]]:
-    """Where what the manifest wrote begins and ends: fences, separators, and what follows an item."""
+    """Yield the start and end of each text that the manifest wrote: fences, separators, and what follows an item."""
     at = 0
     for part in parts:
         end = at + len(part.text)
@@ -240,14 +250,14 @@ def _refuse(fitted: Fitted, parts: Sequence[Part], start: int, kind: str, text: 
 
 
 def warn(fitted: Fitted, emitted: Emitted | None) -> tuple[Diagnostic, ...]:
-    """Every warning of the render, in the order of the passes, each once."""
+    """Return every warning of the render, in the order of the passes, each once."""
     return tuple(dict.fromkeys(_iter_all(fitted, emitted)))
 
 
 def _iter_all(fitted: Fitted, emitted: Emitted | None) -> Iterator[Diagnostic]:
     yield from iter_warnings(fitted.strained)
     yield from (found for found in fitted.errors if found.level != "error")
-    is_unfit = any(found.level == "error" for found in fitted.errors)  # then its error says what is missing, and each cut would hide it
+    is_unfit = any(found.level == "error" for found in fitted.errors)  # its error says what is missing; warnings of cuts would bury it
     for name, run in fitted.iter_runs():
         if not is_unfit:
             yield from _iter_cuts(name, run, fitted)
@@ -270,8 +280,10 @@ def _iter_all(fitted: Fitted, emitted: Emitted | None) -> Iterator[Diagnostic]:
 
 
 def _iter_void(run: LadderResult, fitted: Fitted) -> Iterator[Diagnostic]:
-    """Replacements that are not shorter, by step. Where a `shorten` made others shorter, the rest are as short as can be; so are tools,
-    whose forms nobody writes.
+    """Yield a warning for each step whose replacements are not shorter.
+
+    If a `shorten` step made other items shorter, the rest are already as short as possible. So are tools, whose forms nobody writes.
+    Neither is reported.
     """
     helped = {one.step.label for one in run.moves}
     void: dict[str, tuple[Step, list[str]]] = {}
@@ -285,7 +297,7 @@ def _iter_void(run: LadderResult, fitted: Fitted) -> Iterator[Diagnostic]:
 
 
 def _warn_undeferred(fitted: Fitted) -> Iterator[Diagnostic]:
-    """Tools that steps took out, where the pack would have them deferred and the provider cannot."""
+    """Yield a warning for tools that steps removed although the pack would defer them, because the provider cannot."""
     for fit in fitted.sections.values():
         forms = fit.section.items.tool if fit.section.items is not None else None
         gone = [f"`{one.item.id}`" for one in fit.entries if not one.is_alive]
@@ -297,7 +309,7 @@ def _warn_undeferred(fitted: Fitted) -> Iterator[Diagnostic]:
 
 
 def _warn_missed(fitted: Fitted, emitted: Emitted) -> Iterator[Diagnostic]:
-    """Tools that messages use and steps have taken out."""
+    """Yield a warning for tools that messages use and that steps removed."""
     for fit in fitted.sections.values():
         gone = {one.item.tool.name for one in fit.entries if not one.is_alive and one.item.tool is not None}
         contents = (part.item.item.content for part in emitted.parts if part.item is not None) if gone else ()
@@ -338,8 +350,10 @@ def _iter_cuts(ladder: str, run: LadderResult, fitted: Fitted) -> Iterator[Diagn
 
 
 def _iter_early(ladder: str, run: LadderResult, fitted: Fitted) -> Iterator[Diagnostic]:
-    """Cuts that leave far less of a text than would fit, because it has no place to cut at behind them: of each step the first, with the
-    number of others."""
+    """Yield a warning for cuts that leave far less of a text than would fit, because the text has no later place to cut at.
+
+    Only the first cut of each step is reported, with the number of others.
+    """
     by_step: dict[str, list[tuple[Applied, str]]] = {}
     for one in run.moves:
         told = _tell_early(one, ladder, run, fitted)
@@ -353,8 +367,10 @@ def _iter_early(ladder: str, run: LadderResult, fitted: Fitted) -> Iterator[Diag
 
 
 def _tell_early(one: Applied, ladder: str, run: LadderResult, fitted: Fitted) -> str | None:
-    """How little a cut left; None where it is not little. One to a size is compared with that; of others the one that met the target, with
-    what the target left free."""
+    """Describe how little a cut left; return None if it is not little.
+
+    A cut to a size is compared with that size. Of other cuts, only the one that met the target is judged, by what the target left free.
+    """
     if not isinstance(one.step, Trim) or one.step.finest or one.boundary == "token" or one.edited is None or not one.edited.is_alive:
         return None
     left, size = one.added[0].after, one.step.to
@@ -392,7 +408,7 @@ def _name_items(ids: Sequence[str]) -> str:
 
 
 def _warn_hidden(fitted: Fitted) -> Iterator[Diagnostic]:
-    """Where content that is in the prompt held a text that nobody sees."""
+    """Yield a warning for content of the prompt that contained invisible text."""
     for name, fit in fitted.sections.items():
         headers = () if fit.is_empty else fit.selected.found
         places = [("a header", headers), *((f"item `{entry.item.id}`", entry.item.found) for entry in fit.alive if entry.item.found)]
@@ -406,7 +422,7 @@ def _warn_hidden(fitted: Fitted) -> Iterator[Diagnostic]:
 
 
 def _warn_schema(fitted: Fitted) -> Iterator[Diagnostic]:
-    """Say what the provider is not sent of the schema of the answer."""
+    """Yield a warning for the part of the answer's schema that is not sent to the provider."""
     selection = fitted.strained.selection
     provider, response = selection.bound.provider, selection.plan.response
     if provider is None or response is None or fitted.layout.format != "messages":
@@ -433,7 +449,7 @@ def _warn_schema(fitted: Fitted) -> Iterator[Diagnostic]:
 
 
 def _list_left_out(pointers: Sequence[str]) -> str:
-    """A sentence for each place, with its keywords."""
+    """Return a sentence for each place, with its keywords."""
     places: dict[str, list[str]] = {}
     for pointer in pointers:
         place, _, keyword = pointer.rpartition("/")

@@ -1,4 +1,7 @@
-"""First pass: asserts, `let`, the choice of variants and patches, the budget; then the names a section sees and what is read by them."""
+"""The first pass: asserts, `let`, the choice of variants and patches, the budget.
+
+Also the names that a section sees, and functions that evaluate values of the state by them.
+"""
 
 from __future__ import annotations
 
@@ -26,10 +29,10 @@ _NAME_KEY = "name a key of the item with such a value"
 
 
 def bind(pack: PackModel, state: State, meter: Meter, options: RenderOptions) -> Bound:
-    """The pack bound to a state.
+    """Bind the pack to a state.
 
-    Raises `UsageError` for an unknown axis, case, patch or model that was asked for, `PromptcError` for a failed assert, a `let` that
-    cannot be evaluated, or a state that selects no case.
+    Raises `UsageError` for an unknown axis, case, patch or model in the options, `PromptcError` for a failed assert, a `let` that cannot be
+    evaluated, or a state that selects no case.
     """
     run = pack.open_account()
     bare: dict[str, Any] = {"state": state.value, RUN: run, **options.given}
@@ -72,7 +75,7 @@ def bind(pack: PackModel, state: State, meter: Meter, options: RenderOptions) ->
 
 
 def _choose_calibrated(pack: PackModel, plan: Plan, budget: TotalBudget, options: RenderOptions) -> CalibrationEntry | None:
-    """The entry for the model at hand, which a request would name; none while a fallback counts."""
+    """Return the calibration entry of the model that a request would name; None without an entry, or while a fallback counts."""
     if pack.calibration is None or pack.counting.reason:
         return None
     provider = options.provider.name if options.provider is not None else None
@@ -87,7 +90,7 @@ def _refuse_model(name: str) -> UsageError:
 
 
 def _list_due(pack: PackModel, names: Mapping[str, Any]) -> tuple[str, ...]:
-    """The operations whose condition holds, with the defaults of their arguments."""
+    """Return the operations whose condition is true with the defaults of their arguments."""
     return tuple(one.operation for one in pack.conditions if one.when.evaluate({**names, "args": one.args}))
 
 
@@ -149,7 +152,7 @@ def _check_patches(pack: PackModel, patches: Sequence[str]) -> tuple[str, ...]:
 
 
 def check_asserts(pack: PackModel, names: Mapping[str, Any]) -> list[Diagnostic]:
-    """The warnings of asserts that fail; `names` hold the state. Raises `PromptcError` where one fails whose level is an error."""
+    """Return the warnings of failed asserts; `names` include the state. Raises `PromptcError` if a failed assert is an error."""
     failed = [one for one in pack.asserts if not one.that.evaluate(names)]
     found = [Diagnostic("PC0503", one.otherwise.render(names).strip(), one.span, level=one.level) for one in failed]
     if any(one.level == "error" for one in found):
@@ -158,8 +161,9 @@ def check_asserts(pack: PackModel, names: Mapping[str, Any]) -> list[Diagnostic]
 
 
 def bind_lets(pack: PackModel, names: Mapping[str, Any]) -> dict[str, Any]:
-    """`names`, which hold the state, and those of `let`, each of which sees the earlier ones. Raises `PromptcError` for what cannot be
-    evaluated.
+    """Return `names`, which include the state, extended by those of `let`, each of which sees the earlier ones.
+
+    Raises `PromptcError` for a value that cannot be evaluated.
     """
     bound = dict(names)
     for let in pack.lets:
@@ -208,7 +212,7 @@ def _draw(let: Let, assign: Assign, names: Mapping[str, Any]) -> str:
 
 
 def section_names(names: Mapping[str, Any], section: Section, strain: Mapping[str, Any], selected: Mapping[str, int]) -> dict[str, Any]:
-    """List the names visible in a section: the bound ones, redacted by its rules, and `strain`, `selected` and `section`."""
+    """Return the names visible in a section: the bound names, redacted by its rules, and `strain`, `selected` and `section`."""
     shown = {"id": section.id, "title": section.title, "role": section.role}
     if section.redact:
         redactions = names[REDACTIONS]
@@ -217,18 +221,18 @@ def section_names(names: Mapping[str, Any], section: Section, strain: Mapping[st
 
 
 def list_names(selection: Selection, section: Section) -> dict[str, Any]:
-    """List the names that a selected section saw: of `selected`, how many items the sections before it have."""
+    """Return the names that a selected section saw; `selected` has the number of items of each section before it."""
     before = takewhile(lambda one: one.section.id != section.id, selection.sections)
     return section_names(selection.bound.names, section, selection.strain, {one.section.id: len(one.items) for one in before})
 
 
 def pay_text(names: Mapping[str, Any], text: str, span: Span | None, what: str) -> None:
-    """Pay for a rendered text: it is guarded, laid out and counted, and its tokens take the most of that."""
+    """Charge the work on a rendered text: it is guarded, laid out and counted, and counting costs most."""
     read_run(names).pay(_TEXT + price_count(text), span, what)
 
 
 def evaluate_count(expression: Expression, names: Mapping[str, Any], what: str) -> int:
-    """A whole number of at least 0."""
+    """Return the value of an expression as a whole number of at least 0. Raises PC0507 for any other value."""
     value = expression.evaluate(names)
     count = find_whole(value)
     if count is None or count < 0:
@@ -242,9 +246,9 @@ def evaluate_count(expression: Expression, names: Mapping[str, Any], what: str) 
 
 
 def find_cap(section: Section, bound: Bound) -> int | None:
-    """The section's cap in this render, in tokens, or in characters where it is one of characters; None without a cap.
+    """Return the section's cap in this render, in tokens, or in characters if the cap is one of characters; None without a cap.
 
-    Raises `PromptcError` (PC0507) where the state chooses it and gives neither a whole number nor none.
+    Raises `PromptcError` (PC0507) if the state chooses the cap and its value is neither a whole number nor null.
     """
     budget = section.budget
     if budget is None or budget.cap is None:
@@ -254,8 +258,9 @@ def find_cap(section: Section, bound: Bound) -> int | None:
 
 
 def load_settled(bound: Bound, choice: Choice) -> Plan:
-    """The plan of a choice, its tools with the forms that the model of this render can be given. Raises `PromptcError` (PC0526) where these
-    are none.
+    """Return the plan of a choice, its tools with the forms that the model of this render accepts.
+
+    Raises `PromptcError` (PC0526) if no form is left.
     """
     plan = bound.pack.load_plan(choice)
     if bound.format == "text" or not any(one.items.tool.defers for one in plan.sections if one.items and one.items.tool):
@@ -280,13 +285,13 @@ def _settle_forms(section: Section, plan: Plan, bound: Bound) -> Section:
 
 
 def choose_model(plan: Plan, bound: Bound, asked: str | None) -> str | None:
-    """The model that a request of this render names: the one that was `asked` for, else that of the provider, else the budget's."""
+    """Return the model that a request of this render names: `asked`, else that of the provider, else the budget's, else None."""
     named = plan.output.models.get(bound.provider.name) if bound.provider is not None else None
     return asked or named or bound.budget.model or None
 
 
 def name_undeferring(bound: Bound) -> str:
-    """What cannot defer tools, as a finding calls it: the provider, or the model that it is asked for."""
+    """Return the name of what cannot defer tools, worded for a finding: the provider, or the requested model."""
     provider = bound.provider
     assert provider is not None
     model = choose_model(bound.pack.load_plan(bound.choice), bound, bound.model)
@@ -294,14 +299,14 @@ def name_undeferring(bound: Bound) -> str:
 
 
 def settle_caps(plan: Plan, bound: Bound) -> Plan:
-    """The plan with every cap as it is in this render: a number where the state chooses it. Raises as `find_cap`."""
+    """Return the plan with every cap that the state chooses as the number of this render. Raises like `find_cap`."""
     if not any(one.budget is not None and one.budget.source is not None for one in plan.sections):
         return plan
     return replace(plan, sections=tuple(settle_cap(one, find_cap(one, bound)) for one in plan.sections))
 
 
 def find_asked(section: Section, bound: Bound) -> int | None:
-    """What the state asks for as the section's cap; None where it chooses none. Raises as `find_cap`."""
+    """Return the cap that the state requests for a section, or None if it requests none. Raises like `find_cap`."""
     source = section.budget.source if section.budget is not None else None
     value = source.evaluate(bound.names) if source is not None else None
     if source is None or value is None:
@@ -314,7 +319,7 @@ def find_asked(section: Section, bound: Bound) -> int | None:
 
 
 def evaluate_key(expression: Expression, names: Mapping[str, Any], what: str) -> Any:
-    """A value to compare or group by: text, number, boolean or none."""
+    """Return a value to compare or group by: text, number, boolean or None. Raises PC0508 for any other value."""
     value = expression.evaluate(names)
     if value is not None and not isinstance(value, str | int | float | bool):
         raise fail(
@@ -324,11 +329,11 @@ def evaluate_key(expression: Expression, names: Mapping[str, Any], what: str) ->
 
 
 def find_whole(value: Any) -> int | None:
-    """The whole number that a value is: 12.0 is one, as it is to a schema; `true` is none."""
+    """Return a value as a whole number, or None if it is not one. 12.0 is one, as in a schema; `true` is not."""
     value = int(value) if isinstance(value, float) and value.is_integer() else value
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def type_key(key: Any) -> tuple[str, Any]:
-    """A key with its kind, which tells `true` from 1 and 1 from 1.0: Python holds them equal."""
+    """Return a key with its type, which distinguishes `true` from 1 and 1 from 1.0; Python treats them as equal."""
     return type(key).__name__, key

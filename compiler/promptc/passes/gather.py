@@ -1,7 +1,7 @@
-"""The one pass that asks sources outside the state: stores of segments, retrieval indexes (contract.md §4).
+"""The pass that queries sources outside the state: stores of segments and retrieval indexes (contract.md §4).
 
-It is asked section by section while they are selected, since what a section asks may depend on the strain tier and on what earlier ones
-selected. It reads nothing but through `Sources`.
+It is called section by section during the selection, because what a section requests may depend on the strain tier and on what earlier
+sections selected. It reads only through `Sources`.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from promptc.text.characters import is_blank
 from promptc.text.json import render_canonical_json, render_digest
 
 _ROW = 100
-"""Steps of judging one row."""
+"""The steps charged for judging one row."""
 
 _NAMED = 5
 _REF = 10 * _NAMED
-"""Steps of comparing one name with those that are told."""
+"""The steps charged for comparing one name with those that are reported."""
 
 _NEAR = 3
 Wish = tuple[str, tuple[str, ...] | None]
-"""A scope, and what its segments are to be about; None for all of it."""
+"""A scope, and the references that its segments must be about; None for the whole scope."""
 
 Open = Callable[[str | None], Sequence[IndexAtHand]]
 Ask = Callable[[Sequence[IndexAtHand], ChunkQuery], Retrieved]
@@ -63,31 +63,31 @@ _HELPS = {
 
 
 class Sources(Protocol):
-    """What is outside. Every method raises `DiskError` for what cannot be read."""
+    """The sources outside the state. Every method raises `DiskError` for what cannot be read."""
 
     def read_segments(self, store: Store, wanted: Sequence[Wish], locales: Sequence[str], version: str | None) -> Rows:
-        """The segments for each wish, chosen and in order."""
+        """Return the segments for each wish, chosen and in order."""
         ...
 
     def list_refs(self, store: Store, scope: str) -> tuple[str, ...] | None:
-        """Every reference of a scope, by code point; None where they are too many."""
+        """Return every reference of a scope, sorted by code point, or None if there are too many."""
         ...
 
     def open_corpus(self, index: CorpusIndex, version: str | None) -> Sequence[IndexAtHand]:
-        """The index as it lies on disk, in its parts that may hold chunks of the version (None: of all)."""
+        """Return the index on disk, in those of its parts that may contain chunks of the version (None: of all versions)."""
         ...
 
     def open_entries(self, index: StateIndex, entries: Sequence[IndexedItem], count: Callable[[str], int]) -> IndexAtHand:
-        """The index of a list, which has no versions."""
+        """Return the index of a list, which has no versions."""
         ...
 
     def ask(self, indexes: Sequence[IndexAtHand], request: ChunkQuery) -> Retrieved:
-        """The best chunks of all indexes together."""
+        """Return the best chunks of all indexes together."""
         ...
 
 
 class Gatherer:
-    """Asks the sources of one render, each question once."""
+    """Queries the sources of one render, each question once."""
 
     def __init__(self, bound: Bound, sources: Sources) -> None:
         self._bound = bound
@@ -96,8 +96,9 @@ class Gatherer:
         self._rows: dict[tuple[str, tuple[Wish, ...], Preference], Rows] = {}
 
     def gather(self, section: Section, bound: Bound, names: Mapping[str, Any]) -> Gathered:
-        """What the section's source gives under these names; `bound` has the cases in force, which a strain tier may change. Raises
-        `PromptcError`; `DiskError` where a source cannot be read.
+        """Return what the section's source returns under these names; `bound` has the cases in force, which a strain tier may change.
+
+        Raises `PromptcError`, or `DiskError` if a source cannot be read.
         """
         source, shows = section.items.source if section.items is not None else None, bound.find_shows()
         freeze = section.items.freeze if section.items is not None else None
@@ -141,7 +142,7 @@ class Gatherer:
 
 @frozen
 class Preference:
-    """Which of a segment's locales and versions is wanted."""
+    """The locales and the version that are preferred of a segment."""
 
     locales: tuple[str, ...]
     version: str | None
@@ -153,7 +154,7 @@ ListRefs = Callable[[Store, str], Sequence[str] | None]
 
 @frozen(eq=False)
 class _Answer:
-    """What a store gave to all wishes of one preference."""
+    """The rows that a store returned for all wishes of one preference."""
 
     preference: Preference
     wishes: tuple[Wish, ...]
@@ -166,10 +167,11 @@ class _Answer:
 def gather_segments(
     section: str, source: Segments, store: Store, asked: Sequence[SegmentQuery], *, read: Read, list_refs: ListRefs, shows: Shows | None
 ) -> Gathered:
-    """The rows that were asked for and that the pack shows, in the order of `each`, then of the store. `read` is called once for every
-    preference, `list_refs` where a reference has no answer and that matters; a row that is hidden is one.
+    """Return the requested rows that the pack shows, in the order of `each`, then of the store.
 
-    Raises `PromptcError` (PC0557) for such a one where `missing` is `error`.
+    `read` is called once for every preference, `list_refs` only if a reference has no row and that matters. A hidden row counts as a row.
+
+    Raises `PromptcError` (PC0557) for a reference without a row if `missing` is `error`.
     """
     answers = {preference: _answer(store, preference, asked, read) for preference in dict.fromkeys(one.preference for one in asked)}
     values: list[dict[str, Any]] = []
@@ -208,7 +210,7 @@ def gather_segments(
 def _hold_segments(
     gathered: Gathered, source: Segments, store: Store, whole: SegmentQuery, shown: Sequence[str], read: Read, shows: Shows | None
 ) -> Gathered:
-    """With the rows of the scope that were shown before and that nothing asks for now. `segments.where` and `visible` hold for them."""
+    """Append the rows of the scope that were shown before and are not requested now. `segments.where` and `visible` apply to them too."""
     asked = {value["id"] for value in gathered.values}
     missing = frozenset(shown) - asked
     if not missing:
@@ -224,7 +226,7 @@ def _hold_segments(
 
 
 def describe_segment(row: Segment) -> dict[str, Any]:
-    """The item a template sees."""
+    """Return the item that a template sees."""
     return {
         "id": row.id,
         "scope": row.scope,
@@ -271,7 +273,7 @@ def _describe_segment(source: Segments, values: Sequence[dict[str, Any]], answer
 
 
 def _list_refs(wishes: Sequence[Wish]) -> list[str] | None:
-    """None for the whole scope."""
+    """Return all requested references, or None for the whole scope."""
     refs: dict[str, None] = {}
     for _, some in wishes:
         if some is None:
@@ -281,7 +283,7 @@ def _list_refs(wishes: Sequence[Wish]) -> list[str] | None:
 
 
 def _digest(rows: Rows) -> str:
-    """Of what was read, whichever database holds it."""
+    """Return the digest of the rows that were read; it does not depend on the database that stores them."""
     text = render_canonical_json([describe_segment(row) for row in rows.rows])
     return render_digest(text.encode("utf-8", "surrogatepass"))
 
@@ -299,8 +301,9 @@ def _warn_segments(section: str, source: Segments, store: Store, answers: Sequen
 
 @frozen
 class _Near:
-    """A reference that nothing answers, and the names that are told with it: names near it, or all of a small scope. `is_known`: there
-    are rows about it.
+    """A reference without a segment, and the names reported with it: names near it, or all names of a small scope.
+
+    `is_known` says that there are rows about the reference.
     """
 
     ref: str
@@ -309,11 +312,11 @@ class _Near:
     is_known: bool
 
     def leave(self, told: Collection[str]) -> _Near:
-        """With those of its names alone."""
+        """Return a copy with only those of its names that are in `told`."""
         return replace(self, names=tuple(name for name in self.names if name in told))
 
     def explain(self) -> str:
-        """The sentence that a message has about it; empty where nothing is to be told."""
+        """Return the sentence about the reference for a message; empty if there is nothing to report."""
         name = f"`{shorten(self.ref)}`"
         if self.is_known:
             return f". The segments of {name} are inactive, or in no locale that the pack asks for"
@@ -323,7 +326,7 @@ class _Near:
 
 
 def _make_near(ref: str, known: Sequence[str]) -> _Near:
-    from promptc.text.diff import list_near  # a render that finds all it asks for does not pay for it
+    from promptc.text.diff import list_near  # a render that finds everything does not pay for this import
 
     near = tuple(list_near(ref, known, _NEAR))
     few = tuple(known) if not near and len(known) <= _NEAR else ()
@@ -333,13 +336,13 @@ def _make_near(ref: str, known: Sequence[str]) -> _Near:
 def _list_told(
     source: Segments, store: Store, names: Sequence[str], answers: Sequence[_Answer], read: Read, shows: Shows
 ) -> frozenset[str]:
-    """Those of the names that a row is about which the pack shows: what is hidden is in no message."""
+    """Return those of the names that have a row that the pack shows: hidden names must not appear in a message."""
     rows = [row for one in answers if names for row in read(store, ((source.scope, tuple(dict.fromkeys(names))),), one.preference).rows]
     return frozenset(row.ref_id for row in rows if row.ref_id is not None and shows(describe_segment(row)))
 
 
 def _report_missing(section: str, source: Segments, store: Store, missing: Sequence[str], near: Sequence[_Near]) -> Diagnostic:
-    """`near` are the first of what is missing, as they are told."""
+    """Return the finding for missing references; `near` describes the first of them."""
     assert source.ref is not None
     shown = join_names(shorten(one.ref) for one in near)
     more = f" and {len(missing) - _NAMED} more" if len(missing) > _NAMED else ""
@@ -351,23 +354,23 @@ def _report_missing(section: str, source: Segments, store: Store, missing: Seque
 
 @frozen(eq=False)
 class SegmentQuery:
-    """What is asked for one element of `each`, or, without `each`, once. `names` are those `where` sees."""
+    """The query for one element of `each`, or the only query without `each`. `names` are those that `where` sees."""
 
     names: Mapping[str, Any]
     wish: Wish
     preference: Preference
 
     def list_missing(self, found: Sequence[Segment]) -> list[str]:
-        """The references that none of these segments is about."""
+        """Return the references that none of these segments is about."""
         about = {one.ref_id for one in found}
         return [ref for ref in self.wish[1] or () if ref not in about]
 
 
 def ask_segments(section: str, source: Segments, store: Store, names: Mapping[str, Any]) -> list[SegmentQuery]:
-    """The wishes in order; none for a `ref` that is none.
+    """Return the queries in order; an empty `ref` makes no query.
 
-    Raises `PromptcError`: PC0550 for an `each` that is no list, PC0551 for a `ref` that is neither text nor a list of texts, PC0552 for
-    a `locale` or `version` of another kind than theirs.
+    Raises `PromptcError`: PC0550 if `each` is not a list, PC0551 if `ref` is neither text nor a list of texts, PC0552 for a `locale` or
+    `version` of another type.
     """
     asked = [_ask(section, source, store, inner) for inner in _iter_names(section, source, names)]
     return [one for one in asked if one is not None]
@@ -395,7 +398,7 @@ def _ask(section: str, source: Segments, store: Store, names: Mapping[str, Any])
 
 
 def _read_refs(section: str, ref: Expression, names: Mapping[str, Any]) -> tuple[str, ...]:
-    """Every reference once; whole numbers stand for their digits, as ids in a state may be either. An empty text is none."""
+    """Return every reference once. A whole number stands for its digits, because ids in a state may be either. An empty text is ignored."""
     value = ref.evaluate(names)
     given = [one if isinstance(one, str) else find_whole(one) for one in _list(value)]
     if None in given:
@@ -441,10 +444,12 @@ def gather_chunks(
     shows: ChunkFilter | None,
     shown: Sequence[str] = (),
 ) -> Gathered:
-    """The best chunks of those the pack shows, best first, and behind them those of `shown`, by id, that were not found. `open` gives the
-    indexes for a version, which a query without words does not need; `stamp` changes with every state and pack.
+    """Return the best chunks of those the pack shows, best first, followed by those of `shown`, by id, that were not found.
 
-    Raises `PromptcError`: PC0554 for a query and PC0555 for a version of another kind than text.
+    `open` returns the indexes for a version; it is not called for a query without words, unless something is `shown`. `stamp` changes with
+    every state and pack.
+
+    Raises `PromptcError`: PC0554 for a query and PC0555 for a version that is not text.
     """
     queries = tuple(_iter_queries(section, source, names))
     wanted = source.version
@@ -496,7 +501,7 @@ def _make_request(source: Retrieve, queries: tuple[str, ...], version: str | Non
 
 
 def _make_condition(expression: Expression, names: Mapping[str, Any], stamp: str) -> ChunkFilter:
-    """With all that it reads but the chunk as its key: what it says depends on nothing else."""
+    """Return a filter whose key is everything it reads except the chunk: its result depends on nothing else."""
     read = [[list(path), _read_value(names, path, stamp)] for path in sorted(expression.reads) if path[0] != "item"]
 
     def accepts(item: Mapping[str, Any]) -> bool:
@@ -507,7 +512,7 @@ def _make_condition(expression: Expression, names: Mapping[str, Any], stamp: str
 
 
 def _read_value(names: Mapping[str, Any], path: Sequence[str], stamp: str) -> Any:
-    """Read what stands at the path, or as much of the way to it as there is; the stamp for all of the state."""
+    """Return the value at the path, or at the longest part of the path that exists; the stamp if that is the whole state."""
     at: Any = names
     for key in path:
         if not isinstance(at, Mapping) or key not in at:
@@ -555,7 +560,7 @@ def _warn_chunks(section: str, source: Retrieve, note: str) -> Diagnostic:
 def _warn_few(
     section: str, source: Retrieve, queries: Sequence[str], found: Retrieved, indexes: Sequence[IndexAtHand]
 ) -> Iterator[Diagnostic]:
-    """Where less than `sparse_below` was found, whatever the reason: a pack that says 0 expects nothing."""
+    """Yield a warning if fewer chunks than `sparse_below` were found, whatever the reason: a pack that declares 0 expects nothing."""
     if not found.is_sparse:
         return
     if not indexes:
@@ -587,8 +592,10 @@ def _warn_few(
 
 
 def list_entries(index: StateIndex, names: Mapping[str, Any], shows: Shows | None) -> tuple[list[IndexedItem], int]:
-    """The entries in the list's order, and how many elements `shows` hides; what is hidden or has no text is none: it decides no score of
-    another. `names` are those of `let`. Raises `PromptcError`: PC0556 for no list.
+    """Return the entries in the list's order, and how many elements `shows` hides.
+
+    Hidden elements and those without text are not entries, so they do not affect the scores of others. `names` are those of `let`. Raises
+    `PromptcError` (PC0556) if the source is not a list.
     """
     source = index.source.evaluate(names)
     if source is not None and not isinstance(source, list | tuple):
@@ -599,7 +606,7 @@ def list_entries(index: StateIndex, names: Mapping[str, Any], shows: Shows | Non
 
 
 def _make_entry(index: StateIndex, place: int, names: Mapping[str, Any]) -> IndexedItem:
-    """An item that is a mapping tells more of itself by its keys."""
+    """Return the entry of an item. The keys of a mapping are its metadata."""
     id = evaluate_key(index.id, names, f"`id` of the index `{index.name}`") if index.id is not None else None
     item = names["item"]
     return IndexedItem(

@@ -1,7 +1,8 @@
-"""The costly work of the passes, done once for sections that come of the same parts of a state.
+"""Memoizes the costly work of the passes for sections whose inputs are the same objects.
 
-A `Memory` stands in for `CostlyWork` where many states are rendered. What it gives is what would be made anew, to the byte; and it takes as
-many steps and bytes of the render's account as that did, so that no memory moves a limit. `TurnMemory` is the one of a session.
+A `Memory` replaces `CostlyWork` when many states are rendered. Its results are identical to the byte to those made anew, and it charges the
+render's account with as many steps and bytes as the original work took, so no memory moves a limit. `TurnMemory` is the memory of a
+session.
 """
 
 from __future__ import annotations
@@ -21,26 +22,27 @@ from promptc.template.compile import Expression, Template
 from promptc.text.guard import Guard
 
 MOST_NOTED = 1024
-"""Entries of a generation of a memory. There are two: what was not asked for while a generation was filled goes."""
+"""The most entries of one generation of a memory. It has two generations; entries that are not looked up while one fills are dropped."""
 
 _MOST_MET = 16 * MOST_NOTED
-"""Keys that a memory knows to have met once; then it forgets them all."""
+"""The most keys that a memory remembers as seen once. When there are more, it forgets them all."""
 
 _OF_ELEMENT = ("item", "this", "each", "group", "section")
-"""Names that are known by the element, or the section."""
+"""Names whose values are determined by the element or the section."""
 
 _PLAIN = frozenset((str, int, bool, type(None)))
 _ABSENT = object()
-"""A key that the state does not have, which templates tell from one that holds null."""
+"""Marks a key that the state does not have; templates distinguish it from a key whose value is null."""
 
 
 class Memory(CostlyWork):
-    """The costly work of the passes, done once for what is met again: for a suite, whose states have any order.
+    """Memoizes costly work for a suite, whose states come in any order.
 
-    Results by what they were made of, from the second time on that they were: what is met once, as a turn's input, would only be in the
-    way. A key may hold the `id` of an object: the entry keeps that object, so its `id` is no other's.
+    A result is stored under its inputs the second time it is made: a result that is made only once, such as one of a turn's input, would
+    only waste space. A key may contain the `id` of an object. The entry then keeps that object alive, so no other object can have its `id`.
 
-    For one thread, and for renders whose states share parts, as those of many cases do: nothing is found for objects that are merely equal.
+    A memory is for one thread, and for renders whose states share parts, as the states of many cases do: it finds nothing for objects that
+    are merely equal.
     """
 
     def __init__(self) -> None:
@@ -49,7 +51,7 @@ class Memory(CostlyWork):
         self._met: set[int] = set()
 
     def find(self, key: Hashable) -> Any:
-        """What was noted under the key; None where nothing was, or it has gone."""
+        """Return the result stored under a key, or None if there is none or it was dropped."""
         entry = self._entries.get(key)
         if entry is None:
             entry = self._older.get(key)
@@ -59,7 +61,7 @@ class Memory(CostlyWork):
         return entry[1]
 
     def make_once(self, key: Hashable, given: Any, make: Callable[[Any], Any]) -> Any:
-        """What `make` gives of `given`, whose `id` the key holds; made anew only where that has gone."""
+        """Return `make(given)`, memoized under a key that contains the `id` of `given`."""
         found = self.find(key)
         if found is None:
             found = make(given)
@@ -67,7 +69,7 @@ class Memory(CostlyWork):
         return found
 
     def note(self, key: Hashable, objects: Sequence[Any], result: Any) -> None:
-        """Notes a result, if it is not the first under that key. `objects` are all whose `id` is in the key."""
+        """Store a result unless this is the first time the key is seen. `objects` are all objects whose `id` is in the key."""
         met = hash(key)
         if met in self._met:
             self._keep(key, (objects, result))
@@ -84,7 +86,7 @@ class Memory(CostlyWork):
     # --- the work ---
 
     def render_fences(self, bound: Bound, plan: Plan, strain: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
-        """Those of the plan, where none reads more than its section."""
+        """Return the fences of all sections, memoized by plan if no fence reads more than its section."""
         key = ("fences", id(plan))
         found: dict[str, tuple[str, str]] | None = self.find(key)
         if found is None:
@@ -94,7 +96,10 @@ class Memory(CostlyWork):
         return found
 
     def load_guard(self, bound: Bound, plan: Plan, fences: Mapping[str, tuple[str, str]]) -> Guard:
-        """The guard of an earlier render where it is the same: what that rendered is then guarded as well."""
+        """Return the guard, memoized by plan, fences and format.
+
+        Results that depend on the guard can be reused only if they see the same guard object.
+        """
         key = ("guard", id(plan), tuple(fences.items()), bound.format)
         guard: Guard | None = self.find(key)
         if guard is None:
@@ -103,10 +108,11 @@ class Memory(CostlyWork):
         return guard
 
     def select_section(self, selector: SectionSelector, section: Section, fences: tuple[str, str]) -> Selected:
-        """By the section itself, the guard, and every value that its expressions read, plain ones by kind and value, others as objects.
+        """Return the selected section, memoized by the section, the guard, and every value that its expressions read.
 
-        Done anew where it depends on more: on what other sections hold, on sources, on the total, as where items are trimmed to a share, on
-        all of the state, as numbers of placeholders do.
+        Plain values are compared by type and value, all others by identity. The section is selected anew if it depends on more than that:
+        on the content of other sections, on sources, on the total (for example if items are trimmed to a share), or on the whole state (as
+        the numbers of placeholders do).
         """
         if (
             section.id in selector.bound.without
@@ -131,11 +137,11 @@ class Memory(CostlyWork):
         return selected
 
     def open_items(self, selector: SectionSelector, section: Section) -> ItemMemo | None:
-        """What is known of the elements of the section's list; None where nothing is kept of single ones."""
+        """Return the memo of the elements of the section's list, or None if single elements are not memoized."""
         return None
 
     def count_demand(self, layout: Layout, selection: Selection, selected: Selected) -> int:
-        """Where the same items were counted in the same layout."""
+        """Return a section's demand in units, memoized by its items and layout."""
         if not selected.items:
             return 0
         objects = (selected.items, selection.plan, selection.bound.provider)
@@ -151,7 +157,7 @@ class Memory(CostlyWork):
         return demand
 
     def lay_section(self, selection: Selection, selected: Selected, part: int, layout: Layout) -> SectionLayout:
-        """With what its pieces come to, where the same items stood in the same layout before."""
+        """Lay out a section, with the known counts of its pieces if the same items were laid out the same way before."""
         objects: tuple[Any, ...] = (selected.section, selected.items, selected.groups, selection.plan, selection.bound.provider)
         key = ("laid", *map(id, objects), layout.format, selected.open, selected.close, selected.header)
         laid = self.find(key)
@@ -162,10 +168,10 @@ class Memory(CostlyWork):
 
 
 class TurnMemory(Memory):
-    """The memory of a session, whose states follow each other: what a render came to is there for the next one, and lists whose elements
-    are the same objects are looked at element by element.
+    """Memoizes costly work for a session, whose states follow each other.
 
-    What a turn does not ask for is let go of at the end of the next: a memory holds what two renders hold.
+    The results of a render are available to the next one, and lists whose elements are the same objects are checked element by element. An
+    entry that a turn does not use is dropped when the next turn begins, so a memory contains the results of at most two renders.
     """
 
     def __init__(self) -> None:
@@ -173,20 +179,23 @@ class TurnMemory(Memory):
         self._turn = 0
 
     def begin_turn(self) -> None:
-        """A render follows."""
+        """Begin a turn: a render follows."""
         self._turn += 1
         self._entries, self._older = {}, self._entries
 
     def choose_later(self) -> CostlyWork:
-        """One that knows nothing: this one is with the next turn by then."""
+        """Return a work that remembers nothing: by then, this memory belongs to the next turn."""
         return CostlyWork()
 
     def note(self, key: Hashable, objects: Sequence[Any], result: Any) -> None:
-        """Notes a result."""
+        """Store a result."""
         self._keep(key, (objects, result))
 
     def open_items(self, selector: SectionSelector, section: Section) -> ItemMemo | None:
-        """By the section, the guard, and every value that is read of each element and is not the element's own."""
+        """Return the memo of the section's elements, or None if the section has no items, is redacted or is left out.
+
+        It is found by the section, the guard, and every value that is read for each element except the element's own.
+        """
         items, bound = section.items, selector.bound
         if items is None or section.redact or section.id in bound.without:
             return None
@@ -204,12 +213,12 @@ class TurnMemory(Memory):
 
 
 def _list_roots(section: Section, pack: PackModel) -> tuple[tuple[str, ...], ...]:
-    """What selecting it reads, no further down than the keys of the state."""
+    """Return the paths that selecting a section reads, no deeper than the keys of the state."""
     return tuple(sorted({path[:2] if path[0] == "state" else path[:1] for path in list_reads(section, pack)}))
 
 
 def _list_item_roots(section: Section, pack: PackModel) -> tuple[tuple[str, ...], ...]:
-    """What is read of each element of its list beside the element, no further down than the keys of the state."""
+    """Return the paths that are read for each element besides the element itself, no deeper than the keys of the state."""
     items = section.items
     assert items is not None
     paths = {path for program in (pack.visible, *_iter_item_programs(items)) if program is not None for path in program.reads}
@@ -217,7 +226,7 @@ def _list_item_roots(section: Section, pack: PackModel) -> tuple[tuple[str, ...]
 
 
 def _iter_item_programs(items: Items) -> Iterator[Expression | Template | None]:
-    """All that is evaluated or rendered for single elements while they are read and rendered."""
+    """Yield everything that is evaluated or rendered for single elements while they are read and rendered."""
     yield from (items.where, items.number, items.id, *items.forms)
     yield from (one.where for one in (*items.keep, *([items.anchors] if items.anchors is not None else ())))
     if items.fence is not None:
@@ -231,7 +240,7 @@ def _iter_item_programs(items: Items) -> Iterator[Expression | Template | None]:
 
 
 def _is_of_state(items: Items | None) -> bool:
-    """Whether items come of the state alone, whatever the total and the other sections are."""
+    """Return whether items depend on the state alone, whatever the total and the other sections are."""
     if items is None:
         return True
     trim = items.trim_each
@@ -240,7 +249,10 @@ def _is_of_state(items: Items | None) -> bool:
 
 
 def _add_value(path: tuple[str, ...], selector: SectionSelector, parts: list[Hashable], objects: list[Any]) -> None:
-    """The value at a path, as far as it is told apart: a key of the state, a name, the tier, a count. Other names are the section's own."""
+    """Append the value at a path to a key, as far as the key distinguishes it, and its object to `objects`.
+
+    The path leads to a key of the state, a name, the strain, or a count. All other names are the section's own.
+    """
     root, names = path[0], selector.bound.names
     if root in names:
         value = names[root]
@@ -251,7 +263,7 @@ def _add_value(path: tuple[str, ...], selector: SectionSelector, parts: list[Has
         elif type(value) in _PLAIN:
             parts.append((type(value), value))
         elif type(value) is float:
-            parts.append(value.hex())  # 0.0 and -0.0 are equal, and print unlike
+            parts.append(value.hex())  # 0.0 and -0.0 are equal but print differently
         else:
             parts.append(id(value))
             objects.append(value)

@@ -1,7 +1,7 @@
-"""Redaction (contract.md §10): addresses, numbers and keys are taken out of texts, and placeholders such as `[EMAIL_1]` stand for them.
+"""Redaction (contract.md §10): addresses, numbers and keys in texts are replaced by placeholders such as `[EMAIL_1]`.
 
-`Redactions` are those of one render: they give equal values equal placeholders, and know what each stands for. `restore` puts that back.
-The finders of the built-in kinds are linear in the text: their patterns never give back a character that they took.
+`Redactions` are the placeholders of one render: equal values get equal placeholders, and the original of each is known. `restore` puts the
+originals back. The finders of the built-in kinds are linear in the text: their patterns never give back a character that they matched.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from promptc.text.characters import compile_later
 from promptc.text.pattern import PatternFinder
 
 Place = tuple[int, int]
-"""Where it starts, and where it ends."""
+"""The start and the end of an occurrence."""
 
 _QUOTED = "QUOTED"
-"""The label of a text that reads as a placeholder before anything is redacted."""
+"""The label of a text that already reads like a placeholder before anything is redacted."""
 
 _PLACEHOLDER = compile_later(r"\[[A-Z][A-Z0-9_]{0,31}_[0-9]{1,9}\]")
 _EMAIL = compile_later(r"(?<![\w.+%'-])([\w.+%'-]++)@([\w-]++(?:\.[\w-]++)++)")
 _PHONE = compile_later(
-    r"(?<![\w+])(?<![0-9][.,/-])(?!(?:0?[1-9]|[12][0-9]|3[01])([./-])(?:0?[1-9]|1[0-2])\1(?:19|20)[0-9]{2}(?![0-9]))(?:"  # no date
+    r"(?<![\w+])(?<![0-9][.,/-])(?!(?:0?[1-9]|[12][0-9]|3[01])([./-])(?:0?[1-9]|1[0-2])\1(?:19|20)[0-9]{2}(?![0-9]))(?:"  # not a date
     r"\+[1-9](?:[ .()/-]{0,2}[0-9]){7,14}|\(?00?[1-9](?:[ .()/-]{0,2}[0-9]){7,13}"
     r"|(?:\([2-9][0-9]{2}\) ?|[2-9][0-9]{2}[ .-])[0-9]{3}[ .-][0-9]{4})(?!\w)"
 )
-"""Numbers have 15 digits at most (ITU-T E.164). Without `+`, `0` or the form of North America, any number might be one."""
+"""Phone numbers of at most 15 digits (ITU-T E.164). Without `+`, `0` or the North American format, any number might be one."""
 _CARD = compile_later(
     r"(?<![\w+])(?<![0-9][.,/-])(?:[0-9]{13,19}|[0-9]{4}([ -])[0-9]{4}\1[0-9]{4}\1[0-9]{1,4}(?:\1[0-9]{3})?"
     r"|3[47][0-9]{2}([ -])[0-9]{6}\2[0-9]{5})(?!\w)"
@@ -43,7 +43,7 @@ _KEY = compile_later(
     r"|-----BEGIN (?:(?:RSA|EC|DSA|OPENSSH|ENCRYPTED|PGP) )?PRIVATE KEY(?: BLOCK)?-----[^-]*+(?:-----END [^-\n]{1,40}-----)?)"
 )
 _TYPED = frozenset(("media_type", "mime_type", "mimeType"))
-"""Keys that name what the `data` beside them is."""
+"""Keys that name the type of the `data` next to them."""
 
 _TOP = compile_later(r"(?:[^\W\d_]{2,}|xn--[a-z0-9-]{2,})\Z")
 _LOCAL = ".+%'-"
@@ -68,7 +68,7 @@ def _iter_cards(text: str) -> Iterator[Place]:
 
 
 def _has_luhn(digits: str) -> bool:
-    """Whether the last digit is the check digit (ISO/IEC 7812-1, annex B)."""
+    """Return whether the last digit is the check digit (ISO/IEC 7812-1, annex B)."""
     doubled = sum(sum(divmod(2 * int(digit), 10)) for digit in digits[-2::-2])
     return (doubled + sum(map(int, digits[-1::-2]))) % 10 == 0
 
@@ -91,10 +91,11 @@ def _load_finder(pattern: str) -> PatternFinder:
 
 
 class Redactions:
-    """The placeholders of one render. The same value has the same placeholder wherever it stands; other values have others.
+    """The placeholders of one render. Equal values have the same placeholder everywhere; different values have different ones.
 
-    They are numbered for each label as they stand in the state, from 1: in the order of its lists, and of the keys of its mappings. What
-    the state does not hold, such as what a store gave, has the next numbers, as it is met. `pay` is told how many steps a search takes.
+    Each label numbers its placeholders from 1, in the order of the state: that of its lists, and of the keys of its mappings. Values from
+    outside the state, such as from a store, get the next numbers in the order in which they are found. `pay` is called with the steps of
+    each search.
     """
 
     def __init__(self, rules: Collection[Redaction], state: Any, pay: Callable[[int], None]) -> None:
@@ -107,13 +108,14 @@ class Redactions:
         self._number(state, tuple(rules))
 
     def _number(self, value: Any, rules: tuple[Redaction, ...]) -> None:
-        """Gives what is found in the state its numbers; the views that this makes are those that a pack without other rules shows."""
+        """Give everything found in the state its number. The views made here are also those shown if a pack has no other rules."""
         self.redact_value(value, rules)
 
     def redact_value(self, value: Any, rules: tuple[Redaction, ...]) -> Any:
-        """The value with every text in it redacted, keys of mappings among them. What holds nothing to redact is given back as it is.
+        """Return the value with every text in it redacted, including keys of mappings; the same object if nothing is redacted.
 
-        Left as they are: data URLs, the data of a part of base64, and what a provider signed, which it would refuse if it were changed.
+        Data URLs, the data of a base64 part, and what a provider signed are left as they are: a provider refuses signed data that was
+        changed.
         """
         if isinstance(value, str):
             return self.redact(value, rules)
@@ -121,7 +123,7 @@ class Redactions:
             return value
         known = self._views.get((rules, id(value)))
         if known is None:
-            # The value is kept beside its view: as long as it lives, no other has its id.
+            # The value is stored with its view: as long as it is alive, no other object has its id.
             known = self._views[rules, id(value)] = (value, self._view(value, rules))
         return known[1]
 
@@ -137,8 +139,11 @@ class Redactions:
         return made if isinstance(value, list) else type(value)(made)
 
     def redact(self, text: str, rules: tuple[Redaction, ...]) -> str:
-        """The text with placeholders. Of places that overlap the one that begins first is taken, of those the longest, then the first
-        rule's. A text that reads as one of the placeholders is redacted, too: nobody can write one and have it restored."""
+        """Return the text with placeholders.
+
+        If occurrences overlap, the one that begins first wins, then the longest, then that of the first rule. Text that already reads like
+        a placeholder is redacted too: nobody can write one and have it restored.
+        """
         if text.startswith("data:") and not any(character in text for character in " \n"):
             return text
         self._pay(len(rules) * (len(text) >> 3) + 1)
@@ -176,7 +181,7 @@ class Redactions:
 
 
 def _list_sealed(value: Mapping[str, Any]) -> tuple[str, ...]:
-    """The keys whose values are bytes or what a provider signed."""
+    """Return the keys whose values are bytes, or signed by a provider."""
     kind = value.get("type")
     if kind in ("base64", "redacted_thinking") or not _TYPED.isdisjoint(value):
         return ("data",)
@@ -184,13 +189,14 @@ def _list_sealed(value: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def list_placeholders(text: str, originals: Mapping[str, str]) -> dict[str, str]:
-    """Those of `originals` that are in the text, in its order."""
+    """Return those of `originals` whose placeholders are in the text, in its order."""
     return {met[0]: originals[met[0]] for met in _PLACEHOLDER.finditer(text) if met[0] in originals}
 
 
 def restore(text: str, originals: Mapping[str, str], *, is_json: bool) -> str:
-    """The text with every placeholder that `originals` knows replaced by what it stands for, which in JSON is escaped as a text of JSON
-    is. What is put in is not looked at again.
+    """Return the text with every placeholder in `originals` replaced by its original, which in JSON is escaped like JSON text.
+
+    Inserted text is not searched again.
     """
     known = {name: json.dumps(value, ensure_ascii=False)[1:-1] if is_json else value for name, value in originals.items()}
     return _PLACEHOLDER.sub(lambda met: known.get(met[0], met[0]), text)

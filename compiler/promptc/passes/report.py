@@ -1,6 +1,6 @@
-"""The report of a render (contract.md §13): what was there, what was granted, what was cut and why, and what stands where.
+"""The report of a render (contract.md §13): contents, grants, cuts and their reasons, and the place of everything.
 
-Plain JSON data without times, paths of the machine or anything that varies between equal renders. Counts are in tokens.
+It is plain JSON data without times, paths of the machine, or anything else that varies between equal renders. Counts are in tokens.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from promptc.version import VERSION
 
 
 def build_report(fitted: Fitted, account: Mapping[str, Any]) -> dict[str, Any]:
-    """The whole report: the account of a render, and the digests of what it was made of."""
+    """Return the whole report: the account of a render, and the digests of its inputs."""
     selection = fitted.strained.selection
     bound = selection.bound
     digests = {"pack": bound.pack.digest, "state": bound.state.digest, "promptc": VERSION, **describe_digests(selection.sections)}
@@ -39,8 +39,9 @@ def build_report(fitted: Fitted, account: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def build_account(fitted: Fitted, emitted: Emitted | None, tokens: int | None, warnings: Sequence[Diagnostic]) -> dict[str, Any]:
-    """The report of a render without its digests, or with `emitted` None that of one that did not fit. It goes through nothing that the
-    render did not.
+    """Return the report of a render without its digests; `emitted` is None for a render that did not fit.
+
+    It reads only what the render read.
     """
     selection = fitted.strained.selection
     bound = selection.bound
@@ -83,7 +84,7 @@ def build_account(fitted: Fitted, emitted: Emitted | None, tokens: int | None, w
 
 
 def build_facts(fitted: Fitted) -> dict[str, Any]:
-    """Of the report what costs nothing: the tier, the choices, the flags, and which sections stand."""
+    """Return the part of the report that costs nothing: the tier, the choices, the flags, and the state of each section."""
     selection = fitted.strained.selection
     rules = selection.bound.pack.strain
     return {
@@ -95,7 +96,7 @@ def build_facts(fitted: Fitted) -> dict[str, Any]:
 
 
 def build_outline(fitted: Fitted) -> dict[str, Any]:
-    """Of the report what neither counts nor places anything: choices, pressure, sections without what they hold, pools, what is missing."""
+    """Return the part of the report that counts no content: choices, pressure, sections without their contents, pools, what is missing."""
     selection = fitted.strained.selection
     return {
         **build_facts(fitted),
@@ -113,8 +114,10 @@ def build_outline(fitted: Fitted) -> dict[str, Any]:
 
 
 def build_row(fitted: Fitted, emitted: Emitted | None, tokens: int | None, found: Sequence[Diagnostic]) -> dict[str, Any]:
-    """Of the report what stands in one row of many: `tokens`, those by section without fences, the tier, how many items of each section
-    its steps and reach took, and what was `found`.
+    """Return the part of the report for one row of many.
+
+    It has `tokens`, the tokens by section without fences, the tier, how many items of each section its steps and its reach removed, and the
+    findings of `found`.
     """
     bound = fitted.strained.selection.bound
     rules = bound.pack.strain
@@ -136,7 +139,7 @@ def _count_sections(fitted: Fitted, emitted: Emitted) -> dict[str, int]:
 
 
 def _count_tools(fitted: Fitted, fit: FittedSection) -> tuple[int, int]:
-    """The tokens of a section's tools, and what a provider adds to them."""
+    """Return the tokens of a section's tools, and what a provider adds to them."""
     layout = fitted.layout
     tools = [one.item.tool for one in fit.alive if one.item.tool is not None]
     return sum(layout.meter.tokens(one.units) for one in fit.alive), layout.count_tools_overhead(tools)
@@ -151,8 +154,9 @@ def _count_dropped(fitted: Fitted) -> dict[str, int]:
 
 
 def describe_findings(found: Sequence[Diagnostic], pack: str, state: str) -> list[dict[str, Any]]:
-    """Findings as plain data, sorted. `pack` is the path of the manifest, `state` the name of the state: `at` does not tell where they
-    lie.
+    """Return findings as plain data, sorted.
+
+    `pack` is the path of the manifest and `state` the name of the state; `at` is relative to them, and does not reveal where they are.
     """
     return [
         {
@@ -190,7 +194,7 @@ def _describe_counter(fitted: Fitted) -> dict[str, Any]:
 
 
 def _describe_model(budget: TotalBudget) -> dict[str, Any]:
-    """Of a budget that follows a model, the figures it was made of: of the table of that day, or of the pack itself."""
+    """Return the figures of a budget that follows a model: those of the table of that day, or of the pack itself."""
     if not budget.model:
         return {}
     figures = {"name": budget.model, "context": budget.context, "input": budget.input, "reserve": budget.reserve or 0}
@@ -198,7 +202,7 @@ def _describe_model(budget: TotalBudget) -> dict[str, Any]:
 
 
 def _describe_error(fitted: Fitted) -> dict[str, Any]:
-    """Of what does not fit, how much is missing."""
+    """Return how much is missing for a prompt that does not fit; empty for one that fits."""
     found = next((one for one in fitted.errors if one.level == "error"), None)
     if found is None:
         return {}
@@ -241,7 +245,10 @@ def _describe_section(fitted: Fitted, selected: Selected, content: Mapping[str, 
 
 
 def _describe_frozen(selected: Selected, items: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Of a list with `freeze`, what stands where it stood, what of that nothing but `freeze` holds, and what that costs."""
+    """Return, for a list with `freeze`, how many items kept their place, how many of them only because of `freeze`, and their tokens.
+
+    It also has the ids that are gone from the source.
+    """
     if selected.section.items is None or selected.section.items.freeze is None:
         return {}
     standing, held = set(selected.standing), [one for one in items if "held" in one]
@@ -250,7 +257,7 @@ def _describe_frozen(selected: Selected, items: Sequence[Mapping[str, Any]]) -> 
 
 
 def _describe_pools(fitted: Fitted) -> dict[str, Any]:
-    """Of a pack with pools, what the sections of each may take together, wanted of it, and were charged in the end."""
+    """Return, for a pack with pools, how much the sections of each may take together, what they wanted, and what they were charged."""
     tokens = fitted.layout.meter.tokens
     pools = [
         {
@@ -266,7 +273,7 @@ def _describe_pools(fitted: Fitted) -> dict[str, Any]:
 
 
 def _describe_pool(fitted: Fitted, name: str) -> dict[str, Any]:
-    """Of a section in a pool, what it was charged before the pool's ladder."""
+    """Return, for a section in a pool, what it was charged before the pool's ladder."""
     tokens = fitted.layout.meter.tokens
     return next(
         ({"pool": {"id": one.pool.name, "charge": tokens(one.entered.get(name, 0))}} for one in fitted.pools if name in one.pool.sections),
@@ -275,7 +282,7 @@ def _describe_pool(fitted: Fitted, name: str) -> dict[str, Any]:
 
 
 def _describe_cap(fitted: Fitted, section: Section) -> dict[str, Any]:
-    """Of a cap that the state chooses, what it asks for and what it gets."""
+    """Return, for a cap that the state chooses, the cap that the state requests and the one that is used."""
     budget, bound = section.budget, fitted.strained.selection.bound
     if budget is None or budget.source is None or budget.cap is None:
         return {}
@@ -295,9 +302,9 @@ def _name_state(fitted: Fitted, selected: Selected) -> str:
 
 
 def _describe_contents(fitted: Fitted, parts: Sequence[Part], counts: Sequence[int]) -> dict[str, dict[str, Any]]:
-    """By section: its tokens without fences, where it stands, and its items.
+    """Return, by section, its tokens without fences, its range, and its items.
 
-    `range` is in bytes, from its first to behind its last; in messages with the index of its (first) message in front.
+    `range` is the half-open range of bytes from its start to its end; in messages, the index of its (first) message comes first.
     """
     origins, lead = Origins(fitted), fitted.layout.format == "messages"
     described: dict[str, dict[str, Any]] = {}
@@ -317,7 +324,7 @@ def _describe_contents(fitted: Fitted, parts: Sequence[Part], counts: Sequence[i
 
 
 def _describe_tools(fitted: Fitted) -> dict[str, dict[str, Any]]:
-    """Of a section that is tools, all that they take, and each with its own tokens. They stand in no message."""
+    """Return, for each section of tools, all the tokens that it takes, and each tool with its own tokens. Tools are in no message."""
     layout, origins, described = fitted.layout, Origins(fitted), dict[str, dict[str, Any]]()
     for name, fit in fitted.sections.items():
         if fit.section.is_tools and fit.alive:
@@ -342,7 +349,7 @@ def _describe_item(fitted: Fitted, origins: Origins, name: str, entry: FittedIte
 
 
 def _describe_media(counted: CountedMedia) -> dict[str, Any]:
-    """A part that is no text: what is known of it, its tokens, and what counted them."""
+    """Return a part that is not text: what is known of it, its tokens, and what counted them."""
     size, detail = counted.size, counted.detail
     described: dict[str, Any] = {"kind": counted.kind, **({"type": counted.type} if counted.type else {})}
     described |= {"size": [size.width, size.height]} if size.tells("image") else {}
@@ -364,7 +371,7 @@ def _describe_frame(fitted: Fitted, emitted: Emitted | None, counts: Sequence[in
 
 
 def _describe_overhead(fitted: Fitted) -> dict[str, Any]:
-    """Describe what messages, tools and response take beside their own tokens: by whose account, and whether that is an estimate."""
+    """Return what messages, tools and response take besides their own tokens, whose figures these are, and whether they are an estimate."""
     layout, provider = fitted.layout, fitted.strained.selection.bound.provider
     response = fitted.strained.selection.plan.response
     left_out = response.choose_sent(provider.name).left_out if provider is not None and response is not None else ()
@@ -384,7 +391,7 @@ def _describe_overhead(fitted: Fitted) -> dict[str, Any]:
 
 
 def _describe_table(fitted: Fitted) -> dict[str, Any]:
-    """Of the rules that counted media the oldest date, and whether any count by them is an estimate; nothing where they counted none."""
+    """Return the oldest date of the rules that counted media, and whether any count is an estimate; empty if nothing was counted."""
     counted = [one for fit in fitted.sections.values() for entry in fit.alive for one in entry.item.media if one.by]
     forms = [fit.section.items.message.media for fit in fitted.sections.values() if fit.section.items and fit.section.items.message]
     table = next((form.table for form in forms if form is not None), None)
@@ -394,7 +401,7 @@ def _describe_table(fitted: Fitted) -> dict[str, Any]:
 
 
 def _count_joins(fitted: Fitted) -> int:
-    """The sum of the sections' charges, tools and response less the exact total, before `truncate`."""
+    """Return the sum of the sections' charges, tools and response minus the exact total, before `truncate`."""
     if fitted.truncated is None:
         return 0
     tokens = fitted.layout.meter.tokens
@@ -402,7 +409,7 @@ def _count_joins(fitted: Fitted) -> int:
 
 
 def _count_added(fitted: Fitted, name: str) -> int:
-    """What a section grew by: notches of `do` or of its ladder after which it counted more than before."""
+    """Return the tokens that a section grew by, in notches of `do` or of its ladder after which it counted more than before."""
     tokens = fitted.layout.meter.tokens
     runs = [*([fitted.done] if fitted.done is not None else []), *([fitted.ladders[name]] if name in fitted.ladders else [])]
     cuts = [one for run in runs for one in run.applied if one.section == name]
@@ -463,7 +470,7 @@ def _describe_warning(fitted: Fitted, found: Diagnostic) -> dict[str, Any]:
 
 
 def _count_redacted(originals: Mapping[str, str], emitted: Emitted) -> dict[str, int]:
-    """How many placeholders of each label are in the output, each counted once, however often it is there."""
+    """Return how many different placeholders of each label are in the output."""
     from promptc.passes.redact import list_placeholders
 
     found = list_placeholders("".join(part.text for part in emitted.parts), originals)
@@ -471,19 +478,19 @@ def _count_redacted(originals: Mapping[str, str], emitted: Emitted) -> dict[str,
 
 
 def _describe_place(fitted: Fitted, span: Span) -> str:
-    """A place by its file's name as the pack knows it, so that it is the same wherever the pack lies; of a state the last name alone."""
+    """Return a place with its file's name as the pack knows it, the same wherever the pack is; for a state only the last name."""
     bound = fitted.strained.selection.bound
     return name_place(span, bound.pack.file, bound.state.name)
 
 
 def name_place(span: Span, manifest: str, state: str) -> str:
-    """A place by its file's way from the folder of the manifest; one of the state by the last name alone."""
+    """Return a place with its file's path relative to the manifest's folder; for the state only the last name."""
     file = basename(span.file) if span.file == state else _show_file(span.file, manifest)
     return f"{file}:{span.line}:{span.column}"
 
 
 def _show_file(file: str, manifest: str) -> str:
-    """The way from the manifest's folder to a file. Where one is absolute and the other is not, the working folder decides."""
+    """Return the path from the manifest's folder to a file. If only one of them is absolute, the working folder decides."""
     return relpath(file, dirname(manifest) or ".") if isabs(file) or isabs(manifest) else _show_way(file, dirname(manifest) or ".")
 
 
@@ -501,7 +508,7 @@ def _describe_flags(fitted: Fitted) -> dict[str, Any]:
 
 
 def attribute(parts: Sequence[Part], layout: Layout) -> list[int]:
-    """The tokens of every part, in order. Their sum is the count of the output without message overhead."""
+    """Return the tokens of every part, in order. Their sum is the count of the output without message overhead."""
     if layout.meter.counter.unit > 1:
         return list(_iter_running(parts, layout))
     counts: list[int] = []
@@ -511,7 +518,7 @@ def attribute(parts: Sequence[Part], layout: Layout) -> list[int]:
 
 
 def _iter_running(parts: Sequence[Part], layout: Layout) -> Iterator[int]:
-    """An estimate's parts are differences of its running value, so that they add up."""
+    """Yield the tokens of each part of an estimate, as differences of its running value, which add up to the whole."""
     tokens, units = layout.meter.tokens, 0
     for part in parts:
         before = units
@@ -544,12 +551,15 @@ def _attribute_cluster(cluster: Sequence[Part], layout: Layout) -> list[int]:
 
 
 def _count_beyond(part: Part) -> int:
-    """The units of a message's media beyond the lines that stand for them. Such a message is one part."""
+    """Return the units of a message's media beyond the lines that stand for them. Such a message is one part."""
     return part.item.item.beyond if part.item is not None else 0
 
 
 def describe_digests(selected: Sequence[Selected]) -> dict[str, dict[str, str]]:
-    """One digest for each store and index that was read: of its content as far as it was. What was not read is not there."""
+    """Return one digest for each store and index that was read, of its content as far as it was read.
+
+    What was not read has no digest.
+    """
     gathered = [one.gathered for one in selected if one.gathered is not None]
     read = sorted({(one.kind, one.name, one.digest) for each in gathered for one in each.digests})
     found: dict[str, dict[str, list[str]]] = {}
@@ -559,12 +569,12 @@ def describe_digests(selected: Sequence[Selected]) -> dict[str, dict[str, str]]:
 
 
 def _join(digests: Sequence[str]) -> str:
-    """One digest of several: a store asked several times, or an index in several parts."""
+    """Return one digest of several: those of a store that was queried several times, or of an index in several parts."""
     return digests[0] if len(digests) == 1 else render_digest("\n".join(digests).encode())
 
 
 def describe_segments(fitted: Fitted) -> dict[str, list[str]]:
-    """The ids of the segments that are in the prompt, by scope, in its order; each once."""
+    """Return the ids of the segments that are in the prompt, by scope, in the prompt's order, each once."""
     found: dict[str, dict[str, None]] = {}
     for fit in fitted.sections.values():
         if fit.section.items is not None and isinstance(fit.section.items.source, Segments):
@@ -575,17 +585,17 @@ def describe_segments(fitted: Fitted) -> dict[str, list[str]]:
 
 
 def list_sparse(selected: Sequence[Selected]) -> list[str]:
-    """The sections that retrieved fewer chunks than they want."""
+    """Return the sections that retrieved fewer chunks than they want."""
     return [one.section.id for one in selected if one.gathered is not None and one.gathered.is_sparse]
 
 
 def describe_source(selected: Selected) -> Mapping[str, Any]:
-    """What a section asked and was given; empty where its items come from the state, or nothing was asked."""
+    """Return what a section requested and received; empty if its items come from the state, or nothing was requested."""
     return {"source": dict(selected.gathered.account)} if selected.gathered is not None else {}
 
 
 class Origins:
-    """Answers for the items of one fitted selection."""
+    """Finds the origins of the items of one fitted selection."""
 
     def __init__(self, fitted: Fitted) -> None:
         self._fitted = fitted
@@ -595,7 +605,7 @@ class Origins:
         self._sources: dict[str, _ItemSource] = {}
 
     def find_template(self, section: Section, entry: FittedItem) -> Template | None:
-        """The template that made the item's text as it stands; None for a message's item, whose content is an expression's value."""
+        """Return the template that made the item's current text, or None for a message's item, whose content is an expression's value."""
         if entry.is_made:
             step = self.trace_making(entry).step
             assert isinstance(step, Recap | Replace)
@@ -605,11 +615,11 @@ class Origins:
         return section.items.forms[entry.form] if section.items.message is None else None
 
     def trace_making(self, entry: FittedItem) -> Applied:
-        """The notch that made an item out of others."""
+        """Return the notch that made an item from others."""
         return next(cut for _, run in self._fitted.iter_runs() for cut in run.applied if cut.made is entry.item)
 
     def locate(self, section: Section, entry: FittedItem) -> Span:
-        """Where the template, or the message's content, begins."""
+        """Return where the template, or the expression of the message's content, begins."""
         template = self.find_template(section, entry)
         if template is not None:
             return template.place.span
@@ -617,9 +627,10 @@ class Origins:
         return section.items.message.content.span
 
     def find_pointer(self, section: Section, entry: FittedItem) -> str | None:
-        """The part of the state that is the item's value.
+        """Return the JSON pointer to the part of the state that is the item's value.
 
-        None where it is none, where the state holds it at several places, and for text or a number that an expression took out of a list.
+        It is None if the value is not part of the state, if the state contains it in several places, and for text or a number that an
+        expression took out of a list.
         """
         if section.items is None or entry.is_made:
             return None
@@ -631,7 +642,7 @@ class Origins:
             return self.pointers.find(value, paths)
         if 0 <= unit < len(source) and source[unit] is value:
             return f"{pointer}/{unit}"
-        return next((f"{pointer}/{place}" for place, one in enumerate(source) if one is value), None)  # a tool's result has its use's unit
+        return next((f"{pointer}/{place}" for place, one in enumerate(source) if one is value), None)  # a result has the unit of its use
 
     def _read_source(self, section: Section) -> _ItemSource:
         assert section.items is not None
@@ -643,9 +654,7 @@ class Origins:
 
 
 class _ItemSource(NamedTuple):
-    """The list that a section reads, where it stands if it is one of the state's, and the paths of the state that it was made of, where
-    that is known.
-    """
+    """The list that a section reads, its JSON pointer if it is one of the state's, and the paths of the state that made it, if known."""
 
     values: Sequence[Any]
     pointer: str | None
@@ -653,8 +662,9 @@ class _ItemSource(NamedTuple):
 
 
 def _list_paths(reads: Collection[Sequence[str]], pack: PackModel) -> Collection[Sequence[str]] | None:
-    """Those led by `state`, of the reads themselves and of the `let` names among them, each of which reads earlier ones. None where what
-    was given beside the state is read.
+    """Return those of the paths that begin with `state`, including what the `let` names among them read.
+
+    Return None if a name is read that was given besides the state.
     """
     found = {tuple(path) for path in reads}
     for let in reversed(pack.lets):
@@ -664,7 +674,7 @@ def _list_paths(reads: Collection[Sequence[str]], pack: PackModel) -> Collection
 
 
 def place_parts(parts: Sequence[Part]) -> Iterator[tuple[Part, int, int]]:
-    """Every part with the bytes (UTF-8, half-open) it takes of the text, or of its message's content."""
+    """Yield every part with the bytes (UTF-8, half-open) that it takes in the text, or in its message's content."""
     message, stop = 0, 0
     for part in parts:
         start = stop if part.message == message else 0

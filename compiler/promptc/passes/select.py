@@ -1,7 +1,7 @@
-"""What each section holds under one plan: `select` has every section selected, and keeps of an earlier selection what still holds.
+"""The selection pass: `select` selects the content of every section under one plan, and reuses what is still valid of an earlier selection.
 
-`CostlyWork` does what is costly in this pass and in fitting: fences, the guard, sections, their layout. Whoever renders many alike hands in
-one of its kind that remembers.
+`CostlyWork` does the costly work of this pass and of fitting: fences, the guard, sections, their layout. A caller that renders many similar
+states passes a subclass that memoizes it.
 """
 
 from __future__ import annotations
@@ -45,10 +45,12 @@ def select(
     gathering: Gathering | None = None,
     work: CostlyWork,
 ) -> Selection:
-    """The selection under `plan`. What `before` selected is kept where neither the section nor anything it reads has changed.
+    """Select the content of every section under `plan`.
 
-    `gathering` asks sources outside the state; a pack without any needs none. `strain` holds the names `tier`, `index` and `percent`.
-    Raises `PromptcError` with the findings of every section, `DiskError` at the first source that cannot be read.
+    A section that `before` selected is reused if neither the section nor anything it reads has changed. `gathering` queries sources outside
+    the state, and may be None for a pack without such sources. `strain` contains the names `tier`, `index` and `percent`.
+
+    Raises `PromptcError` with the findings of all sections, or `DiskError` at the first source that cannot be read.
     """
     fences = work.render_fences(bound, plan, strain)
     is_guarded_alike = before is not None and before.fences == fences and _list_rules(before.plan, bound) == _list_rules(plan, bound)
@@ -77,10 +79,13 @@ def select(
 
 
 class _Reuse:
-    """Which sections of an earlier selection still hold."""
+    """The sections of an earlier selection that are still valid."""
 
     def __init__(self, before: Selection | None, bound: Bound, plan: Plan, strain: Mapping[str, Any]) -> None:
-        """Where other steps may cut it, a list that was read in part only does not hold: they may want what was not read."""
+        """Index the earlier selection.
+
+        A list that was read only in part is not reused if the shared steps differ: other steps may need what was not read.
+        """
         is_cut_alike = before is not None and before.plan.truncate is plan.truncate and before.plan.pools is plan.pools
         sections = before.sections if before is not None else ()
         self._before = {one.section.id: one for one in sections if is_cut_alike or not one.is_partial}
@@ -93,8 +98,9 @@ class _Reuse:
         self._changed: set[str] = set()
 
     def find(self, section: Section) -> Selected | None:
-        """What was selected, where it still holds. To be asked of each section in order: it records which held and which changed, for those
-        that follow and read them.
+        """Return the earlier selection of a section, or None if it is no longer valid.
+
+        Call it once for each section, in order: it records which sections changed, because later sections may read them.
         """
         held = self._before.get(section.id)
         if held is not None and held.section is section and not self._is_touched(section):
@@ -106,23 +112,23 @@ class _Reuse:
     def _is_touched(self, section: Section) -> bool:
         reads = list_reads(section, self._pack) if self._changed_names else ()
         if any(path[: len(name)] == name[: len(path)] for path in reads for name in self._changed_names):
-            return True  # what it reads changed, or a part of that
+            return True  # a value that it reads changed, or a part of one
         against = section.items.dedupe.against if section.items is not None and section.items.dedupe is not None else ()
         if any(name not in self._held for name in against):
-            return True  # changed, or no longer an earlier section: selecting again says so
+            return True  # it changed, or is no longer an earlier section: selecting again reports that
         counted = {path[1] if len(path) > 1 else "" for path in section.reads if path[0] == "selected"}
         return bool(counted & self._changed) or ("" in counted and bool(self._changed))
 
 
 class CostlyWork:
-    """The costly work of the passes, each a function of what it is given. A caller that has met it before may hand in its own."""
+    """The costly work of the passes. Each method is a function of its arguments, so a subclass may memoize it."""
 
     def choose_later(self) -> CostlyWork:
-        """What does it where the same state is rendered once more when its render is over, perhaps in another thread."""
+        """Return the work to use when the same state is rendered again after its render is over, perhaps in another thread."""
         return self
 
     def render_fences(self, bound: Bound, plan: Plan, strain: Mapping[str, Any]) -> dict[str, tuple[str, str]]:
-        """The fences of all sections, by section; data in them is guarded."""
+        """Return the opening and closing fence of every section, by section id. Data in a fence is guarded."""
         fences = {section.id: _render_fences(section, bound.names, strain) for section in plan.sections}
         for section in plan.sections:
             if not is_settled(section.fence):
@@ -130,24 +136,24 @@ class CostlyWork:
         return fences
 
     def load_guard(self, bound: Bound, plan: Plan, fences: Mapping[str, tuple[str, str]]) -> Guard:
-        """The guard of a render with these fences."""
+        """Return the guard of a render with these fences."""
         return _load_guard(plan, fences, bound)
 
     def select_section(self, selector: SectionSelector, section: Section, fences: tuple[str, str]) -> Selected:
-        """The section with its fences and header. Raises `PromptcError`."""
+        """Return the selected section with its fences and header. Raises `PromptcError`."""
         return selector.select(section, fences)
 
     def count_demand(self, layout: Layout, selection: Selection, selected: Selected) -> int:
-        """A section's charge in units before any step."""
+        """Return a section's charge in units before any step."""
         return count_demand(layout, selection, selected)
 
     def lay_section(self, selection: Selection, selected: Selected, part: int, layout: Layout) -> SectionLayout:
-        """The section of index `part` laid out, to be fitted."""
+        """Lay out the section of index `part`, ready to be fitted."""
         return SectionLayout(selection, selected, part, layout)
 
 
 class SectionSelector:
-    """Selects sections under one plan and guard, each after those before it: `counts` are how many items these have."""
+    """Selects sections in order under one plan and guard; `counts` has the number of items of each earlier section."""
 
     def __init__(
         self,
@@ -168,7 +174,10 @@ class SectionSelector:
         self._gathering = gathering
 
     def select(self, section: Section, fences: tuple[str, str], memo: ItemMemo | None = None) -> Selected:
-        """The section with its fences and header; an absent or empty one that is required is an error. `memo` knows its earlier items."""
+        """Select a section, with its fences and header. `memo` knows the items of earlier renders.
+
+        Raises `PromptcError` (PC0518) if the section is required but absent or empty.
+        """
         names = section_names(self.bound.names, section, self.strain, dict(self.counts))
         selected = self._select(section, names, memo)
         if section.required and selected.state != "present" and not self._has_no_place(section):
@@ -184,7 +193,10 @@ class SectionSelector:
         return selected
 
     def find_reach(self, section: Section) -> Reach | None:
-        """Make what follows a list as far as a prompt, or the section's own cap, can hold it; None where the list is read whole."""
+        """Return a `Reach` that limits how far a list is read, or None if the list is read whole.
+
+        It allows for as much as a prompt, the section's own cap, or a pool of the section can hold.
+        """
         if not has_reach(section, self._plan, self.bound.pack):
             return None
         cap = section.budget.cap if section.budget is not None else None
@@ -200,7 +212,7 @@ class SectionSelector:
         return Reach(section, steps, self.bound.meter, units)
 
     def find_media_model(self, section: Section) -> str | None:
-        """The model that counts the media of its messages; None where it has none, or no model is named."""
+        """Return the model that counts the media of the section's messages, or None if it has no media or no model is named."""
         message = section.items.message if section.items is not None else None
         if message is None or message.media is None:
             return None
@@ -240,7 +252,7 @@ class SectionSelector:
         return self._select_text(section, names)
 
     def _has_no_place(self, section: Section) -> bool:
-        """True for tools in text, which has none."""
+        """Return whether the section is one of tools in text output, which has no place for tools."""
         return section.is_tools and self.bound.format == "text"
 
     def _list_values(self, name: str, span: Span) -> tuple[Any, ...]:
@@ -255,7 +267,7 @@ class SectionSelector:
             return None
         if not section.redact:
             return self._gathering.gather(section, self.bound, names)
-        # Sources are asked by what the state says: a placeholder names nothing there.
+        # Sources are queried with the values of the state: they do not know the placeholders.
         gathered = self._gathering.gather(section, self.bound, {**names, **self.bound.names})
         show = partial(self.bound.names[REDACTIONS].redact_value, rules=section.redact)
         return replace(
@@ -277,13 +289,15 @@ class SectionSelector:
 
 
 def is_settled(fence: Fence | None) -> bool:
-    """Whether a fence reads nothing but its section."""
+    """Return whether a fence reads nothing but its section."""
     return fence is None or all(path[0] == "section" for text in (fence.open, fence.close) for path in text.reads)
 
 
 def _list_rules(plan: Plan, bound: Bound) -> tuple[Guarding, list[str], bool]:
-    """What a guard minds beside the fences of sections: the policies, the beginnings of item fences, and whether texts are joined without a
-    line end: inside a section by its separator, or as neighbouring messages of one role by a service.
+    """Return what a guard checks besides the fences of sections.
+
+    That is the policies, the literal beginnings of item fences, and whether texts are joined without a line end: by a section's separator,
+    or by a service that joins neighbouring messages of one role.
     """
     prefixes = sorted({prefix for section in plan.sections for prefix in _list_prefixes(section)})
     is_inline = any(section.separator is not None and section.separator[:1] not in ("\n", "\r") for section in plan.sections)
@@ -291,7 +305,7 @@ def _list_rules(plan: Plan, bound: Bound) -> tuple[Guarding, list[str], bool]:
 
 
 def _list_prefixes(section: Section) -> list[str]:
-    """The literal beginnings of an item fence; a fence that begins with an expression has none."""
+    """Return the literal beginnings of an item fence; a fence that begins with an expression has none."""
     fence: Fence | None = section.items.fence if section.items is not None else None
     if fence is None:
         return []
@@ -308,7 +322,7 @@ def _render_fences(section: Section, names: Mapping[str, Any], strain: Mapping[s
 
 
 def _guard_fences(section: Section, fences: Mapping[str, tuple[str, str]], plan: Plan, bound: Bound) -> tuple[str, str]:
-    """The fences of a section that hold data, which is no structure either."""
+    """Guard the fences of a section that contain data: data must not be read as structure in a fence either."""
     assert section.fence is not None
     others = {name: pair for name, pair in fences.items() if name != section.id}
     guard = _load_guard(plan, others, bound)
@@ -334,7 +348,7 @@ def _load_guard(plan: Plan, fences: Mapping[str, tuple[str, str]], bound: Bound)
 
 
 def _refuse_guarded(selected: Selected) -> None:
-    """Raises for what the pack's guard rejects, with the item and the line of its text."""
+    """Raise PC0523 for what the pack's guard rejects, with the item and the line of its text."""
     places = [(f"the header of `{selected.section.id}`", selected.found)]
     places += [(f"item `{item.id}` of `{selected.section.id}`", item.found) for item in selected.items]
     refused = [(place, found) for place, list_of in places for found in list_of if found.policy == "reject"]

@@ -1,6 +1,7 @@
-"""The strain pass: `strain` finds the tier. It measures the pressure of a first selection, applies the tier's variation and selects again
-(contract.md §7). Judged once; nothing feeds back. `name_tier` tells what expressions see of it, `measure_after` the pressure after a tier's
-own steps.
+"""The strain pass: `strain` finds the tier of strain (contract.md §7).
+
+It measures the pressure of a first selection, applies the tier's variation and selects again. The tier is judged once; nothing feeds back.
+`name_tier` returns what expressions see of the tier, `measure_after` the pressure after a tier's own steps.
 """
 
 from __future__ import annotations
@@ -18,7 +19,11 @@ from promptc.passes.select import CostlyWork, select
 
 
 def strain(bound: Bound, gathering: Gathering | None = None, work: CostlyWork | None = None) -> Strained:
-    """Selects under the first tier, measures, finds the tier, applies its variation and selects again what that or `strain` touches."""
+    """Select the content of all sections under the tier of strain that applies.
+
+    It selects under the first tier, measures the pressure, finds the tier, applies its variation, and selects again what the variation or
+    `strain` affects.
+    """
     work = work or CostlyWork()
     rules = bound.pack.strain
     if rules is None:
@@ -39,24 +44,24 @@ def strain(bound: Bound, gathering: Gathering | None = None, work: CostlyWork | 
 
 
 def _see_cases(bound: Bound, choice: Choice) -> Bound:
-    """What is bound, with the cases in force as its expressions see them."""
+    """Return `bound` with the cases in force as its expressions see them."""
     return bound if choice.cases == bound.choice.cases else replace(bound, names={**bound.names, "variant": dict(choice.cases)})
 
 
 def name_tier(rules: Strain | None, tier: int, percent: int) -> Mapping[str, Any]:
-    """What expressions see as `strain`, given the index of the tier in force."""
+    """Return what expressions see as `strain`, given the index of the tier in force."""
     return {"tier": rules.tiers[tier].name if rules is not None else None, "index": tier, "percent": percent}
 
 
 def measure_after(strained: Strained, charges: Mapping[str, int]) -> Pressure:
-    """The pressure under the tier in force, of charges in tokens."""
+    """Return the pressure of charges in tokens under the tier in force."""
     bound = strained.selection.bound
     rules = bound.pack.strain
     return _measure(bound, rules, _count_load(bound, rules, charges)) if rules is not None else Pressure(0, 0)
 
 
 def iter_warnings(strained: Strained) -> Iterator[Diagnostic]:
-    """Everything said so far: by the pack and the state, the selection, the strain."""
+    """Yield all warnings so far: of the pack and the state, the selection, and the strain."""
     yield from strained.selection.bound.warnings
     for one in strained.selection.sections:
         yield from one.warnings
@@ -64,7 +69,7 @@ def iter_warnings(strained: Strained) -> Iterator[Diagnostic]:
 
 
 def _list_caps(bound: Bound, rules: Strain) -> dict[str, int | None]:
-    """The caps of what counts and of what is watched, which counts without one, too."""
+    """Return the caps of the sections that count, and of those that are watched, which count even without a cap."""
     plan = settle_caps(bound.pack.load_plan(bound.choice), bound)
     return {**list_caps(plan, rules, bound.total), **list_watched(plan, rules, bound.total)}
 
@@ -76,14 +81,14 @@ def _count_demands(work: CostlyWork, selection: Selection, names: set[str]) -> d
 
 
 def _count_load(bound: Bound, rules: Strain, demand: Mapping[str, int]) -> dict[str, int]:
-    """What each section adds to the pressure: its demand, up to its cap."""
+    """Return what each section adds to the pressure: its demand, up to its cap."""
     return {
         name: min(demand.get(name, 0), cap) if cap is not None else demand.get(name, 0) for name, cap in _list_caps(bound, rules).items()
     }
 
 
 def _measure(bound: Bound, rules: Strain, load: Mapping[str, int]) -> Pressure:
-    """What is watched takes room and brings none."""
+    """Return the pressure of a load. A watched section adds to what is spent, but nothing to what is allowed."""
     return Pressure(sum(load.values()), sum(list_caps(settle_caps(bound.pack.load_plan(bound.choice), bound), rules, bound.total).values()))
 
 
@@ -105,7 +110,10 @@ def _read_previous(bound: Bound, rules: Strain) -> int:
 
 
 def _choose_tier(tiers: tuple[Tier, ...], pressure: Pressure, previous: int) -> int:
-    """The highest tier the pressure reaches, or that is held because the previous one was as high and its `leave` is still reached."""
+    """Return the highest tier that the pressure reaches, or that is held.
+
+    A tier is held if the previous tier was as high and the pressure still reaches its `leave`.
+    """
     found = 0
     for index, tier in enumerate(tiers):
         if pressure.reaches(tier.at) or (index <= previous and pressure.reaches(tier.leave)):
@@ -116,7 +124,10 @@ def _choose_tier(tiers: tuple[Tier, ...], pressure: Pressure, previous: int) -> 
 def _check_watched(
     rules: Strain, first: Selection, load: Mapping[str, int], pressure: Pressure, previous: int, tier: int
 ) -> tuple[dict[str, tuple[str, str]], tuple[Diagnostic, ...]]:
-    """The watched sections without which the tier were lower: what it were, and what it is."""
+    """Return the watched sections without which the tier would be lower, and a warning for each.
+
+    Each section comes with the tier without it and the tier in force.
+    """
     raises: dict[str, tuple[str, str]] = {}
     warnings: list[Diagnostic] = []
     for name, text in rules.watch:

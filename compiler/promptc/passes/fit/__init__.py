@@ -1,5 +1,7 @@
-"""Fitting a selection to its budgets: `fit` grants, and walks ladders of steps notch by notch until all goes in. What leaves is frozen
-in `result`; `steps` says what each notch does.
+"""Fitting a selection to its budgets.
+
+`fit` grants tokens and walks ladders of steps notch by notch until everything fits. `result` contains the frozen outcome; `steps` defines
+what each notch does.
 
 Public: `fit`, `result`, `steps`.
 """

@@ -1,11 +1,11 @@
 """The fitting pass: grants, each section's ladder to its cap, each pool's, then `truncate` to the total (architecture.md, "Three laws").
 
-Every ladder is expanded to notches without looking at its target, and what remains is what its shortest prefix that meets
-the target leaves. Results therefore nest: a larger total never removes content.
+Every ladder is expanded to notches without looking at its target, and the result is what the shortest prefix that meets the target leaves.
+Results therefore nest: a larger total never removes content.
 
-A grant is what a section's budget gives it in this render (contract.md §5). Fixed content is taken from the total first; the rest goes to
-percentages, then to `grow`, max-min fair, in exact ratios that are rounded down at the end (`count_shares`). So grants are monotone in the
-total. Largest remainder would let one fall as the total grows.
+A grant is the number of tokens that a section's budget allows it in this render (contract.md §5). Fixed content is subtracted from the
+total first. The rest goes to percentages, then to `grow`, max-min fair, in exact ratios that are rounded down at the end (`count_shares`).
+So grants are monotone in the total. The largest remainder method would let a grant fall as the total grows.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -38,12 +38,12 @@ from promptc.passes.select import CostlyWork
 
 _SLACK = 64
 _new = tuple.__new__
-"""Makes a named tuple of all its fields in order, at a third of its price: there is one for each item and each notch."""
+"""Makes a named tuple from all its fields in order, at a third of the usual cost: there is one for each item and each notch."""
 
 
 @frozen
 class Claim:
-    """A share section's claim in tokens: its floor, its ceiling and its weight."""
+    """The claim of a share section in tokens: its floor, its ceiling and its weight."""
 
     floor: int
     ceiling: Ratio
@@ -51,16 +51,16 @@ class Claim:
 
 
 class PartsCounter(Protocol):
-    """What a chat template makes of messages, counted."""
+    """Counts what a chat template makes of messages."""
 
     def count_parts(self, layout: Layout, parts: tuple[Part, ...], roles: Sequence[str], tools: tuple[Tool, ...]) -> int:
-        """The units of the whole text. Raises `PromptcError` (PC0431) for messages that the template refuses."""
+        """Return the units of the whole text. Raises `PromptcError` (PC0431) for messages that the template refuses."""
 
 
 def fit(strained: Strained, work: CostlyWork | None = None, frame: PartsCounter | None = None) -> Fitted:
-    """Fits a selection. Never raises for content that is too large: `errors` says so.
+    """Fit a selection to its budgets. Content that is too large does not raise: it is reported in `errors`.
 
-    With `frame` the whole is what a chat template makes of the messages. Raises `PromptcError` where it refuses them.
+    With `frame`, the whole is the text that a chat template makes of the messages. Raises `PromptcError` if the template refuses them.
     """
     fitting = _Fitting(strained, work or CostlyWork(), frame)
     try:
@@ -70,7 +70,7 @@ def fit(strained: Strained, work: CostlyWork | None = None, frame: PartsCounter 
 
 
 def count_held(fitted: Fitted, name: str) -> int:
-    """Count what a section holds in the end, in units: the charge of what stands of it."""
+    """Return the charge in units of what is left of a section at the end."""
     one, truncated = fitted.sections[name], fitted.truncated
     if truncated is None or all(cut.section != name for cut in truncated.moves):
         return fitted.charges[name]
@@ -82,7 +82,7 @@ def count_held(fitted: Fitted, name: str) -> int:
 
 
 class _Fitting:
-    """The steps of one fit, in order."""
+    """One fit: its steps, in order."""
 
     def __init__(self, strained: Strained, work: CostlyWork, frame: PartsCounter | None) -> None:
         selection = strained.selection
@@ -104,9 +104,10 @@ class _Fitting:
         self._missing = 0
 
     def run(self) -> Fitted:
-        """A tier's own steps, a look at what is pinned, caps in characters, grants, the sections' ladders, the total's; then all is frozen.
+        """Run all steps of fitting, and freeze the result.
 
-        The total's ladder is left out where an error was found before. What the sections come to is counted between the steps.
+        They are: a tier's own steps, a check of what is pinned, caps in characters, grants, the ladders of the sections, of the pools, and
+        of the total. The total's ladder is left out if an error was found before. What the sections come to is counted between the steps.
         """
         demand = self._count_charges()
         if self._frame is not None:
@@ -145,14 +146,14 @@ class _Fitting:
         )
 
     def end(self) -> None:
-        """Lets go of the ladders, which hold on to what they are kept in: else a render's memory is not given back with it."""
+        """Clear the ladders: they refer back to the expander that contains them, and the cycle would keep the render's memory alive."""
         self._expander.ladders.clear()
 
     def _count_charges(self) -> dict[str, int]:
         return {name: fit.count_charge() for name, fit in self._fits.items()}
 
     def _do(self) -> LadderRun | None:
-        """A tier's steps: done whole, once, whatever the budget."""
+        """Run the steps of a tier: all of them, once, whatever the budget."""
         if not self._strained.steps:
             return None
         run = LadderRun(NEVER, sum(fit.count_charge() for fit in self._fits.values()))
@@ -198,7 +199,7 @@ class _Fitting:
             self._short, self._missing = section, missing
 
     def _run_chars(self) -> dict[str, LadderRun]:
-        """Caps in characters run first; what their ladders leave is the section's fixed charge."""
+        """Run the ladders of caps in characters, which come first: what they leave is the section's fixed charge."""
         runs = {}
         for name, fit in self._fits.items():
             cap = fit.section.budget.cap if fit.section.budget is not None and not fit.section.pinned else None
@@ -207,7 +208,10 @@ class _Fitting:
         return runs
 
     def _grant(self) -> dict[str, int]:
-        """The grant in tokens of every section that has one, and of every pool by its ladder's name; number caps are their own."""
+        """Return the grant in tokens of every section that has one, and of every pool by its ladder's name.
+
+        A cap that is a number is its own grant.
+        """
         fixed = self._layout.fixed // self._unit + self._meter.tokens(max(0, self._surplus))
         percents: dict[str, Claim] = {}
         grows: dict[str, Claim] = {}
@@ -250,14 +254,14 @@ class _Fitting:
         return Claim(floor, min(Ratio(demand), most), weight)
 
     def _count_least(self, name: str) -> int:
-        """The least charge in tokens the section's ladder can leave: the ladder of a copy, run to its end."""
+        """Return the least charge in tokens that the section's ladder can leave: the ladder of a copy, run to its end."""
         copy = self._copy_fit(name)
         expander = Expander({name: copy}, self._guard, self._total)
         run = run_ladder(expander.iter_steps(copy.section.overflow), ChargeMeasure(copy), NEVER, self._total, protect_min=True)
         return self._meter.tokens(run.low)
 
     def _make_pool_claim(self, pool: Pool, grants: Mapping[str, int]) -> Claim:
-        """The claim of a pool that is a share: its ladder runs to its end on copies of what its sections' ladders leave."""
+        """Return the claim of a pool that is a share: its ladder runs to its end on copies of what its sections' ladders leave."""
         copies = {name: self._copy_fit(name) for name in self._fits if name in pool.sections}
         expander = Expander(copies, self._guard, self._total)
         for name, copy in copies.items():
@@ -270,7 +274,7 @@ class _Fitting:
         return Claim(self._meter.tokens(run.low), min(Ratio(demand), pool.max.amount * self._total), pool.max.amount)
 
     def _choose_target(self, fit: SectionLayout, grants: Mapping[str, int]) -> tuple[Measure, int | None]:
-        """What the ladder of a section brings down to what; None for a section that nothing caps."""
+        """Return the measure of a section's ladder and its target, which is None for a section without a cap."""
         budget = fit.section.budget
         if budget is not None and budget.cap is not None and budget.cap.unit == "chars" and not fit.section.pinned:
             return CharsMeasure(fit), self._count_cap(fit.section)
@@ -311,7 +315,7 @@ class _Fitting:
         return run
 
     def _run_pools(self, grants: Mapping[str, int]) -> list[tuple[Pool, int, Mapping[str, int], LadderRun]]:
-        """The ladders of the pools, in their order: a pool, its cap in tokens, what its sections were charged before, and what it did."""
+        """Run the ladders of the pools; return for each the pool, its cap in tokens, its sections' charges before, and the run."""
         runs: list[tuple[Pool, int, Mapping[str, int], LadderRun]] = []
         for pool in self._strained.selection.plan.pools:
             fits = [fit for name, fit in self._fits.items() if name in pool.sections]
@@ -335,7 +339,7 @@ class _Fitting:
         self._fail(Diagnostic("PC0535", f"{message} (largest: {shown})", span, help), pool.ladder, missing)
 
     def _tell_line_end(self, fit: SectionLayout, most: int) -> str:
-        """Of a single text that would fit without the line end behind it, that this counts; empty for others."""
+        """Return a note for a single text that would fit without the line end after it; empty if that is not so."""
         alive, selected = list(fit.alive), fit.selected
         if len(alive) != 1 or self._layout.format != "text" or selected.open or selected.header or fit.marker or alive[0].item.open:
             return ""
@@ -343,7 +347,7 @@ class _Fitting:
         return f"; the text alone has {own}, and the line end behind it counts, too" if own <= most else ""
 
     def _truncate(self) -> tuple[TokenLedger, LadderRun, int]:
-        """The whole, the run of its ladder, and its units but for those that belong to no section."""
+        """Return the ledger of the whole, the run of its ladder, and its units without those that belong to no section."""
         ledger = self._lay_whole(self._fits.values())
         target, notches = self._total * self._unit, self._expander.iter_steps(self._strained.selection.plan.truncate)
         if self._frame is None:
@@ -377,20 +381,20 @@ class _Fitting:
         return frame.count_parts(self._layout, *_freeze_pieces(ledger, self._layout, _freeze_entries(fits)))
 
     def _count_surplus(self, frame: PartsCounter) -> int:
-        """What the text of the chat template has beyond what sections and the whole are charged, before any step: tools, a date."""
+        """Return how many units the text of the chat template has beyond all charges before any step, such as tools or a date."""
         copies = [self._copy_fit(name) for name in self._fits]
         ledger = self._lay_whole(copies)
         return self._count_framed(frame, ledger, copies) - ledger.units - self._layout.fixed
 
     def _count_slack(self) -> int:
-        """How far the charges may be from the text before it is worth counting."""
+        """Return how far the charges may be from the text, in units, before counting the text is worthwhile."""
         return (_SLACK + sum(len(fit.entries) for fit in self._fits.values())) * self._unit
 
     def _fail_total(self, run: LadderRun) -> None:
         missing = self._meter.tokens(run.low - run.target)
         holding = [(name, self._meter.tokens(fit.count_charge())) for name, fit in self._fits.items() if not fit.is_empty]
         shown = self._show_largest(holding)
-        # what was not read of a list, because it cannot fit, is missing too, but not counted
+        # items that were not read because they cannot fit are missing too, but are not counted
         least = "at least " if any(fit.is_unread for fit in self._fits.values()) else ""
         needs = f"{least}{self._total + missing}"
         why = self._explain_total(holding, run, needs)
@@ -415,7 +419,7 @@ class _Fitting:
         return _show_largest(held)
 
     def _explain_total(self, holding: Sequence[tuple[str, int]], run: LadderRun, needs: str) -> str:
-        """`needs` is all that stays, with what frames it: the budget and what it is short by."""
+        """Return why the total is exceeded; `needs` is what everything that stays needs, with what frames it."""
         offered = self._layout.offered if self._layout.offer else 0
         if offered > self._total:
             return f"{self._layout.offer} alone need{'' if self._layout.tools else 's'} {offered}, and all that stays needs {needs}"
@@ -427,7 +431,7 @@ class _Fitting:
         return f"{why}, and what stays needs {needs}"
 
     def _advise_on_total(self, holding: Sequence[tuple[str, int]]) -> str:
-        """What may be made smaller: what is pinned, or what `truncate` names."""
+        """Return advice on what to make smaller: what is pinned, or what `truncate` names."""
         loose = [name for name, tokens in sorted(holding, key=lambda pair: (-pair[1], pair[0])) if not self._fits[name].section.pinned]
         if self._strained.selection.plan.truncate or not loose:
             return "shorten what is pinned, or let `truncate` cut more"
@@ -435,7 +439,7 @@ class _Fitting:
 
 
 def name_source(budget: Budget) -> str:
-    """What chooses a cap, as it follows the cap in a message; empty where the manifest says it."""
+    """Return what sets a cap, worded to follow the cap in a message; empty if the manifest sets it."""
     return f" by `{budget.source.text.strip()}`" if budget.source is not None else ""
 
 
@@ -444,7 +448,7 @@ def _show_largest(held: Sequence[tuple[str, int]]) -> str:
 
 
 def _has_no_grant(budget: Budget) -> bool:
-    """Whether nothing gives or caps a section's tokens: its budget is a `min` alone, or in characters."""
+    """Return whether nothing grants or caps a section's tokens: its budget is a `min` alone, or in characters."""
     return not budget.is_share if budget.cap is None else budget.cap.unit == "chars"
 
 
@@ -452,9 +456,9 @@ def _has_no_grant(budget: Budget) -> bool:
 
 
 def count_shares(percents: Mapping[str, Claim], grows: Mapping[str, Claim], room: int) -> dict[str, int]:
-    """Tokens granted to each share section out of `room` tokens above the floors: percentages first, `grow` from what they leave.
+    """Return the tokens granted to each share section out of `room` tokens above the floors: percentages first, then `grow` from the rest.
 
-    Each grant lies between its floor and its ceiling (a floor above its ceiling stands) and never falls when `room` rises by itself.
+    Each grant lies between its floor and its ceiling (a floor above its ceiling wins) and never falls when only `room` rises.
     """
     left = Ratio(max(0, room))
     given = _fill(percents, left)
@@ -465,8 +469,8 @@ def count_shares(percents: Mapping[str, Claim], grows: Mapping[str, Claim], room
 
 
 def _fill(claims: Mapping[str, Claim], room: Ratio) -> dict[str, Ratio]:
-    """Max-min fair filling: the highest level at which what stands above the floors sums to at most `room`."""
-    rising = [claim for claim in claims.values() if claim.weight]  # 0 % is a share that stays at its floor
+    """Fill claims max-min fair: at the highest level at which what exceeds the floors sums to at most `room`."""
+    rising = [claim for claim in claims.values() if claim.weight]  # a share of 0 % stays at its floor
     if room <= 0 or not rising:
         return {name: Ratio(claim.floor) for name, claim in claims.items()}
     level = _find_level(rising, room)
@@ -480,7 +484,7 @@ def _share(claim: Claim, level: Ratio | None) -> Ratio:
 
 
 def _find_level(claims: Sequence[Claim], room: Ratio) -> Ratio | None:
-    """The level on the breakpoints floor/weight and ceiling/weight (linear between); None when every claim can have its ceiling."""
+    """Return the level, found on the breakpoints floor/weight and ceiling/weight (linear between); None if every claim gets its ceiling."""
     points = sorted({end / claim.weight for claim in claims for end in (Ratio(claim.floor), _share(claim, None))})
     low = spent = Ratio(0)
     for point in points:
@@ -546,8 +550,9 @@ def _freeze_act(one: AppliedAct, left: Mapping[Entry, FittedItem]) -> Applied:
 def _freeze_pieces(
     ledger: TokenLedger, layout: Layout, left: Mapping[Entry, FittedItem]
 ) -> tuple[tuple[Part, ...], tuple[str, ...], tuple[Tool, ...]]:
-    """The parts of the output, each `output.separator` one of its own, in messages the role of each, and the tools, the deferred ones last:
-    then no tool that is deferred moves one that is not.
+    """Return the parts of the output, the role of each message, and the tools.
+
+    Each `output.separator` is a part of its own. Deferred tools come last: they then never move a tool that is not deferred.
     """
     parts: list[Part] = []
     roles: list[str] = []

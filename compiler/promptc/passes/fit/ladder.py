@@ -1,5 +1,6 @@
-"""Ladders (architecture.md, "Nested, hence monotone"): `Expander` makes notches of steps, lazily, and `run_ladder` applies the shortest
-prefix of them that brings a `Measure` within its target.
+"""Ladders (architecture.md, "Nested, hence monotone").
+
+`Expander` expands steps to notches, lazily, and `run_ladder` applies the shortest prefix of them that brings a `Measure` within its target.
 """
 
 from __future__ import annotations
@@ -25,13 +26,13 @@ NEVER = -1
 """The target of a ladder that is walked to its end."""
 
 _NOTCH = 400
-"""Steps of trying one notch."""
+"""The steps charged for trying one notch."""
 
 
 class AppliedAct(NamedTuple):
-    """A notch that was carried out, as `Applied` tells it but with the entries themselves; of a slide, all that were.
+    """A notch that was carried out: like `Applied`, but with the entries themselves. All notches of one slide are a single act.
 
-    `counted` is the measure's count behind it.
+    `counted` is the measure's count after the act.
     """
 
     step: Step
@@ -46,8 +47,12 @@ class AppliedAct(NamedTuple):
 
 
 class LadderRun:
-    """What a ladder did: notches `tried` beside those of slides, applied in order, void; what a step passed over; the count at its `end`;
-    the `fail` step that stopped it."""
+    """The record of one run of a ladder.
+
+    `applied` are the notches carried out, in order, `void` those undone because they shortened nothing, and `passed_over` what a step left
+    alone. `tried` counts the notches tried except those of slides, `end` is the count at the end, and `failed` is the `fail` step that
+    stopped the run, or None.
+    """
 
     __slots__ = ("applied", "end", "failed", "passed_over", "start", "target", "tried", "void")
 
@@ -62,7 +67,7 @@ class LadderRun:
         self.failed: Step | None = None
 
     def extend(self, other: LadderRun) -> None:
-        """Take over what another run did."""
+        """Append what another run did."""
         self.applied += other.applied
         self.void += other.void
         self.passed_over += other.passed_over
@@ -72,12 +77,12 @@ class LadderRun:
 
     @property
     def is_met(self) -> bool:
-        """True when the target was reached, which ends a ladder."""
+        """True if the target was reached, which ends a ladder."""
         return self.end <= self.target
 
     @property
     def low(self) -> int:
-        """The least count that any of its notches reached."""
+        """The least count that any notch reached, or the start if no notch got below it."""
         if self.is_met:
             return self.end
         low = min([self.start, *(one.counted for one in self.applied)])
@@ -88,7 +93,7 @@ class LadderRun:
 
 @frozen(eq=False)
 class Expander:
-    """Expands steps over the sections being fitted; a section's own ladder goes on where it was left."""
+    """Expands steps to notches over the sections being fitted. A section's own ladder continues where it was left."""
 
     fits: Mapping[str, SectionLayout]
     guard: Guard
@@ -96,15 +101,15 @@ class Expander:
     ladders: dict[str, Iterator[Notch]] = field(default_factory=dict)
 
     def iter_section(self, section: str) -> Iterator[Notch]:
-        """The ladder of a section, one and the same iterator at each call."""
+        """Return the notches of a section's ladder; every call returns the same iterator."""
         if section not in self.ladders:
             fit = self.fits[section]
-            # a chain has no `close`, by which the steps that go on with a ladder would end it when they are left themselves
+            # a chain has no `close`: closing the generator of a `continue` step must not close the ladder that it delegates to
             self.ladders[section] = chain(self.iter_steps(fit.section.overflow))
         return self.ladders[section]
 
     def iter_steps(self, steps: Sequence[Step]) -> Iterator[Notch]:
-        """The notches of a list of steps. Steps on absent or pinned sections have none."""
+        """Yield the notches of a list of steps. Steps on absent or pinned sections have none."""
         for step in steps:
             fits = [fit for fit in map(self.fits.get, step.sections) if fit is not None and not fit.section.pinned]
             if not fits:
@@ -157,8 +162,8 @@ def _iter_drop(fit: SectionLayout) -> Iterator[Act]:
 def run_ladder(notches: Iterator[Notch], measure: Measure, target: int, total: int, *, protect_min: bool) -> LadderRun:
     """Apply notches until `measure` is within `target`, both in units: first fit over exact counts.
 
-    A notch that would go under `window.min`, or with `protect_min` under `budget.min`, is left out; one that replaces text whole and does
-    not shorten it is void. The notches of a trim of one text are previewed, and only the last one is carried out.
+    A notch that would go below `window.min`, or with `protect_min` below `budget.min`, is left out. A notch that replaces a whole text
+    without shortening it is void. The notches of a trim of one text are previewed, and only the last one is carried out.
     """
     run = LadderRun(target, measure.count())
     if run.low > target:
@@ -178,7 +183,7 @@ class _LadderWalk:
         self._recorded = measure.record()
 
     def walk(self, notches: Iterator[Notch]) -> None:
-        """Goes on until the target is met, the notches are spent, or a `fail` step is reached."""
+        """Apply notches until the target is met, no notch is left, or a `fail` step is reached."""
         for step, fit, act in notches:
             if act.fails:
                 self._run.failed = step
@@ -198,7 +203,7 @@ class _LadderWalk:
         self._carry_out(step, fit, act)
 
     def _slide(self, step: Step, fit: SectionLayout, slide: Slide) -> None:
-        """Makes the longest cut of one text that meets the target, else the last. Cuts that are surely too large are not looked at."""
+        """Make the longest cut of one text that meets the target, or else the last cut. Cuts that are certainly too large are not tried."""
         aims = self._measure.aim(fit, slide.entry, slide.cuts) if not self._has_min(fit) else None
         if aims is None:
             self._slide_slowly(step, fit, slide)
@@ -226,7 +231,7 @@ class _LadderWalk:
         self._record(step, fit, act, self._measure.count(), added, slid)
 
     def _slide_slowly(self, step: Step, fit: SectionLayout, slide: Slide) -> None:
-        """Makes cut after cut."""
+        """Make one cut after another."""
         for cut in slide.iter():
             why = slide.describe(cut.boundary)
             self._try(step, fit, Act(why, edits=(EntryEdit(slide.entry, cut=cut),), boundary=cut.boundary))
@@ -273,7 +278,7 @@ class _LadderWalk:
 
 
 def _list_added(fit: SectionLayout, act: Act, before: Sequence[Extent]) -> tuple[ExtentChange, ...]:
-    """What it did besides taking entries out; `before` are the extents of those that it edits."""
+    """Return the extent changes of edited and made entries; `before` are the extents of the edited entries before the act."""
     if act.edits:
         entries = [edit.entry for edit in act.edits]
         return tuple(ExtentChange(one.item.id, was, measure_extent(fit, one)) for one, was in zip(entries, before, strict=True))
@@ -283,7 +288,7 @@ def _list_added(fit: SectionLayout, act: Act, before: Sequence[Extent]) -> tuple
 
 
 def measure_extent(fit: SectionLayout, entry: Entry) -> Extent:
-    """An entry's extent as it stands: its units with what follows it, its characters alone."""
+    """Return an entry's current extent: its units including what follows the text, and the characters of the text alone."""
     return Extent(fit.read_piece(entry).units + entry.item.beyond, len(entry.text))
 
 
@@ -292,54 +297,54 @@ def _is_under_window(fit: SectionLayout, act: Act) -> bool:
 
 
 class Measure(Protocol):
-    """A count in units that notches bring down."""
+    """A count that notches bring down."""
 
     def count(self) -> int:
-        """The count now."""
+        """Return the current count."""
 
     def record(self) -> int:
-        """What is recorded of the count now: the section's charge, or the whole."""
+        """Return the count to record for a notch, in units: the section's charge, or the whole."""
 
     def aim(self, fit: SectionLayout, entry: Entry, cuts: Cuts) -> tuple[Aim, Aim] | None:
-        """The count with each of the cuts of an entry, and what is recorded of it; None where only making a cut tells."""
+        """Return two aims that predict `count` and `record` for each cut of an entry, or None if a cut must be made to know them."""
 
 
 class ChargeMeasure:
-    """A section's charge."""
+    """The charge of a section."""
 
     def __init__(self, fit: SectionLayout) -> None:
         self._fit = fit
 
     def count(self) -> int:
-        """The charge in units."""
+        """Return the charge in units."""
         return self._fit.count_charge()
 
     def record(self) -> int:
-        """The charge itself."""
+        """Return the charge in units."""
         return self._fit.count_charge()
 
     def aim(self, fit: SectionLayout, entry: Entry, cuts: Cuts) -> tuple[Aim, Aim] | None:
-        """The charge with the cut made."""
+        """Return the aim of the charge, twice."""
         aim = fit.aim_charge(entry, cuts)
         return (aim, aim) if aim is not None else None
 
 
 class PoolMeasure:
-    """What the sections of a pool are charged together."""
+    """The sum of the charges of a pool's sections."""
 
     def __init__(self, fits: Sequence[SectionLayout]) -> None:
         self._fits = fits
 
     def count(self) -> int:
-        """The sum of their charges in units."""
+        """Return the sum in units."""
         return sum(fit.count_charge() for fit in self._fits)
 
     def record(self) -> int:
-        """The sum itself."""
+        """Return the sum in units."""
         return self.count()
 
     def aim(self, fit: SectionLayout, entry: Entry, cuts: Cuts) -> tuple[Aim, Aim] | None:
-        """The sum with the cut made."""
+        """Return the aim of the sum, twice."""
         aim = fit.aim_charge(entry, cuts)
         aim = aim._replace(base=aim.base + self.count() - fit.count_charge()) if aim is not None else None
         return (aim, aim) if aim is not None else None
@@ -352,15 +357,15 @@ class CharsMeasure:
         self._fit = fit
 
     def count(self) -> int:
-        """The characters."""
+        """Return the number of characters."""
         return self._fit.count_chars()
 
     def record(self) -> int:
-        """The charge: a cap in characters is one of the content, but its cuts are told in what the section adds."""
+        """Return the charge in units: the cap limits characters, but cuts are reported by what the section adds."""
         return self._fit.count_charge()
 
     def aim(self, fit: SectionLayout, entry: Entry, cuts: Cuts) -> tuple[Aim, Aim] | None:
-        """The characters with the cut made, and the charge."""
+        """Return the aim of the characters, and that of the charge."""
         told = fit.aim_charge(entry, cuts)
         return (Aim(fit.count_chars() - len(entry.text), is_chars=True), told) if told is not None else None
 
@@ -373,29 +378,29 @@ class WholeMeasure:
         self._fixed = fixed
 
     def count(self) -> int:
-        """The output's units."""
+        """Return the units of the output."""
         return self._ledger.units + self._fixed
 
     def record(self) -> int:
-        """The whole itself."""
+        """Return the units of the output."""
         return self.count()
 
     def aim(self, fit: SectionLayout, entry: Entry, cuts: Cuts) -> tuple[Aim, Aim] | None:
-        """The output's units with the cut made."""
+        """Return the aim of the output's units, twice."""
         aim = fit.aim(entry, cuts, self._ledger, self._fixed)
         return (aim, aim) if aim is not None else None
 
 
 class FramedMeasure:
-    """The text that a chat template makes of the whole, exactly wherever that decides.
+    """The text that a chat template makes of the whole, counted exactly wherever the count decides.
 
-    Counting it takes a render, so it is done only once the charges come near the target. A notch meets the target where the text's count
-    does, and `charges + surplus - slack`, which is known at once. Neither depends on the target, so results nest as those of any measure.
-    Messages that the template refuses never meet it: they are told as if the notch had saved nothing.
+    Counting the text requires a render, so it is done only when the charges come near the target. A notch meets the target if both the
+    text's count and `charges + surplus - slack`, which is known at once, are within it. Neither depends on the target, so results nest as
+    with any measure. Messages that the template refuses never meet the target: they are recorded as if the notch had saved nothing.
     """
 
     def __init__(self, ledger: TokenLedger, fixed: int, surplus: int, slack: int, target: int, count_framed: Callable[[], int]) -> None:
-        """`surplus` is by how much the text is larger than the charges before any step; it stays so, give or take `slack`."""
+        """Create a measure; the text is `surplus` units larger than the charges before any step, and stays so within `slack`."""
         self._ledger = ledger
         self._fixed = fixed + surplus
         self._slack = slack
@@ -406,7 +411,7 @@ class FramedMeasure:
         self._is_estimate = False
 
     def count(self) -> int:
-        """The text; no less than the text, where the charges alone are above the target."""
+        """Return the units of the text, or an upper estimate if the charges alone are above the target."""
         about = self._ledger.units + self._fixed
         self._is_estimate = self._last is not None and about - self._slack > self._target
         self._last = about + self._over if self._is_estimate else self._count_text(self._last or 0)
@@ -421,14 +426,14 @@ class FramedMeasure:
             return max(last, self._target + 1)
 
     def count_exactly(self) -> int:
-        """The units of the text. Raises `PromptcError` (PC0431) for messages that the template refuses."""
+        """Return the units of the text. Raises `PromptcError` (PC0431) for messages that the template refuses."""
         return self._count_framed()
 
     def record(self) -> int:
-        """The text, or about as much, as it was last counted."""
+        """Return the units of the text as last counted, or about as many if that count was an estimate."""
         count = self._last if self._last is not None else self.count()
         return count - self._over if self._is_estimate else count
 
     def aim(self, fit: SectionLayout, entry: Entry, cuts: Cuts) -> tuple[Aim, Aim] | None:
-        """None: only the template tells what a cut leaves of the text."""
+        """Return None: the length of the text after a cut is known only to the template."""
         return None

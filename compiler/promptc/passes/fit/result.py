@@ -1,6 +1,6 @@
-"""What fitting leaves, frozen all the way down: `Fitted`, the one thing that assembling, reports and views read of it.
+"""The frozen result of fitting: `Fitted`, the only thing of it that assembling, reports and views read.
 
-The workings (entries, ledgers, ladders under way) stay in their rooms. Counts are in the counter's units, grants in tokens.
+The mutable state of fitting (entries, ledgers, running ladders) stays in its packages. Counts are in the counter's units, grants in tokens.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ Owner = Kind | Literal["separator"]
 
 
 class FittedItem(NamedTuple):
-    """An item as fitting left it: its guarded `text` in its `form`, of which a cut `kept` so many characters (None: it was not cut).
+    """An item after fitting: its guarded `text` in its `form`, of which a cut `kept` so many characters (None: it was not cut).
 
-    `run` is the index of its group, `units` what its piece counts where it stands, or stood last. A step made it where `is_made`.
+    `run` is the index of its group, `units` the count of its piece where it is, or last was. `is_made` says that a step made the item.
     """
 
     item: Item
@@ -37,13 +37,13 @@ class FittedItem(NamedTuple):
 
     @property
     def body(self) -> str:
-        """The text inside its own fence."""
+        """The text inside the item's own fence."""
         item = self.item
         return f"{item.open}\n{self.text}\n{item.close}" if item.open else self.text
 
 
 class Part(NamedTuple):
-    """A run of emitted characters: whose it is (`section`, and `item` where it is one's), and in which message (0 in text output)."""
+    """A run of emitted characters: its `owner`, `section`, `item` (if it belongs to one) and `message` index (0 in text output)."""
 
     owner: Owner
     section: str
@@ -53,8 +53,10 @@ class Part(NamedTuple):
 
 
 class FittedSection(NamedTuple):
-    """A section that was selected with items, as fitting left it: all its `entries` in order, those that stand (`alive`), and the `marker`
-    of what was taken, above or below them. `is_dropped` where a `drop` took it whole.
+    """A section that was selected with items, after fitting.
+
+    `entries` are all its items in order, `alive` those that are left. `marker` stands for the removed items, above or below those left.
+    `is_dropped` says that a `drop` step removed the whole section.
     """
 
     selected: Selected
@@ -66,24 +68,24 @@ class FittedSection(NamedTuple):
 
     @property
     def section(self) -> Section:
-        """The section as the plan has it."""
+        """The section as the plan defines it."""
         return self.selected.section
 
     @property
     def is_empty(self) -> bool:
-        """True when nothing is left of the section."""
+        """True if nothing is left of the section."""
         return not self.alive
 
 
 class Extent(NamedTuple):
-    """How large an item's text is, in units and characters."""
+    """The size of an item's text, in units and characters."""
 
     units: int
     chars: int
 
 
 class ExtentChange(NamedTuple):
-    """What a notch did to an item: its extent before and after; None where it was not there."""
+    """The change of an item by a notch: its extent before and after, each None if the item did not exist then."""
 
     id: str
     before: Extent | None
@@ -91,7 +93,7 @@ class ExtentChange(NamedTuple):
 
 
 class CutPlace(NamedTuple):
-    """Where a cut was made in an item's text before the guard: `middle` stands in the place of what was from `start` to `stop`."""
+    """The place of a cut in an item's text before the guard: `middle` replaces the text from `start` to `stop`."""
 
     start: int
     stop: int
@@ -99,8 +101,10 @@ class CutPlace(NamedTuple):
 
 
 class Slid:
-    """How far a trim went into one text: to the cut `last`, from what keeps fewer characters than `below`. What it passed over is counted
-    when it is asked for: `aim` and `told` give the ladder's count and the recorded one with each cut; `ending` is what follows the text.
+    """The notches of a trim in one text, from those that keep fewer characters than `below` down to the cut `last`.
+
+    Notches that were passed over are counted on demand: `aim` predicts the ladder's count of each cut and `told` the recorded one; `ending`
+    is what follows the text.
     """
 
     __slots__ = ("_aim", "_below", "_count", "_cuts", "_describe", "_ending", "_last", "_told")
@@ -116,13 +120,13 @@ class Slid:
         self._count: int | None = None
 
     def __len__(self) -> int:
-        """How many notches it is."""
+        """Return the number of notches."""
         if self._count is None:
             self._count = self._cuts.count(self._below, self._last.kept)
         return self._count
 
     def count_low(self, low: int, *, has_last: bool = True) -> int:
-        """The least of `low` and the ladder's counts behind its notches."""
+        """Return the least of `low` and the ladder's counts after each notch; without `has_last`, the last notch is not counted."""
         limit = self._aim.limit(low - 1)
         for cut in self._cuts.iter((limit,), self._below) if limit.size >= 0 else ():
             if cut.kept < self._last.kept + (not has_last):
@@ -131,7 +135,7 @@ class Slid:
         return low
 
     def iter_notches(self, whole: Applied) -> Iterator[Applied]:
-        """Its notches one by one; `whole` is all of them as one."""
+        """Yield the notches one by one; `whole` is all of them as one."""
         before, (added,) = whole.before, whole.added
         extent = added.before
         for cut in self._cuts.iter((), self._below):
@@ -152,13 +156,14 @@ class Slid:
 
 
 class Applied(NamedTuple):
-    """A notch that was carried out: the charge (for `truncate` the whole) before and after, in units, and how much larger the target would
-    have to be without it, in units of the ladder's measure (0 without a target).
+    """A notch that was carried out, or with `slid` several notches in a row as one.
 
-    It took the items `gone`, `made` one of them, or `edited` one, maybe by a `cut` at a `boundary`; `added` is what it did besides taking
-    items out. Of a message with several tool calls it may have taken one alone, the `call` of that id. A lowering went from one `level` to
-    another, and so did the groups of `moves`. `counted` is the ladder's measure behind it. With `slid` it is several notches in a row, told
-    as one.
+    `before` and `after` are the charge (for `truncate` the whole) in units. `needs` is how much larger the target would have to be without
+    the notch, in units of the ladder's measure (0 without a target), and `counted` is that measure after it.
+
+    The notch removed the items `gone`, `made` an item of them, or `edited` one item, perhaps by a `cut` at a `boundary`. `added` is what it
+    did besides removing items. `call` is the id of the tool call if the notch removed only that call of a message with several. A lowering
+    went from one `level` to another, and so did the groups of `moves`.
     """
 
     step: Step
@@ -181,25 +186,26 @@ class Applied(NamedTuple):
 
     @property
     def notches(self) -> int:
-        """How many notches it is."""
+        """The number of notches."""
         return len(self.slid) if self.slid is not None else 1
 
     @property
     def changes(self) -> tuple[ExtentChange, ...]:
-        """List what it did to each item. What is gone has the extent it had when it went."""
+        """The changes to each item. A removed item has the extent it had when it was removed."""
         gone = (ExtentChange(one.item.id, Extent(one.units, len(one.text)), None) for one in self.gone)
         return (*gone, *self.added)
 
 
 MOST_TOLD = 10_000
-"""Notches of trims in one ladder that are told one by one."""
+"""The most notches of trims in one ladder that are reported one by one."""
 
 
 class LadderResult:
-    """What a ladder did: the notches `applied` in order, the items (ids) of each `void` one and those that a trim has `passed_over`, and
-    the least count it reached (`low`).
+    """The frozen record of a ladder.
 
-    `failed` is the `fail` step that stopped it. `moves` are the notches applied, all that trimmed one text as one.
+    `applied` are the notches in order; `moves` are the same notches, but with all that trimmed one text as one. `void` and `passed_over`
+    have the item ids of each void notch and of what each trim passed over. `low` is the least count reached, and `failed` is the `fail`
+    step that stopped the ladder, or None.
     """
 
     __slots__ = ("_applied", "_tried", "failed", "low", "moves", "passed_over", "start", "target", "void")
@@ -215,7 +221,7 @@ class LadderResult:
         passed_over: tuple[tuple[Step, tuple[str, ...]], ...],
         failed: Step | None,
     ) -> None:
-        """`tried` notches were looked at besides those that trims slid over."""
+        """Create a record; `tried` is the number of notches tried besides those that trims slid over."""
         self.target = target
         self.start = start
         self.low = low
@@ -228,17 +234,17 @@ class LadderResult:
 
     @property
     def is_met(self) -> bool:
-        """True when the target was reached."""
+        """True if the target was reached."""
         return self.low <= self.target
 
     @property
     def tried(self) -> int:
-        """How many notches it looked at."""
+        """The number of notches that the ladder tried."""
         return self._tried + sum(len(one.slid) for one in self.moves if one.slid is not None)
 
     @property
     def applied(self) -> tuple[Applied, ...]:
-        """The notches. Where trims made more than `MOST_TOLD`, those of each text are one."""
+        """The notches, in order. If trims made more than `MOST_TOLD`, those of each text are one."""
         if self._applied is None:
             self._applied = tuple(self._iter_applied())
         return self._applied
@@ -254,7 +260,7 @@ class LadderResult:
                 low = move.slid.count_low(low)
 
     def count_needs(self, at: int) -> int:
-        """What the last notch of the move with this index needs, as `Applied` tells it."""
+        """Return what the last notch of the move with this index needs, as `Applied.needs` defines it."""
         move = self.moves[at]
         if self._applied is self.moves:
             return move.needs
@@ -264,14 +270,15 @@ class LadderResult:
         return self._need(move.slid.count_low(low, has_last=False) if move.slid is not None else low)
 
     def _need(self, low: int) -> int:
-        """How much larger the target would have to be, where there is one, without what comes behind this least count."""
+        """Return how much larger the target would have to be if the ladder stopped at this least count; 0 without a target."""
         return low - self.target if self.target >= 0 else 0
 
 
 @frozen(eq=False)
 class FittedPool:
-    """A pool, the tokens that its sections could hold together (`cap`), and what its ladder did. `entered` is what each of them was charged
-    before that, in units.
+    """A pool after fitting: its `cap`, the tokens that its sections could have together, and what its ladder did.
+
+    `entered` is the charge of each section before that ladder, in units.
     """
 
     pool: Pool
@@ -284,9 +291,9 @@ class FittedPool:
 class Fitted:
     """A selection brought within its budgets, or what was tried (`errors`, `missing` tokens).
 
-    `demand` is what each section counted before any step, `after_do` behind the tier's steps, `charges` before `truncate`. `parts` are what
-    stands in the output, in order, with the `roles` of its messages, and the `tools` that go with these; `units` is their exact count,
-    without that of tools that belong to no section. All are empty where content did not come to that.
+    `demand` is the count of each section before any step, `after_do` after the tier's steps, and `charges` before `truncate`. `parts` are
+    the output in order, with the `roles` of its messages and the `tools` that go with them. `units` is their exact count, without tools
+    that belong to no section. All of these are empty if fitting failed before the whole was laid out.
     """
 
     strained: Strained
@@ -309,7 +316,7 @@ class Fitted:
     missing: int = 0
 
     def iter_runs(self) -> Iterator[tuple[str, LadderResult]]:
-        """The ladders that were walked, by name, in order: a tier's `do`, the sections' by their ids, the pools', `truncate`."""
+        """Yield the ladders that were walked, by name, in order: a tier's `do`, the sections' by their ids, the pools', `truncate`."""
         if self.done is not None:
             yield "do", self.done
         yield from self.ladders.items()
@@ -318,6 +325,9 @@ class Fitted:
             yield "truncate", self.truncated
 
     def counts_chars(self, ladder: str) -> bool:
-        """True for the ladder of a section with a cap in characters: its target and what its cuts need are in characters."""
+        """Return whether the ladder is that of a section with a cap in characters.
+
+        Its target and what its cuts need are then in characters.
+        """
         budget = self.sections[ladder].section.budget if ladder in self.sections else None
         return budget is not None and budget.cap is not None and budget.cap.unit == "chars"

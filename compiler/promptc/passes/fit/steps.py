@@ -1,7 +1,7 @@
-"""The notches of each step (contract.md §5): an `iter_...` for each kind gives them lazily, in the order they are taken.
+"""The notches of each step (contract.md §5): an `iter_...` function for each kind yields them lazily, in the order they are applied.
 
-A step goes through entries by predicate classes (`order`) or by a value (`by`), oldest first within one (`iter_classes`); `StepScope`
-holds the names its expressions see. Where neither is given, what only `freeze` holds goes first.
+A step goes through entries by predicate classes (`order`) or by a value (`by`), oldest first within a class (`iter_classes`). If neither is
+declared, entries held only by `freeze` go first. `StepScope` has the names that the step's expressions see.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ Site = tuple[SectionLayout, "StepScope"]
 """A section that a step works on, with the names that its expressions see there."""
 
 _Round = tuple[Site, str, Sequence[Block], bool]
-"""Where, why and what goes, block by block, and whether a block that cannot go stops those behind it."""
+"""A site, the reason, the blocks to remove, and whether a block that cannot be removed stops those after it."""
 
 
 def iter_evictions(step: Evict, sites: Sequence[Site], guard: Guard) -> Iterator[tuple[SectionLayout, Act]]:
-    """The notches of the step, lazily, each with the section that it works on.
+    """Yield the notches of the step, each with the section that it works on.
 
-    Where a block cannot go whole (too little would stay), no later one of its class goes before it: at the end they go entry by entry,
-    so that the newest items, whose block is not full yet, do not go while older ones stay.
+    If a block cannot be removed whole because too little would stay, no later block of its class is removed before it. At the end such
+    blocks go entry by entry: the newest items, whose block is not full yet, must not go while older ones stay.
     """
     is_group = step.whole == "group"
     for (fit, scope), why, blocks, stops in _list_rounds(step, sites, is_group):
@@ -58,7 +58,10 @@ def iter_evictions(step: Evict, sites: Sequence[Site], guard: Guard) -> Iterator
 
 
 def _iter_calls(step: Evict, fit: SectionLayout, block: Sequence[Entry], why: str, marker: Callable[[int], str] | None) -> Iterator[Act]:
-    """Each tool call of a block with its result, but the last, with which all goes that is left. None where the window keeps the block."""
+    """Yield the removal of each tool call of a block with its result, except the last one, which goes with all that is left.
+
+    Yields nothing if the window protects the block.
+    """
     if fit.count_windowed(block) < fit.least_windowed:
         return
     meter = fit.layout.meter
@@ -71,7 +74,7 @@ def _iter_calls(step: Evict, fit: SectionLayout, block: Sequence[Entry], why: st
 
 
 def _is_free(entry: Entry) -> bool:
-    """Whether it is a tool that takes no room until a search finds it: to leave it out would gain nothing."""
+    """Return whether the entry is a tool that takes no room until a search finds it: removing it would gain nothing."""
     return entry.item.tool is not None and not entry.text
 
 
@@ -81,7 +84,7 @@ def _render_marker(marker: Template, scope: StepScope, guard: Guard, removed: in
 
 
 def _list_rounds(step: Evict, sites: Sequence[Site], is_group: bool) -> list[_Round]:
-    """List what goes together: the classes, items made by a recap, and what is then left of the blocks of `step`.
+    """Return the rounds of removals: the classes, items made by a recap, and then the rest of the blocks of `step`.
 
     The sections of a class follow each other in the order of `sites`.
     """
@@ -96,13 +99,13 @@ def _list_rounds(step: Evict, sites: Sequence[Site], is_group: bool) -> list[_Ro
             if step.step == 1:
                 wholes.append((rank, (site, why, ranked, False)))
                 continue
-            if fit.section.is_frozen:  # what went is not asked for again, so blocks begin at what is left
+            if fit.section.is_frozen:  # items removed in earlier turns are no longer requested, so blocks begin at what is left
                 ordinal = {id(block[0]): place for place, block in enumerate(ranked)}
             bundles = _bundle(ranked, step.step, ordinal)
             wholes.append((rank, (site, why, [list(chain(*bundle)) for bundle in bundles], True)))
             parts.append((rank, (site, f"{why}; one by one, no whole block is left", list(chain(*bundles)), False)))
         made.append((site, "a recap, after all others", [[entry] for entry in recaps], False))
-    if len(sites) > 1:  # the classes of one section are in order
+    if len(sites) > 1:  # the classes of a single section are already in order
         wholes.sort(key=itemgetter(0))
         parts.sort(key=itemgetter(0))
     return [*(one for _, one in wholes), *made, *(one for _, one in parts)]
@@ -116,7 +119,7 @@ def _list_blocks(fit: SectionLayout, is_group: bool) -> tuple[list[list[Entry]],
 
 
 def _bundle(ranked: Sequence[Block], step: int, ordinal: dict[int, int] | None) -> list[list[Block]]:
-    """Blocks that go together: their numbers (ordinals, of groups) fall in the same multiple of `step`."""
+    """Group blocks that are removed together: their numbers (ordinals, for groups) fall in the same multiple of `step`."""
     bundles: dict[int, list[Block]] = {}
     for block in ranked:
         first = block[0]
@@ -126,7 +129,7 @@ def _bundle(ranked: Sequence[Block], step: int, ordinal: dict[int, int] | None) 
 
 
 def _leaves(fit: SectionLayout, going: Sequence[Entry], floor: int, is_group: bool) -> bool:
-    """True when enough items (groups) stay without `going`; a message and its tool's result are one block but two items."""
+    """Return whether enough items (or groups) stay without `going`; a message and its tool's result are one block but two items."""
     if not floor:
         return True
     if is_group:
@@ -135,7 +138,10 @@ def _leaves(fit: SectionLayout, going: Sequence[Entry], floor: int, is_group: bo
 
 
 def iter_lowerings(step: Lower, fit: SectionLayout, scope: StepScope) -> Iterator[Act]:
-    """The notches of the step, greatest level first; levels up to `floor` stay. Kept items stay, and a tool's use with its result."""
+    """Yield the notches of the step, greatest level first.
+
+    Items at levels up to `floor` stay. Kept items stay, and a tool's use stays with its result.
+    """
     levels: dict[Entry, _Level] = {}
     fixed: set[Entry] = set()
     for unit in make_blocks([entry for entry in fit.alive if not entry.is_made], lambda entry: entry.item.unit):
@@ -158,7 +164,7 @@ def iter_lowerings(step: Lower, fit: SectionLayout, scope: StepScope) -> Iterato
 
 
 def _iter_moves(going: Collection[Entry], runs: Mapping[int, _Slope]) -> Iterator[_Move]:
-    """(group, level before, level after) of every group that loses items; None when it has no other."""
+    """Yield (group, level before, level after) for every group that loses items; the level after is None if the group has no other item."""
     for run, key in {entry.run: entry.item.key for entry in going}.items():
         before = runs[run].find_top()
         if before is not None:
@@ -166,14 +172,14 @@ def _iter_moves(going: Collection[Entry], runs: Mapping[int, _Slope]) -> Iterato
 
 
 class _Slope:
-    """Entries by level. What is gone from the top is passed once, so that all notches together cost one pass."""
+    """Entries in descending order of level. Removed entries are dropped from the top once, so all notches together cost one pass."""
 
     def __init__(self, entries: Sequence[Entry], levels: Mapping[Entry, _Level]) -> None:
         self._levels = levels
         self._entries = deque(sorted(entries, key=levels.__getitem__, reverse=True))
 
     def find_top(self, without: Collection[Entry] = ()) -> _Level | None:
-        """The greatest level that stands, also when `without` goes."""
+        """Return the greatest level of an entry that is alive and not in `without`, or None if there is none."""
         while self._entries and not self._entries[0].is_alive:
             self._entries.popleft()
         standing = (entry for entry in self._entries if entry.is_alive and entry not in without)
@@ -181,7 +187,7 @@ class _Slope:
 
 
 def iter_recaps(step: Recap, fit: SectionLayout, scope: StepScope, guard: Guard) -> Iterator[Act]:
-    """At most one notch: the oldest floor(n x older) of the n items that pass `where`. A tool's use and its result count as one."""
+    """Yield at most one notch: the oldest floor(n x older) of the n items that pass `where`. A tool's use and its result count as one."""
     where = step.where
     passing = [unit for unit in list_units(fit) if where is None or (not unit[0].is_made and scope.evaluate(where, unit[0]))]
     share = int(len(passing) * step.older)
@@ -190,7 +196,7 @@ def iter_recaps(step: Recap, fit: SectionLayout, scope: StepScope, guard: Guard)
 
 
 def iter_replacements(step: Replace, fit: SectionLayout, scope: StepScope, guard: Guard) -> Iterator[Act]:
-    """At most one notch: everything that may go."""
+    """Yield at most one notch: the replacement of everything that is not kept."""
     passing = list_units(fit)
     if passing:
         yield _act_recap("replace", passing, step.template, fit, scope, guard, "the whole content")
@@ -221,7 +227,7 @@ def _act_recap(
 
 
 def iter_shortenings(step: Shorten, fit: SectionLayout, scope: StepScope, render_form: Callable[[Item, int], Item | None]) -> Iterator[Act]:
-    """The notches of the step. What was trimmed is passed over; a form that is not shorter where it stands is void."""
+    """Yield the notches of the step. Trimmed entries are skipped; a form that does not lower the count is void."""
     items = fit.section.items
     forms = len(items.forms) if items is not None else 0
     blocks = [[entry] for entry in fit.alive if not entry.item.kept and not entry.is_made and entry.kept is None]
@@ -241,13 +247,13 @@ def iter_shortenings(step: Shorten, fit: SectionLayout, scope: StepScope, render
 
 
 def iter_trims(step: Trim, fit: SectionLayout, scope: StepScope, guard: Guard, total: int) -> Iterator[Act]:
-    """The notches of the step: with `to` one a text, else every boundary down to `floor`, all of a text in one `Slide`.
+    """Yield the notches of the step: with `to` one for each text, else every boundary down to `floor`, all of one text in one `Slide`.
 
-    An entry trimmed before is cut from its whole text again, only shorter. Messages of parts are passed over, which is told unless `order`
-    says what is trimmed.
+    An entry that was trimmed before is cut from its whole text again, to a shorter length. Messages of parts are passed over; this is
+    reported unless `order` declares what is trimmed.
     """
     marker = step.marker.render(scope.names).rstrip("\r\n") if step.marker is not None else ""
-    marker = marker.lstrip("\r\n") if step.side == "start" else marker  # an item's leading empty lines go
+    marker = marker.lstrip("\r\n") if step.side == "start" else marker  # an item has no leading empty lines
     blocks = [[entry] for entry in fit.alive if not entry.item.kept and entry.item.content is None]
     made = [block for block in blocks if block[0].is_made]
     ordinary = sort_by_age([block for block in blocks if not block[0].is_made], fit)
@@ -294,16 +300,19 @@ def _describe_cut(step: Trim, why: str, boundary: str) -> str:
 
 
 def list_units(fit: SectionLayout) -> list[list[Entry]]:
-    """What stands, oldest first: entries one by one, but a tool's use and its result together, and none of those with a kept one."""
+    """Return the entries that are alive, oldest first: one by one, but a tool's use together with its result.
+
+    A unit with a kept entry is left out.
+    """
     blocks = sort_by_age(make_blocks(list(fit.alive), lambda entry: entry.item.unit), fit)
     return [block for block in blocks if not any(entry.item.kept for entry in block)]
 
 
 def sort_by_age(blocks: Sequence[list[Entry]], fit: SectionLayout) -> list[list[Entry]]:
-    """Blocks by the place of their first entry in the source, which is another order than the section's where that sorts or groups. What
-    stands where it stood is as old as it stands there.
+    """Return blocks by age: by the place of their first entry in the source, which differs from the section's order if it sorts or groups.
 
-    Tools have no age, nor has a list that has no order in time. The last of these goes first.
+    With `freeze`, blocks are as old as their place in the section. Tools and lists without an order in time have no age: the last of them
+    goes first.
     """
     items = fit.section.items
     if fit.section.is_ageless:
@@ -314,7 +323,7 @@ def sort_by_age(blocks: Sequence[list[Entry]], fit: SectionLayout) -> list[list[
 
 
 def make_blocks(entries: Sequence[Entry], key: Callable[[Entry], Any]) -> list[list[Entry]]:
-    """Entries of equal key together, at the place of the first."""
+    """Group entries of equal key into blocks, each at the place of its first entry."""
     blocks: dict[Any, list[Entry]] = {}
     for entry in entries:
         blocks.setdefault(key(entry), []).append(entry)
@@ -322,12 +331,15 @@ def make_blocks(entries: Sequence[Entry], key: Callable[[Entry], Any]) -> list[l
 
 
 def iter_classes(step: Ranked, blocks: Sequence[Block], scope: StepScope) -> Iterator[tuple[str, list[Block]]]:
-    """Why, and the blocks of one class in the order given. A block is judged by its first entry; one that no class matches is left out."""
+    """Return (reason, blocks) for each class, with the blocks of a class in the order given.
+
+    A block is judged by its first entry. A block that no class matches is left out.
+    """
     return ((why, ranked) for _, why, ranked in rank_classes(step, blocks, scope))
 
 
 def rank_classes(step: Ranked, blocks: Sequence[Block], scope: StepScope) -> Iterator[tuple[float, str, list[Block]]]:
-    """The classes as `iter_classes` gives them, each with its rank, which is the same in every section: the smallest goes first."""
+    """Yield the classes of `iter_classes`, each with a rank that is comparable between sections: the smallest goes first."""
     if step.order:
         yield from _iter_matching(step.order, blocks, scope)
     elif step.by is not None:
@@ -366,7 +378,7 @@ def _iter_smallest(by: Expression, blocks: Sequence[Block], scope: StepScope) ->
 
 
 def read_rank(by: Expression, value: Any) -> int | float:
-    """The number a step goes by."""
+    """Return the number that a step's `by` orders entries by. Raises PC0520 if the value is not a number."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise fail(
             "PC0520",
@@ -378,10 +390,13 @@ def read_rank(by: Expression, value: Any) -> int | float:
 
 
 class StepScope:
-    """The names a step's expressions see, entry by entry; `names` are those without an entry. `first` says which of equals goes first."""
+    """The names that a step's expressions see, bound entry by entry.
+
+    `names` are the names without an entry; `first` says which of equal entries goes first.
+    """
 
     def __init__(self, section: Section, names: Mapping[str, Any], meter: Meter, pay: Callable[[int], None]) -> None:
-        """`pay` is told the steps of counting an entry."""
+        """Create a scope; `pay` is called with the steps that counting an entry costs."""
         self.names = names
         self.first = "last first" if section.is_ageless else "oldest first"
         self.is_ageless = section.is_ageless
@@ -391,14 +406,15 @@ class StepScope:
         self._has_each = section.items is not None and has_each(section.items.source)
 
     def evaluate(self, expression: Expression, entry: Entry) -> Any:
-        """The expression's value for an entry."""
+        """Return the value of the expression for an entry."""
         is_measured = any(path in expression.reads for path in _MEASURED)
         return expression.evaluate(self.bind(entry, is_measured=is_measured))
 
     def bind(self, entry: Entry, *, is_measured: bool = True) -> Mapping[str, Any]:
-        """The names at an entry, until the next one is bound: `this.{chars,form}` are of its text as it stands.
+        """Return the names at an entry, valid until the next entry is bound.
 
-        So is `this.tokens`, which is there only where `is_measured`: counting has its price.
+        `this.chars` and `this.form` describe the entry's current text. So does `this.tokens`, which is present only if `is_measured`,
+        because counting is charged.
         """
         item = entry.item
         this = {
@@ -422,7 +438,7 @@ class StepScope:
 
 
 def list_step_names(selection: Selection, section: Section, item: Item) -> Mapping[str, Any]:
-    """The names that the steps of a section see at one of its items, as it was selected."""
+    """Return the names that the steps of a section see at one of its items, as the item was selected."""
     bound = selection.bound
     pay = partial(bound.run.pay, span=section.span, what=f"the ladder of `{section.id}`")
     return StepScope(section, list_names(selection, section), bound.meter, pay).bind(Entry(item, 0))

@@ -1,4 +1,6 @@
-"""One section of items, from the list it reads to guarded texts: `read`, `arrange`, `render`; `select` does all three.
+"""One section of items, from the list it reads to guarded texts.
+
+The stages are `read`, `arrange` and `render`; `select` runs all three.
 
 Public: `arrange`, `media`, `read`, `render`, `select`.
 """

@@ -1,6 +1,7 @@
-"""The stages between reading items and rendering them (contract.md §4): `arrange_items` drops doubles, sorts, limits and groups,
-`name_items` gives each an id of its own. `join_units` then makes one unit of a tool's use and its results, for every step after it
-(contract.md §8).
+"""The stages between reading items and rendering them (contract.md §4).
+
+`arrange_items` drops duplicates, sorts, limits and groups; `name_items` assigns each item a unique id. `join_units` joins a tool's use and
+its results to one unit, for every later step (contract.md §8).
 """
 
 from __future__ import annotations
@@ -24,10 +25,10 @@ from promptc.text.characters import normalize
 from promptc.text.counters.counter import Meter
 
 _Call = tuple[str, int]
-"""An id, and how many calls of that id there were before."""
+"""A call: an id, and how many calls with that id came before it."""
 
 _Calls = tuple[frozenset[_Call], frozenset[_Call]]
-"""What an item uses a tool for, and what it has results of."""
+"""The calls that an item makes, and those that it has results of."""
 
 _KEYS = {"tool_use": "id", "tool_result": "tool_use_id"}
 Bind = Callable[[Read], Mapping[str, Any]]
@@ -35,7 +36,7 @@ Bind = Callable[[Read], Mapping[str, Any]]
 
 @frozen(eq=False)
 class Arranged:
-    """The elements that remain, in order, their group keys, and what each stage left out."""
+    """The elements that remain, in order, their group keys, and how many each stage left out."""
 
     items: tuple[Read, ...]
     keys: tuple[Any, ...]
@@ -50,8 +51,10 @@ def arrange_items(
     section: str,
     standing: Sequence[Read] = (),
 ) -> Arranged:
-    """`read` after the stages the section declares. `against` holds the author's data that earlier sections selected, by section.
-    `standing` is what stands where it stood: no stage takes it away, and it comes first, in this order.
+    """Return the elements of `read` after the stages that the section declares.
+
+    `against` has, by section, the author's data that earlier sections selected. `standing` are the elements kept in place by `freeze`: no
+    stage removes them, and they come first, in this order.
     """
     left_out: dict[str, int] = {}
     lost: dict[int, str] = {}
@@ -104,7 +107,7 @@ def _dedupe(
 
 
 def _sort(keys: Sequence[SortKey], read: list[Read], bind: Bind, section: str) -> list[Read]:
-    """By the last key first. Each sort is stable, the other way round as well."""
+    """Sort by the last key first. Every sort is stable, also a descending one."""
     ordered = read
     for key in reversed(keys):
         ranks = {one.place: _rank(key.by, bind(one), section) for one in ordered}
@@ -116,7 +119,7 @@ def _sort(keys: Sequence[SortKey], read: list[Read], bind: Bind, section: str) -
 
 
 def _rank(by: Expression, names: Mapping[str, Any], section: str) -> tuple[int, Any]:
-    """Numbers before text, none last; another kind is an error."""
+    """Return a sort key that orders numbers before text and None last. Raises PC0513 for any other kind."""
     value = by.evaluate(names)
     if value is None:
         return 2, 0
@@ -159,7 +162,7 @@ def _group(by: Expression, read: list[Read], bind: Bind, section: str, left_out:
 
 
 def make_dedupe_key(dedupe: Dedupe, names: Mapping[str, Any], section: str) -> str:
-    """The text by which an element is held equal to others."""
+    """Return the text by which an element counts as equal to others."""
     value = evaluate_key(dedupe.by, names, f"`dedupe.by` of `{section}`")
     text = "" if value is None else str(value)
     pay_text(names, text, dedupe.by.span, f"`dedupe` of `{section}`")
@@ -167,20 +170,20 @@ def make_dedupe_key(dedupe: Dedupe, names: Mapping[str, Any], section: str) -> s
 
 
 def make_cap_name(limit: LimitPer, names: Mapping[str, Any], section: str) -> str:
-    """The name of an element among `caps`."""
+    """Return the name of an element among the `caps` of `limit_per`."""
     return spell_key(evaluate_key(limit.by, names, f"`limit_per.by` of `{section}`"))
 
 
 def make_id(items: Items, read: Read, bind: Bind, section: str) -> str:
-    """Name an item before it is compared with others: by its `id`, else its number."""
+    """Return the id of an item before it is compared with others: its `id` expression, or else its number."""
     value = evaluate_key(items.id, bind(read), f"`id` of `{section}`") if items.id is not None else None
     return str(read.number) if value is None else spell_key(value)
 
 
 def name_items(pairs: Iterable[tuple[Read, str]]) -> tuple[dict[int, str], dict[str, str]]:
-    """The ids by place, no two alike, and what became of the second of every name that was met again, in the source's order.
+    """Return unique ids by place, and for every repeated name the id of its second item, in the source's order.
 
-    The first of a name keeps it; later ones get `#2`, `#3` ..., without the names that other items have of themselves.
+    The first item of a name keeps it. Later ones get `#2`, `#3` and so on, skipping names that other items already have.
     """
     ordered = sorted(pairs, key=lambda pair: pair[0].place)
     taken = {name for _, name in ordered}
@@ -201,11 +204,12 @@ def name_items(pairs: Iterable[tuple[Read, str]]) -> tuple[dict[int, str], dict[
 
 
 def join_units(items: Sequence[Item], read: Callable[[], Iterable[Item]], *, is_whole: bool) -> list[Item]:
-    """`items` with a tool use and its results sharing a unit, and without those whose other half was left out by a stage.
+    """Return `items` with a tool use and its results sharing a unit, without items whose other half was left out by a stage.
 
-    `read` gives all items the section looked at, in the order it looked; it is asked only when a use stands without its result, or an id
-    stands for more than one of each. A use that has no result anywhere is a turn in progress and stays. So does a result that has no use
-    anywhere, where `is_whole`: the section looked at all there is. Else its use is taken for one that was not looked at.
+    `read` returns all items the section looked at, in that order. It is called only if a use is without its result, or if an id has more
+    than one use or result. A use that has no result anywhere is a turn in progress and stays. A result that has no use anywhere also stays
+    if `is_whole`, that is, if the section looked at everything. If not, its use is assumed to be an item that was not looked at, and the
+    result is dropped.
     """
     if not any(item.content for item in items):
         return list(items)
@@ -220,7 +224,7 @@ def join_units(items: Sequence[Item], read: Callable[[], Iterable[Item]], *, is_
 def _drop_halves(
     items: Sequence[Item], calls: Mapping[str, _Calls], look: Callable[[], Mapping[str, _Calls]], *, is_whole: bool
 ) -> list[Item]:
-    """Without the items whose other half is not there, and then without those that lose theirs by it; each is looked at once."""
+    """Drop the items whose other half is missing, then those that lose theirs as a consequence. Each item is visited once."""
     uses, results = ([calls[item.id][kind] for item in items] for kind in (0, 1))
     used, answered = Counter(chain(*uses)), Counter(chain(*results))
     holders: dict[_Call, list[int]] = {}
@@ -230,7 +234,7 @@ def _drop_halves(
 
     @cache
     def list_answered() -> frozenset[tuple[str, str]]:
-        """Item and id of every use that has a result among all items."""
+        """Return the item id and call id of every use that has a result among all items."""
         known = frozenset(chain(*(found for _, found in look().values())))
         return frozenset((name, call[0]) for name, (own, _) in look().items() for call in own & known)
 
@@ -257,8 +261,10 @@ def _drop_halves(
 
 
 def _look(items: Sequence[Item]) -> dict[str, _Calls]:
-    """The calls of each item, by its id. An id may begin anew once it was answered: then a result is of the last use before it, or of one
-    that a window left out. An id that no second use has is one call, in whatever order.
+    """Return the calls of each item, by its id.
+
+    An id may be reused once it was answered: a result then belongs to the last use before it, or to a use that a window left out. An id
+    without a second use is one call, in whatever order.
     """
     again = _list_again(chain(*(_iter_halves(item) for item in items)))
     number: dict[str, int] = {}
@@ -278,7 +284,7 @@ def _look(items: Sequence[Item]) -> dict[str, _Calls]:
 
 
 def _list_again(halves: Iterable[tuple[str, int]]) -> set[str]:
-    """The ids that have two uses, or one between results."""
+    """Return the ids that have two uses, or a use between results."""
     uses: Counter[str] = Counter()
     early: set[str] = set()
     again: set[str] = set()
@@ -292,7 +298,7 @@ def _list_again(halves: Iterable[tuple[str, int]]) -> set[str]:
 
 
 def _is_doubtful(items: Sequence[Item]) -> bool:
-    """Whether an id has another use or result than one of each, a result after its use: which are of one call, all items tell."""
+    """Return whether an id has anything but one use and one result after it, in which case only all items show which belong together."""
     halves = list(chain(*(_iter_halves(item) for item in items)))
     used: set[str] = set()
     for name, kind in halves:
@@ -304,7 +310,7 @@ def _is_doubtful(items: Sequence[Item]) -> bool:
 
 
 def _iter_halves(item: Item) -> Iterator[tuple[str, int]]:
-    """The ids of an item's parts, in order: 0 for those of uses, 1 for those of results."""
+    """Yield the call id of each part, in order, with 0 for a use and 1 for a result."""
     yield from filter(None, map(_find_half, item.content or ()))
 
 
@@ -314,8 +320,10 @@ def _find_half(part: Mapping[str, Any]) -> tuple[str, int] | None:
 
 
 def list_calls(items: Sequence[Item]) -> list[str]:
-    """The ids of the tool calls of one unit, in order, where each may go without the others: every use has one result, behind it, and the
-    messages hold no thinking, which a provider signed where it stood before these uses.
+    """Return the ids of a unit's tool calls, in order, if each may be removed without the others; else an empty list.
+
+    Each use must have one result after it, and the messages must contain no thinking, which a provider signed in its place before these
+    uses.
     """
     halves = list(chain(*(_iter_halves(item) for item in items)))
     used, answered = ([name for name, kind in halves if kind == half] for half in (0, 1))
@@ -324,12 +332,12 @@ def list_calls(items: Sequence[Item]) -> list[str]:
 
 
 def has_call(item: Item, id: str) -> bool:
-    """Whether the message has the use or the result of that id."""
+    """Return whether the message has the use or the result of that id."""
     return any(name == id for name, _ in _iter_halves(item))
 
 
 def leave_out_call(item: Item, id: str, meter: Meter) -> Item | None:
-    """The message without the use or the result of that id; None where nothing is left of it."""
+    """Return the message without the use or the result of that id, or None if nothing is left of it."""
     content = item.content or ()
     left = [pair for pair in zip(content, split_counted(content, item.media), strict=True) if _find_half(pair[0]) not in ((id, 0), (id, 1))]
     if not left:
@@ -340,7 +348,7 @@ def leave_out_call(item: Item, id: str, meter: Meter) -> Item | None:
 
 
 def _iter_joined(items: Sequence[Item], calls: Mapping[str, _Calls]) -> Iterator[Item]:
-    """Items that share a call, directly or through others, get the unit of the first of them."""
+    """Yield the items; those that share a call, directly or through others, get the unit of the first of them."""
     unit_of: dict[_Call, int] = {}
     alias: dict[int, int] = {}
 

@@ -1,7 +1,9 @@
-"""Parts of messages that are no text (contract.md §4): `read_media` reads a picture, a document or a sound as the state has it, in any of
-the shapes that services document, and gives it in one; `MediaReader` counts it. `read_picture` and `read_wave` read the size out of bytes.
+"""Parts of messages that are not text (contract.md §4).
 
-What the state holds is a stranger's: every part is a value that was checked to the byte, or a finding.
+`read_media` reads a picture, a document or a sound of the state in any of the shapes that services document, and returns it in a single
+shape. `MediaReader` counts it. `read_picture` and `read_wave` read the size from bytes.
+
+The content of a state is untrusted: every part is either a value that was checked to the byte, or a finding.
 """
 
 from __future__ import annotations
@@ -19,14 +21,14 @@ from promptc.passes.bind import find_whole
 from promptc.text.characters import compile_later
 
 _LARGEST = 10_000_000
-"""Of what is declared: pixels of a side, pages, seconds."""
+"""The largest declared size: pixels of a side, pages, seconds."""
 
 _LONGEST_URL = 8_192
 _MOST_TOKENS = 10_000_000
 _URL = compile_later(r"https?://[!-~]+")
 _TYPE = compile_later(r"(image|audio|application|text)/[a-z0-9][a-z0-9.+-]{0,79}")
 _INNER = ("source", "image_url", "input_audio", "file")
-"""Keys that hold what says where the bytes are: a mapping, or a text."""
+"""Keys of what says where the bytes are: a mapping, or a text."""
 
 _DATA = ("data", "file_data")
 _URLS = ("url", "file_url", "image_url", "source")
@@ -48,9 +50,10 @@ Pay = Callable[[int], None]
 
 
 def read_media(given: Mapping[str, Any], kind: str, name: str, span: Span, pay: Pay) -> Mapping[str, Any]:
-    """The part in the one shape that it has from here on: `type`, `source`, `title` of a document, `detail`, and its size.
+    """Return the part in the one shape used from here on: `type`, `source`, `title` of a document, `detail` of an image, and its size.
 
-    `name` is what findings call it, `pay` is told the steps. Raises PC0584 for what cannot be read, or is not what it says.
+    `name` is its name in findings; `pay` is called with the steps. Raises PC0584 for a part that cannot be read, or that is not what it
+    declares.
     """
     held, place = _read_source(given)
     declared = _read_type(held, given, kind, name, span)
@@ -81,7 +84,7 @@ def read_media(given: Mapping[str, Any], kind: str, name: str, span: Span, pay: 
 
 
 def _read_source(given: Mapping[str, Any]) -> tuple[Mapping[str, Any], str]:
-    """The mapping that says where the bytes are, and where it stands, as a finding tells it."""
+    """Return the mapping that says where the bytes are, and its place, worded for a finding."""
     for key in _INNER:
         if isinstance(given.get(key), Mapping):
             return given[key], f" in `{key}`"
@@ -89,7 +92,7 @@ def _read_source(given: Mapping[str, Any]) -> tuple[Mapping[str, Any], str]:
 
 
 def _read_type(held: Mapping[str, Any], given: Mapping[str, Any], kind: str, name: str, span: Span) -> str:
-    """The media type that is declared; empty where none is."""
+    """Return the declared media type; empty if none is declared."""
     told = next((one[key] for one in (held, given) for key in _TYPES if one.get(key) is not None), None)
     if told is None and isinstance(held.get("format"), str):
         told = _FORMATS.get(held["format"], f"audio/{held['format']}")
@@ -110,7 +113,7 @@ def _check_kind(media_type: str, kind: str, name: str, span: Span) -> str:
 
 
 def _read_size(given: Mapping[str, Any], kind: str, name: str, span: Span) -> MediaSize:
-    """What is declared of its size."""
+    """Return the declared size. Raises PC0584 if it is not a number in range."""
     keys = {"image": ("width", "height"), "document": ("pages",), "audio": ()}[kind]
     found: dict[str, int] = {}
     for key in keys:
@@ -145,7 +148,7 @@ def _check_url(url: str, name: str, span: Span) -> str:
 
 
 def _read_bytes(data: str, declared: str, kind: str, size: MediaSize, name: str, span: Span, pay: Pay) -> tuple[dict[str, str], MediaSize]:
-    """The source of bytes that are base64 or a data URL, and the size that they tell, which is then the one declared."""
+    """Return the source for base64 or a data URL, and the size: that of the bytes if they tell it, else the declared one."""
     pay(1 + (len(data) >> 4))
     if data[:5].lower() == "data:":
         named, data = _split_url(data, name, span)
@@ -170,7 +173,7 @@ def _read_bytes(data: str, declared: str, kind: str, size: MediaSize, name: str,
 
 
 def _check_declared(size: MediaSize, told: MediaSize, name: str, span: Span) -> None:
-    """Holds what is declared to what the bytes tell. A length may be rounded: it is wrong by a second or more."""
+    """Raise PC0584 if the declared size differs from that of the bytes. A length may be rounded: it is wrong from a second on."""
     wide, high = (bool(one) and one != read for one, read in ((size.width, told.width), (size.height, told.height)))
     if told.tells("image") and (wide or high):
         one = f"a width of {size.width}" if not size.height else f"a height of {size.height}"
@@ -183,7 +186,7 @@ def _check_declared(size: MediaSize, told: MediaSize, name: str, span: Span) -> 
 
 
 def _split_url(url: str, name: str, span: Span) -> tuple[str, str]:
-    """The media type of a data URL, and its base64."""
+    """Return the media type of a data URL, and its base64."""
     head, comma, data = url[5:].partition(",") if "," in url[:200] else (url[5:80], "", "")
     named = head.lower().removesuffix(";base64").partition(";")[0]
     if not comma or not head.lower().endswith(";base64") or not _TYPE.fullmatch(named):
@@ -193,7 +196,7 @@ def _split_url(url: str, name: str, span: Span) -> tuple[str, str]:
 
 
 def _decode(data: str, name: str, span: Span) -> bytes:
-    """The bytes of base64 without line breaks or anything else in it, which is what services take."""
+    """Return the decoded bytes. Raises PC0584 unless the base64 is strict, without line breaks or anything else, as services require."""
     try:
         raw = a2b_base64(data, strict_mode=True)
         if b2a_base64(raw, newline=False).decode() != data:
@@ -216,8 +219,9 @@ def _guess_type(raw: bytes) -> str:
 
 @frozen(eq=False)
 class MediaReader:
-    """Counts the parts of one section: by its `tokens`, or by the rule of the model that counts. In text nothing is counted: the line that
-    stands for a part is text.
+    """Counts the parts of one section, by the form's `tokens` or by the rule of the model that counts.
+
+    In text output nothing is counted: the line that stands for a part is text.
     """
 
     form: MediaForm
@@ -226,8 +230,10 @@ class MediaReader:
     is_text: bool
 
     def count(self, given: Mapping[str, Any], part: Mapping[str, Any], names: Mapping[str, Any], name: str) -> CountedMedia:
-        """One part, which was `given` so. Raises PC0585 where its size is not known, PC0586 where nothing counts it, PC0587 where `tokens`
-        is no count, PC0588 where the model refuses it.
+        """Return one part as counted; `given` is the part as the state has it.
+
+        Raises PC0585 if its size is not known, PC0586 if nothing counts it, PC0587 if `tokens` is not a count, PC0588 if the model refuses
+        it.
         """
         kind, media_type, size = part["type"], part["source"].get("media_type", ""), _read_stated(part)
         detail = (part.get("detail") or self.form.detail) if kind == "image" else None
@@ -248,7 +254,7 @@ class MediaReader:
             raise fail("PC0588", f"{name} ({_show(size, kind)}): {wrong}", self.form.span, help=wrong.help) from None
 
     def _evaluate_tokens(self, given: Mapping[str, Any], names: Mapping[str, Any], name: str) -> int | None:
-        """What the author says; None where he says nothing."""
+        """Return the tokens that the author declares, or None if the author declares none."""
         if self.form.tokens is None:
             return None
         value = self.form.tokens.evaluate({**names, "part": given})
@@ -277,7 +283,7 @@ class MediaReader:
 
 
 def _read_stated(part: Mapping[str, Any]) -> MediaSize:
-    """The size that `read_media` has written into the part."""
+    """Return the size that `read_media` wrote into the part."""
     millis = round(1000 * part.get("seconds", 0))
     return MediaSize(part.get("width", 0), part.get("height", 0), part.get("pages", 0), millis)
 
@@ -286,23 +292,23 @@ def _show(size: MediaSize, kind: str) -> str:
     return {"image": f"{size.width} x {size.height}", "document": f"{size.pages} pages", "audio": f"{size.millis / 1000:g} seconds"}[kind]
 
 
-# --- what the first bytes of a picture or a sound say: nothing of them is trusted, and a bounded number of places is looked at ---
+# --- sizes from the first bytes of a picture or a sound: nothing in them is trusted, and a bounded number of places is read ---
 
 _MOST_SEGMENTS = 4096
-"""Segments of a JPEG in front of its frame; a profile or a preview takes some hundreds at most."""
+"""The most segments of a JPEG that are read before its frame; a profile or a preview takes some hundreds."""
 
 _MOST_CHUNKS = 64
 _LARGEST_SIDE = (1 << 31) - 1
 _FRAMES = frozenset(range(0xC0, 0xD0)) - {0xC4, 0xC8, 0xCC}
 _BARE = frozenset((0x01, *range(0xD0, 0xD8)))
-"""Markers of a JPEG that no length follows."""
+"""Markers of a JPEG without a length after them."""
 
 _FILL = re.compile(b"\xff*")
 
 
 @frozen
 class Picture:
-    """A picture's media type, and its width and height in pixels, each 1 or more."""
+    """The media type of a picture, and its width and height in pixels, each 1 or more."""
 
     media_type: str
     width: int
@@ -310,7 +316,7 @@ class Picture:
 
 
 def read_picture(data: bytes) -> Picture | None:
-    """The picture whose bytes these are: PNG, JPEG, GIF or WebP; None where they are none, or do not tell its size."""
+    """Return the picture of these bytes (PNG, JPEG, GIF or WebP), or None if they are none or do not tell its size."""
     for start, media_type, read in _READERS:
         if data.startswith(start):
             size = read(data)
@@ -319,7 +325,7 @@ def read_picture(data: bytes) -> Picture | None:
 
 
 def read_wave(data: bytes) -> int | None:
-    """The length of a WAV file in thousandths of a second, rounded up; None where its bytes do not tell."""
+    """Return the length of a WAV file in milliseconds, rounded up, or None if its bytes do not tell it."""
     if data[:4] != b"RIFF" or data[8:12] != b"WAVE":
         return None
     place, rate = 12, 0
@@ -328,7 +334,7 @@ def read_wave(data: bytes) -> int | None:
         if name == b"fmt " and size >= 16:
             rate = _little(data, place + 8, 4)
         elif name == b"data":
-            held = min(size, len(data) - place)  # a stream's length is unknown when its header is written
+            held = min(size, len(data) - place)  # the header of a stream is written before its length is known
             return -(-1000 * held // rate) if rate and held > 0 else None
         place += size + size % 2
         if place >= len(data):
@@ -345,7 +351,7 @@ def _read_gif(data: bytes) -> tuple[int, int] | None:
 
 
 def _read_jpeg(data: bytes) -> tuple[int, int] | None:
-    """The size in the header of the first frame, which segments of any other kind may precede."""
+    """Return the size from the header of the first frame, which other segments may precede."""
     place = 2
     for _ in range(_MOST_SEGMENTS):
         if data[place : place + 1] != b"\xff":
@@ -380,13 +386,13 @@ def _read_webp(data: bytes) -> tuple[int, int] | None:
 
 
 def _big(data: bytes, place: int, size: int) -> int:
-    """A number; 0 where not all of its bytes are there."""
+    """Return a big-endian number, or 0 if not all of its bytes are present."""
     held = data[place : place + size]
     return int.from_bytes(held, "big") if len(held) == size else 0
 
 
 def _little(data: bytes, place: int, size: int) -> int:
-    """A number; 0 where not all of its bytes are there."""
+    """Return a little-endian number, or 0 if not all of its bytes are present."""
     held = data[place : place + size]
     return int.from_bytes(held, "little") if len(held) == size else 0
 

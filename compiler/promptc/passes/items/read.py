@@ -1,6 +1,7 @@
-"""Reading a list (contract.md §4): `ItemReader` goes through `from`, `visible`, `where`, `window`, `anchors`, `keep`, from its newest end
-and only as far as the section looks, so that a window costs what it holds. `read_parts` reads the content of one message that is a list
-of parts.
+"""Reading a list (contract.md §4).
+
+`ItemReader` goes through `from`, `visible`, `where`, `window`, `anchors` and `keep`, from the newest end and only as far as the section
+looks, so the cost of a window depends on the window, not on the list. `read_parts` reads the content of a message that is a list of parts.
 """
 
 from __future__ import annotations
@@ -21,12 +22,12 @@ from promptc.template.runtime.run import Run, read_run
 from promptc.text.characters import compile_later, is_blank
 
 _LOOK = 10
-"""Steps of looking at one element."""
+"""The steps charged for looking at one element."""
 
 _BLANK = "blank text"
 
 HIDDEN = "hidden"
-"""The stage of what the pack's `visible` does not show, as reports count it."""
+"""The stage of elements that the pack's `visible` does not show, as reports count it."""
 
 _SHOWN = "give the `id` of each item that the report of the turn before has in this section, in order; an empty list before the first turn"
 
@@ -44,18 +45,18 @@ _HELD: Mapping[str, tuple[str, ...]] = {
     "video": ("source", "data"),
     "video_url": ("video_url",),
 }
-"""By type: where a mapping in a turn of tools has one of these keys, it is a picture, a file or a sound, and no plain data."""
+"""By type: a mapping in a tool's turn with one of these keys is a picture, a file or a sound, not plain data."""
 
 _MIMES = ("mimeType", "mime_type", "media_type")
 _BYTES = ("data", "blob", "bytes", "b64_json", "base64")
 _NAMED = ("image", "audio", "video")
-"""Keys that say what a mapping with bytes under them is."""
+"""Keys that name the kind of a mapping with bytes under them."""
 
 _SOURCES = (*_BYTES, "s3Location", "uri")
-"""What the `source` of a picture, a sound or a document may be, by Amazon's Converse."""
+"""The keys of a `source` of a picture, a sound or a document in Amazon's Converse API."""
 
 _MEDIA = ("image/", "audio/", "video/", "application/pdf", "application/octet-stream")
-"""How the names of their kinds begin, beside bytes."""
+"""The beginnings of media types that mark bytes as media."""
 
 _STARTS: Mapping[str, str] = {
     "iVBORw0KGgo": "image/png",
@@ -70,7 +71,7 @@ _STARTS: Mapping[str, str] = {
     "GkXfo": "video/webm",
     "UEsDB": "application/zip",
 }
-"""How base64 begins, by what it holds."""
+"""The beginnings of base64, and the media type of the encoded bytes."""
 
 _ENCODED = compile_later(
     r"(?i:data:(?P<mime>(?:image|audio|video)/[\w.+-]{1,80}|application/(?:pdf|octet-stream))(?:;[\w.=+-]{1,80}){0,4};base64,)"
@@ -80,8 +81,9 @@ _ENCODED = compile_later(
 
 @frozen(eq=False)
 class Read:
-    """One element that was read: its place in `from`, its number, the marks of the pipeline, its element of `each`, and the stage that
-    would leave it out, where it stands because it stood before (`held`).
+    """One element that was read: its place in `from`, its number, the marks of the pipeline, and its element of `each`.
+
+    `held` is the stage that would leave the element out, if it is there only because the turn before showed it.
     """
 
     place: int
@@ -96,9 +98,9 @@ class Read:
 
 @frozen(eq=False)
 class Reading:
-    """What a section looks at, oldest first, and how many elements it left out by stage.
+    """The elements that a section looks at, oldest first, and how many elements each stage left out.
 
-    `older` goes on where no window bounds the list.
+    If no window bounds the list and it is read lazily, `older` yields the elements, newest first.
     """
 
     items: tuple[Read, ...]
@@ -108,21 +110,21 @@ class Reading:
 
 @frozen(eq=False)
 class PassedParts:
-    """What passes of a content, each part as it was given and as it is rendered; the kinds of those that do not, one for each, in order."""
+    """The parts of a content that pass, each as given and as rendered, and the kinds of those that do not, one for each, in order."""
 
     passing: tuple[tuple[Mapping[str, Any], Mapping[str, Any]], ...]
     left_out: tuple[str, ...]
 
 
 _Entry = tuple[object, Any, int, int]
-"""What was made, behind the objects whose `id` is in its key; then the steps and the bytes that it took."""
+"""The objects whose `id` is in the key, the result, and the steps and bytes that making it took."""
 
 
 class ItemMemo:
-    """What came of the elements of one list, kept from one render to the next: what their expressions gave, and the items they became.
+    """Memoizes the results for the elements of one list from one render to the next: values of expressions, and rendered items.
 
-    A memo is for one section, one guard, and one value of every name that is read of each element, but for the element's own. An element is
-    known as an object. What was not asked for in a turn is let go of at the end of the next.
+    A memo is for one section, one guard, and one value of every name that is read for each element except the element's own. Elements are
+    identified as objects. A result that is not used in a turn is dropped when the next turn begins.
     """
 
     __slots__ = ("_places", "_tables", "turn")
@@ -133,21 +135,21 @@ class ItemMemo:
         self._places: dict[int, bool] = {}
 
     def begin(self, turn: int) -> None:
-        """A render of that turn follows."""
+        """Begin a turn if it is a new one; a render follows."""
         if self.turn != turn:
             self.turn = turn
             for table in self._tables.values():
                 table.before, table.now = table.now, {}
 
     def load(self, name: Hashable) -> _MemoTable:
-        """What was made in one way: an expression, by its `id`, or a stage."""
+        """Return the table of an expression, by its `id`, or of a stage, by its name."""
         table = self._tables.get(name)
         if table is None:
             table = self._tables[name] = _MemoTable()
         return table
 
     def sees_place(self, expression: Expression) -> bool:
-        """Whether an expression reads more of an element than the element."""
+        """Return whether an expression reads more about an element than its value."""
         found = self._places.get(id(expression))
         if found is None:
             found = self._places[id(expression)] = any(path[0] == "this" for path in expression.reads)
@@ -155,7 +157,7 @@ class ItemMemo:
 
 
 class _MemoTable:
-    """What was made in one way in this turn, and in the one before."""
+    """The results of one expression or stage, of this turn and of the turn before."""
 
     __slots__ = ("before", "now")
 
@@ -164,7 +166,7 @@ class _MemoTable:
         self.before: dict[Hashable, _Entry] = {}
 
     def find(self, key: Hashable) -> _Entry | None:
-        """What was made under a key; None where nothing was."""
+        """Return the entry under a key, or None if there is none."""
         entry = self.now.get(key)
         if entry is None:
             entry = self.before.get(key)
@@ -173,7 +175,10 @@ class _MemoTable:
         return entry
 
     def recall(self, key: Hashable, held: object, run: Run, make: Callable[..., Any], *given: Any) -> Any:
-        """What `make` gives. If it was made before, the run is charged as it was then. `held` are the objects whose `id` is in the key."""
+        """Return `make(*given)`, memoized. `held` are the objects whose `id` is in the key.
+
+        A known result charges the run as much as making it did.
+        """
         entry = self.find(key)
         if entry is not None:
             run.pay(entry[2], None, "an item that was rendered before", entry[3])
@@ -184,7 +189,7 @@ class _MemoTable:
         return made
 
     def forget(self, key: Hashable) -> None:
-        """Forgets what was made just now: it had an effect beside."""
+        """Forget a result that was just made, because making it had a side effect."""
         self.now.pop(key, None)
 
 
@@ -200,9 +205,11 @@ class ItemReader:
         gathered: Gathered | None = None,
         memo: ItemMemo | None = None,
     ) -> None:
-        """`gathered` is what the source gave, where that is not the state. `shows` tells which elements of the state the pack shows (None:
-        all): nothing else is asked of one that is hidden, not its number either. A source hides its own. `memo` knows what expressions gave
-        in earlier renders.
+        """Create a reader, and evaluate its source.
+
+        `gathered` is the result of a source outside the state. `shows` decides which elements of the state the pack shows (None: all);
+        nothing else of a hidden element is evaluated, not even its number. A source outside the state hides its own elements. `memo` knows
+        the values of expressions in earlier renders.
         """
         self._items = items
         self._section = section
@@ -219,7 +226,7 @@ class ItemReader:
 
     @property
     def size(self) -> int:
-        """How many elements the source has, without those that it gave only because they were shown before."""
+        """The number of elements of the source, without those that it returned only because they were shown before."""
         return self._size
 
     @property
@@ -228,11 +235,14 @@ class ItemReader:
         return self._source
 
     def list_refused(self, stage: str) -> list[int]:
-        """The places of the elements that a stage, `hidden` or `where`, refused so far, in the list's order."""
+        """Return the places of the elements that a stage, `hidden` or `where`, refused so far, in the list's order."""
         return sorted(place for place, by in self._refused.items() if by == stage)
 
     def read(self, *, lazily: bool) -> Reading:
-        """The elements that window, anchors and `keep` reach, oldest first; `lazily`, an iterator of an unbounded list, newest first."""
+        """Return the elements that window, anchors and `keep` reach, oldest first.
+
+        With `lazily` and no window, `items` are only the kept elements, and `older` iterates over the list, newest first.
+        """
         items = self._items
         kept = self._read_kept()
         if items.window is not None:
@@ -246,7 +256,7 @@ class ItemReader:
         return read
 
     def list_shown(self) -> list[Read]:
-        """Every element that the pack shows, oldest first, whatever the stages make of it: what may stand where it stood."""
+        """Return every element that the pack shows, oldest first, whatever the stages do with it: any of them may keep its place."""
         shown: list[Read] = []
         for place, value in enumerate(self._source):
             self._run.pay(_LOOK, self._items.span, self._reading)
@@ -255,7 +265,7 @@ class ItemReader:
         return shown
 
     def hold(self, reading: Reading, standing: Sequence[Read]) -> tuple[tuple[Read, ...], dict[str, int]]:
-        """What stands where it stood, each as it was read, or held where it was not; and what `reading` then leaves out."""
+        """Return the elements of `standing`, each as it was read or else as held, and how many `reading` then leaves out by stage."""
         read = {one.place: one for one in reading.items}
         left_out = dict(reading.left_out)
         held: list[Read] = []
@@ -282,7 +292,7 @@ class ItemReader:
         return list(source) if isinstance(source, tuple) else source
 
     def _iter_newest(self) -> Iterator[Read]:
-        """The elements that are shown and pass `where`, newest first."""
+        """Yield the elements that are shown and pass `where`, newest first."""
         for place in range(self._size - 1, -1, -1):
             value = self._source[place]
             self._run.pay(_LOOK, self._items.span, self._reading)
@@ -301,7 +311,7 @@ class ItemReader:
             yield kept.get(read.place, read)
 
     def _find_refusing(self, place: int, value: Any) -> str | None:
-        """The stage that refuses an element; None where it passes."""
+        """Return the stage that refuses an element, or None if it passes."""
         self.number = place
         if self._shows is not None and not self._is_shown(self._shows, value):
             return HIDDEN
@@ -312,7 +322,7 @@ class ItemReader:
         return shows(value) if self._memo is None else self._memo.load(HIDDEN).recall(id(value), value, self._run, shows, value)
 
     def _evaluate(self, expression: Expression, place: int, value: Any) -> Any:
-        """What an expression gives for an element."""
+        """Return the value of an expression for an element."""
         memo = self._memo
         if memo is None:
             return expression.evaluate(self._bind(place, value))
@@ -321,7 +331,7 @@ class ItemReader:
         return memo.load(id(expression)).recall(key, (value, element), self._run, lambda: expression.evaluate(self._bind(place, value)))
 
     def _open_known(self, expression: Expression) -> _MemoTable | None:
-        """What an expression gave for elements, each by its `id`, where it is all that is asked of them; None where more is."""
+        """Return the memo table of an expression by element `id`, or None if a match depends on more than that expression."""
         is_all = self._memo is not None and self._shows is None and self._items.where is None and not self._elements
         return self._memo.load(id(expression)) if self._memo and is_all and not self._memo.sees_place(expression) else None
 
@@ -352,7 +362,7 @@ class ItemReader:
         return Read(place, self._number(place, value), value, element=self._elements[place] if self._elements else None)
 
     def _read_kept(self) -> dict[int, Read]:
-        """Kept elements by place: the newest `last` matches among the last `within` places."""
+        """Return the kept elements by place: the newest `last` matches among the last `within` places."""
         kept: dict[int, Read] = {}
         for matches in self._items.keep:
             first = max(0, self._size - matches.within)
@@ -382,12 +392,12 @@ class ItemReader:
                 yield place
 
     def count_refused(self) -> dict[str, int]:
-        """How many elements each stage refused so far."""
+        """Return how many elements each stage refused so far."""
         stages = list(self._refused.values())
         return {stage: stages.count(stage) for stage in (HIDDEN, "where") if stage in stages}
 
     def count_refused_before(self, place: int) -> int:
-        """How many of them stand before `place`."""
+        """Return how many of the refused elements are before `place`."""
         return sum(1 for refused in self._refused if refused < place)
 
     # --- the window ---
@@ -415,7 +425,7 @@ class ItemReader:
         return min(value, window.max) if window.max is not None else value
 
     def _read_newest(self, window: Window, last: int) -> tuple[list[Read], int]:
-        """The elements from the lowest multiple of `step` on from which at most `last` remain, and the place where they begin."""
+        """Return the elements from the lowest multiple of `step` from which at most `last` remain, and the place where they begin."""
         newest: list[Read] = []
         start: int | None = None
         edge = 0
@@ -432,7 +442,7 @@ class ItemReader:
         return inside, inside[0].place if inside else self._size
 
     def _read_groups(self, window: Window, last: int) -> tuple[list[Read], int]:
-        """Read the newest groups, each whole, as `_read_newest` reads elements; groups count by the place of their first."""
+        """Read the newest groups, each whole, as `_read_newest` reads elements; a group's number is its ordinal, by its first element."""
         group = self._items.group
         if group is None:
             raise fail("PC0511", f"`window.whole: group` of `{self._section}` needs `items.group`", window.span, help="declare `group.by`")
@@ -467,7 +477,10 @@ class ItemReader:
 
 
 def read_shown(freeze: Freeze, names: Mapping[str, Any], section: str) -> tuple[str, ...]:
-    """The ids of what the turn before showed, in order, each once. An item of a report stands for its id. Raises PC0538 for all else."""
+    """Return the ids that the turn before showed, in order, each once. An item of a report stands for its id.
+
+    Raises PC0538 for anything else.
+    """
     given = freeze.shown.evaluate(names)
     if given is not None and not isinstance(given, list | tuple):
         raise fail(
@@ -488,10 +501,10 @@ def _list_values(gathered: Gathered | None) -> list[Any]:
 
 
 def read_parts(content: Sequence[Any], message: MessageForm, item: str, pay: Callable[[int], None]) -> PassedParts:
-    """The parts of the content of `item`, which is how findings name it; `pay` is told the steps of reading bytes.
+    """Return the parts of a message's content that pass. `item` is its name in findings; `pay` is called with the steps of reading bytes.
 
-    Raises PC0515 for what is no part, PC0561 for one of a kind that `parts` lets pass and no request can hold, PC0580 for a use or a
-    result of a tool that holds a picture, a file or a sound: as JSON it would be so many tokens of base64.
+    Raises PC0515 for what is not a part, PC0561 for a part of a kind that `parts` names but no request can contain, and PC0580 for a tool's
+    use or result that contains a picture, a file or a sound: as JSON it would be very many tokens of base64.
     """
     passing: list[tuple[Mapping[str, Any], Mapping[str, Any]]] = []
     left_out: list[str] = []
@@ -520,20 +533,23 @@ def read_parts(content: Sequence[Any], message: MessageForm, item: str, pay: Cal
 
 
 def _name_media(value: Any) -> str:
-    """The kind of a picture, a document or a sound in the list that a tool gave; empty for all else."""
+    """Return the kind of a picture, a document or a sound in a list that a tool returned; empty for anything else."""
     given = value.get("type") if isinstance(value, Mapping) else None
     kind = read_part_kind(given) if isinstance(given, str) else ""
     return kind if kind in MEDIA_KINDS and next(_iter_held("", value), None) is not None else ""
 
 
 def _is_shown(value: Any) -> bool:
-    """Whether a tool gave it as a text or as media, which a model is shown as such."""
+    """Return whether the tool returned this as a text or as media, which a model sees as such."""
     is_text = isinstance(value, Mapping) and read_part_kind(str(value.get("type"))) == "text" and isinstance(value.get("text"), str)
     return is_text or bool(_name_media(value))
 
 
 def _read_shown(content: Sequence[Any], name: str, message: MessageForm, pay: Callable[[int], None]) -> list[Mapping[str, Any]]:
-    """The texts and media that a tool gave, as parts of a message are read. Raises PC0580 for a kind that `parts` does not name."""
+    """Return the texts and media that a tool returned, read like the parts of a message.
+
+    Raises PC0580 for a kind that `parts` does not name.
+    """
     from promptc.passes.items.media import read_media
 
     shown: list[Mapping[str, Any]] = []
@@ -551,14 +567,14 @@ def _read_shown(content: Sequence[Any], name: str, message: MessageForm, pay: Ca
 
 
 def _write_part(given: Mapping[str, Any], kind: str) -> Mapping[str, Any]:
-    """The part without its keys of null, which a schema declares for other kinds of parts. The content of a result is what a tool gave."""
+    """Return the part without keys of null, which schemas declare for other kinds of parts; `content` stays, even if it is null."""
     if given["type"] == kind and None not in given.values():
         return given
     return {key: kind if key == "type" else value for key, value in given.items() if value is not None or key == "content"}
 
 
 def _name_kind(part: Any, name: str, message: MessageForm) -> str:
-    """Name the part as `parts` does."""
+    """Return the kind of the part as `parts` names it. Raises PC0515 if it has no valid `type`, or is a text without text."""
     given = part.get("type") if isinstance(part, Mapping) else None
     if not isinstance(given, str):
         what = _describe(part)
@@ -589,7 +605,7 @@ def _refuse_media(part: Mapping[str, Any], kind: str, name: str, message: Messag
 
 
 def _iter_media(value: Any) -> Iterator[str]:
-    """The kinds of the pictures, files and sounds inside a value, by the shapes that services document and by how base64 begins."""
+    """Yield the kinds of the pictures, files and sounds in a value, found by the shapes that services document and by how base64 begins."""
     pending = [("", value)]
     while pending:
         key, one = pending.pop()
@@ -604,13 +620,15 @@ def _iter_media(value: Any) -> Iterator[str]:
 
 
 def _may_hold(text: str) -> bool:
-    """False only where `_ENCODED` finds nothing: a cheap test, since the pattern takes a while to compile."""
+    """Return False only if `_ENCODED` finds nothing: a cheap test, because the pattern takes a while to compile."""
     return "AAAA" in text or any(start in text for start in _STARTS) or ";base64," in text.lower()
 
 
 def _iter_held(key: str, one: Mapping[str, Any]) -> Iterator[str]:
-    """The kind of a mapping that stands under `key` of another: `{type: image, source: …}`, `{mimeType: image/png, data: …}`,
-    `{image: {format: png, source: {bytes: …}}}`."""
+    """Yield the kind of a mapping that is under `key` of another mapping.
+
+    Examples are `{type: image, source: …}`, `{mimeType: image/png, data: …}` and `{image: {format: png, source: {bytes: …}}}`.
+    """
     kind, mime = one.get("type"), next((one[name] for name in _MIMES if name in one), None)
     has_bytes = any(isinstance(one.get(name), str) for name in _BYTES)
     if isinstance(kind, str) and any(isinstance(one.get(name), str | Mapping) for name in _HELD.get(kind.lower(), ())):
@@ -628,11 +646,11 @@ def _is_source(value: Any) -> bool:
 
 
 def is_gone(left_out: Sequence[str]) -> bool:
-    """Whether an item that has no other parts went because of `parts`, and not because its texts are blank."""
+    """Return whether an item without other parts was lost because of `parts`, and not because its texts are blank."""
     return any(kind != _BLANK for kind in left_out)
 
 
 def list_kinds(kinds: Sequence[str]) -> str:
-    """Kinds as they are told, each once, with their number where they are several: `image`, 3 `tool_use`."""
+    """Return the kinds as text, each once, with its count if that is more than one: `image`, 3 `tool_use`."""
     counts = {kind: kinds.count(kind) for kind in dict.fromkeys(kinds)}
     return ", ".join(f"`{kind}`" if count == 1 else f"{count} `{kind}`" for kind, count in counts.items())

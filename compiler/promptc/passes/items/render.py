@@ -1,5 +1,7 @@
-"""Rendering what was read (contract.md §4, §10): `ItemRenderer` makes items of it, `Cuts` and `find_cut` shorten a text at a
-boundary, `guard_fence` and `guard_parts` keep data from being read as structure.
+"""Rendering what was read (contract.md §4, §10).
+
+`ItemRenderer` makes items of elements, `Cuts` and `find_cut` shorten a text at a boundary, and `guard_fence` and `guard_parts` keep data
+from being read as structure.
 """
 
 from __future__ import annotations
@@ -26,29 +28,29 @@ Side = Literal["end", "start", "middle"]
 _OWN_LINE = ("paragraph", "line")
 _NEAR = 400
 _CUT = 600
-"""Steps of one cut."""
+"""The steps charged for one cut."""
 
 _GLANCE = 4
-"""As many glances at a text take as long as counting it."""
+"""How many cheap looks at a text cost as much as counting it."""
 
 _SPEAKER = compile_later(r"[A-Za-z0-9_-]{1,64}")
 
 _ITEMS = "items"
-"""What a memo calls the items that elements became."""
+"""The name of a memo's table of the items that elements became."""
 
 _identify = id
-"""Where `id` is the name of an item."""
+"""The builtin `id`, for use where `id` is the name of an item."""
 
 Pay = Callable[[int], None]
 CountMedia = Callable[[Mapping[str, Any], Mapping[str, Any], Mapping[str, Any], str], CountedMedia]
-"""Counts a part as it was given and as it is rendered, under these names, in the item that findings call so."""
+"""Counts a part, given as in the state and as rendered, with the names in scope and the item's name in findings."""
 
 SIGNED: Mapping[str, tuple[str, ...]] = {"thinking": ("signature", "thinking"), "redacted_thinking": ("data",)}
-"""By kind of part: the keys that a provider signed. The first holds the signature; the part goes back to that provider alone."""
+"""By kind of part: the keys that a provider signed. The first contains the signature; the part may be returned to that provider only."""
 
 
 def strip_lines(text: str) -> str:
-    """The text without final line ends and without leading lines of white space; empty for white space only."""
+    """Return the text without final line ends and without leading blank lines; empty if it is only white space."""
     if is_blank(text):
         return ""
     stripped = text.rstrip("\r\n")
@@ -60,7 +62,7 @@ def strip_lines(text: str) -> str:
 
 
 def make_read(item: Item) -> Read:
-    """An item as it was read; in the place of its own its unit's, which no expression sees."""
+    """Return an item as it was read. Its place is that of its unit; no expression sees it."""
     return Read(item.unit, item.number, item.value, item.anchor, item.kept, item.windowed, item.element, item.held)
 
 
@@ -78,8 +80,9 @@ class ItemRenderer:
         count_media: CountMedia | None = None,
         memo: ItemMemo | None = None,
     ) -> None:
-        """Without `count_media` no part of a message is counted but by the line that stands for it, as in text. `memo` knows the items of
-        earlier renders.
+        """Create a renderer; `memo` knows the items of earlier renders.
+
+        Without `count_media`, a part of a message that is not text counts only as the line that stands for it, as in text output.
         """
         self._section = section
         self._items = items
@@ -93,10 +96,10 @@ class ItemRenderer:
         self._has_each = has_each(items.source)
         self.number: int | None = None
         self.left_out: dict[int, tuple[str, ...]] = {}
-        """By place in `from`: the kinds of the parts that each item rendered so far has lost to `parts`."""
+        """By place in `from`: the kinds of the parts that each item rendered so far lost to `parts`."""
 
     def bind(self, read: Read | Item, id: str = "") -> Mapping[str, Any]:
-        """The names with `item` and `this` of one element, as it was read or selected."""
+        """Return the names with `item` and `this` of one element, as it was read or selected."""
         self.number = read.number
         self._names["item"] = read.value
         if self._has_each:
@@ -105,7 +108,7 @@ class ItemRenderer:
         return self._names
 
     def render(self, read: Read, id: str, key: Any) -> Item | None:
-        """The item, or None where it renders to white space only."""
+        """Return the rendered item, or None if it renders to white space only."""
         memo = self._memo
         if memo is None:
             return self._render(read, id, key)
@@ -128,13 +131,13 @@ class ItemRenderer:
         return self._finish(read, id, key, self._items.forms[0].render(names), "")
 
     def render_form(self, item: Item, form: int) -> Item | None:
-        """Render the item in another form; None where that gives white space only."""
+        """Return the item in another form, or None if that form renders to white space only."""
         if self._items.tool is not None:
             return self._render_tool(make_read(item), item.id, item.key, self._items.tool, form)
         return self._finish(make_read(item), item.id, item.key, self._items.forms[form].render(self.bind_item(item)), "")
 
     def bind_item(self, item: Item) -> Mapping[str, Any]:
-        """The names of an item that was selected."""
+        """Return the names of an item that was selected."""
         names = self.bind(item, item.id)
         self._names["group"] = item.key
         return names
@@ -155,7 +158,7 @@ class ItemRenderer:
         )
 
     def _render_tool(self, read: Read, id: str, key: Any, forms: ToolForms, form: int) -> Item:
-        """The item as a tool. Its text is what is counted: canonical JSON."""
+        """Return the item as a tool. Its text is what is counted: canonical JSON."""
         from promptc.model.tools import read_tool, shape_tool
 
         tool = read_tool(read.value, f"item `{id}` of `{self._section.id}`", forms.span)
@@ -178,7 +181,7 @@ class ItemRenderer:
         return (cut.raw, cut.text) if cut is not None else (raw, text)
 
     def find_trim(self, raw: str, text: str, trim: TrimEach) -> Cut | None:
-        """The cut that `trim_each` makes of the text of the item that is bound; None where it needs none, or none can be made."""
+        """Return the cut that `trim_each` makes of the bound item's text, or None if it needs no cut or cannot be cut."""
         if fits_size(text, trim.to, self._meter, self._total):
             return None
         marker = trim.marker.render(self._names) if trim.marker is not None else ""
@@ -240,7 +243,10 @@ class ItemRenderer:
         )
 
     def _read_speaker(self, expression: Expression, id: str) -> str:
-        """Who speaks; empty for none. Only such names as services take, in which nothing can be a fence or a special token."""
+        """Return the name of who speaks; empty if there is none.
+
+        Only names that services accept are allowed, which cannot contain a fence or a special token. Raises PC0534 for any other.
+        """
         name = expression.evaluate(self._names)
         if name is None:
             return ""
@@ -253,7 +259,7 @@ class ItemRenderer:
     def _measure_media(
         self, passing: Sequence[tuple[Mapping[str, Any], Mapping[str, Any]]], rendered: Sequence[Mapping[str, Any]], text: str, name: str
     ) -> tuple[tuple[CountedMedia, ...], int]:
-        """The media of a message as they are counted, and how many units more than its `text` the message counts by that."""
+        """Return the counted media of a message, and how many units more than its `text` the message counts because of them."""
         count = self._count_media
         if count is None:
             return (), 0
@@ -266,7 +272,7 @@ class ItemRenderer:
 
 
 def _pair_media(given: Mapping[str, Any], part: Mapping[str, Any]) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any]]]:
-    """The media of a part, each as it was given and as it is rendered."""
+    """Yield the media of a part, each as given and as rendered."""
     if part["type"] in MEDIA_KINDS:
         yield given, part
     elif list_media(part):
@@ -274,8 +280,10 @@ def _pair_media(given: Mapping[str, Any], part: Mapping[str, Any]) -> Iterator[t
 
 
 def render_part(part: Mapping[str, Any]) -> str:
-    """What stands for a message part in a text: a text part's text, the line of a part that is no text, another part's canonical JSON, in
-    which that line stands for each of the media that a tool gave.
+    """Return the text that stands for a message part.
+
+    It is the text of a text part, a descriptive line for media, and canonical JSON for any other part. In the JSON of a tool result, such a
+    line replaces each of the media that the tool returned.
     """
     kind = part.get("type")
     if kind == "text" or kind in MEDIA_KINDS:
@@ -284,40 +292,40 @@ def render_part(part: Mapping[str, Any]) -> str:
 
 
 def _change_media(part: Mapping[str, Any], change: Callable[[Mapping[str, Any]], list[Any]]) -> Mapping[str, Any]:
-    """A result with other things in the place of each of its media; any other part as it is."""
+    """Return a tool result with each of its media replaced by `change`; return any other part unchanged."""
     if not list_media(part):
         return part
     return {**part, "content": [other for one in part["content"] for other in (change(one) if is_media(one) else [one])]}
 
 
 def count_beyond(parts: Sequence[Mapping[str, Any]], media: Sequence[CountedMedia], text: str, meter: Meter) -> int:
-    """How many units more than its `text` a message counts by its media."""
+    """Return how many units more than its `text` a message counts because of its media."""
     if not any(one.by for one in media):
         return 0
     return sum(one.tokens for one in media) * meter.counter.unit + meter.count(join_counted(parts)) - meter.count(text)
 
 
 def join_counted(parts: Sequence[Mapping[str, Any]]) -> str:
-    """What is counted as text of the parts of a message."""
+    """Return the part of a message's content that is counted as text."""
     return "\n".join(render_part(_change_media(part, lambda one: [])) for part in parts if part.get("type") not in MEDIA_KINDS)
 
 
 def fits_size(text: str, size: Size, meter: Meter, total: int) -> bool:
-    """True when the text alone is not over `size`."""
+    """Return whether the text alone is within `size`."""
     if size.unit == "chars":
         return len(text) <= size.tokens(total)
     return meter.fits(text, size.tokens(total) * meter.counter.unit)
 
 
 def guard_fence(fence: Template, line: str, guard: Guard) -> tuple[str, tuple[Finding, ...]]:
-    """A fence as it was rendered, with its data guarded, and what was met there. One that reads nothing but its section holds none."""
+    """Return a rendered fence with its data guarded, and what the guard found. A fence that reads only its section contains no data."""
     if all(path[0] == "section" for path in fence.reads):
         return line, ()
     return guard.guard_fence(line, *split_literals(fence))
 
 
 def split_literals(fence: Template) -> tuple[str, str]:
-    """The texts of the manifest that the fence begins and ends with, before its first tag and behind its last."""
+    """Return the literal texts that a fence begins and ends with: those before its first tag and after its last."""
     text = fence.text.strip()
     begins = [at for at in map(text.find, ("{{", "{%", "{#")) if at >= 0]
     if not begins:
@@ -326,7 +334,7 @@ def split_literals(fence: Template) -> tuple[str, str]:
 
 
 def render_fence(rendered: str, fence: Fence, section: Section) -> str:
-    """A fence line: exactly one line of text that is not white space."""
+    """Return a fence line without surrounding white space. Raises PC0516 unless it is exactly one line of text."""
     line = rendered.strip()
     if not line or len(line.splitlines()) != 1:
         what = f"a fence of `{section.id}` must be one line of text, not {show_value(line)}"
@@ -335,22 +343,22 @@ def render_fence(rendered: str, fence: Fence, section: Section) -> str:
 
 
 def _pay_nothing(steps: int) -> None:
-    """For who cuts beside any render."""
+    """Charge nothing, for callers that cut outside a render."""
 
 
 @frozen
 class Most:
-    """What a cut may come to at most: `size` characters (`chars`), tokens or `units` of the counter."""
+    """The most that a cut may come to: `size` in characters (`chars`), tokens, or `units` of the counter."""
 
     unit: str
     size: int
 
 
 class Original:
-    """A text that is cut many times: what all its cuts share, the marker among it."""
+    """A text that is cut many times: everything that its cuts share, including the marker."""
 
     def __init__(self, raw: str, marker: str, guard: Guard, meter: Meter, pay: Pay) -> None:
-        """`pay` is told the steps of all that is as much work as counting the text is, or more."""
+        """Create an original; `pay` is called with the steps of all work that costs as much as counting the text, or more."""
         self.raw = raw
         self.marker = marker
         self.guard = guard
@@ -363,7 +371,10 @@ class Original:
         self.prefix = PrefixMeter(meter, raw, lambda characters: pay(price * characters // len(raw)))
 
     def make_reach(self, limits: Sequence[Most], below: int | None) -> CutReach:
-        """Which cuts keep as many characters as `below`, or are surely over every one of `limits`, whatever the guard makes of them."""
+        """Return a reach that excludes cuts that keep `below` characters or more, or that certainly exceed every one of `limits`.
+
+        The latter is certain whatever the guard changes.
+        """
         size = len(self.raw)
         reaches = [self._reach_limit(limit) for limit in limits] or [_reach_all(self.raw)]
         head, tail = max(one.head for one in reaches), min(one.tail for one in reaches)
@@ -376,7 +387,10 @@ class Original:
         )
 
     def _reach_limit(self, limit: Most) -> CutReach:
-        """A guard changes only what is near the cut of a text that it leaves as it is, and nothing where all that is near is inert."""
+        """Return the reach of one limit.
+
+        In a text that needs no guard, the guard changes only characters near a cut, and nothing if all characters near it are inert.
+        """
         if not self.is_plain:
             return _reach_all(self.raw)
         near, far = self._reach(limit, 0), self._reach(limit, _NEAR)
@@ -387,7 +401,7 @@ class Original:
         )
 
     def _reach(self, limit: Most, slack: int) -> CutReach:
-        """The same, if the guard changes at most `slack` characters on both sides of a cut."""
+        """Return the reach of one limit if the guard changes at most `slack` characters on both sides of a cut."""
         if limit.unit != "chars":
             return self.prefix.make_reach(limit.size * (1 if limit.unit == "units" else self.meter.counter.unit), slack)
         size, most = len(self.raw), limit.size + 2 * slack
@@ -398,12 +412,12 @@ class Original:
 
 
 def _reach_all(text: str) -> CutReach:
-    """No cut is surely too large."""
+    """Return a reach that excludes no cut."""
     return CutReach(len(text) + 1, -1, lambda start, stop: False)
 
 
 class Cut:
-    """What a cut leaves: what stands before `start` and from `stop` on, the marker (`middle`) between."""
+    """The result of a cut: the text before `start` and from `stop` on, with the marker (`middle`) between."""
 
     __slots__ = ("_guarded", "_original", "_units", "boundary", "middle", "start", "stop")
 
@@ -418,7 +432,10 @@ class Cut:
         self._guarded: str | None = None if self._is_plain() else original.guard.guard(self.raw)[0]
 
     def _is_plain(self) -> bool:
-        """True when the guard leaves the cut as it is. In a text that needs no guard, only what stands about the cut can need one."""
+        """Return whether the guard leaves the cut text unchanged.
+
+        In a text that needs no guard, only the surroundings of the cut can need one.
+        """
         if not self._original.is_plain:
             return False
         raw = self._original.raw
@@ -427,7 +444,7 @@ class Cut:
 
     @property
     def kept(self) -> int:
-        """How many characters of the original stand."""
+        """The number of characters of the original that are kept."""
         return self.start + len(self._original.raw) - self.stop
 
     @property
@@ -443,15 +460,15 @@ class Cut:
 
     @property
     def chars(self) -> int:
-        """The length of the text."""
+        """The length of the guarded text, in characters."""
         return self.kept + len(self.middle) if self._guarded is None else len(self._guarded)
 
     def measure_size(self, unit: str) -> int:
-        """The size of the text alone, in characters (`chars`) or tokens."""
+        """Return the size of the text alone, in characters (`chars`) or tokens."""
         return self.chars if unit == "chars" else self._original.meter.tokens(self.measure(""))
 
     def measure(self, suffix: str) -> int:
-        """The units of the text and what follows it."""
+        """Return the units of the text and what follows it."""
         if suffix not in self._units:
             original = self._original
             self._units[suffix] = (
@@ -465,7 +482,7 @@ class Cut:
 class Cuts:
     """Every proper cut of a text, nested, longest first; the shortest keeps the first unit of the last of the `boundaries`.
 
-    `pay` is told the steps of all before they are made.
+    `pay` is called with the steps of each cut before it is made.
     """
 
     def __init__(
@@ -477,12 +494,15 @@ class Cuts:
         self._original = Original(raw, marker, guard, meter, pay)
 
     def iter(self, limits: Sequence[Most] = (), below: int | None = None) -> Iterator[Cut]:
-        """All cuts; with `limits` without those that are surely over all of them, and with `below` without those that keep as many
-        characters. The shortest is there whatever it comes to."""
+        """Yield the cuts, longest first.
+
+        With `limits`, cuts that certainly exceed all of them are skipped, and with `below`, those that keep that many characters or more.
+        The shortest cut is always yielded.
+        """
         return self._iter(self._original.make_reach(limits, below))
 
     def find(self, most: Most, below: int | None = None) -> Cut | None:
-        """The longest that is not over `most`, else the shortest; None when there is none."""
+        """Return the longest cut that is not over `most`, else the shortest one, or None if there is none."""
         cut = None
         for cut in self.iter((most,), below):
             if cut.measure_size(most.unit) <= most.size:
@@ -490,11 +510,11 @@ class Cuts:
         return cut
 
     def find_shortest(self) -> Cut | None:
-        """The last cut; None for a text that cannot be cut."""
+        """Return the last cut, or None for a text that cannot be cut."""
         return next(self._iter(CutReach(0, len(self._original.raw), lambda start, stop: True)), None)
 
     def count(self, below: int | None, least: int) -> int:
-        """How many cuts keep at least `least` characters, and less than `below`."""
+        """Return how many cuts keep at least `least` characters, and fewer than `below`."""
         size, count = len(self._original.raw), 0
         for kept in self._iter_kept(self._original.make_reach((), below)):
             if count_kept(kept, size) < least:
@@ -513,7 +533,7 @@ class Cuts:
         return iter_near(self._original.raw, self._boundaries, side=self._side, meter=self._original.prefix, reach=reach)
 
     def open_safely(self, meter: Meter) -> bool:
-        """Whether it is sure that every cut meets the end of a plain line safely."""
+        """Return whether every cut certainly meets the end of a plain line safely."""
         raw, marker = self._original.raw, self._original.marker
         if self._side != "start":
             return meter.is_safe("x\n", raw[:_NEAR])
@@ -525,12 +545,12 @@ class Cuts:
 def find_cut(
     raw: str, most: Most, *, boundaries: Sequence[Boundary], side: Side, marker: str, guard: Guard, meter: Meter, pay: Pay = _pay_nothing
 ) -> Cut | None:
-    """The longest cut that is not over `most`, else the shortest; None when `raw` cannot be cut."""
+    """Return the longest cut that is not over `most`, else the shortest one, or None if `raw` cannot be cut."""
     return Cuts(raw, boundaries=boundaries, side=side, marker=marker, guard=guard, meter=meter, pay=pay).find(most)
 
 
 def _place_marker(marker: str, boundary: str, before: str, after: str) -> str:
-    """A marker stands on its own line where a line or paragraph was cut, after a space at a sentence or word, joined inside a word."""
+    """Return the marker with its gaps: its own line at a line or paragraph, a space at a sentence or word, nothing inside a word."""
     gap = "\n" if boundary in _OWN_LINE else "" if boundary == "token" else " "
     if not marker:
         return gap if before and not is_blank(after) else ""
@@ -540,17 +560,16 @@ def _place_marker(marker: str, boundary: str, before: str, after: str) -> str:
 
 
 def guard_parts(parts: Sequence[Mapping[str, Any]], guard: Guard) -> tuple[tuple[Mapping[str, Any], ...], tuple[Finding, ...]]:
-    """The parts of one message, guarded for themselves and as they are joined, and what was met.
+    """Return the parts of one message, guarded separately and as they are joined, and what the guard found.
 
-    Services put the texts of a list behind each other, and those of the next message of its role behind them; some leave out or move what
-    stands between.
+    Services concatenate the texts of a list, and those of the next message of the same role; some of them remove or move what is between.
     """
     guarded = [_guard_part(part, guard) for part in parts]
     return tuple(part for part, _ in guarded), tuple(one for _, met in guarded for one in met)
 
 
 def _guard_part(part: Mapping[str, Any], guard: Guard) -> tuple[Mapping[str, Any], tuple[Finding, ...]]:
-    """Of media nothing is text that a model reads but a title: bytes and URLs stay as they were checked."""
+    """Guard one part. The only text of media that a model reads is a title: bytes and URLs stay as they were checked."""
     if part.get("type") not in MEDIA_KINDS:
         guarded, found = guard_value(_change_media(part, lambda one: [None]), guard, is_joined=guard.guards_ends)
         if not list_media(part):
@@ -565,10 +584,10 @@ def _guard_part(part: Mapping[str, Any], guard: Guard) -> tuple[Mapping[str, Any
 
 
 def guard_value(value: Any, guard: Guard, *, is_joined: bool = False) -> tuple[Any, tuple[Finding, ...]]:
-    """The value with its texts guarded, keys of mappings among them, and what was met. Equal texts stay equal.
+    """Return the value with its texts guarded, including the keys of mappings, and what the guard found. Equal texts stay equal.
 
-    In messages the signed keys of a part are left as they are: what is met there is reported as kept, or as refused. With `is_joined` the
-    end of a part's text is guarded too, as are in messages the ends of texts that a tool gave as a list of parts; no others.
+    In messages, the signed keys of a part are left unchanged: findings in them are reported as kept, or as refused. With `is_joined`, the
+    end of a part's text is guarded too. So are, in messages, the ends of texts that a tool returned as a list of parts, but no other ends.
     """
     found: list[Finding] = []
     signed = _list_signed(value) if guard.in_messages else {}
@@ -582,7 +601,7 @@ def guard_value(value: Any, guard: Guard, *, is_joined: bool = False) -> tuple[A
 
 
 def iter_joined(parts: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """The texts that services may read as one: those of the parts, and those of each list of parts that a tool gave."""
+    """Yield the texts that services may read as one: the joined texts of the parts, and those of each list of parts from a tool."""
     yield "".join(part["text"] for part in parts if part.get("type") == "text")
     for part in parts:
         content = part.get("content")
@@ -605,7 +624,7 @@ def _guard(value: Any, guard: Guard, found: list[Finding], is_joined: bool = Fal
     if isinstance(value, Mapping):
         joined = "text" if is_joined and value.get("type") == "text" else None
         names = [_guard(key, guard, found) for key in value]
-        if len({*names}) < len(names):  # keys that only hidden text told apart
+        if len({*names}) < len(names):  # some keys differed only in hidden text
             names = [_guard(escape_invisible(key), guard, found) for key in value]
         values = [_guard(one, guard, found, key == joined) for key, one in value.items()]
         return dict(zip(names, values, strict=True))

@@ -1,4 +1,4 @@
-"""One section of items, selected: read, arranged, rendered (`select_items`). `Reach` tells how much of a list need be read at all."""
+"""One section of items, selected: read, arranged and rendered (`select_items`). `Reach` decides how much of a list has to be read."""
 
 from __future__ import annotations
 
@@ -39,11 +39,13 @@ def select_items(
     count_media: CountMedia | None = None,
     memo: ItemMemo | None = None,
 ) -> Selected:
-    """The section's items before any budget, of the state's list or of what was `gathered`. With `reach` (units) the list is read from its
-    newest end until it holds more than that.
+    """Return the section's items before any budget, from the state's list or from what was `gathered`.
 
-    `against` holds the author's data that earlier sections selected, for `dedupe`. `shows` is the pack's `visible`. `count_media` counts
-    parts of messages that are no text. `memo` knows what came of the elements in earlier renders.
+    With `reach`, the list is read from its newest end until the reach is exceeded. `against` has, by section, the author's data that
+    earlier sections selected, for `dedupe`. `shows` is the pack's `visible`. `count_media` counts parts of messages that are not text.
+    `memo` knows the results for elements in earlier renders.
+
+    Raises `PromptcError`; the findings of templates and expressions name the item.
     """
     reader = ItemReader(items, names, section.id, shows, gathered, memo)
     renderer = ItemRenderer(section, items, names, guard, meter, total, count_media, memo)
@@ -66,7 +68,7 @@ def _with_gathered(selected: Selected, gathered: Gathered) -> Selected:
 
 
 def _name_item(found: Diagnostic, section: Section, number: int | None) -> Diagnostic:
-    """A finding of a template or expression says at which item it was met."""
+    """Return the finding of a template or expression with the item that it occurred at."""
     if number is None or not found.code.startswith("PC04"):
         return found
     return replace(found, message=f"{found.message} (item {number} of `{section.id}`)")
@@ -120,7 +122,10 @@ def _select_whole(
 def list_standing(
     items: Items, named: Sequence[Read], ids: Mapping[int, str], names: Mapping[str, Any], section: str
 ) -> tuple[list[Read], tuple[str, ...]]:
-    """What the turn before showed and can be shown again, in that order, and the ids of what is gone. `named` are all that have an id."""
+    """Return the items that the turn before showed and that can be shown again, in that order, and the ids of those that are gone.
+
+    `named` are all items that have an id.
+    """
     if items.freeze is None:
         return [], ()
     known = {ids[read.place]: read for read in named}
@@ -197,7 +202,10 @@ def _finish_reached(
 def _describe_parts(
     section: Section, items: Items, renderer: ItemRenderer, rendered: Sequence[tuple[str, int, Item | None]]
 ) -> tuple[dict[str, int], tuple[Diagnostic, ...]]:
-    """How many parts of messages were left out, and a warning where a message went whole by that. `rendered`: ids, places, items."""
+    """Return how many parts of messages were left out, and a warning if a message lost all its parts.
+
+    `rendered` has the id, the place and the item (or None) of each message.
+    """
     if not renderer.left_out or items.message is None:
         return {}, ()
     from promptc.passes.items.read import is_gone, list_kinds
@@ -215,7 +223,7 @@ def _describe_parts(
 
 
 def _name(section: Section, items: Items, pairs: list[_Named]) -> tuple[dict[int, str], list[Diagnostic]]:
-    """Ids by place, and a warning where some were met again."""
+    """Return the ids by place, and a warning if an id is used by several items."""
     ids, again = name_items(pairs)
     if not again:
         return ids, []
@@ -227,7 +235,7 @@ def _name(section: Section, items: Items, pairs: list[_Named]) -> tuple[dict[int
 
 
 def _check_names(items: Sequence[Item], section: str, span: Span) -> None:
-    """Raises `PromptcError` (PC0596) where two tools have one name."""
+    """Raise `PromptcError` (PC0596) if two tools have the same name."""
     first: dict[str, str] = {}
     for item in items:
         name = item.tool.name if item.tool is not None else ""
@@ -240,7 +248,7 @@ def _check_names(items: Sequence[Item], section: str, span: Span) -> None:
 def _make_headers(
     items: Items, kept: tuple[Item, ...], names: Mapping[str, Any], guard: Guard
 ) -> tuple[tuple[GroupHeader, ...], tuple[Finding, ...]]:
-    """The groups' headers in order, and what the guard met in them."""
+    """Return the headers of the groups in order, and what the guard found in them."""
     if items.group is None:
         return (), ()
     headers: list[GroupHeader] = []
@@ -267,11 +275,11 @@ def _tally(items: Items, kept: tuple[Item, ...], renderer: ItemRenderer, section
 
 
 class Reach:
-    """Follows a list from its newest item on and tells when what was read so far is enough.
+    """Follows a list from its newest item and decides when enough was read.
 
-    It is enough when the items read count more than `most` units wherever they stand together, whatever older ones stand before them;
-    when no eviction may take the first item after them before all that is older; and when they are more than any floor keeps.
-    `steps` are all that may take items of the section.
+    The items read are enough if they count more than `most` units together, whatever older items precede them; if no eviction may remove
+    the first item after them before everything older is removed; and if they are more than any floor keeps. `steps` are all shared steps
+    that may remove items of the section.
     """
 
     def __init__(self, section: Section, steps: Sequence[Step], meter: Meter, most: int) -> None:
@@ -287,13 +295,16 @@ class Reach:
         self._number: int | None = None
 
     def is_enough(self, number: int) -> bool:
-        """True when the next older item, of that number, need not be read: it also begins a block of every `step`."""
+        """Return whether the next older item, which has this number, need not be read.
+
+        For every eviction with a `step`, it must also be in another block than the last item read.
+        """
         if self._units <= self._most or self._least >= 0 or self._number is None:
             return False
         return all(number // block != self._number // block for block in self._blocks if block > 1)
 
     def add(self, item: Item) -> None:
-        """Take the next older item into account."""
+        """Count the next older item."""
         text = (f"{item.open}\n{item.text}\n{item.close}" if item.open else item.text) + self._suffix
         if self._number is not None:
             self._count(text)
@@ -301,7 +312,7 @@ class Reach:
         self._least -= not item.kept
 
     def _count(self, text: str) -> None:
-        """Count up to the first place in `text` that parts it from whatever stands before, with all behind it that is not counted yet."""
+        """Count up to the first place in `text` that separates it from anything before, together with the uncounted text after it."""
         is_apart = bool(self._suffix) and self._meter.is_safe("x" + self._suffix, text)
         inner = (0, 0) if is_apart else self._meter.counter.find_inner(text)
         if inner is None:

@@ -1,4 +1,4 @@
-"""What stands around items: where a piece ends, which message it belongs to, what messages and tools cost (contract.md §8, §10)."""
+"""The layout of a plan: where a piece ends, which message it belongs to, what messages and tools cost (contract.md §8, §10)."""
 
 from collections.abc import Callable, Mapping, Sequence
 
@@ -14,10 +14,14 @@ from promptc.text.json import render_canonical_json
 
 @frozen
 class Overhead:
-    """What a provider adds, in tokens: to each message (and the name of its role), to the name of who speaks one (None: it has no place),
-    to the whole, to each tool, to any tools, to a response schema. The defaults are those of contract.md §8, for messages that are no
-    provider's. Where a step may defer tools, any tools take what the tool that searches does, even if none is deferred in the end:
-    otherwise the first one that is could cost more than it saves.
+    """The tokens that a provider adds.
+
+    It adds tokens to each message (and for the name of its role), to the name of a message's speaker (None: the provider has no place for a
+    name), to the whole, to each tool, to any tools together, and to a response schema. The defaults are those of contract.md §8, for
+    messages that are not for a provider.
+
+    If a step may defer tools, `tools` includes the tool that searches, even if no tool is deferred in the end. If it did not, the first
+    deferred tool could cost more than it saves.
     """
 
     message: int = 3
@@ -31,11 +35,13 @@ class Overhead:
 
 @frozen(eq=False)
 class Layout:
-    """The layout of one plan in one format. `messages` gives every section the index of its message, `roles` a message's role.
+    """The layout of one plan in one format.
 
-    `tools` and `response` are what the output offers beside messages and belongs to no section: nothing in text output. With `is_chat` a
-    chat template writes the tools, and what they take is counted with the whole. Tools that are items are a section. Its pieces stand in
-    front of all messages, each by itself, and none is in the output.
+    `messages` maps every section to the index of its message, and `roles` has each message's role. `tools` and `response` are what the
+    output offers besides messages and belongs to no section; text output offers nothing. With `is_chat`, a chat template writes the tools,
+    and they are counted with the whole.
+
+    Tools that are items are a section. Its pieces come before all messages, each on its own, and none of them is emitted.
     """
 
     format: Format
@@ -53,13 +59,16 @@ class Layout:
 
     @property
     def fixed(self) -> int:
-        """Units of the whole that belong to no section: tools, the response schema, and what a provider adds to every prompt."""
+        """The units of the whole that belong to no section: tools, the response schema, and what a provider adds to every prompt."""
         if self.format == "text":
             return 0
         return (self.costs.prompt + self.offered) * self.meter.counter.unit
 
     def count_offered(self, measure: Callable[[str], int], tools: Sequence[Tool]) -> int:
-        """Tokens of these tools and the response schema: those of the canonical JSON of each, by `measure` (its units), and overhead."""
+        """Return the tokens of these tools and the response schema.
+
+        They are the tokens of each one's canonical JSON, whose units `measure` counts, and the overhead.
+        """
         if self.is_chat:
             return 0
         tokens = self.count_tools_overhead(tools) + self.response_overhead
@@ -69,33 +78,33 @@ class Layout:
 
     @property
     def offered(self) -> int:
-        """What tools and response schema that belong to no section take of the total, in tokens by the meter."""
+        """The tokens of the total, by the meter, that tools and a response schema outside any section take."""
         return self.count_offered(self.meter.count, self.tools)
 
     @property
     def offer(self) -> str:
-        """What the output offers, as a finding calls it; nothing where it offers nothing."""
+        """The name of what the output offers besides messages, for findings; empty if it offers nothing."""
         parts = [*(["tools"] if self.tools else []), *(["response"] if self.response is not None else [])]
         return " and ".join(parts)
 
     def count_tools_overhead(self, tools: Sequence[Tool]) -> int:
-        """Tokens a provider adds to these tools: nothing to one of which nothing is shown."""
+        """Return the tokens that a provider adds for these tools; a tool of which nothing is shown adds none."""
         return self.costs.tools + self.costs.tool * sum(tool.shown != "nothing" for tool in tools) if tools else 0
 
     @property
     def response_overhead(self) -> int:
-        """Tokens a provider adds to the response schema, if there is one."""
+        """The tokens that a provider adds to the response schema, or 0 if there is none."""
         return self.costs.response if self.response is not None else 0
 
     def order(self) -> list[int]:
-        """The sections' indexes in the order of the output."""
+        """Return the sections' indexes in the order of the output."""
         places = range(len(self.sections))
         if self.format == "text":
             return list(places)
         return sorted(places, key=lambda place: (self.messages[self.sections[place].id], place))
 
     def suffix(self, piece: Piece, follower: Piece | None) -> str:
-        """What follows a piece's body, given the piece behind it."""
+        """Return the text that follows a piece's body; `follower` is the next piece, or None."""
         if follower is None or follower.message != piece.message:
             return "\n" if self.format == "text" else ""
         if follower.part != piece.part:
@@ -106,7 +115,7 @@ class Layout:
         return "\n"
 
     def overhead(self, piece: Piece) -> int:
-        """Units of the message that a piece opens, and those of its role's name, and of its media beyond the lines that stand for them."""
+        """Return the units that a piece adds by opening a message: the message's own, its role's name, and its media beyond their lines."""
         if self.format == "text":
             return 0
         if self.sections[piece.part].is_tools:
@@ -116,13 +125,16 @@ class Layout:
         return self.count_message(role, getattr(item, "speaker", "")) + piece.beyond
 
     def _count_beside(self, piece: Piece) -> int:
-        """Units that a tool takes beside its own: they are rounded up to tokens. The first has what a provider adds to any tools."""
+        """Return the units that a tool takes besides its own, which are rounded up to tokens.
+
+        The first tool includes what a provider adds to any tools.
+        """
         is_first = piece.previous is None or piece.previous.part != piece.part
         unit, own = self.meter.counter.unit, self.costs.tool if piece.body else 0
         return (own + (self.costs.tools if is_first else 0)) * unit + -piece.units % unit
 
     def count_message(self, role: str, speaker: str = "") -> int:
-        """Units that a message of this role, spoken by one of that name, takes beside its content."""
+        """Return the units that a message of this role, by a speaker of this name, takes besides its content."""
         named = self.meter.counter.role_tokens(role) if self.costs.counts_role else 0
         units = (self.costs.message + named) * self.meter.counter.unit
         if not speaker or self.costs.name is None:
@@ -130,20 +142,20 @@ class Layout:
         return units + self.costs.name * self.meter.counter.unit + self.meter.count(speaker)
 
     def choose_role(self, section: Section, item_role: str) -> str:
-        """The role of the message that a piece of a section belongs to; `item_role` is the one of its item, empty where it has none."""
+        """Return the role of the message that a piece of a section belongs to; `item_role` is that of its item, or empty."""
         if section.id in self.each:
             return item_role or section.role
         return self.roles[self.messages[section.id]]
 
     def endings(self, section: Section) -> tuple[str, ...]:
-        """How the section's last piece may end where it stands: with the single line end, or with the separator behind it."""
+        """Return the possible ends of the section's last piece: without the separator and, if another section may follow, with it."""
         if self.format == "text":
             return ("\n", "\n" + self.separator)
         return ("", "\n" + self.separator) if section.id in self.shared else ("",)
 
 
 def load_layout(plan: Plan, bound: Bound) -> Layout:
-    """Lay out a plan in the format of a render: place its sections in messages."""
+    """Return the layout of a plan in the format of a render: its sections are placed in messages."""
     output: Output = plan.output
     as_messages = bound.format == "messages"
     is_chat = bound.provider is not None and bound.provider.name == CHAT
@@ -168,7 +180,7 @@ def load_layout(plan: Plan, bound: Bound) -> Layout:
 
 
 def _fit_response(plan: Plan, bound: Bound) -> Response | None:
-    """As the provider takes it: what is counted is what is sent."""
+    """Return the response as the provider accepts it: the schema that is counted must be the one that is sent."""
     return plan.response.fit(bound.provider.name if bound.provider is not None else None) if plan.response is not None else None
 
 

@@ -1,8 +1,8 @@
 """An ordered run of text pieces with its exact count, kept up to date at each edit.
 
-Pieces that meet at a safe boundary (architecture.md) are counted apart; pieces that do not are counted as one cluster. An edit
+Pieces that meet at a safe boundary (architecture.md) are counted separately; pieces that do not are counted as one cluster. An edit
 recounts only the clusters it touches, so removing one of ten thousand lines costs what that line costs.
-Edits made after `mark` are journaled until `revert` undoes them or `settle` lets them stand (the links are Knuth's dancing links: a
+Edits made after `mark` are journaled until `revert` undoes them or `settle` makes them final (the links are Knuth's dancing links: a
 removed piece keeps its neighbours).
 """
 
@@ -18,12 +18,13 @@ Kind = Literal["fence", "header", "marker", "group", "item"]
 
 
 class Piece:
-    """One piece: `body` without its final line end, and `suffix`, what follows it where it stands.
+    """One piece: `body` without its final line end, and `suffix`, what follows it at its place.
 
-    `part` is the index of its section, `kind` what it is there, `message` the message. `beyond` are the units that its message counts for
-    it beyond its text.
-    `opens` and `closes` tell whether it meets any piece that ends, or begins, a plain line safely (`closes`: with a line end of its own,
-    which alone is safe before every piece that `opens`); `units` is its own count.
+    `part` is the index of its section, `kind` its role there, `message` the number of its message, and `units` its own count. `beyond` are
+    the units that its message counts for it in addition to its text.
+
+    `opens` says that the piece safely follows any piece that ends a plain line, `closes` that it ends with a line end, which is safe before
+    every piece that `opens`.
     """
 
     __slots__ = ("beyond", "body", "closes", "kind", "measure", "message", "next", "opens", "owner", "part", "previous", "suffix", "units")
@@ -50,7 +51,7 @@ class Piece:
 
 
 class Laid(NamedTuple):
-    """What pieces laid on an empty ledger came to: all their units, and of each its suffix, `opens`, `closes` and `units`."""
+    """The counts of pieces laid on an empty ledger: all their units, and of each its suffix, `opens`, `closes` and `units`."""
 
     units: int
     pieces: tuple[tuple[str, bool, bool, int], ...]
@@ -59,18 +60,21 @@ class Laid(NamedTuple):
 Pay = Callable[[int], None]
 
 _PIECE = 20
-"""Steps of going past one piece."""
+"""The steps charged for passing one piece."""
 
 Suffix = Callable[[Piece, "Piece | None"], str]
-"""What follows a piece, given the piece behind it. Of both it looks at `part`, `kind` and `message` only."""
+"""Returns what follows a piece, given the next piece. It reads only `part`, `kind` and `message` of both."""
 _Undo = tuple[Callable[..., None], tuple[object, ...]]
 
 
 class TokenLedger:
-    """The pieces of a layout in order. `units` is the exact count of what they emit, message overhead included."""
+    """The pieces of a layout in order. `units` is the exact count of what they emit, including message overhead."""
 
     def __init__(self, meter: Meter, suffix: Suffix, overhead: Callable[[Piece], int], pay: Pay) -> None:
-        """`pay` is told the steps of counting a cluster anew: where pieces meet unsafely, an edit costs all that they hang on."""
+        """Create an empty ledger.
+
+        `pay` is called with the steps of recounting a cluster: where pieces meet unsafely, an edit costs as much as the whole cluster.
+        """
         self.units = 0
         self._pay = pay
         self.first: Piece | None = None
@@ -82,8 +86,9 @@ class TokenLedger:
         self._journal: list[_Undo] | None = None
 
     def __del__(self) -> None:
-        """Pieces that know each other are no one's garbage until the collector comes by: so that a render gives its memory back at its end,
-        they are parted.
+        """Unlink the pieces, to let reference counting free a render's memory at its end.
+
+        Pieces that refer to each other would wait for the garbage collector.
         """
         for piece in self:
             piece.previous = None
@@ -111,7 +116,7 @@ class TokenLedger:
             self.units = self._count_run(pieces[0], previous)
 
     def recall(self, pieces: Sequence[Piece], laid: Laid) -> None:
-        """Lay pieces on an empty ledger of which it is known what they come to: nothing is counted."""
+        """Lay pieces with known counts on an empty ledger: nothing is counted."""
         previous: Piece | None = None
         for piece, (suffix, opens, closes, units) in zip(pieces, laid.pieces, strict=True):
             piece.suffix, piece.opens, piece.closes, piece.units = suffix, opens, closes, units
@@ -122,11 +127,14 @@ class TokenLedger:
         self.first, self.last, self.units = pieces[0], previous, laid.units
 
     def describe(self) -> Laid:
-        """What `recall` needs to know of it."""
+        """Return the counts that `recall` needs."""
         return Laid(self.units, tuple((piece.suffix, piece.opens, piece.closes, piece.units) for piece in self))
 
     def take(self, other: TokenLedger) -> None:
-        """Put all pieces of another ledger behind those of this one; only where they meet is counted anew. The other is spent."""
+        """Move all pieces of another ledger to the end of this one, recounting only where they meet.
+
+        The other ledger must not be used afterwards.
+        """
         last, first = self.last, other.first
         before = self._count_around(last, None, None) + other._count_around(None, None, first)
         self.units += other.units
@@ -142,7 +150,7 @@ class TokenLedger:
         self._settle(last, None, first, before)
 
     def insert(self, piece: Piece, after: Piece | None) -> None:
-        """Put a piece behind another, or at the beginning."""
+        """Insert a piece after another, or at the beginning if `after` is None."""
         follower = after.next if after is not None else self.first
         before = self._count_around(after, None, follower)
         self._link(piece, after, follower)
@@ -151,7 +159,7 @@ class TokenLedger:
             self._journal.append((self.remove, (piece,)))
 
     def remove(self, piece: Piece) -> None:
-        """Take a piece out; its links stay, for the way back."""
+        """Remove a piece; it keeps its links, so the removal can be undone."""
         after, follower = piece.previous, piece.next
         if self._stands_alone(piece, after, follower):
             self.units -= piece.units
@@ -164,7 +172,7 @@ class TokenLedger:
             self._journal.append((self.insert, (piece, after)))
 
     def rewrite(self, piece: Piece, body: str, measure: Callable[[str], int] | None = None, beyond: int = 0) -> None:
-        """Give a piece another body; `measure(suffix)` may count body and suffix without a whole encode."""
+        """Replace a piece's body; `measure(suffix)` may count body and suffix without a whole encode."""
         if self._journal is not None:
             self._journal.append((self.rewrite, (piece, piece.body, piece.measure, piece.beyond)))
         left, right, units = piece.previous, piece.next, piece.units
@@ -179,8 +187,10 @@ class TokenLedger:
             self._settle(left, piece, right, before)
 
     def stands_free(self, piece: Piece, *, opens: bool) -> bool:
-        """Whether the count of the piece is its own in the whole, whatever its body becomes; `opens` tells if each body it may have meets a
-        plain line's end safely."""
+        """Return whether the piece's count in the whole is its own, whatever its body becomes.
+
+        `opens` says whether each body it may have safely follows the end of a plain line.
+        """
         left, right = piece.previous, piece.next
         if left is not None and left.message == piece.message and not (left.closes and piece.opens and opens):
             return False
@@ -189,7 +199,7 @@ class TokenLedger:
         return piece.closes and self._parts_lines and piece.suffix[-1:] == "\n" and right.opens
 
     def mark(self) -> None:
-        """Journal the edits from here on."""
+        """Start to journal the edits."""
         self._journal = []
 
     def revert(self) -> None:
@@ -199,7 +209,7 @@ class TokenLedger:
             undo(*arguments)
 
     def settle(self) -> None:
-        """Let the edits stand."""
+        """Make the edits final."""
         self._journal = None
 
     # --- links and suffixes ---
@@ -229,9 +239,9 @@ class TokenLedger:
     # --- counting ---
 
     def _stands_alone(self, piece: Piece, left: Piece | None, right: Piece | None) -> bool:
-        """True when taking the piece out changes the count by its own units only.
+        """Return whether removing the piece changes the count by its own units only.
 
-        It is then one of its message's pieces, all joins are safe and its neighbour's end stays.
+        It must then not be the only piece of its message, all joins must be safe, and its neighbour's end must stay the same.
         """
         beside = left or right
         if beside is None or beside.message != piece.message or not (piece.opens and piece.closes):
@@ -241,7 +251,7 @@ class TokenLedger:
         return right is None or right.opens
 
     def _set_suffix(self, piece: Piece) -> None:
-        """Give a piece the suffix that fits where it stands, and measure it anew."""
+        """Set the suffix that fits a piece's place, and measure the piece again."""
         piece.suffix = suffix = self._suffix(piece, piece.next)
         text = piece.body + suffix
         piece.opens = self._meter.is_safe("\n", text)
@@ -249,7 +259,7 @@ class TokenLedger:
         piece.units = piece.measure(suffix) if piece.measure is not None else self._meter.count_ended(piece.body, suffix)
 
     def _settle(self, left: Piece | None, middle: Piece | None, right: Piece | None, before: int) -> None:
-        """Give the pieces in question their suffixes, and record the difference of the counts."""
+        """Set the suffixes of the pieces, and add the difference of the counts."""
         if left is not None:
             self._set_suffix(left)
         if middle is not None:
@@ -257,7 +267,7 @@ class TokenLedger:
         self.units += self._count_around(left, middle, right) - before
 
     def _count_around(self, left: Piece | None, middle: Piece | None, right: Piece | None) -> int:
-        """The count of all clusters that the neighbours `left`, `middle` and `right` belong to."""
+        """Return the count of all clusters that the neighbours `left`, `middle` and `right` belong to."""
         first, last = left or middle or right, right or middle or left
         return self._count_run(first, last) if first is not None and last is not None else 0
 
@@ -285,7 +295,7 @@ class TokenLedger:
         return (left.closes and right.opens) or left.message != right.message or self._meter.is_safe(left.text, right.text)
 
     def _text_before(self, piece: Piece) -> str:
-        """What stands before `piece` in its cluster, back to a safe boundary."""
+        """Return the text before `piece` in its cluster, back to a safe boundary."""
         parts: list[str] = []
         while piece.previous is not None and not self._joins_safely(piece.previous, piece):
             piece = piece.previous
@@ -297,7 +307,7 @@ class TokenLedger:
         return self._join(parts[::-1]) if parts else ""
 
     def _text_behind(self, piece: Piece) -> str:
-        """What follows `piece` in its cluster, on to a safe boundary."""
+        """Return the text after `piece` in its cluster, up to a safe boundary."""
         parts: list[str] = []
         while piece.next is not None and not self._joins_safely(piece, piece.next):
             piece = piece.next
@@ -314,7 +324,7 @@ class TokenLedger:
         return text
 
     def count_tail(self, ending: str) -> int:
-        """What the count would change by if the last piece ended in `ending` instead of its suffix."""
+        """Return how much the count would change if the last piece ended with `ending` instead of its suffix."""
         piece = self.last
         if piece is None or piece.suffix == ending:
             return 0
@@ -325,5 +335,5 @@ class TokenLedger:
 
 
 def _are_alike(piece: Piece, other: Piece | None) -> bool:
-    """True when a piece in front of either has the same suffix."""
+    """Return whether a piece has the same suffix before either of them."""
     return other is not None and piece.kind == other.kind and piece.part == other.part and piece.message == other.message

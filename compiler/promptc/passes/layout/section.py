@@ -1,7 +1,7 @@
-"""One section while it is fitted: its items as they stand (`Entry`), and the ledgers that count them (`SectionLayout`).
+"""One section while it is fitted: its items in their current state (`Entry`), and the ledgers that count them (`SectionLayout`).
 
-With the ledger it is the one thing of the passes that changes. None leaves them: what strain measures a section on is thrown away
-(`count_demand`), and what fitting changes leaves as a frozen `Fitted`.
+Only this and the ledger are mutable in the passes, and neither leaves them: the section that strain measures is discarded (`count_demand`),
+and the result of fitting is a frozen `Fitted`.
 """
 
 from __future__ import annotations
@@ -20,34 +20,38 @@ from promptc.passes.layout.layout import Layout
 from promptc.passes.layout.ledger import Kind, Laid, Piece, TokenLedger
 
 _BEHIND = (1 << 32) - 1
-"""Added to a section's first message, the number of one behind all its items'."""
+"""Added to a section's first message, the number of a message after those of all its items."""
 
 
 class Aim(NamedTuple):
-    """What a count is with each cut of one text: what all else comes to, and the most that the text does with one of its endings. Where
-    `is_chars`, it is a count of characters."""
+    """The count as a function of how one text is cut: `base` is everything else, and the text counts with the largest of its `endings`.
+
+    With `is_chars`, it is a count of characters.
+    """
 
     base: int
     endings: tuple[str, ...] = ()
     is_chars: bool = False
 
     def count(self, cut: Cut) -> int:
-        """The count with this cut."""
+        """Return the count with this cut."""
         return self.base + (cut.chars if self.is_chars else max(map(cut.measure, self.endings)))
 
     def limit(self, count: int) -> Most:
-        """What a cut may come to, at most, where the count is not over this."""
+        """Return the most that a cut may come to if the count must not exceed `count`."""
         return Most("chars" if self.is_chars else "units", count - self.base)
 
 
 class Slide:
-    """The notches that a trim without `to` makes of one text: its cuts, down to `floor`. What is left of them when a ladder stops is for
-    the next one."""
+    """The notches that a trim without `to` makes of one text: its cuts, down to `floor`.
+
+    The notches that are left when a ladder stops are for the next ladder.
+    """
 
     __slots__ = ("cuts", "describe", "entry", "floor", "is_spent")
 
     def __init__(self, entry: Entry, cuts: Cuts, floor: Most | None, describe: Callable[[str], str]) -> None:
-        """`describe` says why there is a cut at a boundary."""
+        """Create a slide; `describe` returns why there is a cut at a boundary."""
         self.entry = entry
         self.cuts = cuts
         self.floor = floor
@@ -55,12 +59,15 @@ class Slide:
         self.is_spent = False
 
     def find_last(self) -> Cut | None:
-        """The last notch that is left; None where none is. Only without a floor."""
+        """Return the last notch, or None if none is left. Only for a slide without a floor."""
         cut = self.cuts.find_shortest() if self.entry.is_alive else None
         return cut if cut is not None and not self._is_past(cut) else None
 
     def iter(self, limit: Most | None = None) -> Iterator[Cut]:
-        """The notches that are left; with `limit` without those that are surely over it, but the last is there. None is under the floor."""
+        """Yield the notches that are left, none of them under the floor.
+
+        With `limit`, notches that certainly exceed it are skipped, except the last one.
+        """
         limits = [limit] if limit is not None else []
         if self.floor is None or limit is None:
             yield from takewhile(self._may_be, self.cuts.iter(limits, self.entry.kept) if self.entry.is_alive else ())
@@ -84,50 +91,50 @@ class Slide:
 
 
 _SLACKS = (0, 64, 1024, None)
-"""How much is added to what is looked for until a cut is met that is not under the floor; None: any cut is looked at."""
+"""Slacks to add to the limits, one after another, until a cut is found that is not under the floor; None: every cut is tried."""
 
 
 class Act(NamedTuple):
-    """One notch: entries go, some are edited, or the ladder is told something."""
+    """One notch: it removes or edits entries, reports entries it passed over, slides, or fails."""
 
     why: str
     """Why these entries and why now, for the report."""
     gone: Sequence[Entry] = ()
-    """The entries that it takes out."""
+    """The entries that the act removes."""
     marker: Callable[[int], str] | None = None
-    """Makes the section's marker of how many entries are gone by then."""
+    """Returns the section's marker, given how many entries were removed so far."""
     edits: Sequence[EntryEdit] = ()
-    """The changes of the entries that it edits."""
+    """The changes of entries that the act edits."""
     made: Item | None = None
-    """The item that takes the place of the first of those gone."""
+    """The new item that replaces the first of the removed ones."""
     voidable: bool = False
-    """Whether it is undone where it does not shorten."""
+    """True if the act is undone unless it shortens."""
     boundary: str = ""
-    """Where a trim cut: at a `sentence`, a `word` ..."""
+    """The boundary at which a trim cut: a `sentence`, a `word` ..."""
     level: tuple[int | float | None, int | float | None] = (None, None)
-    """The level that a `lower` takes out, and the highest that is left (None: no entry is)."""
+    """The level that a `lower` removes, and the highest level that is left (None: no entry is left)."""
     moves: Sequence[tuple[str, int | float, int | float | None]] = ()
     """The groups that a `lower` takes entries from: key, highest level before, highest after (None: no entry is left)."""
     fails: bool = False
-    """Whether it is a `fail` step, which does nothing and ends the ladder."""
+    """True for a `fail` step, which does nothing and ends the ladder."""
     passed_over: Sequence[Entry] = ()
-    """The entries that a trim leaves alone, although they are too large for it: it does nothing to them but tell so."""
+    """The entries that a trim leaves alone although they are too large; the act only reports them."""
     slide: Slide | None = None
     """Many notches, of which a ladder makes as many as it needs."""
     is_below: bool = False
-    """Whether its marker stands below what is left, not above it."""
+    """True if the marker is below what is left, not above it."""
     call: str = ""
-    """The id of the one tool call that it takes, of a message with several."""
+    """The id of the tool call, if the act removes only that call of a message with several."""
 
     @property
     def entries(self) -> Sequence[Entry]:
-        """The entries it touches."""
+        """The entries that the act removes or edits."""
         return (*self.gone, *(edit.entry for edit in self.edits))
 
 
 @frozen(eq=False)
 class EntryEdit:
-    """A change of one entry: it takes another form or loses a tool call (`item`), or a `cut` is made of it."""
+    """A change of one entry: it gets another form or loses a tool call (`item`), or its text is cut (`cut`)."""
 
     entry: Entry
     item: Item | None = None
@@ -136,7 +143,7 @@ class EntryEdit:
 
 
 class Entry:
-    """An item as it stands: its guarded `text`, the `form` it is in, how many characters a trim `kept` of it."""
+    """An item in its current state: its guarded `text`, its `form`, and how many characters a trim `kept` of it (None: not trimmed)."""
 
     __slots__ = ("item", "place", "text", "form", "kept", "is_made", "is_alive", "run")
 
@@ -152,7 +159,7 @@ class Entry:
 
     @property
     def body(self) -> str:
-        """The text inside its own fence."""
+        """The text inside the item's own fence."""
         item = self.item
         return f"{item.open}\n{self.text}\n{item.close}" if item.open else self.text
 
@@ -171,18 +178,18 @@ class PlacedSection:
 
 
 class SectionLayout:
-    """A section's entries and the ledgers that count them: first one of its own, then that of the whole.
+    """A section's entries and the ledgers that count them: first its own, then that of the whole.
 
-    `apply` does one act on all of them; what was applied to be undone is undone by `revert` or left to stand by `settle`.
+    `apply` performs an act on all of them. An act that was applied `to_undo` is either undone by `revert` or made final by `settle`.
     """
 
     def __init__(self, selection: Selection, selected: Selected, part: int, layout: Layout, laid: Laid | None = None) -> None:
-        """`selected` is the section of index `part` in `selection`. With `laid`, what its pieces come to before any step is known."""
+        """Lay out `selected`, the section of index `part` in `selection`. `laid` are the counts of its pieces before any step, if known."""
         self.selection = selection
         self.selected = selected
         self.section = selected.section
-        # Pays for work on its ladder, and raises `PromptcError`. Ledgers hold it too, so it must not lead back to here: a circle of objects
-        # would keep the whole render until it is collected.
+        # Charges work on the ladder, and raises `PromptcError`. Ledgers refer to it too, so it must not refer to this object: a reference
+        # cycle would keep the whole render alive until it is collected.
         self.pay: Callable[[int], None] = partial(
             selection.bound.run.pay, span=selected.section.span, what=f"the ladder of `{selected.section.id}`"
         )
@@ -210,7 +217,7 @@ class SectionLayout:
         self._placings = [self._own]
 
     def _number_runs(self) -> Counter[int]:
-        """Tell every entry which group it is in; how many entries each has."""
+        """Set the group of every entry; return how many entries each group has."""
         if not self._headers:
             return Counter({0: len(self.entries)})
         runs = {type_key(group.key): run for run, group in enumerate(self.selected.groups)}
@@ -218,45 +225,48 @@ class SectionLayout:
             entry.run = runs[type_key(entry.item.key)]
         return Counter(entry.run for entry in self.entries)
 
-    # --- what steps ask ---
+    # --- queries of steps ---
 
     @cached_property
     def names(self) -> Mapping[str, Any]:
-        """The names that its expressions see."""
+        """The names that the section's expressions see."""
         return list_names(self.selection, self.section)
 
     @property
     def alive(self) -> Iterator[Entry]:
-        """The entries that still stand, in order."""
+        """The entries that are not removed, in order."""
         return (entry for entry in self.entries if entry.is_alive)
 
     @property
     def is_empty(self) -> bool:
-        """True when nothing is left of the section."""
+        """True if nothing is left of the section."""
         return self._alive == 0
 
     @property
     def is_unread(self) -> bool:
-        """True when older items exist that were not read and that no step has taken out: what was read still stands whole."""
+        """True if older items exist that were not read, and no step removed any of the items that were read."""
         return self.selected.is_partial and self._alive == len(self.entries)
 
     def count_alive(self) -> int:
-        """How many entries still stand."""
+        """Return how many entries are left."""
         return self._alive
 
     def count_runs(self) -> int:
-        """How many groups still stand."""
+        """Return how many groups are left."""
         return len(self._runs)
 
     def count_windowed(self, without: Collection[Entry] = ()) -> int:
-        """How many items inside the window still stand beside those `without`, which stand; groups, where it counts those."""
+        """Return how many items inside the window are left, not counting those of `without`, all of which must be left.
+
+        If the window counts groups, it is the number of groups.
+        """
         window = self.section.items.window if self.section.items is not None else None
         if window is not None and window.whole == "group":
             return len({entry.run for entry in self.alive if entry.item.windowed and entry not in without})
         return self._windowed - sum([entry.item.windowed for entry in without])
 
     def count_charge(self) -> int:
-        """The section's charge in units: everything it adds, at its larger ending."""
+        """Return the section's charge in units: everything it adds, at the larger of its endings."""
         if self._charge is None:
             self._charge = self._count_charge() if self._alive else 0
         return self._charge
@@ -266,7 +276,7 @@ class SectionLayout:
         return ledger.units + max(ledger.count_tail(ending) for ending in self._endings())
 
     def aim_charge(self, entry: Entry, cuts: Cuts) -> Aim | None:
-        """What the charge is with each of the cuts of an entry; None where only making it tells."""
+        """Return the charge as a function of the cut of an entry, or None if a cut must be made to know it."""
         own = self._own
         aim = self.aim(entry, cuts, own.ledger) if own is not None else None
         if own is None or aim is None:
@@ -276,7 +286,7 @@ class SectionLayout:
         return aim._replace(base=aim.base + max(own.ledger.count_tail(ending) for ending in self._endings()))
 
     def aim(self, entry: Entry, cuts: Cuts, ledger: TokenLedger, fixed: int = 0) -> Aim | None:
-        """What the units of a ledger, and `fixed`, are with each of the cuts of an entry; None where only making it tells."""
+        """Return the units of a ledger plus `fixed` as a function of the cut of an entry, or None if a cut must be made to know them."""
         placed = next(placed for placed in self._placings if placed.ledger is ledger)
         piece = placed.pieces[entry]
         if entry.item.open or not ledger.stands_free(piece, opens=cuts.open_safely(self.layout.meter)):
@@ -284,11 +294,11 @@ class SectionLayout:
         return Aim(ledger.units - piece.units + fixed, (piece.suffix,))
 
     def read_piece(self, entry: Entry) -> Piece:
-        """An entry's piece where it stands, or last stood."""
+        """Return an entry's piece at its current or last place."""
         return next(placed.pieces[entry] for placed in reversed(self._placings) if entry in placed.pieces)
 
     def list_pieces(self) -> Mapping[Entry, Piece]:
-        """The piece of every entry, where it stands or last stood."""
+        """Return the piece of every entry, at its current or last place."""
         return (
             self._placings[0].pieces
             if len(self._placings) == 1
@@ -299,7 +309,7 @@ class SectionLayout:
         return ("",) if self._is_each else self.layout.endings(self.section)
 
     def count_chars(self) -> int:
-        """The characters of the content: items and what stands between them."""
+        """Return the characters of the content: items and what separates them."""
         if self._chars is None:
             self._chars = sum(len(entry.body) for entry in self.alive)
         separator = "" if self.section.is_tools else self.section.separator if self.section.separator is not None else "\n"
@@ -308,13 +318,13 @@ class SectionLayout:
     # --- ledgers ---
 
     def describe(self) -> Laid | None:
-        """What its pieces came to, as long as they stand on a ledger of their own."""
+        """Return the counts of the section's pieces, or None once they are no longer on a ledger of their own."""
         return self._own.ledger.describe() if self._own is not None else None
 
     def join(self, ledger: TokenLedger) -> None:
-        """Put the section's pieces behind those of the whole's ledger and keep them up to date there.
+        """Append the section's pieces to the ledger of the whole, and keep them up to date there.
 
-        Its own ledger is kept beside it only where `budget.min` asks for the charge at each notch; else it is laid anew when asked for.
+        The section's own ledger is kept as well only if `budget.min` needs the charge at each notch. If not, it is laid anew on demand.
         """
         placed = self._lay() if self._own is None or self.least is not None else self._own
         ledger.take(placed.ledger)
@@ -325,7 +335,7 @@ class SectionLayout:
             self._placings.append(placed)
 
     def _lay(self, laid: Laid | None = None) -> PlacedSection:
-        """The section's pieces as they stand, on a ledger of their own; with `laid`, it is known what they come to."""
+        """Return the section's current pieces on a ledger of their own; `laid` are their counts, if known."""
         placed = PlacedSection(TokenLedger(self.layout.meter, self.layout.suffix, self.layout.overhead, self.pay))
         if self.is_empty:
             return placed
@@ -361,18 +371,18 @@ class SectionLayout:
 
     @property
     def _marker_message(self) -> int:
-        """Below messages of items, a marker is a message behind them all."""
+        """The number of the marker's message: below messages of items, a marker is a message after all of them."""
         return self._message + _BEHIND if self._is_each and self.is_marked_below else self._message
 
     def _piece(self, entry: Entry) -> Piece:
-        """An item's piece. Item messages have a number each, spaced so that they stay apart from every section's."""
+        """Return an item's piece. Item messages have a number each, spaced to stay distinct from every section's."""
         message = self._message + 1 + entry.place if self._is_each else self._message
         return Piece(entry.body, self.part, "item", message, entry, entry.item.beyond)
 
     # --- acts ---
 
     def apply(self, act: Act, *, to_undo: bool = False) -> None:
-        """Do an act on every ledger; with `to_undo`, so that `revert` can take it back."""
+        """Perform an act on every ledger; with `to_undo`, `revert` can undo it."""
         self._charge = None
         if to_undo:
             self._undo = []
@@ -388,7 +398,7 @@ class SectionLayout:
             self.mark(act.marker(self.removed), is_below=act.is_below)
 
     def revert(self) -> None:
-        """Undo the act that was applied to be undone."""
+        """Undo the act that was applied `to_undo`."""
         self._charge = None
         undo, self._undo = self._undo or [], None
         for step in reversed(undo):
@@ -397,7 +407,7 @@ class SectionLayout:
             placed.ledger.revert()
 
     def settle(self) -> None:
-        """Let what was applied stand: it can no longer be undone."""
+        """Make the act that was applied `to_undo` final."""
         self._undo = None
         for placed in self._placings:
             placed.ledger.settle()
@@ -476,13 +486,13 @@ class SectionLayout:
                     self._set(placed, name, None)
 
     def _set(self, holder: object, name: str, value: object) -> None:
-        """Set an attribute so that it can be undone."""
+        """Set an attribute, and record how to undo it."""
         if self._undo is not None:
             self._undo.append(partial(setattr, holder, name, getattr(holder, name)))
         setattr(holder, name, value)
 
     def _insert_made(self, item: Item, oldest: Entry) -> None:
-        """The new item stands at the place of the oldest it stands for, in that one's group."""
+        """Insert the new item at the place of the oldest item that it replaces, in the same group."""
         made = Entry(item, len(self.entries), is_made=True)
         self.made = made
         made.run = oldest.run
@@ -499,7 +509,7 @@ class SectionLayout:
         self._leave(made)
 
     def mark(self, text: str, *, is_below: bool) -> None:
-        """Put the marker there, in the place of the one there was."""
+        """Set the marker, in place of the previous one."""
         if text == self.marker and is_below == self.is_marked_below:
             return
         is_moved = is_below != self.is_marked_below
@@ -527,12 +537,12 @@ class SectionLayout:
 
 
 def count_demand(layout: Layout, selection: Selection, selected: Selected) -> int:
-    """Count a section's charge in units before any step."""
+    """Return a section's charge in units before any step."""
     return _lay_whole(layout, selection, selected).count_charge() if selected.items else 0
 
 
 def count_marked(layout: Layout, selection: Selection, selected: Selected, marker: str, *, is_below: bool) -> int:
-    """Count what a section would be charged that held just this, with that marker, in units."""
+    """Return the charge in units of a section with exactly this content and this marker."""
     fit = _lay_whole(layout, selection, selected)
     fit.mark(marker, is_below=is_below)
     return fit.count_charge()

@@ -1,7 +1,7 @@
-"""What a request body is made of, and how each provider writes it (docs/reference/payloads.md).
+"""The messages of a request body, and how each provider writes it (docs/reference/payloads.md).
 
-`read_messages` cuts a prompt into messages of blocks, `arrange` puts them in the order and the roles that a provider takes, and one
-`write_...` for each kind of API gives the body. That they hold is judged in `checks`.
+`read_messages` splits a prompt into messages of blocks, `arrange` puts them in the order and the roles that a provider accepts, and one
+`write_...` function for each kind of API returns the body. `checks` verifies that they are valid.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from promptc.text.json import render_canonical_json
 _ROLES = {"assistant": "model", "user": "user"}
 BREAKPOINT = {"mode": "explicit"}
 _LIMITS = {"openai": "max_completion_tokens", "openai-compatible": "max_tokens"}
-"""What the limit of the reply is called: OpenAI gave it a new name, which other servers may not know."""
+"""The name of the reply's limit: OpenAI renamed it, and other servers may not know the new name."""
 
 _LEVELS = {name: f"MEDIA_RESOLUTION_{level}" for name, level in zip(DETAILS, ("LOW", "MEDIUM", "HIGH", "ULTRA_HIGH"), strict=False)}
-"""What Gemini calls a detail; `auto` is its default."""
+"""Gemini's names of the details; `auto` is its default."""
 
 _SOUNDS = {"audio/mpeg": "mp3", "audio/wav": "wav"}
 _UNTITLED = "document.pdf"
@@ -40,12 +40,13 @@ _BETWEEN = "\n\n"
 
 @frozen(eq=False)
 class ContentBlock:
-    """A run of a message: `text`, or a `part` that is none (tool_use, tool_result, thinking).
+    """A run of a message: `text`, or a `part` that is not text (tool_use, tool_result, thinking, media).
 
-    `media` is what its pictures, documents and sounds were counted as: of such a part itself, of a result those that a tool gave.
-    `ends` is the section whose cache breakpoint stands behind it (empty: none), `place` where the pack declares that, `prefix` the tokens
-    of the whole request up to there. `continues` tells that it goes on with the text of the block before, which a breakpoint cut. `parts`
-    are those of the prompt that it is made of, and `counted` is what is counted of it as text: the same, whatever a provider takes of it.
+    `media` are the counts of its pictures, documents and sounds: of such a part itself, or of those that a tool returned in a result.
+    `ends` is the section whose cache breakpoint comes after the block (empty: none), `place` where the pack declares it, and `prefix` the
+    tokens of the whole request up to there. `continues` says that the block continues the text of the previous block, which was split by a
+    breakpoint. `parts` are the prompt's parts that it is made of, and `counted` is its content that is counted as text, whatever a provider
+    accepts of it.
     """
 
     text: str = ""
@@ -65,14 +66,15 @@ class ContentBlock:
 
     @property
     def is_content(self) -> bool:
-        """Whether it stands among the texts of a message, where a provider knows contents and turns of tools apart."""
+        """True if the block belongs to the texts of a message, for a provider that separates content from turns of tools."""
         return self.part is None or self.kind in MEDIA_KINDS
 
 
 @frozen(eq=False)
 class Message:
-    """One message. The texts of its blocks, joined, are its content. `name` is what findings call it, `span` where the pack declares it,
-    `speaker` the name of who speaks (empty: none).
+    """One message. The texts of its blocks, joined, are its content.
+
+    `name` is its name in findings, `span` where the pack declares it, and `speaker` the name of who speaks (empty: none).
     """
 
     role: str
@@ -87,13 +89,16 @@ class Message:
         return {"role": self.role, **({"name": self.speaker} if self.speaker else {})}
 
     def has(self, kind: str) -> bool:
-        """Whether any of its blocks is of that kind."""
+        """Return whether any block is of this kind."""
         return any(block.kind == kind for block in self.blocks)
 
 
 @frozen
 class ReplyLimits:
-    """Tokens: of the reply (None where the manifest reserves none), and of the reply with the prompt. `span` is where that is declared."""
+    """The tokens of the reply (None if the manifest reserves none), and those of the reply and the prompt together.
+
+    `span` is where the manifest declares them.
+    """
 
     reply: int | None
     context: int
@@ -102,7 +107,7 @@ class ReplyLimits:
 
 @frozen(eq=False)
 class PayloadRequest:
-    """What a body is made of: `system` holds the text that stands apart from the messages."""
+    """The inputs of a body: `system` is the text that a provider takes apart from the messages."""
 
     messages: tuple[Message, ...]
     system: tuple[ContentBlock, ...]
@@ -115,7 +120,7 @@ class PayloadRequest:
 
 @frozen(eq=False)
 class Payload:
-    """A request body, what it was made of, and what was said while it was made."""
+    """A request body, its inputs, and the warnings found while it was made."""
 
     body: dict[str, Any]
     request: PayloadRequest
@@ -123,7 +128,10 @@ class Payload:
 
 
 def read_messages(layout: Layout, emitted: Emitted) -> tuple[Message, ...]:
-    """The messages in order. The texts of a message's blocks, joined, equal its content to the byte; a list of parts is a block each."""
+    """Return the messages in order.
+
+    The texts of a message's blocks, joined, equal its content to the byte. Of a content that is a list of parts, each part is a block.
+    """
     sections = {section.id: section for section in layout.sections}
     last = {part.section: part for part in emitted.parts}
     ends = {id(part): sections[name] for name, part in last.items() if sections[name].cache}
@@ -155,7 +163,7 @@ def _make_text(parts: Sequence[Part]) -> ContentBlock:
 
 
 def _list_parts(content: Sequence[Mapping[str, Any]], parts: Sequence[Part], ends: Mapping[int, Section]) -> tuple[ContentBlock, ...]:
-    """The breakpoint of a section ends its last message, so it stands behind the last part."""
+    """Return the blocks of a list of parts. A section's breakpoint ends its last message, so it comes after the last part."""
     counted = split_counted(content, next((part.item.item.media for part in parts if part.item is not None), ()))
     own = tuple(parts)
     blocks = [
@@ -180,7 +188,7 @@ def _name(parts: Sequence[Part], layout: Layout) -> str:
 
 
 def _measure(messages: Sequence[Message], layout: Layout, tools: Sequence[Tool]) -> Iterator[Message]:
-    """The messages with the tokens up to each breakpoint, in this order: an estimate where the provider counts otherwise."""
+    """Yield the messages with the tokens up to each breakpoint in this order; they are an estimate if the provider counts differently."""
     meter = layout.meter
     units = (layout.costs.prompt + layout.count_offered(meter.count, tools)) * meter.counter.unit
     for message in messages:
@@ -199,7 +207,7 @@ def _count_block(block: ContentBlock, meter: Meter) -> int:
 def arrange(
     messages: Sequence[Message], provider: Provider, model: str | None
 ) -> tuple[tuple[Message, ...], tuple[ContentBlock, ...], tuple[Diagnostic, ...]]:
-    """The messages, the blocks of what stands apart from them, and warnings of what moved (PC0564, PC0569)."""
+    """Return the messages, the system blocks that are apart from them, and warnings about what moved (PC0564, PC0569)."""
     named = [replace(one, role="system") if one.role not in provider.roles else one for one in messages]
     found: list[Diagnostic] = []
     system: Sequence[Message] = ()
@@ -214,13 +222,13 @@ def arrange(
 
 
 def _is_plain_system(message: Message) -> bool:
-    """Whether it may stand where no breakpoint can."""
+    """Return whether this is a system message without a breakpoint, which may be placed where no breakpoint can be."""
     return message.role == "system" and not any(block.ends for block in message.blocks)
 
 
 @frozen(eq=False)
 class _Moved:
-    """Messages of the system that stand elsewhere than in the prompt: in front of all others, or behind the next ones of the user."""
+    """System messages that are not where the prompt has them: those before all others, and those after the user's next messages."""
 
     front: tuple[Message, ...]
     behind: tuple[Message, ...]
@@ -238,8 +246,9 @@ class _Moved:
 
 
 def _set_apart(messages: Sequence[Message], *, takes_late: bool) -> tuple[list[Message], list[Message], _Moved]:
-    """The messages of the system that stand apart, the others, and what moved by it. A model that `takes_late` ones takes them where a run
-    of the user's ends, and no two of them beside each other.
+    """Return the system messages that are apart, the other messages, and what moved.
+
+    A model that `takes_late` system messages takes them where a run of user messages ends, and never two in a row.
     """
     first = next((place for place, one in enumerate(messages) if one.role != "system"), len(messages))
     apart, behind = list(messages[:first]), []
@@ -263,7 +272,10 @@ def _set_apart(messages: Sequence[Message], *, takes_late: bool) -> tuple[list[M
 
 
 def _iter_system(messages: Sequence[Message]) -> Iterator[ContentBlock]:
-    """What were messages of their own stay a blank line apart; it opens the later one, so that the earlier does not change by it."""
+    """Yield the blocks of system messages, with a blank line between messages.
+
+    The blank line begins the later message, so the earlier one does not change because of it.
+    """
     for place, message in enumerate(messages):
         first, *rest = message.blocks
         yield replace(first, text=_BETWEEN + first.text) if place else first
@@ -271,7 +283,10 @@ def _iter_system(messages: Sequence[Message]) -> Iterator[ContentBlock]:
 
 
 def _join_tools(messages: Sequence[Message]) -> Iterator[Message]:
-    """Neighbours of one role that both hold uses, or results, as one message: providers want all results of a turn in one."""
+    """Yield the messages; adjacent ones of one role that both contain uses, or results, become one.
+
+    Providers require all results of a turn in one message.
+    """
     held: Message | None = None
     for message in messages:
         kind = _TOOL_PARTS.get(message.role, "")
@@ -295,7 +310,7 @@ def _is_other(kind: str) -> bool:
 
 
 def _put_results_first(message: Message) -> Message:
-    """Sorted by that alone: else the order stays."""
+    """Sort the results first; all other blocks keep their order."""
     if not _is_late(message):
         return message
     return replace(message, blocks=tuple(sorted(message.blocks, key=lambda block: _is_other(block.kind))))
@@ -312,7 +327,7 @@ def _warn_late(message: Message) -> Diagnostic:
 
 
 def find_texts(content: Any) -> list[str] | None:
-    """The texts of a list of text parts, those of white space left out; None for anything else."""
+    """Return the texts of a list of text parts without blank ones, or None for anything else."""
     if not isinstance(content, list | tuple):
         return None
     texts = [part.get("text") if isinstance(part, dict) and part.get("type") == "text" else None for part in content]
@@ -322,7 +337,7 @@ def find_texts(content: Any) -> list[str] | None:
 
 
 def render_result(content: Any) -> str:
-    """A text as it is, text parts a line end apart, any other value as canonical JSON, nothing for null."""
+    """Return a text as it is, text parts joined by line ends, any other value as canonical JSON, and nothing for null."""
     if isinstance(content, str):
         return content
     texts = find_texts(content)
@@ -332,7 +347,7 @@ def render_result(content: Any) -> str:
 
 
 def iter_shown(block: ContentBlock) -> Iterator[ContentBlock]:
-    """The texts and media that a tool gave, each a block of its own; nothing of a result without media."""
+    """Yield the texts and media that a tool returned, each as a block; nothing for a result without media."""
     part = block.part or {}
     counted = iter(block.media)
     for one in part["content"] if block.kind == "tool_result" and list_media(part) else ():
@@ -343,23 +358,23 @@ def iter_shown(block: ContentBlock) -> Iterator[ContentBlock]:
 
 
 def read_told(part: Mapping[str, Any]) -> Any:
-    """What a tool gave, without its media."""
+    """Return what a tool returned, without its media."""
     content = part["content"]
     return [one for one in content if not is_media(one)] if list_media(part) else content
 
 
 def join_texts(texts: Sequence[str]) -> str:
-    """Texts of one message where a provider takes a single one: a line end apart, which is how they are counted."""
+    """Join the texts of one message with line ends, which is how they are counted, for a provider that accepts a single text."""
     return "\n".join(texts)
 
 
 def describe_function(tool: Tool) -> dict[str, Any]:
-    """A tool as a function with its parameters."""
+    """Return a tool as a function with its parameters."""
     return {"name": tool.name, **tool.said, "parameters": tool.input_schema}
 
 
 def list_tools(request: PayloadRequest, written: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The tools of the request as they are `written`; in front of those that are deferred the tool that searches them."""
+    """Return the tools of the request as they are `written`, with the tool that searches deferred tools before the first of those."""
     first = next((place for place, one in enumerate(request.tools) if one.is_deferred), None)
     if first is None or request.provider.search is None:
         return list(written)
@@ -367,7 +382,10 @@ def list_tools(request: PayloadRequest, written: Sequence[dict[str, Any]]) -> li
 
 
 def write_anthropic(request: PayloadRequest) -> dict[str, Any]:
-    """`POST /v1/messages`. Breakpoints are `cache_control` of the block they stand behind; tools come first in what is cached."""
+    """Return the body of `POST /v1/messages`.
+
+    A breakpoint is the `cache_control` of the block that it follows; tools come first in what is cached.
+    """
     body: dict[str, Any] = {"model": request.model} if request.model is not None else {}
     if request.limits.reply is not None:
         body["max_tokens"] = request.limits.reply
@@ -382,7 +400,7 @@ def write_anthropic(request: PayloadRequest) -> dict[str, Any]:
 
 
 def _write_anthropic_content(blocks: Sequence[ContentBlock]) -> str | list[dict[str, Any]]:
-    """A single text as such, else blocks."""
+    """Return a single text as such, anything else as blocks."""
     if len(blocks) == 1 and blocks[0].part is None and not blocks[0].ends:
         return blocks[0].text
     return [_write_block(block) for block in blocks]
@@ -396,7 +414,7 @@ def _write_block(block: ContentBlock) -> dict[str, Any]:
 
 
 def _write_anthropic_part(part: dict[str, Any]) -> dict[str, Any]:
-    """Write a part; what a tool gave stays a list where it is one of text parts (media are put in behind), else it is one text."""
+    """Return the written part; the content of a result is a list for text parts (media are added later), or else one text."""
     if part["type"] != "tool_result":
         source = part.get("source", {})
         return {**part, "source": {"type": "url", "url": source["url"]}} if source.get("type") == "url" else part
@@ -407,7 +425,7 @@ def _write_anthropic_part(part: dict[str, Any]) -> dict[str, Any]:
 
 
 def write_gemini(request: PayloadRequest) -> dict[str, Any]:
-    """`POST /v1beta/models/MODEL:generateContent`."""
+    """Return the body of `POST /v1beta/models/MODEL:generateContent`."""
     body: dict[str, Any] = {}
     config = _write_config(request)
     if config:
@@ -461,17 +479,20 @@ def _write_gemini_media(block: ContentBlock) -> dict[str, Any]:
 
 
 def _find_detail(block: ContentBlock) -> str | None:
-    """How closely the model is asked to look at it."""
+    """Return how closely the model is requested to look at the media, or None."""
     return block.media[0].detail if block.media else None
 
 
 def _read_output(content: Any) -> Any:
-    """JSON as it is; what is text, as one text."""
+    """Return JSON as it is, and text as one text."""
     return render_result(content) if content is None or find_texts(content) is not None else content
 
 
 def write_ollama(request: PayloadRequest) -> dict[str, Any]:
-    """`POST /api/chat`. `num_ctx` is the manifest's context: Ollama's own default is small, and it cuts in silence."""
+    """Return the body of `POST /api/chat`.
+
+    `num_ctx` is the manifest's context: Ollama's own default is small, and it truncates silently.
+    """
     body: dict[str, Any] = {"model": request.model} if request.model is not None else {}
     body["options"] = {"num_ctx": request.limits.context}
     if request.limits.reply is not None:
@@ -485,7 +506,7 @@ def write_ollama(request: PayloadRequest) -> dict[str, Any]:
 
 
 def _iter_ollama_messages(message: Message) -> Iterator[dict[str, Any]]:
-    """As in OpenAI's, but arguments are a mapping and a result names its tool."""
+    """Yield messages as for OpenAI, except that arguments are a mapping and a result names its tool."""
     for block in message.blocks:
         if block.part is not None and block.kind == "tool_result":
             shown = [one.part["source"]["data"] for one in iter_shown(block) if one.part is not None]
@@ -506,7 +527,7 @@ def _write_ollama_call(block: ContentBlock) -> dict[str, Any]:
 
 
 def write_chat(request: PayloadRequest) -> dict[str, Any]:
-    """What a chat template is given of messages and tools, as local servers give it: arguments as a mapping, no tools as none."""
+    """Return the messages and tools for a chat template, as local servers pass them: arguments as a mapping, and None for no tools."""
     tools = [{"type": "function", "function": describe_function(tool)} for tool in request.tools]
     return {"messages": [one for message in request.messages for one in _iter_chat_messages(message)], "tools": tools or None}
 
@@ -527,7 +548,7 @@ def _iter_chat_messages(message: Message) -> Iterator[dict[str, Any]]:
 
 
 def write_openai(request: PayloadRequest) -> dict[str, Any]:
-    """`POST /v1/chat/completions`."""
+    """Return the body of `POST /v1/chat/completions`."""
     body: dict[str, Any] = {"model": request.model} if request.model is not None else {}
     if request.limits.reply is not None:
         body[_LIMITS[request.provider.name]] = request.limits.reply
@@ -541,7 +562,7 @@ def write_openai(request: PayloadRequest) -> dict[str, Any]:
 
 
 def _iter_openai_messages(message: Message) -> Iterator[dict[str, Any]]:
-    """A message is several where it holds results: each of them is one of the role `tool`."""
+    """Yield the messages; one with results becomes several, because each result is a message of the role `tool`."""
     for block in message.blocks:
         if block.part is not None and block.kind == "tool_result":
             content = _write_openai_content([ContentBlock(render_result(block.part["content"]), ends=block.ends)])
@@ -555,7 +576,7 @@ def _iter_openai_messages(message: Message) -> Iterator[dict[str, Any]]:
 
 
 def _write_openai_content(texts: Sequence[ContentBlock]) -> str | list[dict[str, Any]]:
-    """One text as such; parts where there are several or a breakpoint stands behind one."""
+    """Return a single text as such, or parts if there are several or a breakpoint follows one."""
     if len(texts) == 1 and not texts[0].ends and texts[0].part is None:
         return texts[0].text
     return [_write_openai_part(block) for block in texts]
@@ -579,7 +600,7 @@ def _write_openai_media(part: Mapping[str, Any], detail: str | None) -> dict[str
 
 
 def _write_url(source: Mapping[str, str]) -> str:
-    """A URL as it is, bytes as a data URL."""
+    """Return a URL as it is, and bytes as a data URL."""
     return source["url"] if source["type"] == "url" else f"data:{source['media_type']};base64,{source['data']}"
 
 
@@ -590,7 +611,10 @@ def _write_openai_call(block: ContentBlock) -> dict[str, Any]:
 
 
 def write_responses(request: PayloadRequest) -> dict[str, Any]:
-    """`POST /v1/responses`. `instructions` is the first system message; the rest keep their roles and places in `input`."""
+    """Return the body of `POST /v1/responses`.
+
+    `instructions` is the first system message; the others keep their roles and places in `input`.
+    """
     body: dict[str, Any] = {"model": request.model} if request.model is not None else {}
     if request.limits.reply is not None:
         body["max_output_tokens"] = request.limits.reply
@@ -610,7 +634,7 @@ def _write_responses_tool(tool: Tool) -> dict[str, Any]:
 
 
 def _iter_input(message: Message) -> Iterator[dict[str, Any]]:
-    """Runs of text are messages; uses and results are items of their own, in order."""
+    """Yield runs of text as messages, and uses and results as items of their own, in order."""
     texts: list[ContentBlock] = []
     for block in message.blocks:
         if block.is_content:

@@ -1,7 +1,7 @@
-"""The text that a server of the model builds of messages by the model's own chat template (`TemplateFrame`), and its count.
+"""The text that a model's server builds from messages by the model's own chat template (`TemplateFrame`), and its count.
 
-A template may do anything with messages: trim them, leave thoughts out, put text between them. So nothing is added up: what counts is the
-whole text, tokens across its joints included.
+A template may do anything with messages: trim them, leave out thoughts, put text between them. So nothing is added up: the whole text is
+counted, including the tokens across its joints.
 """
 
 from __future__ import annotations
@@ -41,21 +41,21 @@ PROVIDER = Provider(
     name_tokens=0,
     estimates=(),
 )
-"""What a chat template takes. The tokens are those of one that refuses to be tried out."""
+"""The provider of a chat template. Its tokens are those of a template that cannot be tried out."""
 
 _TRIED = "x"
 _HELP = 'name one: `tokenizer: {use: "hf:tokenizer.json", chat_template: tokenizer_config.json}`'
 
 
 class TemplateFrame:
-    """The chat template of a pack, for one render. What it does charges the account of the render.
+    """The chat template of a pack, for one render. Its work charges the account of the render.
 
-    `provider` has what a message, and the whole, take by this template when it is tried out. Sections are charged that. `warnings` are
-    those of the last text that was made.
+    `provider` has the tokens that a message, and the whole, take by this template when it is tried out; sections are charged these.
+    `warnings` are those of the last text that was made.
     """
 
     def __init__(self, bound: Bound) -> None:
-        """Raises `UsageError` (PC0710) for a pack without a chat template."""
+        """Load the template and try it out. Raises `UsageError` (PC0710) for a pack without a chat template."""
         chat = bound.pack.chat
         if chat is None:
             raise UsageError([Diagnostic("PC0710", "`chat` needs a chat template, and the pack names none", help=_HELP)])
@@ -67,25 +67,25 @@ class TemplateFrame:
         self.provider = self._try_out()
 
     def render(self, layout: Layout, emitted: Emitted) -> str:
-        """The text. Raises `PromptcError`: PC0431 for messages that the template refuses, and what `build_payload` raises."""
+        """Return the text. Raises `PromptcError` (PC0431) for messages that the template refuses, and whatever `build_payload` raises."""
         messages = read_messages(layout, emitted)
         payload = build_payload(messages, emitted.tools, None, provider=self.provider, limits=ReplyLimits(None, 0))
         self.warnings = payload.warnings
         return self._render(payload.body)
 
     def count_parts(self, layout: Layout, parts: tuple[Part, ...], roles: Sequence[str], tools: tuple[Tool, ...]) -> int:
-        """The units of the text that these parts come to. Raises as `render`."""
+        """Return the units of the text that the template makes of these parts. Raises like `render`."""
         return self.count(self.render(layout, emit_messages(parts, roles, tools)))
 
     def count(self, text: str) -> int:
-        """The units of the whole text, in which special tokens are structure."""
+        """Return the units of the whole text, in which special tokens are structure."""
         return self._counter.measure_framed(text)
 
     def _render(self, given: Mapping[str, Any]) -> str:
         return self._template.render({**self._names, **given})
 
     def _try_out(self) -> Provider:
-        """The provider with the tokens of a message and of the whole, rounded up."""
+        """Return the provider with the tokens of a message and of the whole, rounded up."""
         unit = self._counter.unit
         content = self._counter.measure(_TRIED)
         one, three, led = self._try("user"), self._try("user", "assistant", "user"), self._try("system", "user")

@@ -1,5 +1,7 @@
-"""From messages to a request body that its provider takes: `build_payload` checks tools, parts and turns (`check_...`), reduces parts
-to the keys that have a meaning, places cache breakpoints (`choose_breakpoints`), and lets the provider's writer write it.
+"""From messages to a request body that its provider accepts.
+
+`build_payload` checks tools, parts and turns (`check_...`), reduces parts to the keys that have a meaning, places cache breakpoints
+(`choose_breakpoints`), and calls the provider's writer.
 """
 
 from __future__ import annotations
@@ -46,7 +48,7 @@ _KEYS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "thinking": ("assistant", {"thinking": str, "signature": str}),
     "redacted_thinking": ("assistant", {"data": str}),
 }
-"""By kind: whose message it stands in, and the keys it must have, with what they hold."""
+"""By kind: the role whose messages contain it, and its required keys with the types of their values."""
 
 _THOUGHTS = ("thinking", "redacted_thinking")
 _SPELLED: Mapping[Any, str] = {str: "a text", Mapping: "a mapping"}
@@ -73,14 +75,14 @@ _SAID: Mapping[str, tuple[str, str, str]] = {
     "used twice": ("PC0572", "a second tool use has the id {id}", "give each use an id of its own, and its result the same"),
     "answered twice": ("PC0572", "the tool use {id} has a second result", "leave one of them out"),
 }
-"""By what is met: the code, what is said of it, and the way out."""
+"""By kind of problem: the code, the message, and the help."""
 
 _HELD_BY = {
     "anthropic": ("text", "image", "document", "tool_use", "tool_result"),
     "openai": ("text", *MEDIA_KINDS, "tool_result"),
     "openai-responses": ("text", *MEDIA_KINDS, "tool_result"),
 }
-"""By provider, the kinds of blocks that a breakpoint can stand behind."""
+"""By provider, the kinds of blocks that a breakpoint can follow."""
 
 
 def build_payload(
@@ -92,11 +94,13 @@ def build_payload(
     limits: ReplyLimits,
     model: str | None = None,
 ) -> Payload:
-    """The body, a value of its own, its keys always in the same order. Texts and their order are those of the messages, but for folds that
-    docs/reference/payloads.md names; of the parts of messages nothing passes but what their kinds have.
+    """Return the body as an independent value, with its keys always in the same order.
 
-    Raises `PromptcError`: PC0560 where a message is missing that the provider needs, PC0562 for parts it cannot take, PC0570 for
-    names of tools it refuses.
+    Texts and their order are those of the messages, except for the folds that docs/reference/payloads.md lists. Of the parts of messages,
+    only the keys of their kinds are passed on.
+
+    Raises `PromptcError`: PC0528 for a tool with the name of the provider's search tool, PC0560 if a message is missing that the provider
+    needs, PC0562 for parts it cannot accept, PC0570 for names of tools it refuses, PC0589 for media it cannot accept.
     """
     checked, found = check_parts(messages, provider)
     found += _check_names(tools, provider)
@@ -122,7 +126,7 @@ def _check_names(tools: Sequence[Tool], provider: Provider) -> list[Diagnostic]:
 
 
 def _check_searching(tools: Sequence[Tool], provider: Provider) -> Iterator[Diagnostic]:
-    """A tool beside deferred ones that is called as the tool is that searches them."""
+    """Yield an error for a tool that has the same name as the tool that searches deferred tools."""
     taken = dict(provider.search.body).get("name") if provider.search is not None and any(one.is_deferred for one in tools) else None
     for one in tools:
         if one.name == taken:
@@ -154,9 +158,10 @@ def _check_limit(provider: Provider, limits: ReplyLimits) -> tuple[Diagnostic, .
 
 
 def check_parts(messages: Sequence[Message], provider: Provider) -> tuple[tuple[Message, ...], list[Diagnostic]]:
-    """The messages with their parts as they may be passed on, and what is wrong with others (PC0562) or was left out (PC0568).
+    """Return the messages with their parts as they may be passed on, and findings.
 
-    Nothing of a part passes but its kind's own keys, so that state never adds a key to a request. Messages with nothing left go.
+    The findings are errors about wrong parts (PC0562, PC0589), and warnings about names and thoughts that were left out (PC0536, PC0568).
+    Only the keys of its kind are passed on of a part, so the state never adds a key to a request. Messages with nothing left are removed.
     """
     found: list[Diagnostic] = []
     used: set[str] = set()
@@ -190,7 +195,7 @@ def _judge(part: Mapping[str, Any], message: Message, used: set[str]) -> Iterato
 
 
 def _judge_media(block: ContentBlock, message: Message, provider: Provider) -> Iterator[Diagnostic]:
-    """Whether the provider takes each picture, document and sound of a part, so given, of that media type and with that detail."""
+    """Yield an error for each picture, document and sound that the provider does not accept with its source, media type and detail."""
     part = block.part or {}
     for place, one in enumerate(list_media(part)):
         detail = block.media[place].detail if place < len(block.media) else None
@@ -201,7 +206,7 @@ def _judge_media(block: ContentBlock, message: Message, provider: Provider) -> I
 
 
 def _find_untaken(part: Mapping[str, Any], detail: str | None, provider: Provider, *, in_result: bool) -> tuple[str, str] | None:
-    """What the provider does not take, and the way out; None where it takes the part."""
+    """Return what the provider does not accept about the part, and the help; None if it accepts the part."""
     kind, source = str(part["type"]), part["source"]
     taken, media_type = provider.find_media(kind, in_result=in_result), source.get("media_type", "")
     where = " in the result of a tool" if in_result else ""
@@ -229,7 +234,7 @@ def _refuse(message: Message, what: str, help: str) -> Diagnostic:
 
 
 def _leave_out_thoughts(messages: Sequence[Message]) -> tuple[Sequence[Message], list[Message]]:
-    """A breakpoint behind a thought stands behind what is left in front of it."""
+    """Return the messages without thoughts, and those that had any. A breakpoint after a thought moves to what is left before it."""
     kept, met = [], []
     for message in messages:
         blocks = [block for block in message.blocks if block.kind not in _THOUGHTS]
@@ -263,7 +268,10 @@ def _warn_thoughts(messages: Sequence[Message], provider: Provider) -> Diagnosti
 
 
 def _reduce(messages: Sequence[Message]) -> Iterator[Message]:
-    """A result learns the `name` of its tool from the last use of its id: some servers count their uses anew in every turn."""
+    """Yield the messages with reduced parts; a result gets the `name` of its tool from the last use of its id.
+
+    It is the last one because some servers number their uses anew in every turn.
+    """
     names: dict[str, str] = {}
     for message in messages:
         if all(block.part is None for block in message.blocks):
@@ -298,8 +306,11 @@ def _reduce_part(part: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def check_uses(messages: Sequence[Message]) -> Iterator[Diagnostic]:
-    """Warnings about parts as the state gives them: names of tools that no service takes (PC0573), and an `is_error` that is neither true
-    nor false, which is left out (PC0574). The first of each, with the number of others."""
+    """Yield warnings about parts as the state has them; only the first of each kind, with the number of others.
+
+    They are about names of tools that no service accepts (PC0573), and about an `is_error` that is neither true nor false, which is left
+    out (PC0574).
+    """
     blocks = [(message, block) for message in messages for block in message.blocks if block.part is not None]
     named = [(message, block) for message, block in blocks if block.kind == "tool_use" and not _is_name(_find(block, "name"))]
     marked = [(message, block) for message, block in blocks if block.kind == "tool_result" and not _is_truth(_find(block, "is_error"))]
@@ -334,7 +345,7 @@ def _count(met: Sequence[object]) -> str:
 
 @frozen(eq=False)
 class _Met:
-    """A use or a result that is refused: what findings say of it (a key of `_SAID`), and its id."""
+    """A use or a result that is refused: the problem (a key of `_SAID`), the block, and its id."""
 
     what: str
     block: ContentBlock
@@ -342,12 +353,13 @@ class _Met:
 
 
 def check_turns(messages: Sequence[Message], given: Sequence[Message], provider: Provider) -> Iterator[Diagnostic]:
-    """Warnings about `messages`, arranged as the provider takes them: uses without a result although other content or a neighbour's result
-    follows, and results that do not directly follow their use (PC0571); two uses or two results of one id (PC0572). One of each kind, with
-    the number of others.
+    """Yield warnings about `messages`, arranged as the provider accepts them; only the first of each kind, with the number of others.
 
-    A message of uses at the end, with no result so far, is a turn in progress. `given` are the messages before they were joined, which is
-    how findings name them.
+    They are about uses without a result although other content or another use's result follows, and results that do not directly follow
+    their use (PC0571); and about two uses or two results of one id (PC0572).
+
+    A message of uses at the end without a result so far is a turn in progress. `given` are the messages before they were joined, by which
+    findings name them.
     """
     owners = {id(block): message for message in given for block in message.blocks}
     met = [*_iter_unanswered(messages), *_iter_repeated(messages, provider)]
@@ -358,7 +370,10 @@ def check_turns(messages: Sequence[Message], given: Sequence[Message], provider:
 
 
 def _iter_unanswered(messages: Sequence[Message]) -> Iterator[_Met]:
-    """A result is sought up to the next use of its id: there it is another one's."""
+    """Yield uses without a result directly after them, or the result if it comes late.
+
+    A result is searched up to the next use of its id: a later one belongs to that use.
+    """
     for place, message in enumerate(messages):
         if not message.has("tool_use"):
             continue
@@ -380,7 +395,10 @@ def _find_result(name: str, messages: Sequence[Message]) -> ContentBlock | None:
 
 
 def _iter_repeated(messages: Sequence[Message], provider: Provider) -> Iterator[_Met]:
-    """Where a provider lets ids begin anew, only two uses are found of which the first has no result yet."""
+    """Yield second uses and second results of an id.
+
+    If a provider lets ids be reused, a second use is yielded only if the first has no result yet.
+    """
     used: set[str] = set()
     answered: set[str] = set()
     for block in (block for message in messages for block in message.blocks):
@@ -411,9 +429,10 @@ def _describe(met: Sequence[_Met], owner: Message) -> Diagnostic:
 def choose_breakpoints(
     messages: Sequence[Message], system: Sequence[ContentBlock], provider: Provider, model: str | None
 ) -> tuple[tuple[Message, ...], tuple[ContentBlock, ...], tuple[Diagnostic, ...]]:
-    """The messages and the system text with the breakpoints that stay, and what was left out (PC0565, PC0566) or does nothing (PC0567).
+    """Return the messages and the system text with the breakpoints that stay, and warnings.
 
-    A provider without breakpoints is no finding, nor is one whose models differ as long as no model is named.
+    The warnings are about breakpoints that are left out (PC0565, PC0566) or have no effect (PC0567). A provider without breakpoints is not
+    reported, nor is one whose models differ as long as no model is named.
     """
     asked = [block for block in (*system, *_iter_blocks(messages)) if block.ends]
     if not asked:
@@ -433,7 +452,10 @@ def _iter_blocks(messages: Sequence[Message]) -> Iterable[ContentBlock]:
 
 
 def _is_held(block: ContentBlock, messages: Sequence[Message], provider: Provider) -> bool:
-    """Whether the place can hold one. The answers of a model are plain text in OpenAI's responses."""
+    """Return whether a breakpoint can follow the block.
+
+    In OpenAI's Responses API, a model's answers are plain text, which no breakpoint can follow.
+    """
     if block.kind not in _HELD_BY[provider.name]:
         return False
     return provider.name != "openai-responses" or not any(one.role == "assistant" and block in one.blocks for one in messages)
@@ -444,7 +466,7 @@ def _clear(messages: Sequence[Message], kept: set[int]) -> tuple[Message, ...]:
 
 
 def _clear_blocks(blocks: Sequence[ContentBlock], kept: set[int]) -> tuple[ContentBlock, ...]:
-    """Join again what was cut for a breakpoint that does not stay."""
+    """Drop the breakpoints that do not stay, and join the text that was split for them."""
     cleared: list[ContentBlock] = []
     for block in blocks:
         one = replace(block, ends="") if block.ends and id(block) not in kept else block
