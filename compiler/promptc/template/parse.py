@@ -562,7 +562,6 @@ class _Reader:
 
     def _read_if(self, node: nodes.If, bound: set[str]) -> None:
         ways = []
-        self._read(node.test, bound)
         for branch in (node, *node.elif_):
             self._read(branch.test, bound)
             ways.append(self._read_way(branch.body, bound))

@@ -133,6 +133,10 @@ class PromptFigures:
         """The tokens that were cut to fit the total."""
         return sum(one.to_total for one in self.sections.values())
 
+    def count_left(self) -> int:
+        """Return the tokens that the total leaves of what is wanted; none of a prompt that does not fit."""
+        return self.wanted - self.to_total if self.tokens is not None else 0
+
     def count_kept(self, weights: Mapping[str, int]) -> int:
         """Return the content that is kept; none of a prompt that does not fit."""
         return sum(min(one.held, one.wanted) * weights.get(name, 1) for name, one in self.sections.items())
@@ -213,15 +217,16 @@ class BudgetUse:
 def measure_use(pack: Pack, measured: Measured) -> tuple[BudgetUse, ...]:
     """Return the use of the sections, the pools and the total by the prompts that fit, in the order of the manifest.
 
-    At least one prompt must fit.
+    If no prompt fits, return what all of them wanted. There must be at least one prompt.
     """
-    prompts = [one for prompts in measured for one in prompts if one.tokens is not None]
+    made = [one for prompts in measured for one in prompts]
+    prompts = [one for one in made if one.tokens is not None] or made
     names = [name for name in pack.model.sections if any(name in one.sections for one in prompts)]
     pools = list(dict.fromkeys(name for one in prompts for name in one.pools))
     return (
         *(_sum_section(name, [one.sections[name] for one in prompts if name in one.sections]) for name in names),
         *(_sum_cap(name, "pool", [(*one.pools[name], min(one.pools[name])) for one in prompts if name in one.pools]) for name in pools),
-        _sum_cap("budget", "total", [(one.budget, one.wanted, one.wanted - one.to_total) for one in prompts]),
+        _sum_cap("budget", "total", [(one.budget, one.wanted, one.count_left()) for one in prompts]),
     )
 
 
@@ -285,13 +290,14 @@ def sweep_total(pack: Pack, states: Sequence[TunedState], own: int, weights: Map
     Totals are rounded up to two significant digits. The knee is found by bisection.
     """
     points: dict[int, TotalPoint] = {}
-    wanted = 0
+    wanted = largest = 0
 
     def measure(budget: int) -> TotalPoint:
-        nonlocal wanted
+        nonlocal wanted, largest
         if budget not in points:
             prompts = [one for state in states for one in _try_state(state, pack, budget)]
             wanted = max(wanted, sum(one.count_wanted(weights) for one in prompts))
+            largest = max(largest, *(one.wanted for one in prompts), 0)
             cut = sum(any(each.held < each.wanted for each in one.sections.values()) for one in prompts)
             kept = sum(one.count_kept(weights) for one in prompts)
             points[budget] = TotalPoint(budget, kept, cut, sum(one.tokens is None for one in prompts))
@@ -300,12 +306,14 @@ def sweep_total(pack: Pack, states: Sequence[TunedState], own: int, weights: Map
 
     totals = sorted({own if part == (1, 1) else round_up(own * part[0] // part[1]) for part in _TOTALS})
     for at, budget in enumerate(totals):
-        if budget > own and measure(budget).kept == measure(totals[at - 1]).kept:
+        if budget > own and measure(budget).kept == measure(totals[at - 1]).kept and not measure(budget).unfit:
             break
         measure(budget)
+    if points[max(points)].unfit and round_up(largest) > max(points):
+        measure(round_up(largest))  # pinned sections may want many times the total
     last = max(points)
     most = points[last].kept
-    while points[min(points)].kept == most and min(points) > 1:
+    while points[min(points)].kept == most > 0 and min(points) > 1:
         measure(round_up(min(points) // 2))
     knee = next(one for one in sorted(points) if points[one].kept == most)
     low = max((one for one in points if one < knee), default=knee)

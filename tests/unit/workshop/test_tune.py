@@ -134,6 +134,24 @@ def test_the_knee_is_the_least_total_that_keeps_all_that_is_kept():
 # --- halves ---
 
 
+def test_a_total_that_fits_is_found_where_no_prompt_fits(tmp_path):
+    rules = "Be kind, and answer in the words of the one who asks. " * 20
+    section = {"id": "rules", "text": rules, "pinned": True}
+    manifest = {"promptc": 1, "name": "log", "version": "1.0.0", "tokenizer": "o200k_base", "budget": 10, "sections": [section]}
+    (tmp_path / "pack.yaml").write_text(json.dumps(manifest))
+    pack = Pack.load(tmp_path)
+    states = [make_tuned(str(at), [pack.load_state({"at": at})], {}) for at in range(2)]
+    measured = [measure_state(one, pack) for one in states]
+    wanted = pack.render({}, budget=1000).tokens
+    assert [(one.name, one.wanted, one.kept, one.cut) for one in measure_use(pack, measured)] == [
+        ("rules", 2 * wanted, 0, 2),
+        ("budget", 2 * wanted, 0, 2),
+    ]
+    found = sweep_total(pack, states, 10, {}, _quiet)
+    assert (found.points[-1].budget, found.points[-1].kept, found.points[-1].unfit) == (round_up(wanted), 2 * wanted, 0)
+    assert found.knee is None and found.points[0].kept == 0
+
+
 def test_halves_depend_on_no_order_and_equal_states_stay_together():
     pack, states, _ = _load_larder()
     measured = [measure_state(make_tuned("", [pack.load_state(one)], {}), pack) for one in [*states, states[0]]]

@@ -464,6 +464,8 @@ def _render_scores(found: Suggestion, view: TuneView, paint: Paint) -> str:
 
 
 def _show_step(old: int, new: int) -> str:
-    """Return the change of a number in per cent with one decimal place, or `=` if there is none."""
+    """Return the change of a number in per cent with one decimal place, `new` if it was 0, or `=` if there is none."""
+    if new and not old:
+        return "new"
     tenths = (abs(new - old) * 1000 + old // 2) // max(1, old)
     return f"{'+' if new > old else '-'}{tenths // 10}.{tenths % 10} %" if new != old else "="

@@ -15,7 +15,7 @@ from jinja2 import nodes
 
 from promptc.diag.findings import count_noun
 from promptc.template.types import algebra
-from promptc.template.types.calls import COMPARING
+from promptc.template.types.calls import COMPARING, SIGNS
 from promptc.template.types.expressions import evaluate, find_path, spell
 from promptc.template.types.infer import CompiledText, load_trees
 from promptc.template.types.types import (
@@ -48,7 +48,6 @@ _HELD: Mapping[str, Callable[[object, object], bool]] = {
     "true": lambda value, _: bool(value),
     "false": lambda value, _: not value,
 }
-_SIGNS = {"eq": "==", "ne": "!=", "lt": "<", "lteq": "<=", "gt": ">", "gteq": ">=", "in": "in", "notin": "not in"}
 _SHOWN = 6
 _SAME = frozenset(("sort", "list", "reverse", "unique", "default", "d"))
 """Filters that return elements of the list they are given."""
@@ -192,8 +191,8 @@ def _is_crossed(low: tuple[bool, object], high: tuple[bool, object]) -> bool:
 def describe_demand(demand: Demand) -> str:
     """Return the demand as text: `item.level > 5`. A computed subject reads `...`."""
     subject = demand.spelled or "..."
-    if demand.operator in _SIGNS:
-        return f"{subject} {_SIGNS[demand.operator]} {_show(demand.value)}"
+    if demand.operator in SIGNS:
+        return f"{subject} {SIGNS[demand.operator]} {_show(demand.value)}"
     if demand.operator in ("is", "isnot"):
         return f"{subject} is {'not ' if demand.operator == 'isnot' else ''}{demand.value}"
     return subject if demand.operator == "true" else f"not {subject}" if demand.operator == "false" else f"{subject} in ..."

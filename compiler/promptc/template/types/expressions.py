@@ -61,7 +61,7 @@ from promptc.template.types.walk import Path, Scope, Value, WalkRun, join_facts
 
 _BOUND = Usage("a whole number", (NumberType, BoolType, NoneType))
 _JOINED = Usage("a value that can be printed", (*SHOWN_TEXT.good, NoneType, ListType, MappingType), lazy=False)
-_ADDED = Usage("a number, a text or a list", (NumberType, BoolType, TextType, ListType), lazy=False)
+_SUMMED = Usage("a number, a text or a list", (NumberType, BoolType, TextType, ListType), lazy=False)
 _SUM = {TextType: "a text", ListType: "a list", NumberType: "a number", BoolType: "a number"}
 
 _CORNERS: dict[str, Callable[[int, int], int]] = {
@@ -72,7 +72,6 @@ _CORNERS: dict[str, Callable[[int, int], int]] = {
 """Operations whose extreme results are those of the bounds of both sides; for `//`, only with divisors above zero."""
 
 _LARGEST = 2**53
-_REPEATED = Usage("a number, a text or a list", (NumberType, BoolType, TextType, ListType), lazy=False)
 Change = Callable[[Type], Type]
 
 
@@ -373,8 +372,8 @@ _EVALUATE: dict[type[nodes.Node], Callable[[WalkRun, Any, Scope], Value]] = {
 
 
 def _add(walk: WalkRun, left: Value, right: Value, node: nodes.Node, scope: Scope) -> Type:
-    first = walk.take(left, _ADDED, "`+`", node, scope)
-    second = walk.take(right, _ADDED, "`+`", node, scope)
+    first = walk.take(left, _SUMMED, "`+`", node, scope)
+    second = walk.take(right, _SUMMED, "`+`", node, scope)
     if first == UNKNOWN_TYPE or second == UNKNOWN_TYPE:
         return UNKNOWN_TYPE
     _match(walk, left.of(first), right.of(second), node, scope)
@@ -453,16 +452,15 @@ def _find_corners(sign: str, first: Type, second: Type) -> tuple[int | None, int
 
 
 def _multiply(walk: WalkRun, left: Value, right: Value, node: nodes.Node, scope: Scope) -> Type:
-    first = walk.take(left, _REPEATED, "`*`", node, scope)
-    second = walk.take(right, _REPEATED, "`*`", node, scope)
-    found = []
-    for one, other in ((first, second), (second, first)):
+    first = walk.take(left, _SUMMED, "`*`", node, scope)
+    second = walk.take(right, _SUMMED, "`*`", node, scope)
+    for one, times, side in ((first, second, right), (second, first, left)):
         if isinstance(one, TextType | ListType):
-            walk.take(right.of(other), NUMBERS, "`*` beside a text or a list", node, scope)
-            found.append(_repeat(one, other))
-    if found or not (isinstance(first, NumberType | BoolType) and isinstance(second, NumberType | BoolType)):
-        return found[0] if found else UNKNOWN_TYPE
-    return NumberType(False, *_find_corners("*", first, second))
+            walk.take(side.of(times), NUMBERS, "`*` with a text or a list", node, scope)
+            return _repeat(one, times)
+    if isinstance(first, NumberType | BoolType) and isinstance(second, NumberType | BoolType):
+        return NumberType(False, *_find_corners("*", first, second))
+    return UNKNOWN_TYPE
 
 
 def _repeat(kind: TextType | ListType, times: Type) -> Type:

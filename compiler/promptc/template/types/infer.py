@@ -21,7 +21,7 @@ from promptc.diag.frozen import frozen, replace
 from promptc.template.allow import LIMITS, Limits
 from promptc.template.compile import Expression, Template
 from promptc.template.define import list_sites, read_tree
-from promptc.template.parse import iter_file_names, list_bound
+from promptc.template.parse import iter_file_names, list_bound, verbatim
 from promptc.template.place import Definition, Place
 from promptc.template.runtime.errors import PARTS_HELP
 from promptc.template.runtime.program import Program
@@ -115,13 +115,9 @@ def read_site(code: Expression | Template, file: str, at: int) -> tuple[Span, st
 def load_trees(code: CompiledText) -> dict[str, nodes.Template]:
     """Return the trees by file name; the text itself has the empty name."""
     here = replace(_HERE, definitions=code.definitions)
-    own = _leave(code.text) if code.verbatim else read_tree(code.text, "", here, code.limits, expression=code.is_expression)
-    files = {name: read_tree(text, name, here, code.limits) if name.endswith(".j2") else _leave(text) for name, text in code.files}
+    own = verbatim(code.text) if code.verbatim else read_tree(code.text, "", here, code.limits, expression=code.is_expression)
+    files = {name: read_tree(text, name, here, code.limits) if name.endswith(".j2") else verbatim(text) for name, text in code.files}
     return {"": own, **files}
-
-
-def _leave(text: str) -> nodes.Template:
-    return nodes.Template([nodes.Output([nodes.TemplateData(text, lineno=1)], lineno=1)], lineno=1)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

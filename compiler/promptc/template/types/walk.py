@@ -300,7 +300,7 @@ class WalkRun:
     def note_read(self, kind: Type, key: str) -> None:
         """Record that a key of a mapping of the schema is read."""
         for member in list_members(kind):
-            if isinstance(member, MappingType) and member.at is not None:
+            if isinstance(member, MappingType):
                 self.read.add((member.at, key))
 
     def note_all(self, kind: Type) -> None:
