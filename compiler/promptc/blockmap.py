@@ -56,7 +56,7 @@ _CODE = re.compile(r"`([^`\n]+)`")
 
 @frozen
 class Block:
-    """One section: its source, the data of the state that it reads, its limits, its duplicate rules, and remarks."""
+    """One section: its source, the data of the state that it reads, its limits, its rules for duplicates, and remarks."""
 
     id: str
     title: str

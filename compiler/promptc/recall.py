@@ -30,8 +30,12 @@ from promptc.text.json import join_pointer
 Lost = Literal["not found", "idle", "refused", "under the floor", "beyond top", "over the cap"]
 """Where an answer was lost.
 
-In order: no query found it; the first query was idle; `where`, `version` or `visible` refused it; its score was too low; `top` better ones
-came first; a budget cut it.
+- `not found`: no query found it.
+- `idle`: the index was not queried, since the first query was idle.
+- `refused`: `where`, `version` or `visible` refused it.
+- `under the floor`: its score was too low.
+- `beyond top`: better ones came first.
+- `over the cap`: a budget cut it.
 """
 
 Setting = Literal["floor", "lead"]

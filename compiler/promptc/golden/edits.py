@@ -115,7 +115,7 @@ def _get(value: Any, key: str | int) -> Any:
 
 
 def _name_entry(entry: object) -> str:
-    """Return the name that an entry of a list gives itself, or an empty string."""
+    """Return the `id` or the `name` of a list entry, or an empty string if it has neither."""
     for key in ("id", "name"):
         named = entry.get(key) if isinstance(entry, dict) else None
         named = named.value if isinstance(named, Node) else named

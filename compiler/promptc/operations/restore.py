@@ -256,8 +256,8 @@ def restore(
     they are inserted whatever the list contains. `back` are those known to be there. For the others the list decides: nothing is inserted
     that is there. An archive counts as put back if the list begins with all elements that were there when it was written.
 
-    If only such operations and appends changed the list, the result is as if the operations had not been run. In any other case, nothing in
-    the list is moved or lost.
+    If only such operations and appends changed the list, the result is as if the operations had not been run. Whatever else changed it,
+    nothing in the list is moved or lost.
     """
     now = _Now(list(elements), [mark_element(value) for value in elements])
     looks = [_look(archive) for archive in archives]

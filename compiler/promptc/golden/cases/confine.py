@@ -84,7 +84,7 @@ def choose_pack(folder: str, root: str) -> str:
     """Return the pack of the case in `folder`, if its file names none, as a path from `root`.
 
     It is the pack next to the case, or else the nearest above it, up to the root (`packs/lighthouse/cases/foggy`), or else the pack in
-    `packs/` with the name of the folder above the case (`fixtures/lighthouse/foggy`). The last one may not exist.
+    `packs/` with the name of the folder above the case (`fixtures/lighthouse/foggy`), whether or not that exists.
     """
     for one in (folder, *_list_above(folder)):
         if os.path.isfile(f"{one}{os.sep}{MANIFEST}"):

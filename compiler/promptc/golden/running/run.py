@@ -1,7 +1,7 @@
 """One run of a case, turn by turn, from its states to its outcome.
 
-A `Shell` gives `run_case` the parts that only the command line can do. An error of the pack or the state is an outcome; an error of the
-case itself is raised.
+A `Shell` does for `run_case` what only the command line can do. An error of the pack or the state is an outcome; an error of the case
+itself is raised.
 """
 
 from __future__ import annotations

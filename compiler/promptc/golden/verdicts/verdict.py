@@ -96,7 +96,7 @@ class GoldenDifference:
 
 @frozen
 class Mover:
-    """What caused a difference, in a line: an edit, with its place in the edited file, or another explanation."""
+    """The cause of a difference, in a line: an edit, with its place in the edited file, or another explanation."""
 
     what: str
     span: Span | None = None
