@@ -1,6 +1,6 @@
 """A plugin for pytest: `--promptc` collects cases as tests, and the fixture `promptc_render` renders packs in your own tests.
 
-Every pytest in the environment loads this module, so it imports promptc only when one of these is used.
+Every pytest in the environment loads this module, so it imports the compiler only when one of these is used.
 """
 
 from __future__ import annotations
