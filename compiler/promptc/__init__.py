@@ -4,7 +4,7 @@ pack = promptc.load("pack.yaml")
 state = pack.load_state(bytes_or_dict)
 prompt = pack.render(state)
 
-What stands in `__all__` is what it offers. Type checkers read it in `__init__.pyi`.
+The public API is the names in `__all__`. Type checkers read it from `__init__.pyi`.
 """
 
 from promptc.version import VERSION
@@ -27,14 +27,14 @@ _HOMES = {
     "UsageError": "promptc.diag.findings",
     "load": "promptc.api",
 }
-"""Where each name of the API is written."""
+"""The module of each name of the API."""
 
 __all__ = ["__version__"]
 __all__ += list(_HOMES)
 
 
 def __getattr__(name):
-    """The API, loaded when it is used: `import promptc` alone costs nothing."""
+    """Load a name of the API at its first use, so that `import promptc` alone costs nothing."""
     if name in _HOMES:
         from importlib import import_module
 

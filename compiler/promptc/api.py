@@ -1,4 +1,4 @@
-"""What the library offers: `load` gives a `Pack`, which loads states, renders them, checks itself, does operations and begins sessions."""
+"""The entry point of the library: `load` returns a `Pack`, which renders states, checks itself, runs operations and opens sessions."""
 
 from __future__ import annotations
 
@@ -27,20 +27,25 @@ from promptc.text.counters.counter import Counter, Meter
 
 
 def load(path: str | PathLike[str], *, models: str | PathLike[str] | None = None) -> Pack:
-    """Loads a pack. `path` is its folder or its manifest. `models` is a table of models of your own, which goes before that of promptc.
+    """Load a pack.
 
-    Do it once, when your program starts. Raises `PromptcError` with every finding if the pack is not valid, and `DiskError` if a file
+    - `path`: the folder of the pack, or its manifest.
+    - `models`: a TOML file with a table of your own models. Its entries take precedence over those of promptc.
+
+    Load a pack once, when your program starts. Raises `PromptcError` with every finding if the pack is not valid, and `DiskError` if a file
     cannot be read.
     """
     return Pack.load(path, models=models)
 
 
 class Pack:
-    """A loaded pack. Several threads may use it at once: rendering changes nothing in it."""
+    """A loaded pack. Several threads may use one pack at the same time: rendering changes nothing in it."""
 
     def __init__(self, kept: KeptPack, cache: Cache | None = None, files: _PackSource | None = None) -> None:
-        """Use `load`, which makes one of a path. With a cache, what is read of stores and indexes is kept there. `files` are what `tried`
-        compiles anew.
+        """Wrap an opened pack. Use `load`, which opens the pack at a path.
+
+        With `cache`, what a render reads from stores and indexes is kept there. `files` are the sources that `tried` and `reload` compile
+        again; the pack of a question has none.
         """
         self._kept = kept
         self._cache = cache
@@ -58,18 +63,19 @@ class Pack:
         models: str | PathLike[str] | None = None,
         tries: Sequence[tuple[str, str]] = (),
     ) -> Self:
-        """Loads a pack as `promptc.load` does, and can keep it in a cache.
+        """Load a pack as `promptc.load` does, optionally through a cache.
 
-        With `cache`, the compiled pack is taken from there while none of its files has changed. Use it in a `with` block then: what is new
-        is kept at the end of the block. Such a pack is for one thread at a time.
+        - `cache`: where the compiled pack is kept. An entry is used as long as none of the pack's files has changed. Use the pack in a
+          `with` block then: new entries are written at the end of the block. Only one thread at a time may use such a pack.
+        - `keeps_counts`: if false, the token counts of texts are neither read from the cache nor written to it. Use this to render
+          thousands of states, whose counts would push out all others.
+        - `models`: a TOML file with a table of your own models. Its entries take precedence over those of promptc.
+        - `tries`: for tools that try an edit: pairs of a path in the manifest and a value as YAML, such as
+          `("sections.rules.budget", "600")`. The pack is loaded as if its manifest said so; variants, patches and tiers apply on top. To
+          try several edits of one pack, see `tried`.
 
-        `models` is a table of models of your own, a TOML file. Its entries go before those of promptc.
-
-        `keeps_counts=False` keeps no counts of texts. Use it for renders by the thousand, whose counts would push out those of others.
-
-        `tries` are for tools that try an edit: pairs of a path in the manifest and a value as YAML, such as
-        `("sections.rules.budget", "600")`. The pack is loaded as if its file said so; variants, patches and tiers are laid over that. Such
-        a pack is not kept. A path that leads nowhere is a `UsageError`. For more than one, see `tried`.
+        A pack with `tries` is not kept in the cache. Raises what `promptc.load` raises, and `UsageError` if a path of `tries` leads
+        nowhere.
         """
         table = _ModelFile(None if models is None else fspath(models))
         files = _PackSource(fspath(path), table, {}, tuple(tries))
@@ -85,18 +91,20 @@ class Pack:
         return cls(kept, cache if keeps_counts else None, files)
 
     def tried(self, tries: Sequence[tuple[str, str]], patches: Mapping[str, str] = MappingProxyType({})) -> Self:
-        """Gives the pack with other values in its manifest: as `load` does with the `tries` of this pack, these behind them. `patches` are
-        more of what stands under its `patches`: YAML, by name.
+        """Return this pack with other values in its manifest.
 
-        What they do not touch is not read, compiled or counted again, so it takes milliseconds. Its files are what they were when this pack
-        first read them. Raises what `load` raises.
+        - `tries`: pairs of a path and a value, as in `load`. They apply after the `tries` that this pack has already.
+        - `patches`: further entries for the `patches` of the manifest: YAML, by name.
+
+        Parts that the edits do not touch are not read, compiled or counted again, so this takes milliseconds. The new pack uses the files
+        as this pack first read them. Raises what `load` raises.
         """
         return self._open(self._read_files().change(patches, tries))
 
     def reload(self) -> Self:
-        """Gives the pack as its files are now, as `load` does, but in no cache. Of what is as it was nothing is compiled or counted again.
+        """Return the pack as its files are now, without a cache for the compiled pack.
 
-        Raises what `load` raises; this pack stays as it is.
+        Parts that did not change are not compiled or counted again. Raises what `load` raises. This pack does not change.
         """
         return self._open(self._read_files().read_again())
 
@@ -112,7 +120,7 @@ class Pack:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Keeps in the cache what was compiled and counted, and gives connections back. Never fails for want of either."""
+        """Write what was compiled and counted to the cache, and close connections. A cache or a connection that fails raises nothing."""
         if self._sources is not None:
             self._sources.close()
         self._kept.keep()
@@ -129,45 +137,45 @@ class Pack:
 
     @property
     def file(self) -> str:
-        """The path of its manifest, as findings have it."""
+        """The path of the manifest, as findings show it."""
         return self._kept.loaded.pack.file
 
     @property
     def digest(self) -> str:
-        """The digest of all its files, and of what is tried of it, as reports have it."""
+        """The digest of all files of the pack and of its `tries`, as reports show it."""
         return self._kept.loaded.pack.digest
 
     @property
     def counter(self) -> Counter:
-        """The counter of tokens that is in force on this machine."""
+        """The token counter that is in use on this machine."""
         return self._kept.loaded.pack.counting.counter
 
     @property
     def inputs(self) -> Inputs:
-        """Every file that the pack was made of, with its bytes as they were read."""
+        """Every file that the pack was made from, with the bytes that were read."""
         return self._kept.loaded.inputs
 
     @property
     def follows_model(self) -> bool:
-        """Whether the budget of the pack, or of one of its variations, names a model."""
+        """True if the budget of the pack, or of one of its variations, names a model."""
         from promptc.frontend.manifest import iter_keys
 
         budgets = (node for _, key, node in iter_keys(self.model.manifest) if key == "budget")
         return any(node.get("model") is not None for node in budgets)
 
     def asks_outside(self, given: Collection[str]) -> bool:
-        """Tells whether the pack asks what its files do not hold: a store that is not in `given`, or an index in a database.
+        """Return whether the pack reads anything outside its own files: a store that is not in `given`, or an index in a database.
 
-        What it makes of a state may then change although no file has changed.
+        The prompt for a state may then change although no file has changed.
         """
         pack = self._kept.loaded.pack
         in_engine = any(isinstance(one, CorpusIndex) and one.engine is not None for one in pack.indexes)
         return in_engine or any(one.name not in given for one in pack.stores)
 
     def digest_indexes(self) -> bytes | None:
-        """Digests the indexes over files: what they were built of, and the documents that they must agree with.
+        """Return a digest of the indexes over files: what they were built from, and the documents that they must match.
 
-        Gives None where any of it cannot be read.
+        Returns None if any of these cannot be read, and empty bytes if the pack has no such index.
         """
         pack = self._kept.loaded.pack
         corpora = [one for one in pack.indexes if isinstance(one, CorpusIndex)]
@@ -182,11 +190,11 @@ class Pack:
     def load_state(
         self, given: bytes | Mapping[str, Any] | State, name: str = "state.json", *, changes: Sequence[tuple[str, str]] = ()
     ) -> State:
-        """Loads a state from JSON bytes or a dict: reads it, holds it to the schema, and fills in defaults.
+        """Load a state from JSON bytes or a dict: parse it, validate it against the schema, and fill in defaults.
 
-        - `given`: JSON bytes, a dict, or a `State`, which is given back as it is.
-        - `name`: what findings call the state.
-        - `changes`: pairs of a JSON pointer and a JSON text, made before the schema is applied.
+        - `given`: JSON bytes, a dict, or a `State`, which is returned unchanged.
+        - `name`: the name of the state in findings.
+        - `changes`: pairs of a JSON pointer and a JSON text, applied before the schema.
 
         Raises `PromptcError` if the state is not valid.
         """
@@ -195,12 +203,12 @@ class Pack:
         schema = self._kept.loaded.schema
         if isinstance(given, bytes):
             text = decode_json(given, name)
-            del given  # a large state is not kept twice while its values are made
+            del given  # do not keep the text of a large state twice while its values are made
             return load_state(text, schema, name, changes)
         return load_state(given, schema, name, changes)
 
     def load_document(self, document: JsonDocument) -> State:
-        """Loads a state from a JSON text that was read before, as `load_state` does."""
+        """Load a state from a parsed JSON text, as `load_state` does."""
         return load_document(document, self._kept.loaded.schema)
 
     def render(
@@ -214,16 +222,16 @@ class Pack:
         format: str | None = None,
         stores: Mapping[str, str] | None = None,
     ) -> Prompt:
-        """Renders a state to a prompt.
+        """Render a state to a prompt.
 
-        - `state`: a `State`, or what `load_state` takes.
-        - `budget`: another total, in tokens.
-        - `model`: another model, for a budget that follows one and for the request to a provider.
-        - `variants`: a case for an axis, such as `{"mood": "calm"}`.
-        - `patches`: the names of patches, in order.
-        - `format`: `text`, `messages`, `chat`, or the name of a provider. A provider gives messages, counted by its own rules. `chat`
-          gives messages too, and the `text` that the chat template of the pack makes of them.
-        - `stores`: another URL for a store, by its name.
+        - `state`: a `State`, or anything that `load_state` accepts.
+        - `budget`: the total budget in tokens, in place of the pack's own.
+        - `model`: the model to use for a budget that follows a model, and in the request to a provider.
+        - `variants`: the case to choose for each variant axis, such as `{"mood": "calm"}`.
+        - `patches`: the names of the patches to apply, in order.
+        - `format`: `text`, `messages`, `chat`, or the name of a provider. A provider means messages, counted by the rules of that provider.
+          `chat` means messages, too, and the `text` that the chat template of the pack makes from them.
+        - `stores`: URLs to use in place of the declared ones, by the names of the stores.
 
         Raises `PromptcError` for a state that is not valid, and `FitError` for a prompt that does not fit. Raises `DiskError` for a store
         or an index that cannot be read, and `UsageError` for a name that the pack does not have.
@@ -234,8 +242,9 @@ class Pack:
         return Prompt(outcome)
 
     def session(self, name: str = "state.json") -> Any:
-        """Gives a `Session`: one conversation, whose states follow each other. What it does for a turn is what changed, and no more. `name`
-        is what findings call the state.
+        """Open a `Session`: one conversation, rendered turn after turn. Each turn costs only the work for what changed.
+
+        - `name`: the name of the state in findings.
         """
         from promptc.session import LocalSchema, Session
 
@@ -259,12 +268,12 @@ class Pack:
         memory: CostlyWork | None = None,
         listen: Callable[[Any], Any] | None = None,
     ) -> Outcome:
-        """Renders as `render` does. A prompt that does not fit is an outcome with errors, not an exception.
+        """Render a state as `render` does, but return a prompt that does not fit as an outcome with errors, without an exception.
 
-        - `without`: sections to leave out.
-        - `given`: the values of names that the pack of a question sees besides the state.
-        - `memory`: one for several states, so that what they share is worked out once.
-        - `listen`: a call that is given the sources of the render, and gives those that are asked in their place.
+        - `without`: the sections to leave out.
+        - `given`: the values of the names that the pack of a question sees in addition to the state.
+        - `memory`: shared work for several states: what the states have in common is computed once.
+        - `listen`: a function that receives the sources of the render and returns the sources to query in their place.
         """
         shape, provider = choose_format(format)
         options = RenderOptions(budget, dict(variants or {}), tuple(patches), shape, tuple(without), given or {}, provider, model)
@@ -300,7 +309,7 @@ class Pack:
         work: CostlyWork | None,
         listen: Callable[[Any], Any] | None,
     ) -> Outcome:
-        """With what its sources hold now, if it has any: they are opened when first asked."""
+        """Compile with the current content of the pack's sources, if it has any. Sources are opened when they are first queried."""
 
         def run(gather: Callable[[Any], Any] | None = None) -> Outcome:
             return compile_prompt(pack, state, self._kept.meter, options, gather, work)
@@ -340,10 +349,10 @@ class Pack:
         return self._sources
 
     def check(self, sources: Mapping[str, str] | None = None, *, models: Sequence[str] = ()) -> tuple[Diagnostic, ...]:
-        """Lists what is wrong or doubtful in the pack itself, sorted by place. It raises nothing for it.
+        """Return what is wrong or doubtful in the pack itself, sorted by place. Findings are returned and never raised.
 
-        - `sources`: a mapping of stores to URLs, which may be empty. With it, stores and indexes are opened and looked at, too.
-        - `models`: the models to judge the pack for, in place of those under its `models`.
+        - `sources`: a mapping of stores to URLs, which may be empty. If it is given, stores and indexes are opened and checked, too.
+        - `models`: the models to check the pack for, in place of those under its `models`.
         """
         from promptc.check.registry import check_pack
 
@@ -362,10 +371,10 @@ class Pack:
     # --- operations ---
 
     def read_answer(self, prompt: Prompt, text: str) -> Any:
-        """Reads what a model answered to a prompt of this pack: the JSON value in its text, held to the whole `response` of the prompt.
+        """Return the JSON value in a model's answer to a prompt of this pack, validated against the whole `response` of the prompt.
 
-        The JSON may stand in one Markdown fence. Raises `PromptcError` with everything that is wrong, each with its line in the answer,
-        and `UsageError` for a prompt that asks for no JSON.
+        The JSON may be inside one Markdown fence. Raises `PromptcError` with everything that is wrong, each finding with its line in the
+        answer, and `UsageError` for a prompt that does not ask for JSON.
         """
         from promptc.frontend.state import StateSchema
         from promptc.model.messages import AnswerCheck
@@ -382,7 +391,7 @@ class Pack:
         return value
 
     def list_operations(self, state: State | bytes | Mapping[str, Any] | None = None) -> tuple[Listed, ...]:
-        """Lists the operations of the pack, in the order of the manifest. With a state, each says whether it is due.
+        """Return the operations of the pack, in the order of the manifest. With a state, each operation says whether it is due.
 
         Raises `PromptcError` if the state is not valid.
         """
@@ -397,11 +406,11 @@ class Pack:
         args: Mapping[str, Any] | None = None,
         answers: Mapping[str, str] | None = None,
     ) -> tuple[Request, ...]:
-        """Gives the questions of an operation that have no answer yet, each as a prompt.
+        """Return the questions of an operation that have no answer yet, each as a prompt.
 
         - `args`: arguments in place of the defaults.
-        - `answers`: the answers that you have, by the names of the questions. If a question reads an earlier answer, give that answer and
-          ask again.
+        - `answers`: the answers that you have, by the names of the questions. If a question reads an earlier answer, pass that answer and
+          call `ask` again.
 
         Raises `UsageError` for a name that the operation does not have, `PromptcError` for a state or a question that is not valid, and
         `FitError` for a question that does not fit.
@@ -417,14 +426,14 @@ class Pack:
         args: Mapping[str, Any] | None = None,
         answers: Mapping[str, str] | None = None,
     ) -> OperationResult:
-        """Does an operation. Gives the new state, and what went to archives. It writes nothing, and leaves the state that you gave as it
-        is.
+        """Run an operation on a state. Return the new state and what went to archives.
 
         - `args`: arguments in place of the defaults.
-        - `answers`: the texts of a model, by the names of the questions. If one is missing, or fails its check, its `else` takes its place.
+        - `answers`: the answers of a model, by the names of the questions. The `else` of a question replaces an answer that is missing or
+          that fails its check.
 
-        Raises `UsageError` for a name that the operation does not have. Raises `PromptcError` if the state is not valid, if an edit cannot
-        be made, or if the new state would not be valid.
+        Nothing is written, and the state that you pass does not change. Raises `UsageError` for a name that the operation does not have.
+        Raises `PromptcError` if the state is not valid, if an edit cannot be made, or if the new state would not be valid.
         """
         from promptc.operations.run import run_operation
 
@@ -441,15 +450,14 @@ class Pack:
         wait: float = 30,
         if_state: str | None = None,
     ) -> OperationResult:
-        """Does an operation on the state in a file, as `promptc apply` does. The file is locked, archives are written first, and then the
-        file is replaced in one step.
+        """Run an operation on the state in a file, as `promptc apply` does.
 
-        - `archive`: the folder of the archives. Unless given, it is `<path>.archive`.
-        - `wait`: how many seconds it may wait for the lock.
-        - `if_state`: a digest such as `state.digest`. The file must still hold that state.
+        - `archive`: the folder of the archives. The default is `<path>.archive`.
+        - `wait`: how many seconds to wait for the lock at most.
+        - `if_state`: a digest such as `state.digest`. The file must still contain the state with this digest.
 
-        Raises what `apply` raises. Raises `DiskError` if the file cannot be read, locked or written, or holds another state. The file is
-        then as it was.
+        The file is locked, archives are written first, and then the file is replaced in one step. Raises what `apply` raises. Raises
+        `DiskError` if the file cannot be read, locked or written, or if it contains another state. After an error the file is unchanged.
         """
         from pathlib import Path
 
@@ -459,22 +467,23 @@ class Pack:
         return apply_to_file(self, fspath(path), operation, args, answers, folder=folder, wait=wait, expected=if_state)
 
     def render_question(self, asking: PackModel, state: State, given: Mapping[str, Any]) -> Outcome:
-        """Renders the messages of a question. Its pack sees the state of this pack, and `given`."""
+        """Render the messages of a question. The pack of the question, `asking`, sees the state of this pack and the names in `given`."""
         loaded = self._kept.loaded
         opened = Pack(KeptPack(asking.file, lambda: LoadedPack(asking, loaded.schema, loaded.inputs, {})))
         return opened.compile(state, format="messages", given=given)
 
 
 class _ModelFile:
-    """The table of models of a pack, with those of the user's file: read when a budget first names one."""
+    """The model table of a pack: promptc's own and the entries of the user's file. Read when a budget first names a model."""
 
     def __init__(self, file: str | None) -> None:
         self._file = file
         self._table: ModelTable | None = None
 
     def digest(self) -> str:
-        """A digest of the user's file; empty where there is none. One that cannot be read has that of its name: it is told when it is
-        needed.
+        """Return a digest of the user's file, or an empty string without a file.
+
+        A file that cannot be read has the digest of its name; its error is reported when the table is needed.
         """
         if self._file is None:
             return ""
@@ -490,11 +499,11 @@ class _ModelFile:
         return blake2b(content, digest_size=16).hexdigest()
 
     def read_again(self) -> _ModelFile:
-        """The table as the file is now."""
+        """Return a table that reads the file again."""
         return _ModelFile(self._file)
 
     def load(self) -> ModelTable:
-        """The table. Raises what `load_models` raises."""
+        """Return the table. Raises what `load_models` raises."""
         if self._table is None:
             from promptc.model.budget import load_models
 
@@ -503,7 +512,7 @@ class _ModelFile:
 
 
 class _PackSource:
-    """What a pack is compiled of: its files, read when that is first needed, and the edits of it that are tried."""
+    """The sources of a pack: its files, read when they are first needed, and the edits to try on them."""
 
     def __init__(
         self, path: str, table: _ModelFile, patches: Mapping[str, str], tries: Sequence[tuple[str, str]], read: Any = None
@@ -513,16 +522,16 @@ class _PackSource:
         self._read = read
 
     def load(self) -> LoadedPack:
-        """The pack with its edits. Raises what `ReadPack` raises."""
+        """Compile the pack with its edits. Raises what `ReadPack` raises."""
         loaded: LoadedPack = self._open().compile(self._patches, self._tries)
         return loaded
 
     def change(self, patches: Mapping[str, str], tries: Sequence[tuple[str, str]]) -> _PackSource:
-        """With more edits, of the same files."""
+        """Return a source of the same files with further edits."""
         return _PackSource(self.path, self._table, {**self._patches, **patches}, (*self._tries, *tries), self._open())
 
     def read_again(self) -> _PackSource:
-        """With the same edits, of the files as they are now."""
+        """Return a source with the same edits and the files as they are now."""
         table = self._table.read_again()
         return _PackSource(self.path, table, self._patches, self._tries, _read_pack(self.path, table, self._open().made))
 
@@ -535,15 +544,15 @@ class _PackSource:
 def _read_pack(path: str, table: _ModelFile, made: Any = None) -> Any:
     from pathlib import Path
 
-    from promptc.frontend.pack import ReadPack  # late: a pack from the cache needs nothing of what compiles one
+    from promptc.frontend.pack import ReadPack  # late: a pack from the cache does not need the compiler
 
     return ReadPack(Path(path), table.load, made)
 
 
 def choose_format(name: str | None) -> tuple[Format | None, Provider | None]:
-    """Tells what a format is: text or messages, and the provider that they are for.
+    """Return what a format means: text or messages, and the provider whose rules count the messages. None means that nothing is chosen.
 
-    Raises `UsageError` (PC0706) for an unknown one.
+    Raises `UsageError` (PC0706) for an unknown format.
     """
     if name is None or name == "text" or name == "messages":
         return name, None  # type: ignore[return-value]

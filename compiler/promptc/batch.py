@@ -1,9 +1,11 @@
-"""Many states rendered by one pack: `run_batch` goes through a file of them, in processes, and writes a file of rows; `map_arrow` gives
-what any engine maps over the record batches of its own.
+"""Batches: many states rendered with one pack.
 
-A row tells of one state: its prompt, its tokens, and what was cut. Rows are written in the order of the states, and are the same whatever
-the number of processes. They grow in a file beside OUT, which takes its place at the end. A journal says how far that file is whole: by it
-a run that was killed is gone on with. A state that cannot be rendered costs its own row and nothing else.
+`run_batch` renders a file of states to a file of rows, in several processes. `map_arrow` returns a function that an engine can map over its
+own record batches.
+
+A row describes one state: its prompt, its tokens, and what was cut. Rows have the order of the states, and do not depend on the number of
+processes. They are written to a temporary file next to the output, which replaces the output at the end. A journal records how much of that
+file is complete, so that a run that was killed can be resumed. A state that cannot be rendered costs its own row and nothing else.
 """
 
 from __future__ import annotations
@@ -39,26 +41,26 @@ from promptc.workers import run_workers
 OnError = Literal["fail", "skip", "quarantine"]
 Existing = Literal["refuse", "resume", "replace"]
 CONTENTS = ("prompt", "messages", "body")
-"""The columns of which a row has one: a text, messages, or a request to a provider."""
+"""The content columns, of which each row has one: a text, messages, or a request to a provider."""
 
 _STATE = "state"
-"""What findings in a row call the state."""
+"""The name of the state in the findings of a row."""
 
 _WRAPPED = frozenset(("id", _STATE))
 _CHUNK_LINES = 32
 _CHUNK_BYTES = 1 << 18
 _PART = 1 << 20
 _PAUSE = 1.0
-"""Seconds between two looks at how far the rows are on the disk."""
+"""Seconds between two syncs of the rows to the disk."""
 
 _MOST_TOLD = 20
-"""Findings on states without a prompt that are told."""
+"""The most findings on states without a prompt that a run reports."""
 
 _JOURNAL = 1 << 16
 _GO_ON = "run the same command with `--resume` to go on, or with `--force` to begin again"
 _PARQUET = b"PAR1"
 _GROUP = 1000
-"""Rows of a Parquet file that stand together, and are made in memory."""
+"""Rows of one group in a Parquet file, which is built in memory."""
 
 _COMPRESSED = {b"\x1f\x8b": "gzip", b"PK\x03\x04": "zip", b"BZh": "bzip2", b"\xfd7zXZ": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
 _ENDINGS = {".gz": "gzip", ".zip": "zip", ".bz2": "bzip2", ".xz": "xz", ".zst": "zstd"}
@@ -67,8 +69,9 @@ _UNPACK = {"gzip": "gzip -dc", "zip": "unzip -p", "bzip2": "bzip2 -dc", "xz": "x
 
 @frozen
 class Batch:
-    """What is asked for: a pack, how its states are rendered (`options` of `Pack.compile`, and `changes` to each state), and where the rows
-    go. `on_error` says what becomes of a state without a prompt, `existing` what becomes of a file that is there.
+    """The settings of a batch: the pack, the `options` of `Pack.compile`, the `changes` to each state, and the output.
+
+    `on_error` decides what happens to a state without a prompt, and `existing` what happens if the output exists.
     """
 
     pack: str
@@ -83,34 +86,34 @@ class Batch:
     tries: tuple[tuple[str, str], ...] = ()
 
     def load_pack(self) -> Pack:
-        """The pack with what is tried of it, to be used in a `with`."""
+        """Load the pack with its `tries`, for use in a `with` block."""
         cache = open_cache() if self.is_cached else None
         return Pack.load(self.pack, cache, keeps_counts=False, models=self.models, tries=self.tries)
 
     @property
     def is_resumed_whole(self) -> bool:
-        """Whether there is nothing to resume: the output is there, and no run for it is unfinished."""
+        """True if there is nothing to resume: the output exists, and no run for it is unfinished."""
         return self.existing == "resume" and Path(self.output).exists() and not os.path.lexists(self.journal)
 
     @property
     def is_parquet(self) -> bool:
-        """Whether the rows go to a Parquet file."""
+        """True if the rows go to a Parquet file."""
         return self.output.lower().endswith(".parquet")
 
     @property
     def aside(self) -> str:
-        """Where states without a prompt go: `out.quarantine.jsonl` for `out.jsonl`."""
+        """The file for states without a prompt: `out.quarantine.jsonl` for `out.jsonl`."""
         return f"{Path(self.output).with_suffix('')}.quarantine.jsonl"
 
     @property
     def journal(self) -> str:
-        """The file that says how far a run came."""
+        """The file that records the progress of a run."""
         return f"{name_part(self.output)}.json"
 
 
 @frozen
 class Mark:
-    """A place between two states: the lines, the states and the bytes before it, and their checksum."""
+    """A place between two states: the number of lines and bytes before it, and their checksum. In a Parquet file `offset` counts rows."""
 
     line: int = 0
     offset: int = 0
@@ -119,7 +122,11 @@ class Mark:
 
 @frozen
 class BatchProgress:
-    """How far a run is: the place in the states, the bytes written, and how many rows have a prompt, have none, and have a warning."""
+    """The progress of a run.
+
+    `mark` is the place in the states, `written` and `aside` are the bytes in the two files, and `rendered`, `failed` and `warned` are the
+    numbers of rows with a prompt, without a prompt, and with a warning.
+    """
 
     mark: Mark = Mark()
     written: int = 0
@@ -131,7 +138,7 @@ class BatchProgress:
 
 @frozen
 class StateLine:
-    """A state as it was read: the number of its line, its bytes or why there are none, and its id where that stands beside it."""
+    """A state as it was read: the number of its line, its bytes or the reason why it has none, and its id if a column contains it."""
 
     number: int
     raw: bytes | Diagnostic
@@ -149,7 +156,7 @@ class Rendered:
 
 @frozen
 class _Rows:
-    """What some lines came to: bytes to write, counts, findings. `stopped` is the error that ends the run."""
+    """The result of some lines: the bytes to write, counts and findings. `stopped` is the error that ends the run, or None."""
 
     rows: bytes
     aside: bytes
@@ -164,7 +171,7 @@ class _Rows:
 
 
 class RowRenderer:
-    """Renders states to rows. It never raises for what is wrong with a state."""
+    """Renders states to rows. A state that is not valid or does not fit raises nothing: its row says why it has no prompt."""
 
     def __init__(self, pack: Pack, options: Mapping[str, Any], changes: Sequence[Change] = ()) -> None:
         self._pack = pack
@@ -173,7 +180,7 @@ class RowRenderer:
         self._file = pack.file
 
     def render(self, line: StateLine) -> Rendered:
-        """Renders a line. Raises `UsageError` and `DiskError` for what no state can mend."""
+        """Render a line to a row. Raises `UsageError` and `DiskError` for problems that no other state would solve."""
         id, digest = line.id, None
         try:
             if isinstance(line.raw, Diagnostic):
@@ -199,7 +206,7 @@ class RowRenderer:
             return document
         try:
             return set_values(document, self._changes)
-        except UsageError as error:  # this state has no such place
+        except UsageError as error:  # only this state lacks the place
             raise PromptcError(error.diagnostics) from None
 
     def _compile(self, state: Any) -> Outcome:
@@ -220,12 +227,12 @@ class RowRenderer:
 
 
 def _name(line: StateLine, id: str | None) -> str | None:
-    """The id of a row: without one the number of the line, where it has a number."""
+    """Return the id of a row. Without an id this is the number of the line, or None for a state without a number."""
     return id if id is not None else str(line.number) if line.number else None
 
 
 class _RowError(Exception):
-    """Content that does not fit: what its row tells all the same, and why."""
+    """The prompt does not fit. `row` is what the row says nonetheless, and `findings` are the reasons."""
 
     def __init__(self, row: Mapping[str, Any], findings: Sequence[Diagnostic]) -> None:
         self.row = row
@@ -234,7 +241,7 @@ class _RowError(Exception):
 
 
 def _unwrap(document: JsonDocument, id: str | None) -> tuple[str | None, JsonDocument]:
-    """The id and the state of a line: `{"id": …, "state": …}`, or a state that may have an `id`."""
+    """Return the id and the state of a line, which is `{"id": …, "state": …}` or a bare state that may have an `id`."""
     value = document.value
     if not isinstance(value, dict):
         return id, document
@@ -250,7 +257,7 @@ def _unwrap(document: JsonDocument, id: str | None) -> tuple[str | None, JsonDoc
 
 
 def _read_content(outcome: Outcome) -> tuple[str, Any, Sequence[Diagnostic]]:
-    """The column of a prompt, what stands in it, and what was found while that was made."""
+    """Return the content column of a prompt, its value, and the findings that came up while the value was built."""
     prompt = Prompt(outcome)
     if prompt.format == "text" or prompt.provider == CHAT:
         return "prompt", prompt.text, ()
@@ -271,12 +278,15 @@ def run_batch(
     note: Callable[[BatchProgress, int], None] = lambda *_: None,
     tell: Callable[[Sequence[Diagnostic]], None] = lambda _: None,
 ) -> BatchProgress:
-    """Renders every state of `states`, which findings call `name`, and gives how many rows there are.
+    """Render every state of `states`, write the rows, and return the progress at the end.
 
-    `note` is told how far the run is, of how much (0 where nobody knows), `tell` the findings on the first states without a prompt. Raises
-    `PromptcError` for a pack that is not valid, and with `fail` for the first state without a prompt; `DiskError` for a file that cannot be
-    read or written, is there (PC0711, PC0712), or is not what it was (PC0713). What was done until then is kept for `resume`, also where
-    the process is killed.
+    - `name`: the name of `states` in findings.
+    - `note`: called with the progress and the size of the input: bytes, rows for Parquet, or 0 if the size is unknown.
+    - `tell`: called with the findings on the first states without a prompt.
+
+    Raises `PromptcError` for a pack that is not valid and, if `on_error` is `fail`, for the first state without a prompt. Raises
+    `DiskError` for a file that cannot be read or written, that exists already (PC0711, PC0712), or that has changed since the earlier run
+    (PC0713). The rows until then are kept for `resume`, even if the process is killed.
     """
     _check_output(batch)
     asked = _describe(batch)
@@ -301,8 +311,9 @@ def _check_output(batch: Batch) -> None:
 
 
 def iter_documents(states: IO[bytes], name: str) -> Iterator[tuple[str, JsonDocument]]:
-    """The states of a file, as `run_batch` reads them, each with the name that findings call it, `NAME:LINE`. Raises `PromptcError` for a
-    line that has none, and what reading the file raises.
+    """Yield the states of a file, parsed as `run_batch` does, each with the name that findings use for it: `NAME:LINE`.
+
+    Raises `PromptcError` for a line without a state, and any error of reading the file.
     """
     for lines in _Lines(states, name):
         for one in lines:
@@ -313,7 +324,7 @@ def iter_documents(states: IO[bytes], name: str) -> Iterator[tuple[str, JsonDocu
 
 
 def _describe(batch: Batch) -> dict[str, Any]:
-    """What the rows depend on besides the states, without anything that is secret. Checks the pack, and keeps it in the cache."""
+    """Return everything besides the states that the rows depend on, without secrets. Checks the pack and keeps it in the cache."""
     with batch.load_pack() as pack:
         digest, counter = pack.digest, pack.counter.digest
     models = render_digest(read_file(os.path.realpath(batch.models), MAX_STATE_BYTES)) if batch.models is not None else ""
@@ -329,7 +340,7 @@ def _render_states(
     note: Callable[[BatchProgress, int], None],
     tell: Callable[[Sequence[Diagnostic]], None],
 ) -> BatchProgress:
-    """All rows, in the file beside the output. What was done is kept, whatever happens, unless that is nothing."""
+    """Write all rows to the temporary file. Whatever happens, the rows so far are kept, unless there are none."""
     run, told = _BatchRun(batch, asked, begun), 0
     with closing(run_workers(_iter_works(run, lines), partial(_start, batch, asked["pack"]), jobs=batch.jobs)) as results:
         try:
@@ -348,7 +359,10 @@ def _render_states(
 
 
 def _iter_works(run: _BatchRun, lines: _Lines) -> Iterator[Sequence[StateLine]]:
-    """The files are opened when the workers are there: a lock that they had too would outlive a run that is killed."""
+    """Open the files and yield the lines.
+
+    This runs after the workers have started: workers that inherited the lock would keep it after the run is killed.
+    """
     run.begin()
     lines.skip(run.progress.mark)
     yield from lines
@@ -361,7 +375,7 @@ def _place(found: Sequence[Diagnostic], name: str) -> tuple[Diagnostic, ...]:
 
 
 class _Lines:
-    """The states of a file, some at a time: `marks` has the places behind those that were handed out, the oldest first."""
+    """The states of a file, in chunks. `marks` are the places after the chunks that were yielded, the oldest first."""
 
     def __init__(self, states: IO[bytes], name: str) -> None:
         self.name = name
@@ -372,7 +386,7 @@ class _Lines:
         self._rows = self._iter_rows()
 
     def skip(self, mark: Mark) -> None:
-        """Goes on behind `mark`. Raises `DiskError` (PC0713) where what stands before it is not what it was."""
+        """Continue after `mark`. Raises `DiskError` (PC0713) if the lines before it have changed."""
         while self._at.offset < mark.offset and next(self._rows, None) is not None:
             pass
         if (self._at.offset, self._at.checksum) != (mark.offset, mark.checksum):
@@ -393,7 +407,7 @@ class _Lines:
         yield tuple(held)
 
     def _iter_rows(self) -> Iterator[StateLine]:
-        """What is there, whatever its kind, which the first bytes tell."""
+        """Yield the states of the file, whose kind its first bytes reveal."""
         try:
             first = self._states.readline(MAX_STATE_BYTES + 1)
             if first.startswith(_PARQUET):
@@ -410,7 +424,7 @@ class _Lines:
             raise DiskError([Diagnostic("PC0724", f"cannot read the states {self.name}: {wrong.strerror or wrong}")]) from wrong
 
     def _take_line(self, raw: bytes) -> StateLine:
-        """A line, or why it is none; one that is too long is read to its end."""
+        """Return a line, or the reason why it is not one. A line that is too long is read to its end."""
         size, more = len(raw), raw
         number, checksum = self._at.line + 1, crc32(raw, self._at.checksum)
         is_long = size > MAX_STATE_BYTES and not raw.endswith(b"\n")
@@ -423,7 +437,7 @@ class _Lines:
         return StateLine(number, Diagnostic("PC0102", message, Span(_STATE, number, 1), "make the state smaller"))
 
     def _iter_parquet(self) -> Iterator[StateLine]:
-        """The rows of a Parquet file: a place in it is a number of rows."""
+        """Yield the rows of a Parquet file. A place in it is a number of rows."""
         pyarrow = _load_pyarrow()
         if not self._states.seekable():
             help = "name the file: its end is read first"
@@ -443,7 +457,7 @@ class _Lines:
 
 
 def _has_number(states: IO[bytes]) -> bool:
-    """Whether the system knows the file: one in memory has no size to ask for."""
+    """Return whether the file has a file descriptor: a file in memory has no size to look up."""
     try:
         return states.fileno() >= 0
     except (OSError, ValueError):
@@ -463,10 +477,10 @@ def _check_kind(raw: bytes, name: str) -> None:
 
 @contextmanager
 def _start(batch: Batch, digest: str, _: Callable[[], bool]) -> Iterator[Callable[[Sequence[StateLine]], _Rows]]:
-    """In a worker. The pack must be the one that the run began with."""
+    """Set up a worker: yield the function that renders lines. The pack must be the one that the run began with."""
     import gc
 
-    gc.set_threshold(20_000, 20, 100)  # what a render leaves goes by itself
+    gc.set_threshold(20_000, 20, 100)  # the objects of a render are freed by reference counting
     with batch.load_pack() as pack:
         if pack.digest != digest:
             raise DiskError([Diagnostic("PC0713", f"the pack `{batch.pack}` has changed since the run began", help=_GO_ON)])
@@ -498,7 +512,7 @@ def _render_lines(renderer: RowRenderer, on_error: OnError, lines: Sequence[Stat
 
 
 def _number(found: Diagnostic, number: int) -> Diagnostic:
-    """A finding with the line that its state stands in: in its place, or where that is in the pack, in its message."""
+    """Return the finding with the line of its state: as its place, or in its message if its place is in the pack."""
     if found.span is not None and found.span.file == _STATE:
         return replace(found, span=replace(found.span, line=number))
     return replace(found, message=f"line {number}: {found.message}")
@@ -517,7 +531,7 @@ def _join(rows: Sequence[str]) -> bytes:
 
 
 class _BatchRun:
-    """The files of a run that is under way. They are locked while they are open."""
+    """The files of a run in progress. They are locked while they are open."""
 
     def __init__(self, batch: Batch, asked: Mapping[str, Any], begun: BatchProgress) -> None:
         self.progress = begun
@@ -529,7 +543,7 @@ class _BatchRun:
         self._files: list[GrowingFile] = []
 
     def begin(self) -> None:
-        """Opens them as far as the journal says that they are whole."""
+        """Open the files, cut to the length that the journal records as complete."""
         with _explaining(self._batch):
             self._files.append(GrowingFile(self._batch.output, self._kept.written))
             if self._batch.on_error == "quarantine":
@@ -537,7 +551,7 @@ class _BatchRun:
         self.keep()
 
     def add(self, rows: _Rows, mark: Mark) -> None:
-        """Writes rows, behind which the states are at `mark`."""
+        """Write rows. `mark` is the place in the states after them."""
         with _explaining(self._batch):
             for file, data in zip(self._files, (rows.rows, rows.aside), strict=False):
                 file.write(data)
@@ -554,7 +568,7 @@ class _BatchRun:
             self.keep()
 
     def keep(self, *, is_whole: bool = False) -> None:
-        """Has the rows on the disk, then says so in the journal."""
+        """Sync the rows to the disk, then record them in the journal."""
         with _explaining(self._batch):
             for file in self._files:
                 file.sync()
@@ -562,7 +576,7 @@ class _BatchRun:
         self._kept, self._is_whole, self._looked = self.progress, is_whole, monotonic()
 
     def leave(self) -> None:
-        """Closes them. What was done is kept, if the disk takes it; of a run that has done nothing, nothing is."""
+        """Close the files. Rows so far are kept if the disk allows; a run without any rows removes its files."""
         if self._files and self.progress is not self._kept:
             with suppress(PromptcError):
                 self.keep()
@@ -580,9 +594,10 @@ def _write_journal(batch: Batch, asked: Mapping[str, Any], at: BatchProgress, *,
 
 
 def _load_start(batch: Batch, asked: Mapping[str, Any]) -> tuple[BatchProgress, bool]:
-    """How far an earlier run came that is gone on with, and whether only its last step is missing.
+    """Return the progress of the earlier run to resume, and whether only its last step is missing.
 
-    Raises `DiskError` for an output that is there (PC0711), an unfinished run (PC0712), and one that was of something else (PC0713).
+    Raises `DiskError` for an output that exists (PC0711), for an unfinished run (PC0712), and for an earlier run with other settings
+    (PC0713).
     """
     is_begun = os.path.lexists(batch.journal)
     if batch.existing == "resume" and is_begun:
@@ -626,7 +641,7 @@ def _refuse_resume(why: str) -> DiskError:
 
 
 def _settle(batch: Batch, done: BatchProgress) -> None:
-    """The last step, which may be done again: what grew takes the place of what it is for."""
+    """Take the last step, which may be repeated: replace the output by the temporary file."""
     if batch.is_parquet:
         if Path(name_part(batch.output)).exists():
             replace_filled(batch.output, partial(_write_parquet, name_part(batch.output)))
@@ -647,7 +662,7 @@ def _remove(*paths: str) -> None:
 
 @contextmanager
 def _explaining(batch: Batch) -> Iterator[None]:
-    """Turns what the disk refuses into a finding."""
+    """Turn an error of the disk into a `DiskError` with a finding."""
     try:
         yield
     except BlockingIOError:
@@ -662,21 +677,23 @@ def _explaining(batch: Batch) -> Iterator[None]:
 
 
 def map_arrow(pack: Pack | str | PathLike[str], *, models: str | None = None, **options: Any) -> ArrowRenderer:
-    """Gives a function from a record batch (or a table) of states to one of their rows, for any engine that maps one over its data.
+    """Return a function that renders a record batch (or a table) of states to a record batch (or a table) of rows.
 
-    - `pack`: the pack, or its path. The function pickles: each process that it is sent to loads the pack once, from that path.
-    - `models`: a table of models of your own.
-    - `options`: what `Pack.render` takes, such as `budget` and `format`.
+    Any engine that maps a function over its data can use it.
 
-    A state stands in a column `state` as JSON text, its id may stand in `id`; with other columns, a row is a state, and what is null is not
-    there. Each state has its row, in order, also one without a prompt: its `diagnostics` say why.
+    - `pack`: the pack, or its path. The function can be pickled: each process that receives it loads the pack once, from that path.
+    - `models`: a TOML file with a table of your own models.
+    - `options`: the arguments of `Pack.render`, such as `budget` and `format`.
+
+    The column `state` contains a state as JSON text, and an optional column `id` its id. With any other columns each row is a state itself,
+    without the keys that are null. Each state has a row, in order, even without a prompt: its `diagnostics` then say why.
     """
     _load_pyarrow()
     return ArrowRenderer(fspath(pack) if not isinstance(pack, Pack) else pack.file, models, options)
 
 
 class ArrowRenderer:
-    """What `map_arrow` gives. `schema` is that of the rows."""
+    """The function that `map_arrow` returns."""
 
     def __init__(self, pack: str, models: str | None, options: Mapping[str, Any]) -> None:
         self._asked = (pack, models, options)
@@ -687,11 +704,14 @@ class ArrowRenderer:
 
     @property
     def schema(self) -> Any:
-        """The schema of the rows."""
+        """The Arrow schema of the rows."""
         return _make_schema(_load_pyarrow())
 
     def __call__(self, states: Any) -> Any:
-        """Renders the states of a record batch, or a table. Raises `UsageError` and `DiskError` for what no state can mend."""
+        """Render the states of a record batch, or of a table.
+
+        Raises `UsageError` and `DiskError` for problems that no other state would solve.
+        """
         if self._renderer is None:
             pack, models, options = self._asked
             self._renderer = RowRenderer(Pack.load(pack, keeps_counts=False, models=models), options)
@@ -719,7 +739,7 @@ def _make_schema(pyarrow: Any) -> Any:
 
 
 def _make_batch(pyarrow: Any, rows: Sequence[Mapping[str, Any]]) -> Any:
-    """Rows as a record batch. Messages and bodies are JSON text, since their parts are of many kinds."""
+    """Return rows as a record batch. Messages and bodies become JSON text, since their parts are of many kinds."""
     schema = _make_schema(pyarrow)
     plain = [
         {
@@ -733,7 +753,7 @@ def _make_batch(pyarrow: Any, rows: Sequence[Mapping[str, Any]]) -> Any:
 
 
 def _write_parquet(part: str, stream: IO[bytes]) -> None:
-    """Rows that stand in a file of JSON lines, as a Parquet file."""
+    """Write rows from a file of JSON lines as a Parquet file."""
     pyarrow = _load_pyarrow()
     with open_given(part) as lines, pyarrow.parquet.ParquetWriter(stream, _make_schema(pyarrow), compression="zstd") as writer:
         while rows := [json.loads(line) for line in islice(lines, _GROUP)]:
@@ -741,7 +761,7 @@ def _write_parquet(part: str, stream: IO[bytes]) -> None:
 
 
 def _list_states(states: Any, before: int) -> Iterator[StateLine]:
-    """The states of a record batch or a table, `before` which there are so many. Raises `UsageError` (PC0716) for ids of another type."""
+    """Yield the states of a record batch or a table, numbered from `before` + 1. Raises `UsageError` (PC0716) for ids of another type."""
     names = set(states.schema.names)
     if _STATE not in names or not names <= _WRAPPED:
         for number, record in enumerate(states.to_pylist(), before + 1):
@@ -762,7 +782,7 @@ def _list_ids(states: Any) -> list[str | None]:
 
 
 def _dump(value: Any) -> bytes | Diagnostic:
-    """A row as the JSON of a state; why it is none where JSON has nothing like it."""
+    """Return a row as the JSON bytes of a state, or a finding if the row has a value that JSON cannot express."""
     try:
         return json.dumps(_strip(value), ensure_ascii=False).encode("utf-8", "surrogatepass")
     except (TypeError, ValueError, RecursionError) as wrong:
@@ -770,7 +790,7 @@ def _dump(value: Any) -> bytes | Diagnostic:
 
 
 def _strip(value: Any) -> Any:
-    """Without the keys that are null: a column has no other way to say that a key is not there."""
+    """Return a value without the keys that are null: a column has no other way to say that a key is absent."""
     if isinstance(value, dict):
         return {key: _strip(one) for key, one in value.items() if one is not None}
     return [_strip(one) for one in value] if isinstance(value, list) else value

@@ -1,6 +1,6 @@
-"""A pack's block map: for each section where it comes from, what it reads, what bounds it, and what cases, tiers and patches change.
+"""The block map of a pack: where each section comes from, what it reads, what limits it, and what cases, tiers and patches change.
 
-`draw_map` draws it from the pack alone. Its cells are phrases, of words and code (`say`, `join_phrases`, `show_plain`).
+`draw_map` draws it from the pack alone. Its cells are phrases, made of words and code (`say`, `join_phrases`, `show_plain`).
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ from promptc.template.compile import Expression, Template
 
 _EACH = "each item its own"
 _EXCERPT = 60
-"""Characters that are shown of a text."""
+"""Characters of a text that are shown."""
 
 _LISTS = ("data", "caps", "dedupe", "notes")
 Path = tuple[str, ...]
@@ -56,7 +56,7 @@ _CODE = re.compile(r"`([^`\n]+)`")
 
 @frozen
 class Block:
-    """One section: where it comes from, what of the state it reads, what bounds it, what it leaves out as said before, and remarks."""
+    """One section: its source, the data of the state that it reads, its limits, its rules for duplicates, and remarks."""
 
     id: str
     title: str
@@ -70,7 +70,7 @@ class Block:
 
 @frozen
 class BlockChange:
-    """What one case, tier or patch makes of one block."""
+    """What one case, tier or patch changes in one block."""
 
     block: str
     says: tuple[Phrase, ...]
@@ -78,8 +78,10 @@ class BlockChange:
 
 @frozen
 class Variation:
-    """A case of an axis, a tier or a patch, the blocks it changes, and what it makes of the plan as a whole. A tier is told by what it
-    changes over the one before."""
+    """A case of an axis, a tier or a patch, with the blocks it changes and its changes to the plan as a whole.
+
+    The changes of a tier are relative to the tier before it.
+    """
 
     kind: str
     name: str
@@ -89,8 +91,11 @@ class Variation:
 
 @frozen
 class BlockMap:
-    """The map of one plan. `plan` tells which, and how much it may hold; `blocks` are in the order of the output; `definitions` tell what
-    the names stand for that the pack gives to expressions."""
+    """The map of one plan.
+
+    `plan` says which plan it is, and how much it may contain. `blocks` have the order of the output. `definitions` explain the names that
+    the pack defines for expressions.
+    """
 
     pack: str
     version: str
@@ -113,9 +118,11 @@ Phrase = tuple[Word, ...]
 
 
 def draw_map(pack: PackModel, cases: Mapping[str, str], patches: Sequence[str] = ()) -> BlockMap:
-    """The map of the plan with these cases (for the other axes: their defaults, else their first cases) and patches, under no strain, and
-    what other cases, the tiers and other patches change. Depends on the pack alone. Raises `PromptcError` for a plan that does not load,
-    `UsageError` for one that the pack does not have."""
+    """Draw the map of the plan with these cases and patches, under no strain, and what other cases, the tiers and other patches change.
+
+    An axis that is not in `cases` has its default case, or its first case if it has no default. The map depends on the pack alone. Raises
+    `PromptcError` for a plan that does not load, and `UsageError` for a plan that the pack does not have.
+    """
     choice = make_choice(pack, cases, patches)
     plan = pack.load_plan(choice)
     drawer = _Drawer(pack)
@@ -130,8 +137,11 @@ def draw_map(pack: PackModel, cases: Mapping[str, str], patches: Sequence[str] =
 
 
 def make_choice(pack: PackModel, cases: Mapping[str, str], patches: Sequence[str]) -> Choice:
-    """These cases, for the other axes their default or else their first case, these patches, and the first tier. Raises `UsageError` for an
-    axis (PC0701), a case (PC0702) or a patch (PC0703) that the pack does not have."""
+    """Return the choice of these cases and patches, with the first tier.
+
+    An axis that is not in `cases` gets its default case, or its first case if it has no default. Raises `UsageError` for an axis (PC0701),
+    a case (PC0702) or a patch (PC0703) that the pack does not have.
+    """
     axes = {axis.name: axis.cases for axis in pack.axes}
     for axis, case in cases.items():
         if axis not in axes:
@@ -152,11 +162,11 @@ class _Drawer:
         self._pack = pack
 
     def list_blocks(self, plan: Plan) -> Blocks:
-        """In the order of the output."""
+        """Return the blocks of a plan, in the order of the output."""
         return tuple(self._draw(section, plan) for section in plan.sections)
 
     def iter_cases(self, choice: Choice, asked: Mapping[str, str]) -> Iterator[Variation]:
-        """The other cases of every axis that was not asked for."""
+        """Yield the other cases of every axis that is not in `asked`."""
         for axis in self._pack.axes:
             for case in axis.cases:
                 if axis.name not in asked and (axis.name, case) not in choice.cases:
@@ -164,7 +174,7 @@ class _Drawer:
                     yield self._vary("case", f"{axis.name}={case}", choice, replace(choice, cases=others))
 
     def iter_tiers(self, choice: Choice) -> Iterator[Variation]:
-        """Each tier over the one before; the first is the plan itself, unless it does something."""
+        """Yield each tier relative to the one before it. The first tier is the plan itself, and is left out if it changes nothing."""
         tiers = self._pack.strain.tiers if self._pack.strain is not None else ()
         before = self._pack.load_plan(choice)
         for at, tier in enumerate(tiers):
@@ -175,7 +185,7 @@ class _Drawer:
                 yield Variation("tier", tier.name, changes)
 
     def iter_patches(self, choice: Choice) -> Iterator[Variation]:
-        """Those that are not chosen."""
+        """Yield the patches that are not chosen."""
         for name in self._pack.patch_names:
             if name not in choice.patches:
                 yield self._vary("patch", name, choice, replace(choice, patches=(*choice.patches, name)))
@@ -190,7 +200,7 @@ class _Drawer:
         return _merge((*_compare_blocks(self.list_blocks(before), self.list_blocks(after)), *_compare_texts(before, after)))
 
     def _list_acts(self, at: int) -> tuple[BlockChange, ...]:
-        """What a tier does at once, and what it no longer does of the earlier ones."""
+        """Return the steps that a tier takes at once, and those of earlier tiers that it no longer takes."""
         tiers = self._pack.strain.tiers if self._pack.strain is not None else ()
         earlier, steps = list_steps(tiers[:at])[0], list_steps(tiers[: at + 1])[0]
         done = [(step, "at once: ") for step in steps if step not in earlier]
@@ -212,7 +222,7 @@ class _Drawer:
 
 
 def _merge(changes: Sequence[BlockChange]) -> tuple[BlockChange, ...]:
-    """One for each block."""
+    """Merge the changes of each block into one."""
     found: dict[str, tuple[Phrase, ...]] = {}
     for change in changes:
         found[change.block] = (*found.get(change.block, ()), *change.says)
@@ -220,7 +230,7 @@ def _merge(changes: Sequence[BlockChange]) -> tuple[BlockChange, ...]:
 
 
 def _compare_blocks(before: Sequence[Block], after: Sequence[Block]) -> tuple[BlockChange, ...]:
-    """The blocks that are new, gone, moved or changed, each with what it has now and had not, and what it has no longer."""
+    """Return the blocks that are new, gone, moved or changed, each with the phrases that it gained and lost."""
     old, new = {one.id: one for one in before}, {one.id: one for one in after}
     moved = _list_moved([one for one in old if one in new], [one for one in new if one in old])
     found = [BlockChange(one, tuple(_iter_changes(old.get(one), new[one], moved.get(one)))) for one in new]
@@ -229,7 +239,7 @@ def _compare_blocks(before: Sequence[Block], after: Sequence[Block]) -> tuple[Bl
 
 
 def _list_moved(before: list[str], after: list[str]) -> dict[str, str]:
-    """The blocks that are no longer in line with the others, each with the one it stands behind now (empty: it is the first)."""
+    """Return the blocks that changed their order, each with the block before it now (empty: it is the first)."""
     kept = {before[block.a + at] for block in SequenceMatcher(None, before, after, False).get_matching_blocks() for at in range(block.size)}
     return {name: after[at - 1] if at else "" for at, name in enumerate(after) if name not in kept}
 
@@ -252,25 +262,25 @@ def _iter_changes(before: Block | None, after: Block, behind: str | None) -> Ite
 
 
 def _list_told(block: Block, name: str) -> list[Phrase]:
-    """Paths and parts follow from the filters and texts, and are not told again."""
+    """Return the phrases of a list of a block, without paths and parts: those follow from the filters and texts."""
     found: tuple[Phrase, ...] = getattr(block, name)
     return [one for one in found if not (name == "data" and (one[0].is_code or one[0].text.startswith("of ")))]
 
 
 def _name_subject(phrase: Phrase) -> str:
-    """The subject of a phrase: one that has the same takes its place."""
+    """Return the subject of a phrase. A new phrase replaces an old one with the same subject."""
     return phrase[0].text.split(" ")[0].rstrip(":") if not phrase[0].is_code else ""
 
 
 def _compare_texts(before: Plan, after: Plan) -> tuple[BlockChange, ...]:
-    """What a block does not show of the sections that both plans have: the texts in the manifest, and what stands around a text or item."""
+    """Return the changes that blocks of both plans do not show: texts in the manifest, and what surrounds a text or an item."""
     pairs = [(before.find_section(one.id), one) for one in after.sections]
     found = [BlockChange(new.id, (*_iter_texts(old, new), *_list_keys(_read_around(old), _read_around(new)))) for old, new in pairs if old]
     return tuple(change for change in found if change.says)
 
 
 def _iter_texts(before: Section, after: Section) -> Iterator[Phrase]:
-    """The first line that only the new text has; else the first that only the old one had."""
+    """Yield the first line that only the new text has, or else the first line that only the old text has."""
     old, new = _find_inline(before), _find_inline(after)
     if old is None or new is None or old.text == new.text:
         return
@@ -289,7 +299,7 @@ def _find_inline(section: Section) -> Template | None:
 
 
 def _read_around(section: Section) -> Mapping[str, object]:
-    """By its key, what of a section its block does not tell, or tells only by its name."""
+    """Return, by key, the parts of a section that its block does not show, or shows only by name."""
     around: dict[str, object] = {"header": section.header, "separator": section.separator, "fence": section.fence}
     around["overflow"] = _list_markers(section.overflow)
     items = section.items
@@ -304,7 +314,10 @@ def _read_around(section: Section) -> Mapping[str, object]:
 
 
 def _read_whole(plan: Plan) -> Mapping[str, object]:
-    """By its key, what is not told of a plan. A tool or response of another name is another one, and told."""
+    """Return, by key, the parts of a plan that its description does not show.
+
+    A tool or a response with another name counts as another one, which the description shows.
+    """
     output = plan.output
     whole: dict[str, object] = {f"tools.{one.name}": one for one in plan.tools}
     whole |= {f"response.{plan.response.name}": plan.response} if plan.response is not None else {}
@@ -321,7 +334,7 @@ def _list_keys(before: Mapping[str, object], after: Mapping[str, object]) -> tup
 
 
 def _read_value(value: object) -> object:
-    """The value without the places where it stands in files."""
+    """Return the value without its places in files."""
     if isinstance(value, Template | Expression):
         return value.text
     if isinstance(value, list | tuple):
@@ -359,7 +372,7 @@ def _list(what: str, names: Sequence[str]) -> Phrase:
 
 
 def _describe_step(step: Step, pack: PackModel, sections: Sequence[Section]) -> Phrase:
-    """One step on these sections, such as `evict 2, oldest first`."""
+    """Describe one step on these sections, such as `evict 2, oldest first`."""
     if isinstance(step, Trim):
         finest = f" (finest: {step.finest})" if step.finest is not None else ""
         size = f" to {show_size(step.to)}" if step.to is not None else ""
@@ -405,7 +418,7 @@ def _show_percent(step: Recap) -> str:
 
 
 def _name_template(template: Template, pack: PackModel) -> Phrase:
-    """The file of a template as it is called in the pack; else that it stands in the manifest."""
+    """Return the path of a template relative to the pack, or say that the text is in the manifest."""
     if template.place.inline:
         return say("inline text")
     folder = dirname(pack.file)
@@ -422,7 +435,7 @@ def _describe_plain(step: Step) -> Phrase:
 
 
 def _describe_data(section: Section, pack: PackModel) -> tuple[Phrase, ...]:
-    """The paths of the state, also those behind a `let` or an index, then what is read of each item, then filters and order."""
+    """Return the paths of the state (also those that a `let` or an index reads), the parts read of each item, then filters and order."""
     reads = frozenset(_iter_reads(section))
     paths = _shorten(_expand(reads, pack))
     found = [join_phrases([say("{}", path) for path in paths], ", ")] if paths else []
@@ -438,13 +451,13 @@ def _iter_reads(section: Section) -> Iterator[Path]:
 
 
 def _shorten(paths: set[Path]) -> list[str]:
-    """Sorted; a path that another one goes on from is left out, and so is the state itself."""
+    """Return the paths, sorted, without prefixes of other paths and without the bare `state`."""
     kept = [one for one in paths if len(one) > 1 and not any(len(other) > len(one) and other[: len(one)] == one for other in paths)]
     return [".".join(path) for path in sorted(kept)]
 
 
 def _expand(reads: frozenset[Path], pack: PackModel) -> set[Path]:
-    """The paths of the state: a name of `let` reads what its expression reads."""
+    """Return the paths of the state. A name of `let` stands for the paths that its expression reads."""
     lets = _expand_lets(pack)
     return {found for path in reads for found in ((path,) if path[0] == "state" else lets.get(path[0], ()))}
 
@@ -479,7 +492,7 @@ def _iter_filters(items: Items) -> Iterator[Phrase]:
 
 
 def _list_index_reads(section: Section, pack: PackModel) -> tuple[Phrase, ...]:
-    """The list in the state that an index the section asks is made of."""
+    """Return the lists in the state from which the section's indexes are built."""
     source = section.items.source if section.items is not None else None
     if not isinstance(source, Retrieve):
         return ()
@@ -488,7 +501,7 @@ def _list_index_reads(section: Section, pack: PackModel) -> tuple[Phrase, ...]:
 
 
 def _describe_caps(section: Section, plan: Plan) -> tuple[Phrase, ...]:
-    """One phrase each; none where nothing bounds it but the total."""
+    """Return one phrase for each limit; empty if only the total limits the section."""
     items = _iter_items(section.items) if section.items is not None else ()
     budget = _iter_budget(section.budget) if section.budget is not None else ()
     pool = plan.find_pool(section.id)
@@ -570,7 +583,7 @@ def _describe_dedupe(dedupe: Dedupe) -> tuple[Phrase, ...]:
 
 
 def _describe_notes(section: Section, plan: Plan, pack: PackModel) -> tuple[Phrase, ...]:
-    """The author's first, as the plan has it."""
+    """Return the remarks, the author's own first."""
     found = [_read_phrase(section.note)] if section.note else []
     if section.when is not None:
         found.append(_CONSTANT.get(section.when.text.strip().lower()) or say("when {}", section.when.text))
@@ -584,13 +597,13 @@ def _describe_notes(section: Section, plan: Plan, pack: PackModel) -> tuple[Phra
 
 
 def _read_phrase(text: str) -> Phrase:
-    """An author's remark: what stands between backticks is code."""
+    """Parse an author's remark: text between backticks is code."""
     parts = _CODE.split(" ".join(text.split()))
     return tuple(Word(part, bool(at % 2)) for at, part in enumerate(parts) if part)
 
 
 def say(pattern: str, *codes: object) -> Phrase:
-    """The words of `pattern` with code in place of each `{}`. White space in code becomes single spaces."""
+    """Return the words of `pattern` with code in place of each `{}`. Whitespace in code becomes single spaces."""
     texts = pattern.split("{}")
     found = [Word(texts[0])]
     for code, text in zip(codes, texts[1:], strict=True):
@@ -602,7 +615,7 @@ _CONSTANT = {"false": say("when: off"), "true": say("when: on")}
 
 
 def _iter_ladders(section: Section, plan: Plan, pack: PackModel) -> Iterator[Phrase]:
-    """The section's own ladder where anything climbs it, and its turns in that of the whole."""
+    """Yield the section's own ladder, if anything uses it, and the section's steps in the ladders of its pool and of the total."""
     pool = plan.find_pool(section.id)
     pooled = [(at, step) for at, step in enumerate(pool.overflow if pool is not None else (), 1) if section.id in step.sections]
     turns = [(at, step) for at, step in enumerate(plan.truncate, 1) if section.id in step.sections]
@@ -616,7 +629,7 @@ def _iter_ladders(section: Section, plan: Plan, pack: PackModel) -> Iterator[Phr
 
 
 def _describe_ladder(section: Section, pack: PackModel) -> Phrase:
-    """All of its steps, in order."""
+    """Describe all steps of a section's ladder, in order."""
     return join_phrases([_describe_step(step, pack, [section]) for step in section.overflow], ", then ")
 
 
@@ -626,7 +639,7 @@ def _describe_choice(choice: Choice) -> tuple[Phrase, ...]:
 
 
 def show_size(size: Size) -> str:
-    """`1500 tokens`, `800 characters`, `15% of the total`."""
+    """Return a size as text: `1500 tokens`, `800 characters`, `15% of the total`."""
     if size.unit == "share":
         return f"{_show_ratio(size.amount * 100)}% of the total"
     noun = "character" if size.unit == "chars" else "token"
@@ -634,7 +647,7 @@ def show_size(size: Size) -> str:
 
 
 def describe_source(section: Section, pack: PackModel) -> Phrase:
-    """The file, the text in the manifest, or the list, store or index and how each item is shown."""
+    """Return the source of a section: its file, the text in the manifest, or a list, store or index and how each item is shown."""
     if section.text is not None:
         return _name_template(section.text, pack)
     assert section.items is not None
@@ -678,12 +691,12 @@ def _describe_forms(items: Items, pack: PackModel) -> Phrase:
 
 
 def show_plain(phrase: Phrase) -> str:
-    """The phrase with backticks around its code."""
+    """Return the phrase as text, with backticks around its code."""
     return "".join(f"`{word.text}`" if word.is_code else word.text for word in phrase)
 
 
 def join_phrases(phrases: list[Phrase], between: str) -> Phrase:
-    """One behind the other."""
+    """Return the phrases as one, with `between` between them."""
     found: list[Word] = []
     for phrase in phrases:
         found += [Word(between), *phrase] if found else phrase

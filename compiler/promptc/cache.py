@@ -1,10 +1,10 @@
-"""The cache: sealed files by name in the user's own cache folder, and the token counts that are kept in it.
+"""The cache: named, sealed files in the user's own cache folder, and the token counts that are kept there.
 
-`open_cache` gives the user's `Cache`, which loads and keeps entries; `KeptCounts` and `KeptWords` keep what a counter found.
+`open_cache` returns the user's `Cache`, which loads and keeps entries. `KeptCounts` and `KeptWords` keep the results of a counter.
 
-What is read back is what this user's promptc wrote, the same version under the same Python, or it is nothing. The key of the seal is the
-user's secret and lies in another folder than what is sealed: whoever can only write the cache, such as a cache that a build service
-restores, or an archive that was unpacked over it, cannot make an entry.
+An entry is returned only if this user's promptc wrote it, in the same version and under the same Python. The key of the seal is a secret of
+the user and lies in another folder than the sealed files. A process that can only write the cache folder, such as a build service that
+restores a cache or an archive that is unpacked over it, cannot make an entry.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ from promptc.files.reading import read_file
 from promptc.version import VERSION
 
 VARIABLE = "PROMPTC_CACHE"
-"""The environment variable that names another folder. It says where things are kept, never what is rendered."""
+"""The environment variable that names another cache folder. It decides where entries are kept, never what is rendered."""
 
 MAX_FOLDER = 64_000_000
-"""Bytes that the files of the cache may have together; the oldest go first."""
+"""The most bytes that the files of the cache may have together. The oldest files are removed first."""
 
 MAX_FILE = 16_000_000
-"""Bytes of the longest file that is kept, or read back."""
+"""The most bytes of a file that is kept or read."""
 
 MAX_COUNTS = 4096
-"""How many counts are kept; those not needed for longest go first. Reading them all takes a quarter of a millisecond."""
+"""The most counts that are kept. The least recently used are dropped first. Reading all of them takes a quarter of a millisecond."""
 
 MAX_WORDS = 8192
-"""How many words are kept, the newest; reading them takes half a millisecond, and is done when something has to be counted."""
+"""The most words that are kept, the newest. Reading them takes half a millisecond, and happens only if something has to be counted."""
 
 _MAGIC = b"promptc cache 2\n"
 _SIZE = 32
@@ -45,7 +45,7 @@ HEAD = len(_MAGIC) + _SIZE
 """Bytes of a seal."""
 
 _NAME_SIZE = 16
-"""Bytes of the digest that stands for a name, or for a text that was counted."""
+"""Bytes of the digest of a name, or of a counted text."""
 
 _SUFFIX = ".promptc"
 _OTHERS = 0o077
@@ -61,27 +61,27 @@ _COMPUTING = frozenset(
 _INSTALLED = (".dist-info", ".egg-info")
 _MAKER: list[bytes] = []
 _KEYS: dict[str, bytes] = {}
-"""By the paths they lie at, once read."""
+"""The keys read so far, by path."""
 
 
 class Cache:
-    """A folder of sealed files. Whatever goes wrong with one of them, it is as if it were not there: nothing is ever raised.
+    """A folder of sealed files. It never raises: an entry with any problem counts as absent.
 
-    Safe to delete at any time, whole or in part. Several processes may use one folder: each file is replaced in one step.
+    The folder may be deleted at any time, in whole or in part. Several processes may use one folder: each file is replaced in one step.
     """
 
     def __init__(self, folder: str) -> None:
         self._folder = folder
 
     def load(self, name: str) -> memoryview | None:
-        """What was kept under `name` last; None when there is nothing, or it is not as it was written, or not the user's own."""
+        """Return the content last kept under `name`, or None if there is none, if it was altered, or if it is not the user's own."""
         try:
             return unseal(read_file(self._name_path(name), MAX_FILE, admit=is_private), _mark(name))
         except (OSError, ValueError):
             return None
 
     def keep(self, name: str, content: bytes) -> None:
-        """Keeps `content` under `name`, in place of what was there, where that can be done."""
+        """Keep `content` under `name`, in place of any older content. Does nothing if that is not possible."""
         from promptc.files.atomic import replace_remade
 
         if len(content) > MAX_FILE - HEAD or not open_folder(self._folder):
@@ -99,7 +99,7 @@ class Cache:
 
 
 def open_cache() -> Cache | None:
-    """The user's cache; None where no folder can be used. It is made when something is kept."""
+    """Return the user's cache, or None if no folder can be used. The folder is created when the first entry is kept."""
     folder = find_folder()
     if folder is None:
         return None
@@ -111,7 +111,7 @@ def _mark(name: str) -> bytes:
 
 
 def _trim(folder: str) -> None:
-    """Takes away the oldest files, and what a process that died left half written, until the rest is within MAX_FOLDER."""
+    """Remove the oldest files, including half-written files of processes that died, until the rest fits in MAX_FOLDER."""
     try:
         with os.scandir(folder) as entries:
             found = [(kept.st_mtime_ns, entry.path, kept.st_size) for entry in entries for kept in (entry.stat(follow_symlinks=False),)]
@@ -136,15 +136,16 @@ def _remove(path: str) -> None:
 
 
 def seal(content: bytes, name: bytes) -> bytes | None:
-    """`content` behind a keyed digest of it and its name (16 bytes), of promptc's version and files, and of the interpreter. The key is
-    made if there is none; None where none can be kept.
+    """Return `content` after a seal, or None if no key can be kept. Creates the key if there is none.
+
+    The seal is a keyed digest of the content, of its name (16 bytes), of promptc's version and files, and of the interpreter.
     """
     key = find_key() or make_key()
     return _MAGIC + _sign(content, name, key) + content if key is not None else None
 
 
 def unseal(sealed: bytes, name: bytes) -> memoryview | None:
-    """What was sealed under that name; None when anything about it is different. Nothing of it has been looked at before that is known."""
+    """Return the content that was sealed under `name`, or None if any of it differs. The content is not parsed before it is verified."""
     key = find_key()
     if key is None:
         return None
@@ -159,7 +160,7 @@ def _sign(content: bytes | memoryview, name: bytes, key: bytes) -> bytes:
 
 
 def _digest_maker() -> bytes:
-    """Who writes: a pickled value and a code object mean something to one version of promptc and of Python only."""
+    """Return a digest of the writer: only the same version of promptc and of Python understands its pickles and code objects."""
     if not _MAKER:
         told = f"{VERSION}\0{sys.implementation.cache_tag}\0{sys.version}\0{sys.byteorder}\0{_describe_files(_PACKAGE)}"
         _MAKER.append(blake2b(told.encode(), digest_size=_SIZE).digest())
@@ -167,7 +168,7 @@ def _digest_maker() -> bytes:
 
 
 def _describe_files(folder: str) -> str:
-    """The sizes and times of promptc's own source files, so that an entry does not outlive an edit that left the version as it was."""
+    """Return the sizes and times of promptc's own source files, so that an edit without a new version invalidates the entries."""
     found: list[str] = []
     with os.scandir(folder) as entries:
         for entry in entries:
@@ -181,9 +182,10 @@ def _describe_files(folder: str) -> str:
 
 @cache
 def describe_maker() -> bytes:
-    """A digest of the names, sizes and times of all of promptc's files, whatever they are, and of the versions of the packages it computes
-    with and of SQLite. The cache itself knows promptc's code and Python's version:
-    this is looked at where more is believed of an entry than what a pack compiles to.
+    """Return a digest of all files of promptc (name, size, time) and of the versions of SQLite and of the packages that it computes with.
+
+    The cache itself checks only promptc's code and the version of Python. This digest is for entries that contain more than a compiled
+    pack.
     """
     import sqlite3
 
@@ -206,7 +208,7 @@ def _list_installed(folder: str) -> Iterator[str]:
 
 
 def _list_packages() -> Iterator[str]:
-    """What is installed of them, by the names of the folders that tell so: `jinja2-3.1.6.dist-info`."""
+    """Yield the installed packages of `_COMPUTING`, by the names of their metadata folders: `jinja2-3.1.6.dist-info`."""
     for folder in dict.fromkeys(sys.path):
         try:
             names = os.listdir(folder or os.curdir)
@@ -222,7 +224,7 @@ def _list_packages() -> Iterator[str]:
 
 
 def find_key() -> bytes | None:
-    """The user's key; None where there is none, or others could have written it."""
+    """Return the user's key, or None if there is no key or others could have written it."""
     path = find_key_path()
     if path is None:
         return None
@@ -238,7 +240,7 @@ def find_key() -> bytes | None:
 
 
 def make_key() -> bytes | None:
-    """A new key, kept; or the one that another process has kept meanwhile. None where none can be."""
+    """Create and keep a new key, and return the key that is now kept, which may be another process's. None if no key can be kept."""
     from promptc.files.atomic import replace_remade
 
     path = find_key_path()
@@ -255,7 +257,7 @@ def _is_secret(found: os.stat_result) -> bool:
 
 
 def find_key_path() -> str | None:
-    """`promptc/key` in the user's own folder for the state of programs; None where the system tells of none."""
+    """Return the path `promptc/key` in the user's own folder for program state, or None if the system names no such folder."""
     states = os.environ.get("XDG_STATE_HOME", "")
     if not os.path.isabs(states):
         home = os.path.expanduser("~")
@@ -270,8 +272,9 @@ def find_key_path() -> str | None:
 
 
 def find_folder() -> str | None:
-    """The cache's folder: `$PROMPTC_CACHE`, else `promptc` in the user's own cache folder. None where the system tells of none, or the
-    variable is empty.
+    """Return the folder of the cache: `$PROMPTC_CACHE`, or else `promptc` in the user's own cache folder.
+
+    Returns None if the system names no cache folder, or if the variable is empty.
     """
     named = os.environ.get(VARIABLE)
     if named is not None:
@@ -293,8 +296,10 @@ def _name_caches() -> str:
 
 
 def open_folder(folder: str, *, make: bool = True) -> bool:
-    """Whether `folder` may be used: there, or made now; no link, the user's own, closed to everybody else, and in folders that nobody else
-    could put another in its place in.
+    """Return whether `folder` may be used. With `make`, a missing folder is created.
+
+    The folder must not be a link, must belong to the user and be closed to everybody else, and must lie in folders in which nobody else can
+    replace it.
     """
     try:
         found = os.lstat(folder)
@@ -318,13 +323,13 @@ def _make(folder: str) -> bool:
 
 
 def find_exposed(folder: str) -> str | None:
-    """The nearest folder above `folder` for which that may not be used: others can write it. None where there is none."""
+    """Return the nearest parent of `folder` that prevents its use, because others can write it. None if there is no such parent."""
     above = sorted(_list_above(folder), key=lambda one: (-len(one), one))
     return next((one for one in above if os.path.exists(one) and not _is_safe(one)), None)
 
 
 def _list_above(folder: str) -> set[str]:
-    """Every folder above it, by its name and by where its links lead."""
+    """Return every parent folder, by name and by where its links lead."""
     above: set[str] = set()
     for path in (os.path.abspath(folder), os.path.realpath(folder)):
         while (outer := os.path.dirname(path)) != path and outer not in above:
@@ -334,7 +339,10 @@ def _list_above(folder: str) -> set[str]:
 
 
 def _is_safe(folder: str) -> bool:
-    """Whether nobody but the user and the administrator can rename what is in it. In one with the sticky bit everybody has their own."""
+    """Return whether only the user and the administrator can rename the user's files in a folder.
+
+    Others may write to a folder with the sticky bit, since they can rename only their own files there.
+    """
     if os.name != "posix":
         return True
     try:
@@ -345,12 +353,12 @@ def _is_safe(folder: str) -> bool:
 
 
 def is_own(found: os.stat_result) -> bool:
-    """Whether a file belongs to the user this process runs for; True where the system has no such numbers."""
+    """Return whether a file belongs to the user of this process. True if the system has no user numbers."""
     return not hasattr(os, "getuid") or found.st_uid == os.getuid()
 
 
 def is_private(found: os.stat_result) -> bool:
-    """Whether a file is the user's own and nobody else may write it."""
+    """Return whether a file belongs to the user and nobody else may write it."""
     return is_own(found) and not (os.name == "posix" and found.st_mode & _WRITABLE_BY_OTHERS)
 
 
@@ -358,10 +366,10 @@ def is_private(found: os.stat_result) -> bool:
 
 
 class KeptCounts:
-    """What one vocabulary's counter found of texts, by their digests. Not for several threads that count at once."""
+    """The results of one vocabulary's counter for texts, by their digests. Not for several threads that count at the same time."""
 
     def __init__(self, cache: Cache, vocabulary: str) -> None:
-        """`vocabulary` is the digest of what is counted with."""
+        """Open the counts of a vocabulary. `vocabulary` is its digest."""
         self._cache = cache
         self._name = f"counts {vocabulary}"
         self._known: dict[bytes, int] | None = None
@@ -369,7 +377,7 @@ class KeptCounts:
         self._is_new = False
 
     def find(self, text: str) -> int | None:
-        """The units of `text`, if it was counted before."""
+        """Return the units of `text`, or None if it was not counted before."""
         if self._known is None:
             self._known = self._load()
         key = _make_key(text)
@@ -379,12 +387,12 @@ class KeptCounts:
         return found
 
     def note(self, text: str, units: int) -> None:
-        """Remembers the units of a text that was counted."""
+        """Remember the units of a text that was counted."""
         self._used[_make_key(text)] = units
         self._is_new = True
 
     def keep(self) -> None:
-        """Writes what was noted, with what was known before; nothing when nothing is new."""
+        """Write the new counts together with the earlier ones. Does nothing if none is new."""
         if self._is_new:
             idle = [pair for pair in (self._known or {}).items() if pair[0] not in self._used]
             counts = [*idle, *self._used.items()]
@@ -401,7 +409,7 @@ def _make_key(text: str) -> bytes:
 
 
 class Recalling(Protocol):
-    """A counter that remembers words and can be told more of them; its `digest` is that of its vocabulary."""
+    """A counter that remembers words and accepts further ones. `digest` is the digest of its vocabulary."""
 
     @property
     def digest(self) -> str: ...
@@ -413,7 +421,7 @@ class Recalling(Protocol):
 
 
 class KeptWords:
-    """What one vocabulary's counter found of words; the counter asks for them when it first counts."""
+    """The results of one vocabulary's counter for words. The counter reads them when it first counts."""
 
     def __init__(self, cache: Cache, counter: Recalling) -> None:
         self._cache = cache
@@ -423,7 +431,7 @@ class KeptWords:
         counter.recall(self._load)
 
     def keep(self) -> None:
-        """Keeps the words the counter knows, the last of them if they are too many; nothing when none is new."""
+        """Write the words that the counter knows, the newest if they are too many. Does nothing if none is new."""
         words = self._counter.words
         if len(words) > self._count:
             self._count = len(words)

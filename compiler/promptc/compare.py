@@ -1,8 +1,8 @@
-"""What differs between two prompts: facts, sections, items, words; and what the prompts of many cases come to, with one pack and another.
+"""Comparison of prompts: facts, sections, items and words that differ between two prompts, and the figures of many cases with two packs.
 
-`read_side` reads a prompt with the report that describes it, `compare_sides` tells what differs. A `Matrix` has the figures of cases.
-`read_report` and `read_json` read what
-anybody may have written, by shapes that are put together of `has`, `is_list` and their like.
+`read_side` reads a prompt with the report that describes it, `compare_sides` lists the differences. A `Matrix` has the figures of cases.
+`read_report` and `read_json` read files that anybody may have written, and validate them by shapes that `has`, `is_list` and similar
+functions build.
 """
 
 from __future__ import annotations
@@ -21,31 +21,31 @@ from promptc.text.json import render_canonical_json, render_digest
 Change = Literal["gained", "lost", "changed", "moved"]
 
 _MOST = 1 << 53
-"""Counts are exact in JSON up to here; nothing that is counted comes near."""
+"""Counts are exact in JSON up to this number; no real count comes near it."""
 
 _DEEPEST = 100
-"""Levels of what is compared; deeper ones are shown as they stand."""
+"""The most levels of a value that is compared; deeper values are shown verbatim."""
 
 Shape = Callable[[Any], bool]
 _FACTS = ("tokens", "budget", "characters", "strain", "pressure", "counter", "format")
 Output = str | Sequence[Mapping[str, Any]]
 
 WHOLE = ""
-"""The id of the one section of a prompt whose report is not known."""
+"""The id of the single section of a prompt without a known report."""
 
 BETWEEN = "between sections"
-"""Stands in a difference for the text that is no section's. No section is called so: it has a space."""
+"""The id, in a difference, of the text that belongs to no section. No section can have this id: it contains a space."""
 
 Gap = tuple[str, str, str]
-"""A stretch that is no section's: the name of what it follows, of what follows it, and its text."""
+"""A stretch that belongs to no section: the name of the part before it, the name of the part after it, and its text."""
 
 _DIGEST = len("sha256:") + 12
-"""How much of a digest tells two pictures apart."""
+"""The length of the prefix of a digest that is shown to distinguish pictures."""
 
 
 @frozen
 class FactChange:
-    """A named fact that differs; empty where a side has none."""
+    """A named fact that differs. A value is empty if that side does not have the fact."""
 
     name: str
     old: str
@@ -54,7 +54,10 @@ class FactChange:
 
 @frozen
 class ItemChange:
-    """An item that came, went, reads otherwise or stands elsewhere among those that stayed. `why` names what removed it, where known."""
+    """An item that was added, was removed, has another text, or has another place among the items of both sides.
+
+    `why` names what removed the item, or is empty if that is unknown.
+    """
 
     id: str
     change: Change
@@ -65,7 +68,10 @@ class ItemChange:
 
 @frozen
 class SectionChange:
-    """A section that differs: its state and tokens on both sides (None: no such section, or not told), its items, and all its words."""
+    """A section that differs: its state and tokens on both sides, its items, and all its words.
+
+    A state or a number of tokens is None if that side does not have the section, or its report does not say.
+    """
 
     id: str
     old_state: str | None
@@ -79,7 +85,11 @@ class SectionChange:
 
 @frozen
 class Difference:
-    """What differs, in the order of the new side; `shared` characters of the old side's `length` are the beginning of both."""
+    """The differences, in the order of the new side.
+
+    `shared` is the length of the common beginning of both prompts, in characters, out of the old side's `length` (the new side's if it
+    begins with the whole old side).
+    """
 
     facts: tuple[FactChange, ...] = ()
     sections: tuple[SectionChange, ...] = ()
@@ -89,13 +99,13 @@ class Difference:
 
     @property
     def is_empty(self) -> bool:
-        """True when the prompts are the same."""
+        """True if the prompts are equal."""
         return not self.facts and not self.sections and self.shared == self.length
 
 
 @frozen
 class SideItem:
-    """An item: its text where it stands, and its tokens there."""
+    """An item: its text at its place in the prompt, and its tokens there."""
 
     id: str
     tokens: int
@@ -104,9 +114,9 @@ class SideItem:
 
 @frozen(eq=False)
 class SideSection:
-    """A section that is in the prompt, or would be: its text with fences and header, empty where it is not present.
+    """A section that is in the prompt, or could be: its text with fences and header, empty if the section is not present.
 
-    `tokens` are None where no report tells them; `gone` names by item the cut that removed it.
+    `tokens` are None if there is no report. `gone` maps items to the cut that removed them.
     """
 
     id: str
@@ -119,10 +129,10 @@ class SideSection:
 
 @frozen(eq=False)
 class Side:
-    """A prompt: named facts of it in a fixed order, its sections in theirs, and the whole as it is sent (messages with their roles).
+    """A prompt: named facts in a fixed order, the sections in order, and the whole text as it is sent (messages with their roles).
 
-    `gaps` are the stretches of the whole that are no section's (separators, roles); what they follow is a section, or an item that is a
-    message of its own, empty at both ends. With the sections they are the whole.
+    `gaps` are the stretches of the whole that belong to no section (separators, roles). Their neighbours are sections, or items that are
+    messages of their own, and empty at both ends. Sections and gaps together make up the whole.
     """
 
     facts: Mapping[str, str]
@@ -135,10 +145,10 @@ _NONE = SideSection("", "", "")
 
 
 def compare_sides(old: Side, new: Side) -> Difference:
-    """The difference. Equal prompts with equal reports give an empty one. What changes between sections (separators, roles) is told as a
-    section of its own, `BETWEEN`.
+    """Return the differences. Equal prompts with equal reports have none.
 
-    Where one side has no report, both are compared as a whole; so they are where they differ in nothing that has a name.
+    Changes between sections (separators, roles) appear as a section of their own, `BETWEEN`. If one side has no report, both are compared
+    as a whole. So are sides whose texts differ although no named part does.
     """
     if _is_whole(old) or _is_whole(new):
         old, new = _make_whole(old.text), _make_whole(new.text)
@@ -163,7 +173,7 @@ def _is_whole(side: Side) -> bool:
 
 
 def _make_whole(text: str) -> Side:
-    """The prompt without its parts, as one is known that has no report."""
+    """Return the prompt as one section, as it is known without a report."""
     return Side({}, (SideSection(WHOLE, "present", text),), text)
 
 
@@ -179,8 +189,9 @@ def _iter_sections(old: Sequence[SideSection], new: Sequence[SideSection]) -> It
 
 
 def _list_moved(old: Sequence[str], new: Sequence[str]) -> frozenset[str]:
-    """The fewest of the same ids in two orders whose moving makes one of the other: those outside a longest rising run, found by patience
-    sorting.
+    """Return the fewest ids that have to move to turn one order into the other.
+
+    These are the ids outside a longest increasing subsequence, found by patience sorting.
     """
     places = {name: place for place, name in enumerate(old)}
     ends: list[int] = []
@@ -198,7 +209,7 @@ def _list_moved(old: Sequence[str], new: Sequence[str]) -> frozenset[str]:
 
 
 def _order(old: Sequence[str], new: Sequence[str]) -> list[str]:
-    """The new ones in their order, each old one that is gone behind the one it followed."""
+    """Return the new ids in their order, with each old id that is gone after the id that it followed."""
     order = list(new)
     for place, name in enumerate(old):
         if name not in new:
@@ -211,7 +222,7 @@ def _compare(name: str, old: SideSection | None, new: SideSection | None, *, is_
     if before.text == after.text and (before.state or "off") == (after.state or "off") and before.tokens == after.tokens and not is_moved:
         return None
     if before.text == after.text and (old is None or new is None):
-        return None  # a section that is declared on one side only and shows on neither
+        return None  # the section is declared on one side only, and appears on neither
     items = tuple(_iter_items(before.items, after.items, after.gone))
     return SectionChange(
         name,
@@ -241,7 +252,7 @@ def _iter_items(old: Sequence[SideItem], new: Sequence[SideItem], gone: Mapping[
 
 
 def _compare_gaps(old: Sequence[Gap], new: Sequence[Gap]) -> Iterator[SectionChange]:
-    """The stretches between the same two parts that read otherwise, and those between others that the other side has nowhere."""
+    """Yield the stretches between the same two parts that differ, and those between other parts whose text the other side does not have."""
     went, came = "".join(_iter_own(old, new)), "".join(_iter_own(new, old))
     if went != came:
         yield SectionChange(BETWEEN, "present", "present", None, None, (), diff_words(went, came))
@@ -259,10 +270,11 @@ def _iter_own(gaps: Sequence[Gap], others: Sequence[Gap]) -> Iterator[str]:
 
 
 def read_side(output: Output, report: Mapping[str, Any] | None) -> Side:
-    """The side of a text or of messages. Without a report that describes exactly this output the whole is one section, of no name.
+    """Return the side of a text or of messages.
 
-    A report describes it where its `characters` are those of the output, and its ranges stand in order and end where each message ends.
-    The golden of a report will do, too, which has no digests and no places.
+    Without a report that describes exactly this output, the whole is one section without a name. A report describes the output if its
+    `characters` are those of the output, and its ranges are in order and end where each message ends. The golden of a report works, too,
+    although it has no digests and no places.
     """
     shown = [output] if isinstance(output, str) else [_show_content(message) for message in output]
     heads = [""] if isinstance(output, str) else [_show_head(message) for message in output]
@@ -271,11 +283,11 @@ def read_side(output: Output, report: Mapping[str, Any] | None) -> Side:
     try:
         return _read_parts(report, heads, shown, text) if report is not None else _make_whole(text)
     except (LookupError, TypeError, ValueError, AttributeError, RecursionError):
-        return _make_whole(text)  # it is the report of another output, or none
+        return _make_whole(text)  # the report describes another output, or is not a report
 
 
 def _show_content(message: Mapping[str, Any]) -> str:
-    """The content as it is measured: its parts, each on lines of its own."""
+    """Return the content as it is measured: its parts, each on lines of its own."""
     content = message.get("content") or ""
     if isinstance(content, str):
         return content
@@ -283,17 +295,17 @@ def _show_content(message: Mapping[str, Any]) -> str:
 
 
 def _show_part(part: Mapping[str, Any]) -> str:
-    """A text, the line that stands for what is none, any other part as canonical JSON."""
+    """Return a text, the line that represents a part without text, or any other part as canonical JSON."""
     if part.get("type") == "text":
         return str(part["text"])
     try:
         return render_part(part)
     except (LookupError, TypeError, ValueError):
-        return render_canonical_json(part)  # of messages that promptc did not make
+        return render_canonical_json(part)  # a part of messages that promptc did not make
 
 
 def _show_head(message: Mapping[str, Any]) -> str:
-    """The role, whatever else the message has beside its content, and digests of its media, which their lines do not tell apart."""
+    """Return the role, all other keys of the message but its content, and digests of its media, whose lines do not distinguish them."""
     more = {key: value for key, value in message.items() if key not in ("role", "content")}
     content = message.get("content")
     media = [one.get("source") for part in content for one in list_media(part)] if isinstance(content, list) else []
@@ -302,7 +314,7 @@ def _show_head(message: Mapping[str, Any]) -> str:
 
 
 def _read_parts(report: Mapping[str, Any], heads: Sequence[str], shown: Sequence[str], text: str) -> Side:
-    """Raises `ValueError`, or whatever a report of another form raises, where it does not describe the output."""
+    """Return the side as the report describes it. Raises `ValueError`, or another error for a report of another form, if it does not."""
     contents = [content.encode() for content in shown]
     places = sorted(_iter_places(report), key=lambda place: place[:3])
     _claim(report["characters"] == sum(map(len, shown)))
@@ -314,7 +326,7 @@ def _read_parts(report: Mapping[str, Any], heads: Sequence[str], shown: Sequence
 
 
 def _iter_places(report: Mapping[str, Any]) -> Iterator[tuple[int, int, int, str]]:
-    """Message, from, to and name of every section in the output; of one whose items are messages of their own, of its items."""
+    """Yield the message, start, end and name of every section in the output, or of its items if these are messages of their own."""
     for section in report["sections"]:
         if not section["range"]:
             continue
@@ -339,7 +351,7 @@ def _claim(holds: bool) -> None:
 
 
 def _list_gone(report: Mapping[str, Any]) -> dict[str, dict[str, str]]:
-    """By section and item what removed it, and where that stands; the last cut that touched it decides."""
+    """Return, by section and item, what removed the item and where that is declared. The last cut of an item decides."""
     found: dict[str, dict[str, str]] = {}
     for cut in report.get("cuts", ()):
         for item in cut["items"]:
@@ -350,7 +362,7 @@ def _list_gone(report: Mapping[str, Any]) -> dict[str, dict[str, str]]:
 def _read_section(section: Mapping[str, Any], contents: Sequence[bytes], gone: Mapping[str, Mapping[str, str]]) -> SideSection:
     items = tuple(SideItem(one["id"], one["tokens"], _slice(contents, one["range"])) for one in section["items"])
     text = _slice(contents, section["range"])
-    if len(_list_messages(section)) > 1:  # its items are messages of their own
+    if len(_list_messages(section)) > 1:  # the items are messages of their own
         text = "".join(f"{item.text}\n" for item in items)
     return SideSection(section["id"], section["state"], text, section["tokens"], items, gone.get(section["id"], {}))
 
@@ -379,7 +391,7 @@ def _iter_facts(report: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _iter_gaps(places: Sequence[tuple[int, int, int, str]], heads: Sequence[str], contents: Sequence[bytes], whole: bytes) -> Iterator[Gap]:
-    """What stands between the places, from the first byte to the last."""
+    """Yield the stretches between the places, from the first byte to the last."""
     starts: list[int] = []
     passed = 0
     for head, content in zip(heads, contents, strict=True):
@@ -394,23 +406,23 @@ def _iter_gaps(places: Sequence[tuple[int, int, int, str]], heads: Sequence[str]
 
 
 def read_report(content: bytes | None) -> dict[str, Any] | None:
-    """The report in a file; None for anything whose parts, as far as they are looked at, are not those of a report."""
+    """Return the report in a file, or None if the parts that are read do not have the form of a report."""
     value = read_json(content)
     return value if is_report(value) else None
 
 
 def is_messages(value: Any) -> bool:
-    """Whether it is a list of messages, as promptc prints them: each with a content that is a text, or parts, or with none."""
+    """Return whether a value is a list of messages as promptc prints them: each with a content that is a text, parts, or missing."""
     return _ARE_MESSAGES(value)
 
 
 def is_list(inner: Shape, least: int = 0, most: int = _MOST) -> Shape:
-    """Whether it is a list of such values, from `least` to `most` of them."""
+    """Return a shape: a list of `least` to `most` values of the shape `inner`."""
     return lambda value: isinstance(value, list) and least <= len(value) <= most and all(map(inner, value))
 
 
 def has(wanted: Mapping[str, Shape], **maybe: Shape) -> Shape:
-    """Whether it is a mapping with these keys, and such values under them; those of `maybe` may be left out."""
+    """Return a shape: a mapping that has the keys of `wanted`, and may have those of `maybe`, with values of these shapes."""
     return lambda value: (
         isinstance(value, dict)
         and all(key in value and inner(value[key]) for key, inner in wanted.items())
@@ -419,12 +431,12 @@ def has(wanted: Mapping[str, Shape], **maybe: Shape) -> Shape:
 
 
 def or_none(inner: Shape) -> Shape:
-    """Whether it is such a value, or null."""
+    """Return a shape: a value of the shape `inner`, or null."""
     return lambda value: value is None or inner(value)
 
 
 def is_text(value: Any) -> bool:
-    """Whether it is a string."""
+    """Return whether a value is a string."""
     return isinstance(value, str)
 
 
@@ -436,10 +448,10 @@ _ARE_MESSAGES = is_list(has({}, content=_CONTENT))
 
 
 def read_json(content: bytes | None) -> Any:
-    """The value of a JSON text; None where there is none that can be read, for its form, its depth or the text in it."""
+    """Return the value of a JSON text, or None if it cannot be read, is nested too deep, or contains invalid text or numbers."""
     try:
         value = json.loads(content) if content is not None else None
-        json.dumps(value, ensure_ascii=False, allow_nan=False).encode()  # half a character, or no number
+        json.dumps(value, ensure_ascii=False, allow_nan=False).encode()  # fails for half of a surrogate pair, NaN and infinity
     except (ValueError, RecursionError):
         return None
     kept: Any = value if _is_shallow(value, _DEEPEST) else None
@@ -452,12 +464,12 @@ def _is_shallow(value: Any, left: int) -> bool:
 
 
 def is_count(value: Any) -> bool:
-    """Whether it is a whole number that something may be counted to."""
+    """Return whether a value is a whole number in the range of counts."""
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _MOST
 
 
 def is_mapping(inner: Shape) -> Shape:
-    """Whether it is a mapping to such values."""
+    """Return a shape: a mapping to values of the shape `inner`."""
     return lambda value: isinstance(value, dict) and all(map(inner, value.values()))
 
 
@@ -493,7 +505,7 @@ is_report: Shape = has(
 
 @frozen
 class Held:
-    """What a section holds, in tokens, and how many of its items steps took or shortened."""
+    """The tokens of a section, and how many of its items were removed or shortened by steps."""
 
     tokens: int
     cut: int
@@ -501,8 +513,10 @@ class Held:
 
 @frozen
 class CaseFigures:
-    """What one render came to: the whole in tokens, the strain tier, and its sections by id. `refused` is the code of what it was refused
-    for; then there is nothing else."""
+    """The figures of one render: the tokens of the whole, the strain tier, and the sections by id.
+
+    `refused` is the code of the error for which the render was refused; then nothing else is set.
+    """
 
     tokens: int = 0
     strain: str | None = None
@@ -511,11 +525,11 @@ class CaseFigures:
 
     @property
     def cut(self) -> int:
-        """Of all sections."""
+        """The cut items of all sections."""
         return sum(one.cut for one in self.sections.values())
 
     def read(self, section: str) -> Held:
-        """What a section holds: nothing where it is not there."""
+        """Return the figures of a section; zeros if the prompt does not have the section."""
         return self.sections.get(section, _NOTHING)
 
 
@@ -524,8 +538,11 @@ _NOTHING = Held(0, 0)
 
 @frozen
 class MatrixRow:
-    """A case, or a turn of a session (from 1; 0 for a case that is none), and its figures on the two sides. `old` is None where nothing is
-    compared, and either where a session ended before that turn."""
+    """A case, or one turn of a session, and its figures on both sides.
+
+    `turn` counts from 1, and is 0 for a case that is not a session. `old` is None if nothing is compared. Either side is None if its
+    session ended before that turn.
+    """
 
     case: str
     turn: int
@@ -534,14 +551,17 @@ class MatrixRow:
 
     @property
     def name(self) -> str:
-        """As it is shown."""
+        """The name, as it is shown."""
         return f"{self.case} #{self.turn}" if self.turn else self.case
 
 
 @frozen
 class Matrix:
-    """The rows by name and turn. `against` says what is compared with; empty where nothing is. `left_out` counts cases that render nothing,
-    or lack an extra."""
+    """The rows, by name and turn.
+
+    `against` names the other side of the comparison, and is empty without one. `left_out` counts the cases that render nothing, or need an
+    extra that is not installed.
+    """
 
     pack: str
     tried: tuple[str, ...]
@@ -552,19 +572,19 @@ class Matrix:
 
     @property
     def has_tiers(self) -> bool:
-        """Whether a render has a strain tier."""
+        """True if any render has a strain tier."""
         return any(one is not None and one.strain is not None for row in self.rows for one in (row.new, row.old))
 
     @property
     def total(self) -> MatrixRow:
-        """The sums of the rows that fit on each side that there is."""
+        """The sums over the rows that fit on every side."""
         fit = [row for row in self.rows if _fits(row.new) and (_fits(row.old) or not self.against)]
         old = _add([row.old for row in fit if row.old is not None]) if self.against else None
         return MatrixRow("total", 0, _add([row.new for row in fit if row.new is not None]), old)
 
     @property
     def differing(self) -> Matrix:
-        """The same with no more than the rows and the sections that differ."""
+        """The matrix with only the rows and sections that differ."""
         rows = tuple(row for row in self.rows if row.new != row.old)
         names = tuple(name for name in self.sections if any(_read(row.new, name) != _read(row.old, name) for row in rows))
         return replace(self, rows=rows, sections=names)

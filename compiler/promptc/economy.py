@@ -1,8 +1,9 @@
-"""What a provider's cache saves over the turns of a session.
+"""The savings that a provider's cache brings over the turns of a session.
 
-`read_request` gives the request of a prompt as a provider reads it: tools first, then the text that stands apart, then the messages.
-`account_turns` compares the requests of a session in turn, and tells what the provider had kept. `find_break` tells what ended the common
-beginning of two of them: the section, the item, the key of the state, the step. `iter_carried` tells what a turn hands on to the next one.
+`read_request` returns the request of a prompt in the order a provider reads it: tools, then the system text, then the messages.
+`account_turns` compares the requests of a session in turn, and returns what the provider had cached. `find_break` returns what ended the
+common prefix of two requests: the section, the item, the key of the state, the step. `iter_carried` yields what a turn hands on to the
+next.
 """
 
 from __future__ import annotations
@@ -30,18 +31,18 @@ from promptc.text.json import read_at, render_canonical_json, split_pointer
 Kind = Literal["changed", "came", "went", "moved", "shortened"]
 
 ANY = Caching(by="prefix")
-"""The rules where no provider is named: any beginning is kept, and nothing has a price."""
+"""The rules if no provider is named: any prefix is cached, and nothing has a price."""
 
 _RESPONSE = "response"
 
 
 @frozen(eq=False)
 class RequestRun:
-    """A run of a request. Two are the same where `key` and `text` are.
+    """A run of a request. Two runs are equal if their `key` and `text` are.
 
-    `lead` are the units that stand before its text (of the prompt, of a tool, of a message), `units` those of the text itself. `parts` are
-    those of the prompt that it is made of, in order; none for a tool of no section and for the schema of the answer, which `name` names.
-    `ends` is the section whose cache breakpoint stands behind it; empty where none does.
+    `lead` are the units before the text (overhead of the prompt, of a tool, of a message), `units` those of the text itself. `parts` are
+    the parts of the prompt that the run consists of, in order. A tool that belongs to no section and the schema of the answer have no
+    parts; `name` identifies them. `ends` is the section whose cache breakpoint follows the run, or empty.
     """
 
     key: tuple[str, ...]
@@ -53,14 +54,16 @@ class RequestRun:
     ends: str = ""
 
     def is_like(self, other: RequestRun) -> bool:
-        """Whether it is the same, whatever stands behind it."""
+        """Return whether the other run is equal, whatever follows it."""
         return self.key == other.key and self.text == other.text
 
 
 @frozen(eq=False)
 class ReadRequest:
-    """A compiled request in the order its provider reads it, the render it was compiled from, and the rules of the provider's cache: the
-    fewest tokens that it keeps are `least`."""
+    """A compiled request in the order its provider reads it, the render it was compiled from, and the rules of the provider's cache.
+
+    `least` is the fewest tokens that the provider caches.
+    """
 
     runs: tuple[RequestRun, ...]
     meter: Meter
@@ -70,17 +73,17 @@ class ReadRequest:
 
     @property
     def tokens(self) -> int:
-        """All of its tokens."""
+        """The tokens of the whole request."""
         return self.count(len(self.runs))
 
     def count(self, runs: int) -> int:
-        """The tokens of its first runs."""
+        """Return the tokens of the first `runs` runs."""
         return self.meter.tokens(sum(one.lead + one.units for one in self.runs[:runs]))
 
 
 @frozen
 class Common:
-    """What two requests begin with: whole `runs`, then `characters` of the next one, `tokens` in all. Only whole tokens count."""
+    """The common prefix of two requests: whole `runs`, then `characters` of the next run, and `tokens` in all. Only whole tokens count."""
 
     runs: int
     characters: int
@@ -89,8 +92,10 @@ class Common:
 
 @frozen
 class Turn:
-    """One turn, in tokens: the whole, what it begins with of the turn before (`same`), what the provider reads from its cache and what it
-    writes to it. `cost` is in hundredths of a token that is not cached; None where no price is known."""
+    """One turn, in tokens: the whole, the prefix it shares with the turn before (`same`), and what is read from and written to the cache.
+
+    `cost` is in hundredths of an uncached token, or None if no price is known.
+    """
 
     tokens: int
     same: int
@@ -100,20 +105,20 @@ class Turn:
 
     @property
     def share(self) -> int:
-        """What it begins with of the turn before, in whole per cent, cut off; an empty turn has nothing in common."""
+        """The prefix that the turn shares with the turn before, in per cent, rounded down. An empty turn shares 0."""
         return measure_share(self.same, self.tokens)
 
 
 def measure_share(part: int, whole: int) -> int:
-    """So many per cent, cut off; none of nothing."""
+    """Return `part` in per cent of `whole`, rounded down. 0 if `whole` is 0."""
     return 100 * part // max(1, whole)
 
 
 def read_request(outcome: Outcome) -> ReadRequest:
-    """The request of a render that fits, for the provider and the model it was made for. For a text it is the text, for messages without a
-    provider, or for a chat template, the messages as they are.
+    """Return the request of a render that fits, for the provider and the model it was rendered for.
 
-    Raises what `Prompt.build_payload` raises.
+    The request of a text is the text itself. Messages without a provider, or for a chat template, are used unchanged. Raises what
+    `Prompt.build_payload` raises.
     """
     emitted, layout = outcome.emitted, outcome.fitted.layout
     assert emitted is not None
@@ -131,14 +136,16 @@ def read_request(outcome: Outcome) -> ReadRequest:
         least = provider.breakpoints.choose_minimum(asked.model) if caching.by == "marks" else caching.least
     blocks = [("system", system), *((one.role, one.blocks) for one in messages)]
     runs = [*_iter_offered(outcome), *(run for role, own in blocks for run in made.iter_message(role, own))]
-    if runs:  # what a provider adds to any prompt stands before all of it
+    if runs:  # the provider's overhead of any prompt comes first
         runs[0] = replace(runs[0], lead=runs[0].lead + layout.costs.prompt * meter.counter.unit)
     return ReadRequest(tuple(runs), meter, outcome, caching, least)
 
 
 def iter_carried(outcome: Outcome, pointers: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """What a turn hands on to the next one at each of these pointers, as JSON. Where the `freeze` of a list reads, these are the ids of
-    what that list shows, in order, and nothing where it is off; where `strain.previous` reads, it is the tier.
+    """Yield, for each pointer, what a turn hands on to the next turn, as JSON.
+
+    If the `freeze` of a list reads the pointer, these are the ids of the items that the list shows, in order; a list that is off yields
+    nothing. If `strain.previous` reads the pointer, or if neither it nor a list reads anything, it is the tier.
     """
     selection = outcome.fitted.strained.selection
     strain = selection.bound.pack.strain
@@ -160,7 +167,7 @@ def _reads_shown(section: Section, way: tuple[str, ...]) -> bool:
 
 
 def _iter_offered(outcome: Outcome) -> Iterator[RequestRun]:
-    """The tools and the schema of the answer. What tools take beside their text is that of the first, and of each."""
+    """Yield the tools and the schema of the answer. The overhead of all tools counts with the first, that of each tool with the tool."""
     layout, meter = outcome.fitted.layout, outcome.fitted.layout.meter
     unit, tools = meter.counter.unit, outcome.fitted.tools
     own = {part.item.item.id: part for part in outcome.fitted.parts if part.section == TOOLS and part.item is not None}
@@ -174,7 +181,7 @@ def _iter_offered(outcome: Outcome) -> Iterator[RequestRun]:
 
 
 class _RunMaker:
-    """Makes the runs of messages, in order. A message is counted as a whole: a block is what it adds to those before it."""
+    """Makes the runs of messages, in order. A message is counted as a whole: a block counts what it adds to the blocks before it."""
 
     def __init__(self, outcome: Outcome) -> None:
         assert outcome.emitted is not None
@@ -185,14 +192,14 @@ class _RunMaker:
         self._counted = 0
 
     def iter_message(self, role: str, blocks: Sequence[ContentBlock]) -> Iterator[RequestRun]:
-        """The runs of one message of the request, which may be several of the prompt."""
+        """Yield the runs of one message of the request, which may come from several messages of the prompt."""
         for at, block in enumerate(blocks):
             lead = self._open(block.parts[0].message) if block.parts else 0
             text = block.text if block.part is None else render_canonical_json(dict(block.part))
             yield RequestRun((role, block.kind, "" if at else "opens"), text, lead, self._count(block), block.parts, "", block.ends)
 
     def _open(self, message: int) -> int:
-        """The units of a message that begins here."""
+        """Return the overhead, in units, of a message that begins here, or 0 within a message."""
         if message == self._message:
             return 0
         self._message, self._lines, self._counted = message, [], 0
@@ -210,7 +217,7 @@ class _RunMaker:
 
 
 def compare_requests(before: ReadRequest, after: ReadRequest) -> Common:
-    """What both begin with, in whole tokens of the later one."""
+    """Return the length of the common prefix, in whole tokens of the later request."""
     runs = 0
     for one, other in zip(before.runs, after.runs, strict=False):
         if not one.is_like(other):
@@ -236,10 +243,11 @@ def compare_requests(before: ReadRequest, after: ReadRequest) -> Common:
 
 
 def account_turns(requests: Sequence[ReadRequest], gap: int = 1) -> list[Turn]:
-    """What each turn reads and writes, `gap` minutes after the one before. The cache is empty before the first.
+    """Return what each turn reads and writes, with `gap` minutes between turns. The cache is empty before the first.
 
-    Every earlier request may help, not the last alone, as long as what was kept of it lives. A provider of marks keeps the beginnings that
-    end at a breakpoint; to read one, it must end at the end of a block of the new request, within `lookback` blocks of a breakpoint.
+    Any earlier request may help, not only the last, as long as its cache entry is alive. A provider with breakpoints caches the prefixes
+    that end at a breakpoint. Such a prefix is read if it ends at the end of a block of the new request, within `lookback` blocks of a
+    breakpoint.
     """
     turns: list[Turn] = []
     touched: list[int] = []
@@ -257,7 +265,7 @@ def account_turns(requests: Sequence[ReadRequest], gap: int = 1) -> list[Turn]:
 
 
 def _read_kept(requests: Sequence[ReadRequest], alive: Sequence[int], request: ReadRequest) -> tuple[int, int | None]:
-    """The tokens that the best of the living requests saves, the newest of equals, and which one that is."""
+    """Return the tokens that the best of the live requests saves, and its index (None if none helps). Of equal ones the newest is best."""
     best, found = 0, None
     for old in reversed(alive):
         tokens = _count_read(requests[old], request)
@@ -283,7 +291,7 @@ def _count_read(old: ReadRequest, request: ReadRequest) -> int:
 
 
 def _list_marks(request: ReadRequest) -> list[int]:
-    """How many runs stand before each breakpoint, rising."""
+    """Return the number of runs before each breakpoint, in rising order."""
     marks = [at + 1 for at, run in enumerate(request.runs) if run.ends]
     own = [len(request.runs)] if request.caching.has_own_mark else []
     return sorted({*marks, *own})
@@ -303,7 +311,7 @@ def _count_cost(request: ReadRequest, read: int, written: int) -> int | None:
 
 
 def measure_cost(turns: Sequence[Turn]) -> int | None:
-    """What the turns cost, in per cent of the same without a cache, rounded up; None where no price is known."""
+    """Return the cost of the turns in per cent of their cost without a cache, rounded up, or None if no price is known."""
     costs = [one.cost for one in turns if one.cost is not None]
     return -(-sum(costs) // max(1, sum(one.tokens for one in turns))) if len(costs) == len(turns) else None
 
@@ -313,8 +321,11 @@ def measure_cost(turns: Sequence[Turn]) -> int | None:
 
 @frozen
 class Break:
-    """What ended the common beginning of two turns. `section` and `item` are empty where it is none's; `what` says what became of it, `why`
-    which step, stage or key of the state did that, `at` where that is declared. `tier` names a change of the tier: `normal → high`."""
+    """What ended the common prefix of two turns.
+
+    `section` and `item` are empty if the text belongs to none. `what` says what happened to it; `why` names the step, stage or state key
+    that did it, `at` the place where that is declared. `tier` names a change of the tier: `normal → high`.
+    """
 
     section: str
     item: str
@@ -325,23 +336,23 @@ class Break:
 
     @property
     def cause(self) -> tuple[str, str, str, str]:
-        """What it has in common with others of a session, for counting: the item is another in each turn."""
+        """The key under which the breaks of a session are counted. It leaves out the item, which differs from turn to turn."""
         return self.section, self.what, self.why, self.tier
 
     def describe(self) -> str:
-        """In a few words: what became of what, and why."""
+        """Return a short description: what happened to which section or item, and why."""
         name = f"{self.section}/{self.item}" if self.item else self.section
         return ", ".join([f"{name} {self.what}", *([self.why] if self.why else []), *([f"tier {self.tier}"] if self.tier else [])])
 
 
 def find_break(before: ReadRequest, after: ReadRequest) -> Break | None:
-    """What broke the beginning of `before`; None where `after` begins with the whole of it."""
+    """Return why `after` does not begin with the whole of `before`, or None if it does."""
     common = compare_requests(before, after)
     if common.runs == len(before.runs):
         return None
     old, new = (_pass_separator(request, _find_part(request, common)) for request in (before, after))
     if old is not None and new is not None and _is_same(old, new) and old.text.rstrip() == new.text.rstrip():
-        old, new = _find_next(before, old), _find_next(after, new)  # they differ in what parts them from the next
+        old, new = _find_next(before, old), _find_next(after, new)  # they differ only in the separator after them
     tier = _describe_tier(before.outcome, after.outcome)
     if old is None and new is None:
         return _describe_nameless(before, after, common, tier)
@@ -357,7 +368,7 @@ def find_break(before: ReadRequest, after: ReadRequest) -> Break | None:
 
 
 def _find_part(request: ReadRequest, common: Common) -> Part | None:
-    """The part of the prompt in which the beginning ends."""
+    """Return the part of the prompt in which the common prefix ends, or None."""
     if common.runs >= len(request.runs):
         return None
     run = request.runs[common.runs]
@@ -370,18 +381,18 @@ def _find_part(request: ReadRequest, common: Common) -> Part | None:
 
 
 def _find_next(request: ReadRequest, part: Part) -> Part | None:
-    """The part behind another that is no separator; None behind the last."""
+    """Return the next part that is not a separator, or None after the last."""
     parts = _iter_parts(request)
     return _pass_separator(request, next((next(parts, None) for one in parts if one is part), None))
 
 
 def _pass_separator(request: ReadRequest, part: Part | None) -> Part | None:
-    """The part behind a separator, which only follows from what it parts."""
+    """Return the part, or the next one if it is a separator, which only depends on its neighbours."""
     return _find_next(request, part) if part is not None and part.owner == "separator" else part
 
 
 def _describe_nameless(before: ReadRequest, after: ReadRequest, common: Common, tier: str) -> Break:
-    """Of tools of no section, and the schema of the answer."""
+    """Describe a break at a tool that belongs to no section, or at the schema of the answer."""
     runs = [request.runs[common.runs] for request in (before, after) if common.runs < len(request.runs)]
     names = [run.name for run in runs]
     if len(names) == 2 and names[0] == names[1]:
@@ -396,7 +407,7 @@ def _name_item(part: Part) -> str:
 
 
 def _name_listed(outcome: Outcome, part: Part) -> str:
-    """The id of an item of a list; the text of a section has no name of its own."""
+    """Return the id of an item of a list, or an empty string for the text of a section."""
     selected = outcome.fitted.strained.selection.find_selected(part.section)
     return _name_item(part) if selected is None or selected.section.items is not None else ""
 
@@ -406,7 +417,7 @@ def _is_same(old: Part, new: Part) -> bool:
 
 
 def _stands(request: ReadRequest, wanted: Part) -> bool:
-    """Whether a part of that name stands anywhere in a request."""
+    """Return whether a request contains a part with the same section, owner and item."""
     return any(_is_same(part, wanted) for part in _iter_parts(request))
 
 
@@ -424,7 +435,7 @@ def _describe_tier(before: Outcome, after: Outcome) -> str:
 
 
 def _describe_change(before: ReadRequest, after: ReadRequest, old: Part, new: Part, common: Common, tier: str) -> Break:
-    """An item, a header or the text of a section that reads otherwise: by a cut, in another form, or for another value of the state."""
+    """Describe an item, a header or the text of a section that changed: by a cut, in another form, or for another value in the state."""
     section, item = new.section, _name_listed(after.outcome, new)
     if new.item is not None and old.item is not None and new.item.form != old.item.form:
         return Break(section, item, "shortened", f"form {old.item.form + 1} → {new.item.form + 1}", tier=tier)
@@ -436,7 +447,7 @@ def _describe_change(before: ReadRequest, after: ReadRequest, old: Part, new: Pa
 
 
 def _read_key(before: ReadRequest, after: ReadRequest, part: Part, common: Common) -> str:
-    """The first key of the state that was read for the text where it parts, and that holds something else now."""
+    """Return the first changed key of the state that the text at the break was made from, or an empty string."""
     emitted = after.outcome.emitted
     assert emitted is not None
     at = next((place for place, one in enumerate(emitted.parts) if one is part), None)
@@ -444,13 +455,13 @@ def _read_key(before: ReadRequest, after: ReadRequest, part: Part, common: Commo
         return ""
     run = after.runs[common.runs]
     first = next(place for place, one in enumerate(run.parts) if one is part)
-    is_text = sum(len(one.text) for one in run.parts) == len(run.text)  # else it is the JSON of a part that is none
+    is_text = sum(len(one.text) for one in run.parts) == len(run.text)  # or else the text is the JSON of a part without text
     left = common.characters - sum(len(one.text) for one in run.parts[:first]) if is_text else -1
     old, new = (one.outcome.fitted.strained.selection.bound.state.value for one in (before, after))
     pieces = PartTracer(after.outcome.fitted, emitted.parts).trace(at)
     for piece in pieces:
         left -= len(piece.text)
-        is_behind = left < 0 or piece is pieces[-1]  # where the text only became shorter, the end of the last piece differs
+        is_behind = left < 0 or piece is pieces[-1]  # if the text only became shorter, the end of the last piece differs
         for pointer in piece.made.pointers if is_behind and piece.made is not None else ():
             way = split_pointer(pointer)
             if read_at(old, way) != read_at(new, way):
@@ -459,7 +470,7 @@ def _read_key(before: ReadRequest, after: ReadRequest, part: Part, common: Commo
 
 
 def _explain_coming(before: Outcome, section: str, item: str) -> str:
-    """Why an item or a section was not in the prompt before."""
+    """Return why an item or a section was not in the prompt before, or an empty string."""
     why, _ = _explain_going(before, section, item)
     if not why or why == _GONE:
         return ""
@@ -470,7 +481,10 @@ _GONE = "the state no longer has it"
 
 
 def _explain_going(outcome: Outcome, section: str, item: str) -> tuple[str, str]:
-    """What keeps a section or an item out of a prompt, or cut it; and where that is declared. A render is traced where no step did it."""
+    """Return what cut a section or an item or kept it out of a prompt, and where that is declared.
+
+    If no step did it, the render is traced.
+    """
     for _, ladder in outcome.fitted.iter_runs():
         for cut in reversed(ladder.applied):
             if cut.section == section and (not item or any(name == item for name, _, _ in cut.changes)):
@@ -501,14 +515,14 @@ def _explain_selection(outcome: Outcome, selected: Selected, item: str) -> tuple
 
 @frozen
 class Flap:
-    """Something that came back: a tier that was left, an item that had gone. `turn` is the turn it came back in, from 0."""
+    """A tier or an item that came back after it had gone. `turn` is the turn of its return, from 0."""
 
     turn: int
     what: str
 
 
 def list_flaps(requests: Sequence[ReadRequest]) -> list[Flap]:
-    """What came back within the session, in order: each return of a tier to the one before the last change, and of an item of a list."""
+    """Return what came back within the session, in order: a return to the tier before the last change, or the return of a list's item."""
     flaps: list[Flap] = []
     left: dict[tuple[str, str], bool] = {}
     before_last, last = "", ""
@@ -539,8 +553,11 @@ def _read_tier(outcome: Outcome) -> str:
 
 @frozen
 class Trial:
-    """An edit to try: `edit` says it as the keys of a pack, `at` where they would stand; `patch` is YAML as under `patches`, and `name` its
-    name there. Two edits of one `target` take each other's place."""
+    """An edit to try.
+
+    `edit` describes it by the keys of a pack, `at` is the place for these keys. `patch` is YAML as under `patches`, and `name` its name
+    there. Edits with the same `target` replace each other.
+    """
 
     name: str
     target: str
@@ -553,8 +570,11 @@ _STEPS = (2, 4, 6, 8, 12, 16)
 
 
 def list_trials(requests: Sequence[ReadRequest]) -> list[Trial]:
-    """Edits that may mend what breaks the beginnings of a session, in the order of the sections: steps for windows and cuts that moved,
-    another place for a section that changed in front of others, a breakpoint where the provider takes one, a tier that is left later."""
+    """Return edits that may mend what breaks the prefixes of a session, in the order of the sections.
+
+    The edits are steps for windows and cuts that moved, another place for a section that changed before others, a breakpoint if the
+    provider supports breakpoints, and a lower threshold to leave a tier.
+    """
     causes = [one for pair in pairwise(requests) if (one := find_break(*pair)) is not None]
     manifest: Node = requests[-1].outcome.fitted.strained.selection.bound.pack.manifest
     broken = {one.section for one in causes}
@@ -592,7 +612,7 @@ def _iter_windows(manifest: Node, broken: Collection[str]) -> Iterator[_Found]:
 
 
 def _iter_cuts(manifest: Node, broken: Collection[str]) -> Iterator[_Found]:
-    """A step in each `evict` that has none: in ladders of sections, and in `truncate`."""
+    """Yield a step for each `evict` without one, in the ladders of sections and in `truncate`."""
     for name, section in _iter_sections(manifest, broken):
         for ladder, patch, at in _iter_stepped(section.get("overflow"), {name}):
             target = f"`overflow` of `{name}`"
@@ -617,7 +637,7 @@ def _iter_stepped(ladder: Node | None, broken: Collection[str]) -> Iterator[tupl
 
 
 def _iter_moves(request: ReadRequest, causes: Sequence[Break]) -> Iterator[_Found]:
-    """A section whose own text changed, behind all others."""
+    """Yield a move to the end for each section whose own text changed."""
     layout = request.outcome.fitted.layout
     order = [section for section in layout.sections if not section.is_tools]
     changed = {
@@ -631,7 +651,7 @@ def _iter_moves(request: ReadRequest, causes: Sequence[Break]) -> Iterator[_Foun
 
 
 def _iter_marks(manifest: Node, request: ReadRequest) -> Iterator[_Found]:
-    """`cache: true` on a section that has none, where the provider takes breakpoints."""
+    """Yield `cache: true` for each section without it, if the provider supports breakpoints."""
     if request.caching.by != "marks":
         return
     shown = dict.fromkeys(part.section for part in _iter_parts(request))
@@ -642,7 +662,7 @@ def _iter_marks(manifest: Node, request: ReadRequest) -> Iterator[_Found]:
 
 
 def _iter_leaves(manifest: Node) -> Iterator[_Found]:
-    """Each tier but the first is left 5, 10 or 20 points below where it begins."""
+    """Yield the tiers with each `leave` 5, 10 or 20 points below its `at`. A tier that begins at 0 is left at 0."""
     strain = manifest.get("strain")
     tiers = strain.value["tiers"] if strain is not None else None
     if tiers is None:

@@ -1,7 +1,7 @@
-"""The straight list: bind, strain (which selects, gathers what selecting needs, and measures), fit, assemble, verify.
+"""The compiler's passes in order: bind, strain (which selects, gathers and measures), fit, assemble, verify.
 
-`compile_prompt` goes through it and gives an `Outcome`, also for content that does not fit; `Prompt` is one that fits, as the library
-gives it.
+`compile_prompt` runs them and returns an `Outcome`, also for content that does not fit. `Prompt` is a prompt that fits, as the library
+returns it.
 """
 
 from __future__ import annotations
@@ -33,9 +33,12 @@ def compile_prompt(
     gather: Callable[[Bound], Gathering] | None = None,
     work: CostlyWork | None = None,
 ) -> Outcome:
-    """Renders `state` by `pack`. Raises `PromptcError` for what is invalid; content that does not fit is an `Outcome` with errors.
+    """Render `state` with `pack`.
 
-    `gather` makes what asks the sources of a pack that has stores or indexes; `work` is done in the place of the passes' own.
+    - `gather`: a function that makes the object that queries the sources of a pack with stores or indexes.
+    - `work`: replaces the passes' own costly work.
+
+    Raises `PromptcError` for anything that is invalid. Content that does not fit is an `Outcome` with errors.
     """
     bound = bind(pack, state, meter, options or RenderOptions())
     frame = None
@@ -55,11 +58,11 @@ def compile_prompt(
 
 
 class Outcome:
-    """What a render came to. `emitted` and `tokens` are None where the content did not fit; `errors` then say why.
+    """The result of a render. `emitted` and `tokens` are None if the content does not fit; `errors` then say why.
 
-    The report is built when asked for. `kept` tells how much of what was read outside the state came from the cache, where there is one: it
-    is no part of the report, which equal renders have in common. `refit` renders the same once more, in messages that are counted as a
-    provider counts them, and `retry` with other plans.
+    `report` is built when it is first read. `kept` says how much of what was read outside the state came from the cache, or is None without
+    a cache; it is not part of the report, since equal renders have equal reports. `refit` renders the state again in messages that are
+    counted by the rules of a provider. `retry` renders the state again with other plans.
     """
 
     def __init__(self, fitted: Fitted, emitted: Emitted | None, tokens: int | None, warnings: tuple[Diagnostic, ...]) -> None:
@@ -73,26 +76,28 @@ class Outcome:
 
     @property
     def errors(self) -> tuple[Diagnostic, ...]:
-        """The findings that kept the prompt from being emitted."""
+        """The findings that prevented the prompt."""
         return tuple(found for found in self.fitted.errors if found.level == "error")
 
     @cached_property
     def report(self) -> dict[str, Any]:
         """The report (contract.md §13)."""
-        from promptc.passes.report import build_report  # a render that asks for no report does not pay for it
+        from promptc.passes.report import build_report  # late: a render whose report nobody reads does not load this
 
         return build_report(self.fitted, self.account)
 
     @cached_property
     def account(self) -> dict[str, Any]:
-        """The report without its `digests`: what a view shows of a render. It costs what is shown, whatever the size of the state."""
+        """The report without its `digests`: what a view shows of a render. The cost depends on what is shown, not on the state."""
         from promptc.passes.report import build_account
 
         return build_account(self.fitted, self.emitted, self.tokens, self.warnings)
 
     def build_row(self, more: Sequence[Diagnostic] = ()) -> dict[str, Any]:
-        """Builds of the report what one row of many tells: `tokens`, those by section, the tier, how many items of each section are left
-        out, and every finding, with `more` of them.
+        """Build the row of a batch from the report.
+
+        The row has `tokens`, the tokens of each section, the tier, how many items of each section are left out, and every finding,
+        including those in `more`.
         """
         from promptc.passes.report import build_row
 
@@ -100,7 +105,7 @@ class Outcome:
 
     @cached_property
     def redactions(self) -> dict[str, str]:
-        """What the placeholders in the prompt stand for; nothing where there is none."""
+        """The original texts of the placeholders in the prompt, by placeholder. Empty if the prompt has no placeholders."""
         redactions = self.fitted.strained.selection.bound.names.get(REDACTIONS)
         if redactions is None or self.emitted is None:
             return {}
@@ -111,7 +116,10 @@ class Outcome:
 
     @cached_property
     def slack(self) -> tuple[Any, ...]:
-        """The room that coarse notches left, and which order of steps would have used it, tried by renders. None where nothing fits."""
+        """The room that coarse notches left, and the order of steps that would have used it, found by renders.
+
+        Empty if the content does not fit.
+        """
         from promptc.explain.slack import list_slack
 
         retry = self.retry
@@ -127,14 +135,14 @@ class Outcome:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """The report's `strain`, `variants`, `flags`, and the id and state of each of its `sections`, without the rest of it."""
+        """The `strain`, `variants` and `flags` of the report, and the id and state of each of its `sections`."""
         from promptc.passes.report import build_facts
 
         return build_facts(self.fitted)
 
 
 class Prompt:
-    """A finished prompt. It never changes. `text` of a prompt in messages raises `UsageError`, and so does `messages` of a text."""
+    """A finished, immutable prompt. Reading `text` of a prompt in messages, or `messages` of a text, raises `UsageError`."""
 
     def __init__(self, outcome: Outcome) -> None:
         self._outcome = outcome
@@ -146,14 +154,15 @@ class Prompt:
 
     @property
     def provider(self) -> str | None:
-        """The provider by whose rules the tokens were counted, or None."""
+        """The provider whose rules counted the tokens, or None."""
         provider = self._outcome.fitted.strained.selection.bound.provider
         return provider.name if provider is not None else None
 
     @property
     def text(self) -> str:
-        """The prompt as text. It ends in one newline, and is empty if no section is present. With the format `chat` it is the text that the
-        chat template makes of the messages, to the byte.
+        """The prompt as text. It ends in one newline, and is empty if no section is present.
+
+        With the format `chat` it is exactly the text that the chat template makes from the messages, byte for byte.
         """
         return self._emitted("messages" if self.provider == CHAT else "text").text
 
@@ -164,35 +173,36 @@ class Prompt:
 
     @property
     def tools(self) -> list[dict[str, Any]]:
-        """The tools that go with the messages: dicts with `name`, `description` and `input_schema`. Text has none.
+        """The tools that go with the messages: dicts with `name`, `description` and `input_schema`. Empty for a text.
 
-        One that the model has to search for has `defer_loading: True`, and stands behind the others.
+        A tool that the model has to search for has `defer_loading: True` and comes after all other tools.
         """
         return [tool.definition for tool in self._outcome.fitted.tools]
 
     @property
     def response(self) -> Mapping[str, Any] | None:
-        """The whole JSON Schema of the answer, for messages of a pack that has one."""
+        """The whole JSON Schema of the answer, for messages of a pack that declares one, or None."""
         response = self._outcome.fitted.strained.selection.plan.response if self.format == "messages" else None
         return response.schema if response is not None else None
 
     def to(self, provider: str, model: str | None = None) -> dict[str, Any]:
-        """Gives the body of a request to a provider: messages, tools, the schema of the answer, limits and cache breakpoints.
+        """Build the body of a request to a provider: messages, tools, the schema of the answer, limits and cache breakpoints.
 
-        - `provider`: its name, such as `openai`.
-        - `model`: the model to name, in place of the one that was rendered for, the one under `output.models` and that of the budget.
+        - `provider`: the name of the provider, such as `openai`.
+        - `model`: the model to name in the request. It takes precedence over the model of the render, `output.models` and the model of the
+          budget.
 
-        Each provider counts a few tokens of its own. If this prompt was counted otherwise, it is rendered once more, so that the body fits.
-        The `tokens` and the `report` of this prompt stay as they are.
+        Each provider adds a few tokens of its own. If this prompt was counted by other rules, it is rendered again, so that the body fits.
+        The `tokens` and the `report` of this prompt do not change.
 
-        Raises `UsageError` for an unknown provider or a text prompt, `FitError` if it no longer fits, and `PromptcError` for what the
-        provider cannot take.
+        Raises `UsageError` for an unknown provider or a text prompt, `FitError` if the prompt no longer fits, and `PromptcError` for
+        content that the provider does not accept.
         """
         body: dict[str, Any] = self.build_payload(provider, model).body
         return body
 
     def build_payload(self, provider: str, model: str | None = None) -> Any:
-        """Builds the body as `to` does, with the warnings that came up: a `Payload`."""
+        """Build the body as `to` does, and return it with its warnings as a `Payload`. Raises what `to` raises."""
         from promptc.frontend.output import load_provider
         from promptc.passes.payload.bodies import ReplyLimits, read_messages
         from promptc.passes.payload.checks import build_payload
@@ -215,7 +225,7 @@ class Prompt:
         return payload if outcome is self._outcome else replace(payload, warnings=(*outcome.warnings, *payload.warnings))
 
     def _fit_to(self, provider: Provider, model: str | None) -> Outcome:
-        """This render where it was counted as the provider and the model count, else another of the same."""
+        """Return this render if it was counted by the rules of the provider and the model, or else render the same again by those rules."""
         other = model if model is not None and (self._counts_media_otherwise(model) or self._defers_otherwise(provider, model)) else None
         if self.provider == provider.name and other is None:
             return self._outcome
@@ -227,13 +237,13 @@ class Prompt:
         return outcome
 
     def _defers_otherwise(self, provider: Provider, model: str) -> bool:
-        """Whether tools are deferred and the model cannot search, or the other way round."""
+        """Return whether tools are deferred but the model cannot search for tools, or the other way round."""
         sections = [held.section for held in self._outcome.fitted.sections.values()]
         forms = next((one.items.tool for one in sections if one.items and one.items.tool), None)
         return forms is not None and (forms.defers or forms.is_cut) and forms.defers != (provider.find_search(model) is not None)
 
     def _counts_media_otherwise(self, model: str) -> bool:
-        """Whether the prompt holds media that another rule counted than that of the model."""
+        """Return whether the prompt contains media that were counted by a rule other than the model's."""
         for held in self._outcome.fitted.sections.values():
             message = held.section.items.message if held.section.items is not None else None
             rule = message.media.table.find(model) if message is not None and message.media is not None else None
@@ -245,39 +255,46 @@ class Prompt:
 
     @property
     def tokens(self) -> int:
-        """The exact number of tokens, with what messages take beside their contents."""
+        """The exact number of tokens, including the overhead of messages."""
         assert self._outcome.tokens is not None
         return self._outcome.tokens
 
     @property
     def report(self) -> dict[str, Any]:
-        """The report of the render: what each section holds, what was cut, and why."""
+        """The report of the render: the content of each section, what was cut, and why."""
         return self._outcome.report
 
     @property
     def warnings(self) -> tuple[Diagnostic, ...]:
-        """The findings that stopped nothing."""
+        """The findings that did not prevent the prompt."""
         return self._outcome.warnings
 
     @property
     def redactions(self) -> dict[str, str]:
-        """What the placeholders in the prompt stand for: `{"[EMAIL_1]": "ada@example.com"}`. No report tells it. Empty without `redact`."""
+        """The original texts of the placeholders in the prompt, such as `{"[EMAIL_1]": "ada@example.com"}`.
+
+        They are not part of any report. Empty without `redact`.
+        """
         return self._outcome.redactions
 
     def restore(self, answer: str) -> str:
-        """Puts back what the placeholders in a model's answer stand for. If the pack has a `response`, the answer is JSON, and what is put
-        in is escaped.
+        """Return a model's answer with the original texts in place of their placeholders.
+
+        If the pack has a `response`, the answer is JSON, and the texts are escaped.
         """
         from promptc.passes.redact import restore
 
         return restore(answer, self.redactions, is_json=self.response is not None)
 
     def read_sections(self, *names: str) -> str:
-        """Gives what these sections added to the text, with their fences. Raises `UsageError` for a section that the pack does not have."""
+        """Return the text of these sections in the prompt, with their fences.
+
+        Raises `UsageError` for a section that the pack does not have.
+        """
         return "".join(part.text for part in self._iter_parts(names))
 
     def list_messages(self, *names: str) -> list[dict[str, Any]]:
-        """Lists the messages with nothing in them but these sections. Raises `UsageError` for a section that the pack does not have."""
+        """Return the messages with the content of these sections only. Raises `UsageError` for a section that the pack does not have."""
         messages = self._emitted("messages").messages
         texts: dict[int, str] = {}
         for part in self._iter_parts(names):

@@ -1,6 +1,6 @@
-"""A plugin for pytest: `--promptc` collects cases as tests, and the fixture `promptc_render` renders packs in tests of one's own.
+"""A plugin for pytest: `--promptc` collects cases as tests, and the fixture `promptc_render` renders packs in your own tests.
 
-It is loaded by every pytest of the environment, so it imports nothing of promptc before something of it is asked for.
+Every pytest in the environment loads this module, so it imports the compiler only when one of these is used.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ _NO = ("", "0", "false", "no", "off")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """`--promptc`, and `promptc_cases` for a configuration file."""
+    """Add `--promptc`, and `promptc_cases` for a configuration file."""
     parser.getgroup("promptc").addoption("--promptc", action="store_true", dest="promptc_cases", help="collect case.yaml files as tests")
     parser.addini("promptc_cases", "collect case.yaml files as tests, as --promptc does", type="bool", default=False)
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
-    """A case is a file with one test in it."""
+    """Collect a case as a file with one test in it."""
     config = parent.config
     is_asked = config.getoption("promptc_cases") or config.getini("promptc_cases")
     return CaseFile.from_parent(parent, path=file_path) if is_asked and file_path.name == _CASE else None
@@ -34,20 +34,22 @@ class CaseFile(pytest.File):
     """A `case.yaml`."""
 
     def collect(self) -> Iterator[pytest.Item]:
-        """The one test, named after the case's folder."""
+        """Yield the one test, named after the folder of the case."""
         yield CaseItem.from_parent(self, name=self.path.parent.name)
 
 
 class CaseFailure(Exception):
-    """A verdict that is not a pass, as `promptc test` prints it."""
+    """A verdict other than a pass, as `promptc test` prints it."""
 
 
 class CaseItem(pytest.Item):
-    """A case, judged as `promptc test` does: pending goldens are written beside the old ones, in CI nothing is."""
+    """A case, judged as `promptc test` does. Pending goldens are written next to the old ones, but never in CI."""
 
     def runtest(self) -> None:
-        """Raises `CaseFailure` for all but a pass; what is new fails too, since nobody has accepted it. What cannot be run for want of an
-        extra is skipped."""
+        """Raise `CaseFailure` for any verdict but a pass. A new case fails, too, since nobody has accepted it.
+
+        A case that cannot run without a missing extra is skipped.
+        """
         from promptc.cli.findings import render_diagnostics
         from promptc.cli.terminal import PLAIN
         from promptc.cli.views.verdict import render_verdict
@@ -59,7 +61,7 @@ class CaseItem(pytest.Item):
             raise CaseFailure(render_verdict(self._explain(verdict), PLAIN, render_diagnostics))
 
     def _explain(self, verdict: Any) -> Any:
-        """The verdict with its cause, for as many failures of a run as `promptc test` explains."""
+        """Return the verdict with its cause, for as many failures of a run as `promptc test` explains."""
         from promptc.cli.shell import CaseShell
         from promptc.golden.cause import CauseFinder
 
@@ -77,13 +79,13 @@ class CaseItem(pytest.Item):
         return judge_case(place, resources, CaseShell(), "compare" if is_ci else "write")
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        """The verdict alone: a traceback through promptc tells nothing."""
+        """Return the verdict alone: a traceback through promptc says nothing."""
         if isinstance(excinfo.value, CaseFailure):
             return str(excinfo.value).rstrip("\n")
         return super().repr_failure(excinfo, style)
 
     def reportinfo(self) -> tuple[Path, int, str]:
-        """Where the case stands."""
+        """Return the place of the case."""
         return self.path, 0, f"case {self.name}"
 
 
@@ -92,7 +94,7 @@ _CAUSES: pytest.StashKey[Any] = pytest.StashKey()
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Gives back what the cases shared."""
+    """Release the resources that the cases shared."""
     for key in (_SHELF, _CAUSES):
         held = session.stash.get(key, None)
         if held is not None:
@@ -102,9 +104,10 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 @pytest.fixture(scope="session")
 def promptc_render() -> Callable[..., Any]:
-    """`promptc_render(pack, state, **options)` gives the `promptc.Prompt` of a state: a dict, JSON bytes, or the path of a file.
+    """Return a function that renders a state to a `promptc.Prompt`: `promptc_render(pack, state, **options)`.
 
-    Options are those of `Pack.render`; a pack is loaded once a session. Raises what rendering raises.
+    The state is a dict, JSON bytes, or the path of a file. The options are those of `Pack.render`. Each pack is loaded once a session.
+    Raises what rendering raises.
     """
     import promptc
     from promptc.files.reading import read_given

@@ -1,7 +1,8 @@
-"""How well a section finds the pages that answer known queries, as rendered: each query becomes a state, and the pack renders it.
+"""The recall of a section: how well it finds the pages that answer known queries, measured on renders.
 
-What the section holds in the end counts, by the render's own floor, `top`, conditions, boosts and budgets. Only the floor or the lead may
-be another, to choose one. Of a query whose answer is lost it is told where.
+Each query becomes a state, and the pack renders it. The final content of the section counts, under the render's own floor, `top`,
+conditions, boosts and budgets. Only the floor or the lead may be replaced, to choose a value. For a query whose answer is lost, the result
+says where.
 """
 
 from __future__ import annotations
@@ -27,14 +28,21 @@ from promptc.template.compile import Expression
 from promptc.text.json import join_pointer
 
 Lost = Literal["not found", "idle", "refused", "under the floor", "beyond top", "over the cap"]
-"""Where an answer was lost: no query proposed it; the first was idle; `where`, `version` or `visible` refused it; its score; better ones;
-a budget."""
+"""Where an answer was lost.
+
+- `not found`: no query found it.
+- `idle`: the index was not queried, since the first query was idle.
+- `refused`: `where`, `version` or `visible` refused it.
+- `under the floor`: its score was too low.
+- `beyond top`: better ones came first.
+- `over the cap`: a budget cut it.
+"""
 
 Setting = Literal["floor", "lead"]
-"""What of an index may be another than the pack says, to choose it."""
+"""The setting of an index that may be replaced, to choose a value."""
 
 _QUERY = ("query", "input")
-"""The names by which the column of queries finds its place in the state."""
+"""Names of state keys that the column of queries is matched with."""
 
 _DEEP = 1000
 _WHOLE = "each query goes into an empty state; name one that has this key: add `--state FILE`, or `state: FILE` under `recall` of a case"
@@ -42,9 +50,11 @@ _WHOLE = "each query goes into an empty state; name one that has this key: add `
 
 @frozen
 class RenderedQuery:
-    """What a render made of a known query: whether its answer is in the prompt or where it was lost, the answer's best score in millionths
-    before boosts (0: not found), how many chunks the section holds, whether one of them is of the file of an answer, and the idle line by
-    which the index was not asked.
+    """The result of a known query.
+
+    `lost` says where its answer was lost, and is None if the answer is in the prompt. `score` is the best score of the answer in
+    millionths, before boosts (0: not found). `held` is the number of chunks in the section. `has_page` says whether one of them is from the
+    file of an answer. `idle` is the idle line that kept the index from being queried, or None.
     """
 
     known: KnownAnswer
@@ -56,13 +66,13 @@ class RenderedQuery:
 
     @property
     def is_right(self) -> bool:
-        """The answer is in the prompt; for a query without one, nothing is."""
+        """True if the answer is in the prompt; for a query without an answer, if the section is empty."""
         return self.lost is None if self.known.answers else not self.held
 
 
 @frozen
 class RenderedVerdict:
-    """All queries at one floor or lead (None: as the pack says)."""
+    """All queries at one floor or lead (None: the pack's own)."""
 
     value: int | None
     judged: tuple[RenderedQuery, ...]
@@ -74,12 +84,12 @@ class RenderedVerdict:
 
     @property
     def pages(self) -> int:
-        """The share of those of whose answer's page any part is in the prompt."""
+        """The share, in thousandths, of the queries with an answer for which any part of the answer's page is in the prompt."""
         return _share([one.has_page for one in self.judged if one.known.answers])
 
     @property
     def rejected(self) -> int:
-        """The share of the queries without an answer for which nothing is."""
+        """The share, in thousandths, of the queries without an answer for which the section is empty."""
         return _share([one.is_right for one in self.judged if not one.known.answers])
 
 
@@ -88,11 +98,11 @@ def _share(right: Sequence[bool]) -> int:
 
 
 def choose_verdicts(verdicts: Sequence[RenderedVerdict], least: int) -> tuple[RenderedVerdict, Sequence[RenderedVerdict]]:
-    """The one to use of `verdicts`, which are in the order of their values; and its neighbours that do as well, with itself.
+    """Return the verdict to use, and its run of equally good neighbours including itself. `verdicts` are in the order of their values.
 
-    Those do best that find most of all that reject at least the share `least` of what has no answer, else of all that reject most; of
-    them, those that reject most. Of the longest run of such neighbours it is the middle one, which is farthest from values that do worse;
-    but 0, which changes nothing, where that is among them.
+    The best verdicts are those with the highest recall among those that reject at least the share `least` of the queries without an answer,
+    or, if none does, among those that reject most. Ties go to those that reject most. The middle of the longest run of best neighbours is
+    returned, which is farthest from worse values; but 0, which changes nothing, if the run begins with it.
     """
     least = min(least, max(one.rejected for one in verdicts))
     best = max((one.recall, one.rejected) for one in verdicts if one.rejected >= least)
@@ -102,7 +112,7 @@ def choose_verdicts(verdicts: Sequence[RenderedVerdict], least: int) -> tuple[Re
 
 
 class RenderedRecall:
-    """The section of a pack that asks an index, and the places of the state where the columns of a file of queries go."""
+    """The section of a pack that queries an index, and the places in the state for the columns of a file of queries."""
 
     def __init__(
         self,
@@ -114,9 +124,11 @@ class RenderedRecall:
         retriever: Retriever | None = None,
         state: JsonDocument | None = None,
     ) -> None:
-        """Without `section` it is the first of the manifest that asks the index. `columns` gives pointers by the names of columns; another
-        column goes where the section's request reads a key of its name. `state` is what every query is put into; without, `{}`. Raises
-        `UsageError` (PC0732) for a section that does not ask it.
+        """Find the section. Without `section` it is the first one of the manifest that queries the index.
+
+        `columns` maps the names of columns to JSON pointers. Any other column goes to the key of the same name that the section's request
+        reads. `state` is the state that every query is put into, by default `{}`. Raises `UsageError` (PC0732) for a section that does not
+        query the index.
         """
         self._pack = pack
         self._index = index
@@ -132,14 +144,15 @@ class RenderedRecall:
 
     @property
     def has_own_floor(self) -> bool:
-        """Whether the section says its floor itself, so that the index's does not count."""
+        """True if the section declares a floor itself, which overrides the index's."""
         return self._source.floor is not None
 
     def judge(
         self, known: Sequence[KnownAnswer], opened: Sequence[LoadedIndex], value: int | None = None, setting: Setting = "floor"
     ) -> RenderedVerdict:
-        """Renders every query, with `value` as the floor or the lead where it is given. Raises `UsageError` (PC0732) where a column has no
-        place, `PromptcError` for what a render refuses.
+        """Render every query, with `value` as the floor or the lead if it is given.
+
+        Raises `UsageError` (PC0732) for a column without a place in the state, and `PromptcError` for a state that the pack refuses.
         """
         places = self._place_columns(known)
         if not self._right:
@@ -159,7 +172,7 @@ class RenderedRecall:
         fit = outcome.fitted.sections.get(self.section.id) if outcome.emitted is not None else None
         held = {entry.item.value["id"]: entry.item.value["file"] for entry in fit.alive} if fit is not None else dict[str, str]()
         right = self._right[known.answers]
-        is_lost = known.answers and not right  # an answer that no chunk of the index is
+        is_lost = known.answers and not right  # no chunk of the index is the answer
         selected = next((one for one in outcome.fitted.strained.selection.sections if one.section.id == self.section.id), None)
         account = selected.gathered.account if selected is not None and selected.gathered is not None else {}
         lost, score = asked.find_loss(right, {*held}, account) if not is_lost else ("not found", 0)
@@ -204,11 +217,10 @@ def _list_right(known: KnownAnswer, chunks: Sequence[Chunk]) -> set[str]:
 
 
 class _Listener:
-    """Stands between a render and its sources: changes the floor or the lead, and holds what was asked of the index and answered. Of all
-    that nothing is kept in the cache.
+    """Stands between a render and its sources: replaces the floor or the lead, and records the requests to the index and their answers.
 
-    The settings are those of the index: another index that is asked beside it keeps its own. If `is_own`, they are those of the requests
-    to the index that say their floor themselves.
+    Nothing of this is kept in the cache. The settings apply to the one index: other indexes in the same request keep their own. If
+    `is_own`, they apply to requests to the index that set a floor themselves.
     """
 
     def __init__(self, index: str, settings: Mapping[str, Any], retriever: Retriever, *, is_own: bool) -> None:
@@ -239,12 +251,14 @@ class _Listener:
         return found
 
     def _change(self, index: LoadedIndex) -> LoadedIndex:
-        """With a fingerprint of its own, since the retriever remembers answers by it."""
+        """Return the index with the settings, and with a fingerprint of its own, since the retriever remembers answers by fingerprint."""
         return replace(index, fingerprint=f"{index.fingerprint} {sorted(self._settings.items())}", **self._settings)
 
     def find_loss(self, right: set[str], held: set[str], account: Mapping[str, Any]) -> tuple[Lost | None, int]:
-        """Where the answer was lost (None: it stands in the prompt), and its best score before boosts. Asks once more for what was not
-        found, without floor and bounds. `account` is what the report says of the section's source: others may ask the index, too.
+        """Return where the answer was lost (None: it is in the prompt), and its best score before boosts.
+
+        Queries once more, without floor and limits, for an answer that was not found. `account` is the report's account of the section's
+        source; it identifies the section's requests, since other sections may query the index, too.
         """
         told = [one["id"] for one in account.get("chunks", ())]
         own = [one for one in self._asked if [*one[2].queries] == account.get("queries") and [at.chunk.id for at in one[2].found] == told]
@@ -278,7 +292,7 @@ def _choose_section(pack: PackModel, index: str, wanted: str) -> Section:
 
 
 def list_asking(pack: PackModel, index: str) -> tuple[Section, ...]:
-    """The sections of the pack that ask the index, in the manifest's order, with neither a variant's case nor a patch."""
+    """Return the sections that query the index, in the order of the manifest, without any variant case or patch."""
     sections = ((one, one.items.source) for one in pack.load_plan(Choice()).sections if one.items is not None)
     return tuple(one for one, source in sections if isinstance(source, Retrieve) and index in source.indexes)
 
@@ -289,7 +303,7 @@ def _iter_paths(source: Retrieve, pack: PackModel) -> Iterator[tuple[str, ...]]:
 
 
 def _iter_reads(expressions: Sequence[Expression], pack: PackModel) -> Iterator[tuple[str, ...]]:
-    """The paths of the state that they read, those of `let` by what it reads itself."""
+    """Yield the paths of the state that the expressions read. A name of `let` stands for the paths that it reads itself."""
     lets = {let.name: let.expression for let in pack.lets}
     for expression in expressions:
         for path in expression.reads:

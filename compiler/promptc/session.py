@@ -1,10 +1,10 @@
-"""One conversation, turn after turn: `Session` renders a state that changes, and does what the change asks for and no more.
+"""Conversations: a `Session` renders a state that changes turn after turn, and does only the work that a change needs.
 
-Everything it gives is what a render of the whole state gives: bytes, tokens, reports, findings. `LiveState` makes a JSON Patch (RFC 6902)
-in a state, and checks and fills in what that touched. Whatever is not surely valid is loaded whole, so that findings are the same.
+Its results equal those of a render of the whole state: bytes, tokens, reports, findings. `LiveState` applies a JSON Patch (RFC 6902) to a
+state, then validates and fills in the touched parts. A state that is not certainly valid is loaded whole, so the findings are the same.
 
-`LocalSchema` asks a schema about parts. What a schema says of the members of a container, one by one, holds where it holds of each. Only a
-keyword that looks at several members together, or chooses by them, asks for the container whole.
+`LocalSchema` applies a schema to parts of a value. Most keywords judge the members of a container one by one; for these it is enough to
+check the changed members. Only a keyword that looks at several members together, or chooses by them, needs the whole container.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Compile = Callable[..., Outcome]
 """Renders a state of a pack, as `Pack.compile` does."""
 
 _BESIDE: Mapping[str, str] = {"add": "value", "remove": "", "replace": "value", "move": "from", "copy": "from", "test": "value"}
-"""The operations of a JSON Patch, and what each has beside its `path`."""
+"""The operations of a JSON Patch, and the key that each has in addition to `path` (empty: none)."""
 
 _EXAMPLE = 'write `{"op": "add", "path": "/transcript/-", "value": {"text": "Hello."}}`'
 
@@ -39,23 +39,23 @@ _OF_ALL = frozenset(
     "not if anyOf oneOf enum const dependentSchemas patternProperties prefixItems uniqueItems contains unevaluatedProperties "
     "unevaluatedItems".split()
 )
-"""Keywords by which the verdict on a container depends on more than that of each member alone."""
+"""Keywords whose verdict on a container depends on more than the verdict on each member alone."""
 
 _OF_SIZE = ("required", "minProperties", "maxProperties", "propertyNames", "dependentRequired", "minItems", "maxItems")
-"""Those that look at which members there are, and not at what they hold."""
+"""Keywords that look at which members exist, and not at their content."""
 
 _MOST_PLACES = 10_000
-"""Places that are remembered. The keys of a mapping may be anything."""
+"""The most places that are remembered. The keys of a mapping may be anything."""
 
 
 class Session:
-    """One conversation. Several threads may use it; it does one thing at a time.
+    """One conversation. Several threads may use a session; it handles one call at a time.
 
-    It holds one state, and what the last two renders made of it. It does not grow with the number of turns.
+    A session keeps one state, and the work of the last two renders. Its size does not grow with the number of turns.
     """
 
     def __init__(self, compile: Compile, schema: LocalSchema | None, name: str) -> None:
-        """Use `pack.session()`."""
+        """Create a session without a state. Use `pack.session()`."""
         self._compile = compile
         self._live = LiveState(schema, name)
         self._memory = TurnMemory()
@@ -63,23 +63,23 @@ class Session:
 
     @property
     def state(self) -> State | None:
-        """The state as templates see it; None before there is one. It never changes: an update makes another."""
+        """The state as templates see it, or None before the first one. A state never changes: an update makes a new one."""
         return self._live.state
 
     def update(self, changes: Sequence[Mapping[str, Any]]) -> None:
-        """Changes the state, all of it or nothing. Only what changed is checked against the schema and filled in.
+        """Apply changes to the state: all of them or none. Only what changed is validated against the schema and filled in.
 
-        `changes` is a JSON Patch (RFC 6902) of the state as it was given, without the defaults of its schema: a list of mappings, such as
-        `{"op": "add", "path": "/transcript/-", "value": block}` and `{"op": "replace", "path": "/input", "value": "I wait."}`.
+        - `changes`: a JSON Patch (RFC 6902) of the state as it was given, without the defaults of its schema: a list of mappings, such as
+          `{"op": "add", "path": "/transcript/-", "value": block}` and `{"op": "replace", "path": "/input", "value": "I wait."}`.
 
-        Raises `UsageError` for what is no JSON Patch, leads nowhere, or fails its `test`, and `PromptcError` where the state would not be
-        valid.
+        Raises `UsageError` if `changes` is not a JSON Patch, leads nowhere, or fails its `test`, or if the session has no state yet. Raises
+        `PromptcError` if the new state would not be valid. After an error the state is unchanged.
         """
         with self._lock:
             self._live.change(changes)
 
     def append(self, pointer: str, *elements: Any) -> None:
-        """Appends elements to the list at a JSON pointer, as `update` would. Raises what that raises."""
+        """Append elements to the list at a JSON pointer: all of them or none. Raises what `update` raises."""
         self.update([{"op": "add", "path": f"{pointer}/-", "value": one} for one in elements])
 
     def render(
@@ -93,12 +93,12 @@ class Session:
         format: str | None = None,
         stores: Mapping[str, str] | None = None,
     ) -> Prompt:
-        """Renders the state to a prompt.
+        """Render the current state to a prompt.
 
-        - `state`: another whole state, JSON bytes or a dict, that takes the place of the one before. What both have in common is not
-          rendered again.
+        - `state`: a whole new state, as JSON bytes or a dict, that replaces the current one first. Parts that are the same in both states
+          are not rendered again.
 
-        All else is as `pack.render` takes it. Raises what that raises, and `UsageError` where there is no state.
+        All other arguments are those of `pack.render`. Raises what `pack.render` raises, and `UsageError` if the session has no state yet.
         """
         asked = {"budget": budget, "model": model, "variants": variants, "patches": patches, "format": format, "stores": stores}
         with self._lock:
@@ -109,17 +109,17 @@ class Session:
             try:
                 outcome = self._compile(current, **asked, memory=self._memory)
             except PromptcError:
-                outcome = self._compile(current, **asked)  # what it finds wrong is told by a render that remembers nothing
+                outcome = self._compile(current, **asked)  # a render without memory reports the findings
         if outcome.emitted is None:
             raise FitError(outcome.errors, outcome.report)
         return Prompt(outcome)
 
 
 class LiveState:
-    """A state, and what it may become. Not for several threads. No state that it gave ever changes: they share what they have in common."""
+    """A state that can be changed. Not for several threads. The `State` objects it returns never change; they share their common parts."""
 
     def __init__(self, schema: LocalSchema | None, name: str) -> None:
-        """`name` is what findings call the state."""
+        """Create it without a state. `name` is the name of the state in findings."""
         self._schema = schema
         self._name = name
         self._raw: Any = None
@@ -127,9 +127,9 @@ class LiveState:
         self.state: State | None = None
 
     def load(self, given: bytes | Mapping[str, Any]) -> State:
-        """Takes another state. Raises what `load_state` raises; the state is then what it was.
+        """Replace the state. Raises what `load_state` raises; the old state then remains.
 
-        What is the same as in the state before, at the same place, is the same object, too.
+        Values that are equal in the old and the new state, at the same place, become the same objects.
         """
         schema = self._schema
         raw, size = read_state(given, schema.whole if schema is not None else None, self._name)
@@ -139,16 +139,16 @@ class LiveState:
         return self._settle(raw, value, _Cost(size, 6 * size))
 
     def load_current(self) -> State:
-        """The state. Raises `UsageError` (PC0749) where there is none yet."""
+        """Return the state. Raises `UsageError` (PC0749) if there is no state yet."""
         if self.state is None:
             raise UsageError([Diagnostic("PC0749", "the session has no state yet", help="begin with a whole one: `session.render(state)`")])
         return self.state
 
     def change(self, patch: Sequence[Mapping[str, Any]]) -> State:
-        """Makes all changes of a JSON Patch, in order, or none.
+        """Apply all changes of a JSON Patch, in order, or none.
 
-        Raises `UsageError` for what is no JSON Patch, for a change that leads nowhere, and for a `test` that does not hold. Raises
-        `PromptcError` where the state would not be valid. The state is then what it was.
+        Raises `UsageError` if `patch` is not a JSON Patch, if a change leads nowhere, or if a `test` fails. Raises `PromptcError` if the
+        new state would not be valid. After an error the state is unchanged.
         """
         change = _Change(self._raw, self.load_current().value, self._cost)
         for number, one in enumerate(patch, 1):
@@ -163,7 +163,7 @@ class LiveState:
         return self.state
 
     def _complete(self, change: _Change) -> Any:
-        """The changed state, filled in; None where it is not surely valid, and where nothing but loading the whole can tell."""
+        """Return the changed state with its defaults, or None if it is not certainly valid and has to be loaded whole."""
         cost = change.cost
         if not change.is_plain or change.raw.__class__ is not dict or not cost.is_small(change.raw):
             return None
@@ -179,39 +179,39 @@ class LiveState:
 
 
 class _UnsureError(Exception):
-    """A part is not surely valid."""
+    """A part is not certainly valid."""
 
 
 class _Cost:
-    """What a state has cost, so that one that grows meets the limits of one that is loaded whole."""
+    """The cost of a state so far, so that a state that grows has the same limits as one that is loaded whole."""
 
     def __init__(self, size: int = 0, most: int = 0, steps: int = 0, filled: int = 0) -> None:
         self.size = size
-        """Characters that its JSON text has at least."""
+        """The least number of characters of the state's JSON text."""
         self.most = most
-        """Bytes that the text has at most."""
+        """The most bytes that the JSON text has."""
         self.steps = steps
-        """References that were followed to check what changed."""
+        """The number of references that were followed to validate the changes."""
         self.filled = filled
-        """Keys that were filled into what changed."""
+        """The number of keys that were filled into the changes."""
 
     def go_on(self) -> _Cost:
-        """One that begins with this."""
+        """Return a copy to count on from."""
         return _Cost(self.size, self.most, self.steps, self.filled)
 
     def is_small(self, raw: Any) -> bool:
-        """Whether the text is surely short enough. It is measured only when it may not be."""
+        """Return whether the JSON text is certainly short enough. The text is measured only if the estimate is too long."""
         if self.most > MAX_STATE_BYTES:
             self.most = count_bytes(raw)
         return self.most <= MAX_STATE_BYTES
 
     def is_covered(self) -> bool:
-        """Whether a check of the whole would surely not run out of steps, and its defaults not of keys."""
+        """Return whether a whole load would certainly stay within its limits of validation steps and of default keys."""
         return self.steps <= count_fuel(self.size) // 2 and self.filled <= MAX_FILLED // 2
 
 
 class _Touched:
-    """Which parts of a container changed: by key or place, those that are new, and those in which something is."""
+    """The changed parts of a container, by key or index: members that are new, and members with changes inside."""
 
     __slots__ = ("inner", "is_new", "is_resized")
 
@@ -221,17 +221,17 @@ class _Touched:
         self.is_resized = False
 
     def enter(self, key: str | int) -> _Touched:
-        """What is touched of a member."""
+        """Return the changes inside a member."""
         return self.inner.setdefault(key, _Touched())
 
     def shift(self, place: int, by: int) -> None:
-        """The elements of a list from `place` on have moved."""
+        """Move the entries of all list elements from `place` on by `by`."""
         if any(key >= place for key in self.inner):
             self.inner = {key + by if key >= place else key: one for key, one in self.inner.items()}
 
 
 class _Change:
-    """A JSON Patch that is being made, in a state as it was given and as it is filled in. What is on the way to a change is copied once."""
+    """A JSON Patch in progress, applied to the state as given and as filled in. Each container on the way to a change is copied once."""
 
     def __init__(self, raw: Any, filled: Any, cost: _Cost) -> None:
         self.raw = raw
@@ -239,12 +239,12 @@ class _Change:
         self.cost = cost.go_on()
         self.touched = _Touched()
         self.is_plain = True
-        """Whether all that was put in could be copied as it is."""
+        """False once a new value could not be copied as plain data."""
         self._own: dict[int, Any] = {}
         self._name = ""
 
     def make(self, given: Mapping[str, Any], number: int) -> None:
-        """Makes one change, the `number`th. Raises `UsageError`."""
+        """Apply one change, the `number`th. Raises `UsageError`."""
         op, way, beside = _read_change(given, number)
         self._name = f"change {number}, `{op} {join_pointer(way)}`"
         if op == "test":
@@ -268,7 +268,7 @@ class _Change:
         return copied.value
 
     def _put(self, way: Sequence[str], value: Any, *, inserts: bool) -> None:
-        """`value` there. In a list it takes the place of an element, or stands in front of it."""
+        """Set `value` at a path. In a list it replaces an element, or is inserted before it."""
         if not way:
             self.raw = self.filled = value
             self.touched = _Touched(is_new=True)
@@ -316,7 +316,7 @@ class _Change:
             if list(way[: len(source)]) == list(source) and len(way) > len(source):
                 raise self._refuse("leads nowhere: a value cannot move into itself", "name a `path` outside")
             self._remove(source)
-        self._own.clear()  # what could not be copied stands at two places, and may be changed at one of them
+        self._own.clear()  # a value that could not be copied is now at two places: a later change has to copy it
         self._put(way, self._copy(value, len(way)), inserts=True)
 
     def _test(self, way: Sequence[str], expected: Any) -> None:
@@ -327,7 +327,7 @@ class _Change:
             raise self._refuse(message, "nothing was changed: look at the state anew, and make the changes that fit it", "PC0753")
 
     def _enter(self, way: Sequence[str]) -> tuple[Any, Any, _Touched]:
-        """The container there, in both states, to be changed, and what is touched of it."""
+        """Return the container at a path in both states, ready to be changed, and its touched parts."""
         self.raw, self.filled = self._take(self.raw, self.filled)
         raw, filled, touched = self.raw, self.filled, self.touched
         for depth, key in enumerate(way):
@@ -344,14 +344,14 @@ class _Change:
         return raw, filled, touched
 
     def _take(self, raw: Any, filled: Any) -> tuple[Any, Any]:
-        """The containers, which are one where nothing is filled in; copies of those that others may hold."""
+        """Return containers that may be changed: copies, unless this change owns them. Both are one object if nothing is filled in."""
         own = raw if id(raw) in self._own else _copy(raw)
         own_filled = own if filled is raw else filled if id(filled) in self._own else _copy(filled)
         self._own[id(own)], self._own[id(own_filled)] = own, own_filled
         return own, own_filled
 
     def _check_there(self, way: Sequence[str]) -> None:
-        """Raises `UsageError` where nothing stands there."""
+        """Raise `UsageError` if the state as given has no value at the path."""
         if read_at(self.raw, way) is not MISSING:
             return
         if way and isinstance(above := read_at(self.raw, way[:-1]), dict):
@@ -379,7 +379,7 @@ class _Change:
 
 
 def _read_change(given: Mapping[str, Any], number: int) -> tuple[str, tuple[str, ...], Any]:
-    """The operation, the steps of its path, and what it has beside. Raises `UsageError`."""
+    """Return the operation of a change, the steps of its path, and the value of its other key. Raises `UsageError`."""
     what = f"change {number} is no operation of a JSON Patch"
     if not isinstance(given, Mapping):
         raise UsageError([Diagnostic("PC0747", f"{what}: it is {show_value(given)}, not a mapping", help=_EXAMPLE)])
@@ -399,12 +399,12 @@ def _read_change(given: Mapping[str, Any], number: int) -> tuple[str, tuple[str,
 
 
 def _copy(container: Any) -> Any:
-    """The container anew, with the same members."""
+    """Return a shallow copy of a container."""
     return container[:] if container.__class__ is list else {**container}
 
 
 def _sort(members: dict[str, Any]) -> None:
-    """Puts a mapping into code-point order of its keys."""
+    """Sort a mapping in place by the code points of its keys."""
     ordered = sorted(members.items())
     members.clear()
     members.update(ordered)
@@ -412,8 +412,10 @@ def _sort(members: dict[str, Any]) -> None:
 
 @frozen(eq=False)
 class SchemaPlace:
-    """A place in a value. `asked` are the schemas to ask of what stands there; `holding` are these, with all that they name by a reference
-    and all that stand under their `allOf`.
+    """A place in a value.
+
+    `asked` are the schemas that a value at this place must satisfy. `holding` are these schemas and everything that they reference or list
+    under `allOf`.
     """
 
     asked: tuple[Schema, ...]
@@ -421,12 +423,12 @@ class SchemaPlace:
 
     @property
     def is_open(self) -> bool:
-        """Whether a container here is valid where its members are, and there are as many of them as there may be."""
+        """True if a container at this place is valid whenever its members are valid and their number is allowed."""
         return all(isinstance(schema, bool) or _OF_ALL.isdisjoint(schema) for schema in self.holding)
 
 
 class LocalSchema:
-    """A schema without errors. Its functions are written when they are first called. Several threads may use one."""
+    """A schema without errors, applied to parts of a value. Its functions are compiled at their first call. Several threads may use one."""
 
     def __init__(self, whole: StateSchema) -> None:
         self.whole = whole
@@ -442,7 +444,7 @@ class LocalSchema:
         self._inner: dict[tuple[SchemaPlace, str | int], SchemaPlace] = {}
 
     def enter(self, place: SchemaPlace, key: str | int) -> SchemaPlace:
-        """The place of the member under a key, or of an element of a list, where the container at `place` is open."""
+        """Return the place of a mapping's key or of a list's elements inside an open `place`."""
         known = (place, key if isinstance(key, str) else 0)
         found = self._inner.get(known)
         if found is None:
@@ -453,31 +455,31 @@ class LocalSchema:
         return found
 
     def is_valid(self, place: SchemaPlace, value: Any, fuel: Fuel) -> bool:
-        """Whether a value is valid there. Raises `FuelError` where that takes more steps than there are."""
+        """Return whether a value is valid at a place. Raises `FuelError` if the check takes more steps than `fuel` allows."""
         return all(self._verdicts.make_check(schema)(value, fuel) for schema in place.asked)
 
     def is_sized(self, place: SchemaPlace, value: Any, fuel: Fuel) -> bool:
-        """Whether a container has the members that it must, and no more or others than it may, whatever these hold."""
+        """Return whether a container has all required members and only allowed ones, in allowed numbers, whatever the members contain."""
         asked = ((schema, word) for schema in place.holding if isinstance(schema, dict) for word in _OF_SIZE if word in schema)
         return all(self._verdicts.make_check(schema, word)(value, fuel) for schema, word in asked)
 
     def fill_whole(self, raw: Any) -> Any:
-        """A whole state with the very defaults that changes are filled in with. Raises what `StateSchema.fill` raises."""
+        """Fill in a whole state, with the same default objects that changes get. Raises what `StateSchema.fill` raises."""
         try:
             return self.fill(self.filler, raw, [MAX_FILLED])
         except FuelError:
             return self.whole.fill(raw)
 
     def fill(self, filler: Filler | None, value: Any, fuel: Fuel) -> Any:
-        """A value with everything that is declared and left out in it."""
+        """Return a value with the default of every missing member. Raises `FuelError` if these are more keys than `fuel` allows."""
         return value if filler is None or filler.is_idle() else self._load(filler)(value, fuel)
 
     def make_default(self, filler: Filler) -> Any:
-        """What stands in the place of a member that is left out."""
+        """Return the default of a missing member."""
         return self._space["D"][filler.number] if filler.has_parts() else filler.default
 
     def list_shared(self) -> list[Any]:
-        """The mappings and lists that may be filled in at several places."""
+        """Return the mappings and lists that may be filled in at several places."""
         shared: list[Any] = self._space["shared"]
         return shared
 
@@ -486,7 +488,7 @@ class LocalSchema:
         return found
 
     def _gather(self, schemas: tuple[Schema, ...]) -> tuple[Schema, ...]:
-        """Those, with what they name by a reference and what stands under their `allOf`, each once."""
+        """Return the schemas and everything that they reference or list under `allOf`, each once."""
         met: dict[int, Schema] = {}
         waiting = list(schemas)
         while waiting:
@@ -500,7 +502,7 @@ class LocalSchema:
 
 
 def find_filler(filler: Filler | None, key: str | int) -> Filler | None:
-    """What fills the member under a key, or at a place of a list."""
+    """Return the filler of a mapping's key or of a list's index, or None if nothing is filled in there."""
     if filler is None:
         return None
     if isinstance(key, str):
@@ -522,16 +524,17 @@ def _iter_inner(schemas: tuple[Schema, ...], key: str | int) -> Iterator[Schema]
 
 
 class _Filling:
-    """The check of what changed, and the defaults in it."""
+    """Validates the changes of a state and fills in their defaults."""
 
     def __init__(self, schema: LocalSchema, cost: _Cost) -> None:
         self._schema = schema
         self._cost = cost
 
     def fill(self, touched: _Touched, place: SchemaPlace | None, filler: Filler | None, raw: Any, filled: Any) -> Any:
-        """A value as it is filled in: `filled`, in which only what is touched is not, and which no other state holds yet.
+        """Return `filled` with the defaults of its touched parts.
 
-        Nothing is asked of a place that is None: it was checked with what is around it. Raises `_UnsureError` for what is not surely valid.
+        Everything else in `filled` has its defaults already, and no other state shares it yet. A `place` of None is not validated: it was
+        validated with its container. Raises `_UnsureError` for a value that is not certainly valid.
         """
         if touched.is_new:
             self._check(place, raw)
@@ -576,7 +579,7 @@ class _Filling:
 
 
 def share_parts(old: Any, new: Any) -> Any:
-    """`new`, with the very objects of `old` where they are alike at the same place, or at one moved along a list."""
+    """Return `new` with the objects of `old` for equal values at the same place. Elements of a list may have moved towards its start."""
     if old.__class__ is not new.__class__:
         return new
     if new.__class__ is dict:

@@ -2,4 +2,4 @@
 
 VERSION = "0.1.0"
 DOCUMENTATION = "https://OWNER.github.io/promptc"
-"""The published site, without a slash at the end. pyproject.toml names it, too."""
+"""The published site, without a slash at the end. pyproject.toml contains the same address."""

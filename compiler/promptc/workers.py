@@ -1,4 +1,4 @@
-"""A list of works, done in processes: `run_workers` gives what they come to in order, tells of failures, and leaves no process behind."""
+"""Work distributed over processes: `run_workers` yields the results in order, reports failures, and leaves no process behind."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from promptc.diag.findings import Diagnostic, DiskError
 from promptc.diag.typed import Any, Generic, TypeVar
 
 _PATIENCE = 10
-"""Seconds that a process may take, when nothing more is wanted of it, to end its work and put its things away."""
+"""Seconds that a dismissed process gets to end its work and clean up."""
 
 _AHEAD = 8
-"""Results that may wait for an earlier one, for each process: so that memory does not grow where one piece of work is slow."""
+"""Results for each process that may wait for an earlier one. The limit keeps memory small if one piece of work is slow."""
 
 _Start = Callable[[Callable[[], bool]], AbstractContextManager[Callable[[Any], Any]]]
 _Work = TypeVar("_Work")
@@ -29,13 +29,16 @@ _Done = TypeVar("_Done")
 def run_workers(
     works: Iterable[_Work], start: Callable[[Callable[[], bool]], AbstractContextManager[Callable[[_Work], _Done]]], *, jobs: int
 ) -> Generator[_Done]:
-    """What each work comes to, in order. `start` is called in each of `jobs` processes, and gives what does one work after the other, to be
-    closed when there is none left; with a single job, or inside such a process, it is called here. It is given `is_wanted`, for long work
-    to ask now and then: where that gives False, nobody waits for what comes of it. A work is taken when a process is there to do it, the
-    first when all of them are.
+    """Yield the result of each work, in order.
 
-    What goes wrong in a process is a `RuntimeError` here, with its traceback as a note; `DiskError` (PC0903) where one was killed. However
-    it ends, no process is left, and nothing half written: each may end the work it is doing, for as long as `_PATIENCE` at most.
+    `start` is called in each of `jobs` processes. Its context manager returns the function that does one work after another, and is left
+    when no work remains. With a single job, or inside such a process, `start` is called in this process. Its argument, `is_wanted`, is for
+    long work to call now and then: if it returns False, nobody waits for the result. A work is drawn from `works` when a process is free
+    for it, the first one when all processes run.
+
+    An exception in a process becomes a `RuntimeError` here, with the traceback as a note, and a killed process a `DiskError` (PC0903).
+    However the run ends, no process remains, and nothing is half written: each process may finish its current work, within `_PATIENCE`
+    seconds.
     """
     context: Any = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
     if jobs == 1 or context.current_process().daemon:
@@ -56,12 +59,12 @@ def run_workers(
 
 
 def count_processors() -> int:
-    """Counts those that this process may use."""
+    """Return the number of processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 class _Worker(Generic[_Work]):
-    """One process, and the number of the work it is doing."""
+    """One process, and the number of the work it is doing (-1: none)."""
 
     def __init__(self, context: Any, start: _Start, earlier: Sequence[_Worker[Any]]) -> None:
         own, theirs = context.Pipe()
@@ -84,7 +87,7 @@ class _Worker(Generic[_Work]):
             raise _explain_end(self._process.exitcode) from None
 
     def dismiss(self) -> None:
-        """Nothing more is wanted of the process: it sees so when it has done the work it is doing, and puts its things away."""
+        """Tell the process that nothing more is wanted. It notices after its current work, and then cleans up."""
         self.pipe.close()
 
     def end(self) -> None:
@@ -94,10 +97,10 @@ class _Worker(Generic[_Work]):
 
 
 def _serve(pipe: Connection, not_its: Sequence[Connection], start: _Start) -> None:
-    """In the process: until nobody gives work any more, or wants what came of it. An interrupt is for the parent to act upon.
+    """Do work in the child process until the parent closes its pipe. An interrupt is left to the parent.
 
-    While it works nothing is sent to it: a pipe with something to read is one that was closed. The parent's ends are closed here, as a pipe
-    that a process holds both ends of never ends.
+    The parent sends nothing while the process works, so a readable pipe is a closed one. The parent's ends of pipes are closed here, since
+    a pipe never ends for a process that holds both of its ends.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
@@ -110,7 +113,7 @@ def _serve(pipe: Connection, not_its: Sequence[Connection], start: _Start) -> No
 
 
 def _try(serve: Callable[[Any], Any], work: Any) -> Any:
-    """What the work comes to. Whatever goes wrong is taken to the process that can report it; it is not dealt with here."""
+    """Return the result of the work. Any exception is returned to the parent, which reports it, and not handled here."""
     try:
         return serve(work)
     except BaseException as error:  # noqa: BLE001
@@ -118,7 +121,7 @@ def _try(serve: Callable[[Any], Any], work: Any) -> Any:
 
 
 class _Failed:
-    """What went wrong in a process, as text: an exception itself need not pickle."""
+    """An exception in a process, as text, since the exception itself may not pickle."""
 
     def __init__(self, message: str, trace: str) -> None:
         self.message = message
@@ -134,7 +137,7 @@ def _explain_end(code: int | None) -> DiskError:
 
 @contextlib.contextmanager
 def _holding_interrupts() -> Iterator[None]:
-    """An interrupt comes when this is over. A process that is started meanwhile never sees one, not even before it can say so."""
+    """Delay interrupts until the end of the block. A process started in the block never sees one, not even before it can ignore them."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return

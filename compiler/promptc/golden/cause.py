@@ -1,7 +1,7 @@
-"""Which edit moved a golden: the fewest changes whose putting back, in a copy, makes the case hold again.
+"""The cause of a moved golden: the fewest edits that, when put back in a copy, make the case hold again.
 
-`CauseFinder` explains the failures of a run. `find_cause` explains one: it asks git and the note beside the goldens for what the inputs
-were. `KnownCause` asks of other cases whether the same edits moved them.
+`CauseFinder` explains the failures of a run. `find_cause` explains one: it learns the earlier inputs from git and from the note next to the
+goldens. `KnownCause` tests whether the same edits moved other cases.
 """
 
 from __future__ import annotations
@@ -34,23 +34,25 @@ from promptc.golden.verdicts.verdict import Mover, Verdict, compare_goldens, ren
 from promptc.model.sources import CorpusIndex
 
 _MOST = 60
-"""Runs of the case for one account of what its inputs were."""
+"""The most runs of the case for one account of its earlier inputs."""
 
 _MOST_RENDERS = 600
-"""Renders in them: a run of a session has one a turn, that of a `recall` one a query."""
+"""The most renders in these runs: a run of a session has one render a turn, a run of a `recall` one a query."""
 
 _LEAST = 8
-"""Runs that are made however many renders each takes."""
+"""Runs that are always allowed, however many renders each takes."""
 
 _MOST_SEARCHES = 20
-"""So many failures have their cause looked for among all edits, the first ones: each takes some runs. Whether an edit that moved one of
-them moved another one, too, is asked of every failure."""
+"""The most failures whose cause is searched among all edits, the first ones.
+
+Each search takes some runs. Every failure, though, is tested against the edits that moved an earlier one.
+"""
 
 _LINE_ENDS = "only the line ends differ: the golden has CRLF. Write `golden.* -text` into .gitattributes, and check the goldens out again"
 _NOT_LOOKED_FOR = f"not looked for: no edit that moved the {_MOST_SEARCHES} before it explains it, and each search takes some runs"
 _UNKNOWN = "no edit of its files: the golden, promptc, or what it runs on is another"
 _SHOWN = 5
-"""Edits that are told of one cause; more than these together are asked of no other failure."""
+"""The most edits of one cause that are shown. A cause with more edits is not tested on other failures."""
 
 _PENDING = "PC0923"
 _STALE = "PC0192"
@@ -61,8 +63,10 @@ _IDENTITY = re.compile("[0-9a-f]{40}")
 
 @frozen
 class Cause:
-    """Why a case no longer holds. `changes` are the edits that brought it about: the fewest whose putting back makes it hold; `what` says
-    it in a line where it is no edit that can be put back. `before` has what the files of the changes held then (None: not there).
+    """Why a case no longer holds.
+
+    `changes` are the edits that caused it: the fewest whose undoing makes the case hold. `what` says it in a line if no edit can be put
+    back. `before` maps the files of the changes to their earlier content (None: the file did not exist).
     """
 
     changes: tuple[FileChange, ...] = field(default_factory=tuple)
@@ -72,9 +76,11 @@ class Cause:
 
 @frozen(eq=False)
 class Before:
-    """One account of what the inputs were: `files` are those that differ from now, with their content then (None: there was none), `lost`
-    the paths of those that differ and whose content nobody has, `counter`, `models` and `version` what counted, which table of models there
-    was and what rendered, where that is noted and is another now.
+    """One account of the earlier inputs.
+
+    `files` are those that differ from now, with their earlier content (None: the file did not exist). `lost` are the paths of those that
+    differ and whose content nobody has. `counter`, `models` and `version` are the earlier counter, table of models and promptc, if they are
+    recorded and differ from now.
     """
 
     files: Mapping[str, str | None] = field(default_factory=dict)
@@ -85,8 +91,9 @@ class Before:
 
 
 class CauseFinder:
-    """Explains the failures of a run. To be used in a `with`. Verdicts are given in the order in which they are told, so that the same ones
-    have a cause each time.
+    """Explains the failures of a run. Use it in a `with` block.
+
+    Pass verdicts in the order in which they are reported, so that the same failures are explained each time.
     """
 
     def __init__(self, shell: Shell, cache: Cache | None = None) -> None:
@@ -105,7 +112,7 @@ class CauseFinder:
         self._resources.__exit__()
 
     def explain(self, verdict: Verdict) -> Verdict:
-        """The verdict with its cause (a reason for each edit; more than one did it together), or why that was not looked for."""
+        """Return the verdict with its cause, or with the reason why no cause was searched. Several edits of a cause caused it together."""
         if verdict.status != "failed" or all(one.code == _PENDING for one in verdict.findings):
             return verdict
         try:
@@ -122,7 +129,7 @@ class CauseFinder:
         documents = _list_documents(case, pack) if verdict.refusal is not None and verdict.refusal.code == _STALE else {}
         for at, (known, reasons) in enumerate(self._known):
             if known.explains(case, pack, documents):
-                self._known.insert(0, self._known.pop(at))  # what stands beside it was moved by the same, mostly
+                self._known.insert(0, self._known.pop(at))  # neighbouring cases mostly have the same cause
                 return replace(verdict, cause=reasons, moved_by=_name_mover(case, reasons))
         if not self._left:
             return replace(verdict, cause=(Mover(_NOT_LOOKED_FOR),))
@@ -145,14 +152,17 @@ class CauseFinder:
 
 
 def _has_other_line_ends(verdict: Verdict) -> bool:
-    """Whether a checkout that turns line ends is all that differs: no edit, and nothing of the case, tells that."""
+    """Return whether the goldens differ only in line ends, as after a checkout that converts them.
+
+    No edit and no input of the case shows this.
+    """
     return bool(verdict.differences) and all(
         one.old is not None and b"\r\n" in one.old and one.old.replace(b"\r\n", b"\n") == one.new for one in verdict.differences
     )
 
 
 def _name_mover(case: Case, reasons: tuple[Mover, ...]) -> str:
-    """What moved it, told apart from what moved cases of another root."""
+    """Return a key for what moved the case, distinct for cases of different roots."""
     return "\n".join((case.root, *map(str, reasons)))
 
 
@@ -163,8 +173,9 @@ def _describe(cause: Cause) -> tuple[Mover, ...]:
 
 
 def find_cause(case: Case, pack: Pack | None, shell: Shell, documents: Mapping[str, str] = _NONE) -> Cause | None:
-    """The cause, None where nothing that is known explains it. The case is run again with changes put back, in a copy. `documents` are the
-    files that a stale index should be of, with their identities.
+    """Find the cause by running the case in a copy with changes put back. Return None if nothing that is known explains it.
+
+    `documents` are the files that a stale index should be built from, with their identities.
     """
     now = describe_inputs(case, pack)
     accounts = list(_read_before(case, now, dict(_iter_folder(case)) if pack is None else {}, documents))
@@ -181,7 +192,7 @@ def find_cause(case: Case, pack: Pack | None, shell: Shell, documents: Mapping[s
 
 
 def _list_documents(case: Case, pack: Pack | None) -> dict[str, str]:
-    """The files that the pack's indexes should be of, by their paths from the root, with their identities."""
+    """Return the files that the pack's indexes should be built from, by their paths from the root, with their identities."""
     from promptc.frontend.corpus import iter_parts
 
     found: dict[str, str | None] = {}
@@ -195,13 +206,13 @@ def _list_documents(case: Case, pack: Pack | None) -> dict[str, str]:
 
 
 def _read_before(case: Case, now: Mapping[str, Any], around: Mapping[str, str], documents: Mapping[str, str]) -> Iterator[Before]:
-    """What is known of the inputs when the goldens were accepted, the best account first: as it was noted beside them; as the last commit
-    has them; as the commit has them that last touched a golden. Contents are asked of git. Never raises; nothing where nothing is known.
+    """Yield accounts of the inputs when the goldens were accepted, the best first. Never raises; yields nothing if nothing is known.
 
-    `around` are files that may be inputs, too, with their identities: those of a pack that cannot be loaded, which names nobody knows what.
-    `documents` are those of an index; one that git does not know is new.
+    The first account is the note next to the goldens, the second the last commit, the third the commit that last touched a golden. Contents
+    come from git. `around` are further possible inputs with their identities: the files of a pack that cannot be loaded, which may name any
+    of them. `documents` are those of an index; a document that git does not know is new.
 
-    A note is not trusted: of its paths only those inside the root count, and of its identities only git's.
+    The note is not trusted: only its paths inside the root count, and only identities in git's form.
     """
     noted = _read_noted(case)
     if noted is not None:
@@ -224,7 +235,7 @@ def _read_before(case: Case, now: Mapping[str, Any], around: Mapping[str, str], 
 
 
 def _read_noted(case: Case) -> dict[str, Any] | None:
-    """The note, if it is one, with what can be trusted of its files."""
+    """Return the note with the files that can be trusted, or None if there is no valid note."""
     noted = read_inputs(os.path.join(case.folder, INPUTS))
     if noted is None:
         return None
@@ -237,14 +248,14 @@ def _read_noted(case: Case) -> dict[str, Any] | None:
 
 
 def _is_readable(case: Case, path: str) -> bool:
-    """Whether a path from the root, of a note or of git, leads to a file of the repository, here and now."""
+    """Return whether a path from the root, taken from a note or from git, now leads to a file of the repository."""
     return is_inside(path) and not find_fault(path, case.root, case.fence)
 
 
 def _compare(
     case: Case, files: Mapping[str, str], now: Mapping[str, Any], counter: str = "", models: str = "", version: str = ""
 ) -> Before:
-    """What was read then is looked up where it was, whether it is still read or not."""
+    """Compare earlier files with those of now. A file of an earlier input is looked up even if it is no longer an input."""
     here = {path: identify_file(os.path.join(case.root, path)) for path in files} | now["files"]
     changed = sorted(path for path in {*files, *here} if files.get(path) != here.get(path))
     contents = {path: _read_blob(case.root, files[path]) if path in files else None for path in changed}
@@ -261,19 +272,19 @@ def _read_blob(root: str, identity: str) -> str | None:
 
 
 def _show_other(noted: Any, now: Any) -> str:
-    """What counted then, if something else does now; empty where either is not known."""
+    """Return what counted then, if something else counts now; empty if either is unknown."""
     if not isinstance(noted, dict) or not now or noted == now:
         return ""
     return _show_noted(noted)
 
 
 def _show_noted(noted: Mapping[str, Any]) -> str:
-    """A counter, or a table of models, as a cause names it."""
+    """Return a counter, or a table of models, as a cause names it."""
     return f"{noted.get('name')} {str(noted.get('digest', '')).removeprefix('sha256:')[:8]}"
 
 
 def _list_revisions(case: Case) -> list[str]:
-    """The last commit, from which uncommitted edits are told, and the one that last touched a golden of the case."""
+    """Return the last commit, which reveals uncommitted edits, and the commit that last touched a golden of the case."""
     asked = (("rev-parse", "--verify", "HEAD"), ("rev-list", "-1", "HEAD", "--", *_list_goldens(case)))
     found = (_ask_git(case, *arguments) for arguments in asked)
     return list(dict.fromkeys(one for one in found if _IDENTITY.fullmatch(one)))
@@ -291,7 +302,10 @@ def _ask_git(case: Case, *arguments: str) -> str:
 
 
 def _list_committed(case: Case, revision: str, files: Mapping[str, str]) -> dict[str, str] | None:
-    """What a commit has of these files, and of those beside and below them that are gone. None where it does not know the case."""
+    """Return the identities of these files in a commit, or None if the commit does not have the case.
+
+    The result also has the files of the same folders and below that no longer exist.
+    """
     folders = sorted({os.path.dirname(path) or "." for path in files})
     entries = _list_entries(case, revision, *(f"{folder}/" for folder in folders))
     committed = {path: one.identity for path, one in entries.items() if _is_readable(case, path)}
@@ -313,7 +327,7 @@ def _is_gone(case: Case, path: str) -> bool:
 
 
 def _iter_folder(case: Case) -> Iterator[tuple[str, str]]:
-    """The files of a pack that cannot be loaded, with their identities: nobody knows which of them it names."""
+    """Yield the files of a pack that cannot be loaded, with their identities: it may name any of them."""
     for path in _iter_files(Path(case.root, case.pack)):
         with contextlib.suppress(OSError):
             yield path.relative_to(case.root).as_posix(), identify(read_file(path, MAX_BYTES))
@@ -326,14 +340,14 @@ def _iter_files(pack: Path) -> Iterator[Path]:
 
 
 class _Trial:
-    """To be used in a `with`: the copy is gone afterwards. All its cases are of one root."""
+    """A temporary copy of cases of one root, in which they are run. Use it in a `with` block, which removes the copy."""
 
     def __init__(self, shell: Shell) -> None:
         self._shell = shell
         self._touched: set[str] = set()
         self._stack = contextlib.ExitStack()
         self._root = os.path.realpath(self._stack.enter_context(tempfile.TemporaryDirectory(prefix="promptc-")))
-        Path(self._root, ".git").mkdir()  # so that the copy is as much of a root as the original
+        Path(self._root, ".git").mkdir()  # makes the copy a root, like the original
 
     def __enter__(self) -> Self:
         return self
@@ -342,7 +356,7 @@ class _Trial:
         self._stack.close()
 
     def add(self, case: Case, files: Iterable[str]) -> None:
-        """Copies the case with its pack, and files by their paths from the root; what is there already stays as it is. Raises `OSError`."""
+        """Copy the case with its pack, and files by their paths from the root. Existing files of the copy are kept. Raises `OSError`."""
         add_case(case, self._root)
         choose_root.cache_clear()
         for path in files:
@@ -352,8 +366,10 @@ class _Trial:
                 target.write_bytes(read_file(os.path.join(case.root, path), MAX_PLAIN_BYTES))
 
     def put_back(self, case: Case, before: Mapping[str, str | None], changes: Sequence[FileChange]) -> None:
-        """Makes the files that were other `before` (None: not there) what they are now less the changes, and with them all that were put
-        back earlier."""
+        """Write the present files with `changes` undone, and all files of earlier calls without their undoing.
+
+        `before` maps the changed files to their earlier content (None: the file did not exist).
+        """
         by_path: dict[str, list[FileChange]] = {}
         for one in changes:
             by_path.setdefault(one.path, []).append(one)
@@ -363,14 +379,14 @@ class _Trial:
             self._write(Path(case.root, path), path, some, is_new=bool(some) and before[path] is None)
 
     def holds(self, case: Case, resources: SuiteResources) -> bool:
-        """Whether the case passes in the copy as it is. The resources must not know other contents of its files."""
+        """Return whether the case passes in the present copy. The resources must not know other contents of its files."""
         try:
             return self._run(case, resources)
         except (PromptcError, OSError):
             return False
 
     def _find_target(self, path: str) -> Path | None:
-        """Where a file stands in the copy; None for a place outside it, or one that a link leads to."""
+        """Return the place of a file in the copy, or None if it would be outside, or behind a link."""
         target = Path(self._root, path)
         is_in = is_inside(path) and target.parent.resolve().is_relative_to(self._root)
         return target if is_in and not target.is_symlink() else None
@@ -395,7 +411,7 @@ class _Trial:
 
 
 def _read_now(path: Path) -> str:
-    """The text of a file as changes count it, with line ends as `\\n`; empty where it cannot be read."""
+    """Return the text of a file as changes count it, with line ends as `\\n`; empty if it cannot be read."""
     try:
         content = read_file(path, MAX_PLAIN_BYTES)
     except OSError:
@@ -404,13 +420,13 @@ def _read_now(path: Path) -> str:
 
 
 def _list_files(case: Case, pack: Pack | None, documents: Collection[str]) -> list[str]:
-    """Whatever a run of the case may read, by paths from the root."""
+    """Return every file that a run of the case may read, by paths from the root."""
     around = [path for path, _ in _iter_folder(case)] if pack is None else []
     return [*describe_inputs(case, pack)["files"], *around, *documents, *_iter_asked(case)]
 
 
 def _iter_asked(case: Case) -> Iterator[str]:
-    """The files beside the packs of the questions that a case may ask: without them none of its runs holds."""
+    """Yield the files next to the packs of the case's questions: no run of the case holds without them."""
     with SuiteResources() as resources:
         packs = list_packs(case, resources)[1:]
     for pack in packs:
@@ -418,7 +434,7 @@ def _iter_asked(case: Case) -> Iterator[str]:
 
 
 def _tell_else(case: Case, accounts: Sequence[Before], now: Mapping[str, Any]) -> Cause | None:
-    """What can be said without putting anything back."""
+    """Return what can be said without putting anything back."""
     for before in accounts:
         if before.counter:
             return Cause(what=f"the vocabulary: {before.counter} → {_show_noted(now['counter'])}")
@@ -440,7 +456,7 @@ def _tell_else(case: Case, accounts: Sequence[Before], now: Mapping[str, Any]) -
 
 
 def _find_edited_golden(case: Case) -> str | None:
-    """A golden of the case that is not what the last commit has; None where there is none, or git does not know."""
+    """Return a golden of the case that differs from the last commit, or None if there is none or git does not know."""
     committed = _list_entries(case, "HEAD", *_list_goldens(case))
     return next((path for path, entry in sorted(committed.items()) if not _is_still(case, path, entry)), None)
 
@@ -453,7 +469,7 @@ def _is_still(case: Case, path: str, entry: TreeEntry) -> bool:
 
 
 def _find_in(case: Case, before: Before, trial: _Trial) -> Cause | None:
-    """The cause by one account; None where putting everything back does not make the case hold."""
+    """Return the cause by one account, or None if the case does not hold even with all changes put back."""
     runs, most = [0], max(_LEAST, min(_MOST, _MOST_RENDERS // _count_renders(case)))
 
     def holds(some: Sequence[FileChange]) -> bool:
@@ -476,7 +492,7 @@ def _find_in(case: Case, before: Before, trial: _Trial) -> Cause | None:
 
 
 def _count_renders(case: Case) -> int:
-    """How many renders a run of the case takes, at least one."""
+    """Return the number of renders in a run of the case, at least 1."""
     if case.kind != "recall":
         return max(len(case.states), 1)
     try:
@@ -487,7 +503,7 @@ def _count_renders(case: Case) -> int:
 
 
 def _iter_accounts(case: Case, before: Before) -> Iterator[tuple[FileChange, ...]]:
-    """All changes; where values are among them also by lines alone, as the text of a JSON file may itself stand in a golden."""
+    """Yield all changes and then, if some are JSON values, all changes by lines, since a golden may contain the text of a JSON file."""
     texts = [(path, old or "", _read_now(Path(case.root, path))) for path, old in before.files.items()]
     changes = tuple(change for text in texts for change in list_changes(*text))
     yield changes
@@ -498,8 +514,9 @@ def _iter_accounts(case: Case, before: Before) -> Iterator[tuple[FileChange, ...
 def _choose_fewest(
     base: Sequence[FileChange], changes: Sequence[FileChange], holds: Callable[[Sequence[FileChange]], bool], *, is_new: bool
 ) -> Sequence[FileChange]:
-    """Of `changes` as few as will do together with `base`, where all of them do (QuickXplain: Junker 2004). `is_new` tells that `base` has
-    grown, so that it may do alone.
+    """Return the fewest of `changes` that suffice together with `base`, if all of them do (QuickXplain: Junker 2004).
+
+    `is_new` says that `base` has grown, so it may suffice alone.
     """
     if is_new and holds(base):
         return ()
@@ -513,8 +530,9 @@ def _choose_fewest(
 
 
 class KnownCause:
-    """The edits that moved one case, asked of others: put back in copies to which the others are added, so that each takes little more than
-    its own runs. To be closed.
+    """The edits that moved one case, tested on others. Cases are added to the same copies, so each test costs little more than its runs.
+
+    Call `close` at the end.
     """
 
     def __init__(self, cause: Cause, root: str, shell: Shell) -> None:
@@ -525,11 +543,11 @@ class KnownCause:
         self._copies: dict[tuple[FileChange, ...], tuple[_Trial, SuiteResources]] = {}
 
     def close(self) -> None:
-        """Removes the copies."""
+        """Remove the copies."""
         self._stack.close()
 
     def explains(self, case: Case, pack: Pack | None, documents: Collection[str]) -> bool:
-        """Whether the case holds with these edits put back, and does not with all but one."""
+        """Return whether the case holds with these edits put back, and needs all of them."""
         changes = self._cause.changes
         files = _list_files(case, pack, documents)
         if case.root != self._root or not any(one.path in files or not Path(case.root, one.path).exists() for one in changes):

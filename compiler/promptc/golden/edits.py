@@ -1,6 +1,6 @@
-"""What changed in a file, as edits that can be put back one by one: values of a JSON file, lines of any other.
+"""The changes of a file, as edits that can be undone one by one: values of a JSON file, lines of any other file.
 
-`list_changes` tells the edits from one text to another, `put_back` undoes some of them.
+`list_changes` returns the edits from one text to another, `put_back` undoes some of them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from promptc.text.diff import diff_words
 from promptc.text.json import extend_pointer, render_json_line
 
 _MOST = 2_000
-"""Entries of a list, between those that are alike at its ends, up to which they are set against each other."""
+"""The most entries of two lists, between their equal ends, that are aligned with each other."""
 
 _MARK = "\ufeff"
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
@@ -31,7 +31,7 @@ _MANIFESTS = (".yaml", ".yml", ".json")
 
 @frozen
 class LineUndo:
-    """Lines `start` to `stop` of the present file (from 0, half-open) stood as `before`."""
+    """The earlier text `before` of the lines `start` to `stop` of the present file (from 0, half-open)."""
 
     start: int
     stop: int
@@ -40,14 +40,15 @@ class LineUndo:
 
 @frozen
 class ValueUndo:
-    """What stood in a JSON document: `keys` lead to the place in the present one, keys of objects and places in lists.
+    """An earlier value in a JSON document. `keys` lead to its place in the present document: keys of objects and places in lists.
 
-    `kind` tells what `before`, a JSON text, is:
-      value    what stood there
-      added    nothing: nothing stood there
-      gone     what stood under a key that is gone, the one at `start` (from 0) of its object, behind the key `after`
-      entries  a list of what stood for the entries `start` to `stop` (from 0, half-open) of the list there
-      order    the keys of the object there, as they followed each other
+    `kind` says what `before`, a JSON text, is:
+
+    - `value`: the earlier value at the place.
+    - `added`: nothing. The place did not exist.
+    - `gone`: the value of a key that is gone: the key with index `start` (from 0) of its object, after the key `after`.
+    - `entries`: a list of the earlier entries in place of the entries `start` to `stop` (from 0, half-open) of the list there.
+    - `order`: the keys of the object there, in their earlier order.
     """
 
     keys: tuple[str | int, ...]
@@ -60,8 +61,10 @@ class ValueUndo:
 
 @frozen
 class FileChange:
-    """A file that reads otherwise than before, in one place. `path` is from the root; line and column are where it differs now (from 1),
-    `what` says what it said and says, in a line."""
+    """A change of a file in one place.
+
+    `path` is from the root. `line` and `column` (from 1) are where the file differs now. `what` says in a line what it said and says.
+    """
 
     path: str
     line: int
@@ -71,14 +74,15 @@ class FileChange:
 
 
 def list_changes(path: str, old: str, new: str) -> tuple[FileChange, ...]:
-    """The changes from `old` to `new`, in order: of a JSON file's values, of any other file's lines, those that are neighbours together."""
+    """Return the changes from `old` to `new`, in order: values of a JSON file, or runs of neighbouring lines of any other file."""
     found = _list_value_changes(path, old, new) if path.endswith(".json") else ()
     return found or list_line_changes(path, old, new)
 
 
 def _list_value_changes(path: str, old: str, new: str) -> tuple[FileChange, ...]:
-    """The changes from `old` to `new`, in the order of `new`, each of one value; nothing where one of them is not JSON, or
-    both are the same value.
+    """Return the changes from `old` to `new`, in the order of `new`, each of one value.
+
+    Empty if either text is not JSON, or the values are equal.
     """
     try:
         document = load_json(new.encode(), path)
@@ -104,14 +108,14 @@ def _describe_value(document: JsonDocument, now: Any, undo: ValueUndo) -> FileCh
 
 
 def _get(value: Any, key: str | int) -> Any:
-    """What stands there; None where nothing does."""
+    """Return the value at a key or index, or None if there is none."""
     if isinstance(key, int):
         return value[key] if key < len(value) else None
     return value.get(key)
 
 
 def _name_entry(entry: object) -> str:
-    """What an entry of a list calls itself, empty where it has no name."""
+    """Return the `id` or the `name` of a list entry, or an empty string if it has neither."""
     for key in ("id", "name"):
         named = entry.get(key) if isinstance(entry, dict) else None
         named = named.value if isinstance(named, Node) else named
@@ -121,7 +125,7 @@ def _name_entry(entry: object) -> str:
 
 
 def _show(undo: ValueUndo, now: Any) -> tuple[str, str]:
-    """What stood there and what does, as JSON; empty for nothing."""
+    """Return the earlier and the present value as JSON; empty for no value."""
     value = now
     for key in undo.keys:
         value = _get(value, key)
@@ -159,7 +163,7 @@ def _iter_in_object(keys: tuple[str | int, ...], old: dict[str, Any], new: dict[
 
 
 def _iter_in_list(keys: tuple[str | int, ...], old: list[Any], new: list[Any]) -> Iterator[ValueUndo]:
-    """What is in both goes by what it says; of the rest, what calls itself the same, or has no name and is of a kind, is one entry."""
+    """Yield the undos of a list. Equal entries match; of the rest, entries match if their names, or else their kinds, are equal."""
     for start, stop, first, last in _iter_unlike([render_json_line(one) for one in old], [render_json_line(one) for one in new]):
         names = [_name(one) for one in old[start:stop]], [_name(one) for one in new[first:last]]
         for kind, old_from, old_to, new_from, new_to in _match(*names):
@@ -172,7 +176,7 @@ def _iter_in_list(keys: tuple[str | int, ...], old: list[Any], new: list[Any]) -
 
 
 def _iter_unlike(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int, int, int]]:
-    """Which entries of each stand where the other has others."""
+    """Yield the ranges of entries in which the lists differ."""
     shorter = min(len(old), len(new))
     head = next((at for at in range(shorter) if old[at] != new[at]), shorter)
     tail = next((at for at in range(shorter - head) if old[-1 - at] != new[-1 - at]), shorter - head)
@@ -195,8 +199,9 @@ def _name(entry: Any) -> tuple[str, str]:
 
 
 def put_back(new: str, changes: Sequence[FileChange]) -> str:
-    """The present text with these changes undone, all of them of one list. With the whole list it is what it was: the same text, or where
-    values were put back JSON of the same value.
+    """Return the present text with these changes undone. All of them must come from one `list_changes`.
+
+    With every change undone it is the earlier text or, for values, JSON of the earlier value.
     """
     if not changes:
         return new
@@ -204,7 +209,7 @@ def put_back(new: str, changes: Sequence[FileChange]) -> str:
 
 
 def _put_values_back(new: str, changes: Sequence[FileChange]) -> str:
-    """The present JSON with these changes undone; with all of them it is the value that it was."""
+    """Return the present JSON with these changes undone. With all of them it has the earlier value."""
     whole = [json.loads(new.removeprefix(_MARK))]
     for undo in sorted((one.undo for one in changes), key=_rank):
         _undo(whole, undo)
@@ -212,7 +217,7 @@ def _put_values_back(new: str, changes: Sequence[FileChange]) -> str:
 
 
 def _rank(undo: ValueUndo) -> tuple[int, bool, int]:
-    """What stands in something goes first, so that keys lead where they say; entries from the last one on, for the same reason."""
+    """Return a sort key: inner values before outer ones, and entries of a list from the end, so that keys and indexes stay valid."""
     return -len(undo.keys), undo.kind == "order", -undo.start if undo.kind == "entries" else undo.start
 
 
@@ -236,7 +241,7 @@ def _undo(whole: list[Any], undo: ValueUndo) -> None:
 
 
 def _insert(holder: dict[str, Any], key: str, value: Any, after: str | None) -> None:
-    """Behind the key `after`; where that is not there, in front."""
+    """Insert a key after the key `after`, or at the front if `after` is missing."""
     kept = dict(holder)
     holder.clear()
     if after not in kept:
@@ -248,7 +253,7 @@ def _insert(holder: dict[str, Any], key: str, value: Any, after: str | None) -> 
 
 
 def _put_lines_back(new: str, changes: Sequence[FileChange]) -> str:
-    """The present text with these changes undone; with all of them it is what it was."""
+    """Return the present text with these changes undone. With all of them it is the earlier text."""
     lines = _LINE.findall(new)
     for undo in sorted((one.undo for one in changes), key=lambda undo: undo.start, reverse=True):
         lines[undo.start : undo.stop] = [undo.before]
@@ -256,12 +261,12 @@ def _put_lines_back(new: str, changes: Sequence[FileChange]) -> str:
 
 
 def list_line_changes(path: str, old: str, new: str) -> tuple[FileChange, ...]:
-    """The changes from `old` to `new`, in order, each of neighbouring lines."""
+    """Return the changes from `old` to `new`, in order, each of neighbouring lines."""
     return tuple(_describe(path, old, new, *hunk) for hunk in _iter_hunks(old, new))
 
 
 def _describe(path: str, old: str, new: str, gone_from: int, start: int, before: str, after: str) -> FileChange:
-    """With the keys that lead to it; where lines are gone, those that led to them."""
+    """Describe a change with the keys that lead to it. For removed lines these are the keys in the old text."""
     line, column = _count_to_difference(before, after)
     if before and after:
         named = _name_key(path, new, start + line, column)
@@ -274,15 +279,16 @@ def _describe(path: str, old: str, new: str, gone_from: int, start: int, before:
 
 
 def _count_to_difference(before: str, after: str) -> tuple[int, int]:
-    """Line and column, from 0, of the first character of `after` that differs."""
+    """Return line and column, from 0, of the first character of `after` that differs."""
     at = next((at for at, (one, other) in enumerate(zip(before, after, strict=False)) if one != other), min(len(before), len(after)))
     at = min(at, max(len(after) - 1, 0))
     return after.count("\n", 0, at), at - (after.rfind("\n", 0, at) + 1)
 
 
 def _name_key(path: str, text: str, line: int, column: int, *, is_whole: bool = False) -> str:
-    """The keys that lead to what stands at a place of the file, from 0 (`sections.recent.budget`); empty where the file is no YAML, or
-    cannot be read. `is_whole` tells that an entry of a list which begins there is meant, not the first of its keys.
+    """Return the keys that lead to a place of the file, from 0, such as `sections.recent.budget`.
+
+    Empty if the file is not YAML, or cannot be read. `is_whole` means a list entry that begins at the place, and not the first of its keys.
     """
     if not path.endswith(_MANIFESTS):
         return ""
@@ -294,7 +300,7 @@ def _name_key(path: str, text: str, line: int, column: int, *, is_whole: bool = 
 
 
 def _list_keys(node: Node, line: int, column: int, is_whole: bool) -> list[str]:
-    """The keys down to the last one that begins at or before the place."""
+    """Return the keys down to the last one that begins at or before the place."""
     if isinstance(node.value, dict):
         inner = [(node.key_span(key), key, value) for key, value in node.items()]
     elif isinstance(node.value, tuple):
@@ -314,7 +320,7 @@ def _indent(text: str) -> int:
 
 
 def _iter_hunks(old: str, new: str) -> Iterator[tuple[int, int, str, str]]:
-    """Whole lines that differ: at which line of the old text and of the new one, from 0, what stood there, what does now."""
+    """Yield whole lines that differ: the line in the old text and in the new one, from 0, the old lines, the new lines."""
     for old_line, line, before, after in _iter_rough(old, new):
         gone, come = _LINE.findall(before), _LINE.findall(after)
         head = _count_alike(gone, come)
@@ -323,7 +329,7 @@ def _iter_hunks(old: str, new: str) -> Iterator[tuple[int, int, str, str]]:
 
 
 def _iter_rough(old: str, new: str) -> Iterator[tuple[int, int, str, str]]:
-    """Lines in which words differ. A run of words may end in a line that is the same."""
+    """Yield lines in which words differ. A run of words may end in a line that is equal."""
     old_line, line, before, after = 0, 0, "", ""
     for run in diff_words(old, new):
         for piece in _LINE.findall(run.text):
@@ -341,12 +347,15 @@ def _iter_rough(old: str, new: str) -> Iterator[tuple[int, int, str, str]]:
 
 
 def _count_alike(some: Sequence[str], others: Sequence[str]) -> int:
-    """How many of the first are the same."""
+    """Return the length of the common prefix."""
     return next((at for at, (one, other) in enumerate(zip(some, others, strict=False)) if one != other), min(len(some), len(others)))
 
 
 def say_change(before: str, after: str) -> str:
-    """From a little before the first difference to the end of the word with the last; white space is told where nothing else differs."""
+    """Describe a change from shortly before the first difference to the end of the last different word.
+
+    Whitespace is mentioned only if nothing else differs.
+    """
     old, new = (" ".join(text.split()) for text in (before, after))
     if old == new:
         return f"white space alone: {_clip(new)}" if new else "white space alone"
@@ -359,7 +368,7 @@ def say_change(before: str, after: str) -> str:
 
 
 def _clip(text: str) -> str:
-    """As much of it as there is room for."""
+    """Return as much of the text as is shown."""
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1].rstrip(' …')}…"
 
 
@@ -368,6 +377,6 @@ def _count_alike_ends(old: str, new: str) -> int:
 
 
 def _end_word(text: str, at: int) -> str:
-    """Up to the first space from `at` on."""
+    """Return the text up to the first space from `at` on."""
     end = text.find(" ", at)
     return text if end < 0 else f"{text[:end]}…"

@@ -1,8 +1,8 @@
-"""What git knows of a repository, asked so that nothing but its own objects is read, and nothing is waited for.
+"""Reading git repositories, without running anything but git, without prompts, and without reading objects from elsewhere.
 
-`run_git` asks one question, after `check_repository` has seen that git would read the folder's own repository: an unpacked archive may hold
-a `.git` that leads to another repository of the user, whose files would then be shown as earlier ones. `list_entries` and `read_blobs` read
-a revision, `find_repository` finds the repository of a folder.
+`run_git` runs one command after `check_repository` has checked that git would read the folder's own repository. An unpacked archive may
+contain a `.git` that leads to another repository of the user, whose files would then be shown as earlier ones. `list_entries` and
+`read_blobs` read a revision, `find_repository` finds the repository of a folder.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from functools import cache
 from promptc.diag.frozen import frozen
 from promptc.files.reading import read_file, read_mode, read_opened
 
-# Commands that look at objects and names. None of them reads a file of the work tree through a filter, shows a page, or calls a driver.
+# Commands that read objects and refs. None of them passes a file of the work tree through a filter, opens a pager, or calls a driver.
 _PLUMBING = frozenset(("cat-file", "ls-files", "ls-tree", "rev-list", "rev-parse"))
 _SETTINGS = (
     "core.fsmonitor=false",
@@ -37,7 +37,7 @@ _SETTINGS = (
     "protocol.allow=never",
     "safe.bareRepository=explicit",
 )
-# What is missing is not fetched: neither by a lazy fetch, nor by a protocol that the repository allows itself.
+# Missing objects are not fetched: neither by a lazy fetch, nor by a protocol that the repository allows.
 _VARIABLES = {
     "GIT_ALLOW_PROTOCOL": "none",
     "GIT_ATTR_NOSYSTEM": "1",
@@ -59,13 +59,13 @@ _LONG_NAME = 64
 """Digits of an identity in a repository of the kind `sha256`."""
 
 _FILES = ("HEAD", "commondir", "config", "config.worktree", "index", "info/grafts", "objects/info/alternates", "packed-refs", "shallow")
-"""What git reads of `.git` before it looks for an object."""
+"""The files of `.git` that git reads before it looks for an object."""
 
 _FOLDERS = ("logs", "objects", "refs", "reftable", "worktrees")
 _NAMES = ("refs", "reftable")
 
 _MOST = 100_000
-"""Files with names of commits that are looked at."""
+"""The most files with names of commits that are checked."""
 
 _LINE = 8192
 _CONFIG = 1 << 20
@@ -81,7 +81,7 @@ _OWN = "put a copy in its place: git would read what lies there, whosever it is"
 
 @frozen
 class TreeEntry:
-    """A file of a revision: its mode and the name of its blob, as git writes them; bytes, -1 where git does not have the blob."""
+    """A file of a revision: its mode, the name of its blob, and its size in bytes (-1 if git does not have the blob)."""
 
     mode: str
     identity: str
@@ -89,8 +89,10 @@ class TreeEntry:
 
 
 class GitError(Exception):
-    """Git did not do what was asked; its message is one line. `is_missing` tells that there is no git, `help` what to do where it was not
-    asked because of what the repository holds."""
+    """Git did not answer; the message is one line.
+
+    `is_missing` says that git is not installed. `help` says what to do if git was not run because of what the repository contains.
+    """
 
     def __init__(self, why: str, *, is_missing: bool = False, help: str = "") -> None:
         super().__init__(why)
@@ -99,7 +101,7 @@ class GitError(Exception):
 
 
 def find_repository(folder: str) -> str | None:
-    """The nearest folder with a `.git` at or above `folder` (absolute), wherever the repository itself says that its files lie."""
+    """Return the nearest folder with a `.git`, at or above `folder` (absolute), or None. The repository's own settings are ignored."""
     while not os.path.lexists(os.path.join(folder, ".git")):
         above = os.path.dirname(folder)
         if above == folder:
@@ -109,10 +111,10 @@ def find_repository(folder: str) -> str | None:
 
 
 def run_git(folder: str, *arguments: str, given: bytes = b"") -> bytes:
-    """What `git ARGUMENTS` prints in `folder`, with `given` on its standard input; 256 MB at most. Raises `GitError`.
+    """Return the output of `git ARGUMENTS` in `folder`, with `given` on its standard input; 256 MB at most. Raises `GitError`.
 
-    Whatever the repository's configuration and attributes say, git starts no program, asks nobody and connects to nothing. Where git is
-    looked for is `PATH` alone, and only folders that are absolute.
+    Whatever the configuration and attributes of the repository say, git starts no program, prompts nobody and connects to nothing. Git
+    itself is searched only in the absolute folders of `PATH`.
     """
     assert arguments[0] in _PLUMBING
     root = find_repository(os.path.realpath(folder))
@@ -165,14 +167,16 @@ def _run(command: Sequence[str], folder: str, given: bytes) -> bytes:
 
 
 def _make_variables(folder: str) -> dict[str, str]:
-    """The work tree is where `.git` is, and not where the repository's configuration says."""
+    """Return the variable that makes the folder of `.git` the work tree, whatever the repository's configuration says."""
     root = find_repository(os.path.realpath(folder))
     return {"GIT_WORK_TREE": root} if root is not None else {}
 
 
 def list_entries(folder: str, revision: str, *paths: str) -> dict[str, TreeEntry]:
-    """The files of a commit or tree, links too, by their paths: without `paths` all of them, from the repository's root; else those at and
-    below these, from `folder`, as they are. Raises `GitError`.
+    """Return the files of a commit or tree, including links, by their paths. Raises `GitError`.
+
+    Without `paths` these are all files, with paths from the repository's root. With `paths`, which are taken literally, they are the files
+    at and below these, from `folder`.
     """
     listed = run_git(folder, "ls-tree", "-r", "-l", "-z", *([] if paths else ["--full-tree"]), revision, *(["--", *paths] if paths else []))
     found: dict[str, TreeEntry] = {}
@@ -185,7 +189,7 @@ def list_entries(folder: str, revision: str, *paths: str) -> dict[str, TreeEntry
 
 
 def read_blobs(folder: str, identities: Iterable[str]) -> Iterator[bytes | None]:
-    """The contents of these blobs, in order, as they were committed; None for one that git does not have. Raises `GitError`."""
+    """Yield the contents of these blobs, in order, as they were committed; None for a blob that git does not have. Raises `GitError`."""
     printed = run_git(folder, "cat-file", "--batch", given="".join(f"{one}\n" for one in identities).encode())
     at = 0
     while at < len(printed):
@@ -201,16 +205,16 @@ def read_blobs(folder: str, identities: Iterable[str]) -> Iterator[bytes | None]
 
 
 def is_blob(content: bytes, identity: str) -> bool:
-    """Whether that is the name git has for the content, to the byte."""
+    """Return whether git's name for exactly these bytes is `identity`."""
     make = hashlib.sha256 if len(identity) == _LONG_NAME else hashlib.sha1
     return make(b"blob %d\0%b" % (len(content), content), usedforsecurity=False).hexdigest() == identity
 
 
 def check_repository(root: str) -> None:
-    """Raises `GitError` where git, asked in `root` (absolute, without links, with a `.git`), would read another repository or would wait.
+    """Raise `GitError` if git, run in `root` (absolute, without links, with a `.git`), would read another repository or would block.
 
-    `.git` is a folder, or a file that leads to a worktree's or a submodule's, which leads back to it. Links lead out of neither: git
-    opens what they lead to.
+    `.git` must be a folder, or a file that leads to the folder of a worktree or a submodule, which leads back to it. No link may lead out
+    of either, since git opens what links lead to.
     """
     for name, place in _list_folders(root).items():
         _check_files(name, place)
@@ -218,7 +222,7 @@ def check_repository(root: str) -> None:
 
 
 def _list_folders(root: str) -> dict[str, str]:
-    """The folders that git reads, by what messages call them: `.git` as its HEAD and index are, and where its objects and names are."""
+    """Return the folders that git reads, by their names in messages: that of HEAD and the index, and that of objects and refs."""
     path = os.path.join(root, ".git")
     mode = read_mode(path)
     own = path if stat.S_ISDIR(mode) else _follow(path, mode)
@@ -237,7 +241,7 @@ def _list_folders(root: str) -> dict[str, str]:
 
 
 def _follow(path: str, mode: int) -> str:
-    """Where a `.git` that is a file says that the folder is."""
+    """Return the folder that a `.git` file names."""
     if not stat.S_ISREG(mode):
         raise GitError("`.git` is neither a folder nor a regular file", help=_OWN)
     line = _read_line(path)
@@ -247,7 +251,7 @@ def _follow(path: str, mode: int) -> str:
 
 
 def _read_line(path: str) -> str | None:
-    """The one line of a file; None where there is none. Raises `GitError` for what is no such file."""
+    """Return the single line of a file, or None if there is no file. Raises `GitError` for anything else."""
     if not read_mode(path):
         return None
     try:
@@ -260,7 +264,7 @@ def _read_line(path: str) -> str | None:
 
 
 def _check_head(own: str) -> None:
-    """Where git takes the folder for no repository it goes on to the folders above."""
+    """Check that git takes the folder for a repository. If not, git would go on to the folders above."""
     try:
         head = read_file(os.path.join(own, "HEAD"), _LINE)
     except OSError as wrong:
@@ -270,7 +274,7 @@ def _check_head(own: str) -> None:
 
 
 def _is_worktree(own: str, common: str, path: str) -> bool:
-    """Whether the repository has this worktree, and has it here."""
+    """Return whether the repository knows this worktree, at this place."""
     back = _read_line(os.path.join(own, "gitdir"))
     is_known = _is_same(os.path.join(own, common, "worktrees"), os.path.dirname(own))
     return back is not None and _is_same(os.path.join(own, back), path) and is_known
@@ -288,7 +292,7 @@ def _is_module(own: str, root: str) -> bool:
 
 
 def _iter_trees(own: str, name: str) -> Iterator[str]:
-    """The values of `core.worktree`, as git writes them."""
+    """Yield the values of `core.worktree`, as git writes them."""
     try:
         lines = read_file(os.path.join(own, name), _CONFIG).decode("utf-8", "surrogateescape").split("\n")
     except OSError:
@@ -305,7 +309,7 @@ def _iter_trees(own: str, name: str) -> Iterator[str]:
 
 
 def _check_files(name: str, place: str) -> None:
-    """Git opens what a repository holds as it is: a pipe would be waited for, a device has no end, a link leads anywhere."""
+    """Check that git would open only regular files and folders: a pipe would block, a device has no end, a link leads anywhere."""
     for file in _FILES:
         mode = read_mode(place, file)
         if mode and not stat.S_ISREG(mode):
@@ -321,7 +325,7 @@ def _spell(name: str) -> str:
 
 
 def _check_names(name: str, place: str) -> None:
-    """A name of a commit that is a link is read where it leads."""
+    """Check that no ref is a link, which git would follow."""
     pending, seen = [os.path.join(place, one) for one in _NAMES], 0
     while pending:
         try:
@@ -341,8 +345,9 @@ def _check_names(name: str, place: str) -> None:
 
 @cache
 def choose_git(path: str) -> str:
-    """The program `git` in the folders that `path` (as in `PATH`) names absolutely: never one in the working folder, which a stranger may
-    have filled. Raises `FileNotFoundError`.
+    """Return the program `git` in the absolute folders of `path` (as in `PATH`). Raises `FileNotFoundError`.
+
+    A relative folder is never searched: a stranger may have filled the working folder.
     """
     name = "git.exe" if sys.platform == "win32" else "git"
     for folder in path.split(os.pathsep):

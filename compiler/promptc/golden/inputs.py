@@ -1,7 +1,7 @@
-"""What a case is made of, and whether any of it is another than before: since a revision of git, or since the case last passed.
+"""The inputs of cases, and whether any of them changed: since a revision of git, or since the case last passed.
 
-`describe_inputs` gives the identities of its files, as they are noted beside goldens. `Touched` knows what differs from a revision;
-`Passes` knows, from the user's cache, which cases passed, by digests of all that they were made of.
+`describe_inputs` returns the identities of a case's files, as they are noted next to goldens. `Touched` knows the differences from a
+revision. `Passes` knows, from the user's cache, which cases passed, by digests of all their inputs.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from promptc.version import VERSION
 _ASKING = ("apply", "check")
 
 _MOST_LISTED = 10_000
-"""Files of a folder that are listed; more than a store of segments has."""
+"""The most files of a folder that are listed; more than a store of segments has."""
 
 _NAMED = ("stores",)
 _Stamp = tuple[int, int, int, int] | None
@@ -44,8 +44,10 @@ _Known = tuple[tuple[str, ...], bool, tuple[str, ...], tuple[str, ...], tuple[st
 
 @frozen
 class Pass:
-    """A case that passed, and the digest of all that it was made of: `packs` (from the root, its own first), `files` and `stores` (relative
-    to its folder), and `goldens`, the names of those it asks for. `is_found` tells that its file names no pack.
+    """A case that passed, and the digest of all its inputs.
+
+    `packs` are paths from the root, the case's own pack first. `files` and `stores` are relative to its folder. `goldens` are the names of
+    the goldens it declares. `is_found` says that the case's file names no pack.
     """
 
     packs: tuple[str, ...]
@@ -62,8 +64,9 @@ class Pass:
 
 
 def list_packs(case: Case, resources: SuiteResources) -> tuple[str, ...]:
-    """Its pack, and of a case that may ask them the packs of its operations' questions, as paths from the root, whether they can be
-    loaded or not.
+    """Return the case's pack and, if the case may ask them, the packs of its operations' questions, as paths from the root.
+
+    Packs that cannot be loaded are included.
     """
     if case.kind not in _ASKING:
         return (case.pack,)
@@ -84,12 +87,15 @@ def _choose_file(ask: Ask, manifest: str) -> str:
 
 
 def describe_inputs(case: Case, pack: Pack | None) -> dict[str, Any]:
-    """`files`: the identity of every file the case's outcome was made of, by its path from the root; `counter`: name and digest of what
-    counted; `models`: the day and digest of the table of models, where a budget names one; `promptc`: the version. Nothing of the pack
-    where it cannot be loaded.
+    """Return the inputs of a case as plain data.
 
-    A file's identity is the one git gives a blob with its content, line ends as `\\n`: so `git cat-file blob` gives the content back that a
-    golden was accepted with, without a search.
+    - `files`: the identity of every file that the outcome depends on, by its path from the root.
+    - `counter`: name and digest of the token counter.
+    - `models`: the date and digest of the table of models, if a budget names a model.
+    - `promptc`: the version.
+
+    Without a pack that can be loaded, everything about it is left out. The identity of a file is git's name for a blob with its content,
+    with line ends as `\\n`. So `git cat-file blob` returns the content that a golden was accepted with, without a search.
     """
     files = {show_path(path, case.root): identify(content) for path, content in _read_inputs(case, pack).items()}
     counter = pack.counter if pack is not None else None
@@ -112,13 +118,15 @@ def _read_inputs(case: Case, pack: Pack | None) -> dict[str, bytes]:
         try:
             files[path] = read_file(path, MAX_PLAIN_BYTES)
         except (OSError, ValueError):
-            continue  # the run has said so
+            continue  # the run reports it
     return files
 
 
 def _iter_files(case: Case) -> Iterator[str]:
-    """Every file that the case's file names besides its pack, absolute: states, answers, queries, the files of stores and the arguments of
-    a command line that are files. Whether they are there is not asked, but of what stands for several.
+    """Yield every file that the case's file names besides its pack, absolute.
+
+    These are states, answers, queries, the files of stores, and the arguments of a command line that are files. They may be missing; only
+    folders and arguments are looked up.
     """
     yield from _list_files(case)
     for path in _list_stores(case):
@@ -129,7 +137,7 @@ def _iter_files(case: Case) -> Iterator[str]:
 
 
 def _list_files(case: Case) -> tuple[str, ...]:
-    """The files of its states, of the answers to its operation and of the queries to its index, absolute, each once."""
+    """Return the files of the case's states, of the answers to its operation and of the queries to its index, absolute, each once."""
     asked = case.asked if isinstance(case.asked, dict) else {}
     bases = [one.base for one in case.states if one.base is not None]
     queries = [asked["queries"]] if case.kind == "recall" else []
@@ -142,13 +150,13 @@ def _place(case: Case, name: str) -> str:
 
 
 def _list_stores(case: Case) -> tuple[str, ...]:
-    """The files or folders that its stores are made of, absolute, each once."""
+    """Return the files or folders that the case's stores are made from, absolute, each once."""
     wanted = case.given.get("stores", {}).values()
     return tuple(dict.fromkeys(_place(case, one if isinstance(one, str) else one["from"]) for one in wanted))
 
 
 def _walk_inputs(path: str) -> Iterator[str]:
-    """The file, or the files in a folder, sorted; links are not followed."""
+    """Yield the file, or the files in a folder, sorted. Links are not followed."""
     if not os.path.isdir(path):
         yield path
         return
@@ -161,7 +169,7 @@ def _walk_inputs(path: str) -> Iterator[str]:
 
 
 def identify_file(path: str) -> str | None:
-    """The name git has for the content of a file; None where it cannot be read."""
+    """Return git's name for the content of a file, or None if the file cannot be read."""
     try:
         return identify(read_file(path, MAX_PLAIN_BYTES))
     except (OSError, ValueError):
@@ -169,19 +177,20 @@ def identify_file(path: str) -> str | None:
 
 
 def render_inputs(inputs: Mapping[str, Any], figures: Figures | None, before: Figures | None = None) -> bytes:
-    """The bytes of `golden.inputs.json`: the inputs, what the prompt came to, and while it is pending what it came to before."""
+    """Return the bytes of `golden.inputs.json`: the inputs, the figures of the prompt and, while it is pending, the earlier figures."""
     known = {"figures": figures, "before": before}
     return render_note({**inputs, **{name: as_plain(one) for name, one in known.items() if one is not None}})
 
 
 def render_note(noted: Mapping[str, Any]) -> bytes:
-    """The bytes of a note beside goldens."""
+    """Return the bytes of a note next to goldens."""
     return (json.dumps(noted, ensure_ascii=False, indent=1, sort_keys=True) + "\n").encode()
 
 
 def read_inputs(path: str) -> dict[str, Any] | None:
-    """The note that `render_inputs` wrote to that file; None where there is none that has a mapping of `files`. Nothing else of it is
-    sure: anybody may have written it.
+    """Return the note that `render_inputs` wrote to a file, or None if there is no note with a mapping of `files`.
+
+    Nothing else about it is certain: anybody may have written it.
     """
     try:
         noted = read_json(read_file(path, MAX_PLAIN_BYTES))
@@ -191,8 +200,10 @@ def read_inputs(path: str) -> dict[str, Any] | None:
 
 
 def load_touched(revision: str, folder: str) -> Touched:
-    """What differs from `revision` in the repository around `folder`. `UsageError` (PC0910) for a revision git does not know,
-    or a folder in no repository; `DiskError` (PC0910) where git cannot be run.
+    """Return the differences from `revision` in the repository around `folder`.
+
+    Raises `UsageError` (PC0910) for a revision that git does not know or a folder outside any repository, and `DiskError` (PC0910) if git
+    cannot be run.
     """
     if revision.startswith("-"):
         raise _refuse_revision(revision, "it begins with a dash")
@@ -215,10 +226,11 @@ def _refuse_revision(revision: str, why: str, help: str = "") -> UsageError:
 
 
 def is_touched(case: Case, resources: SuiteResources, touched: Touched) -> bool:
-    """Whether one of the files that are `touched` lies in the case's folder or its pack's, is one it names (a state, an answer, queries),
-    one its stores are made of, or one its pack or the pack of a question is made of.
+    """Return whether any file that the case depends on is `touched`.
 
-    A case that may be made of more than it names (a command line, circumstances) always counts as touched.
+    These are the files in its folder and in its pack's, the files it names (states, answers, queries), the files of its stores, and those
+    of its pack and of the packs of its questions. A case that may depend on more than it names (a command line, circumstances) is always
+    touched.
     """
     if not _names_all(case):
         return True
@@ -227,14 +239,15 @@ def is_touched(case: Case, resources: SuiteResources, touched: Touched) -> bool:
 
 
 def _names_all(case: Case) -> bool:
-    """Whether what it names, its folder and its pack are all that it may be made of: a command line, and circumstances other than stores,
-    may read anything.
+    """Return whether the case can depend only on what it names, its folder and its pack.
+
+    A command line may read anything, and so may circumstances other than stores.
     """
     return case.kind != "run" and all(name in _NAMED for name in case.given)
 
 
 def _list_pack_files(case: Case, resources: SuiteResources) -> list[str]:
-    """The files of its packs; of one that cannot be loaded none is known but those in its folder."""
+    """Return the files of the case's packs. Of a pack that cannot be loaded only the folder is known."""
     found: list[str] = []
     with work_in(case.root):
         for pack in list_packs(case, resources):
@@ -247,11 +260,11 @@ def _list_pack_files(case: Case, resources: SuiteResources) -> list[str]:
 
 
 class Passes:
-    """What is known of the cases of one root, from the user's cache.
+    """The recorded passes of the cases of one root, from the user's cache.
 
     A digest covers the case's file, the files it names, its goldens, every file of its packs, the fingerprints and documents of their
-    indexes, and what counts their tokens; all of it holds only for this promptc, this Python and the packages it computes with. So
-    whatever is known to have passed would pass again.
+    indexes, and the token counter. A record is valid only for this promptc, this Python and the packages that promptc computes with. So a
+    case that is known to have passed would pass again.
     """
 
     def __init__(self, cache: Cache, root: str) -> None:
@@ -261,7 +274,7 @@ class Passes:
         self._above: dict[str, str] = {}
 
     def find(self, folder: str, resources: SuiteResources) -> Pass | None:
-        """The pass of the case in `folder`, if nothing it was made of has changed since."""
+        """Return the pass of the case in `folder`, or None if there is none or any of its inputs has changed since."""
         known = self._load().get(folder)
         if known is None:
             return None
@@ -271,14 +284,15 @@ class Passes:
         return found if _digest_pass(self._root, folder, found, resources) == found.digest else None
 
     def list_inputs(self, folder: str) -> tuple[list[str], list[str]]:
-        """The packs and the files of the case in `folder` when it last passed; where that is not known, the pack that it has by where it
-        stands.
+        """Return the packs and the files of the case in `folder` when it last passed.
+
+        If that is unknown, return the pack that the place of the case implies, and no files.
         """
         packs, _, files, *_ = self._load().get(folder, ((self._choose_pack(folder),), True, ()))
         return [os.path.join(self._root, one) for one in packs], [_join(folder, one) for one in files]
 
     def keep(self, passed: Mapping[str, Pass]) -> None:
-        """Remembers these, by folder, besides what was known; folders that are gone are forgotten."""
+        """Add passes, by folder, to the record, and drop those of folders that are gone."""
         if not passed:
             return
         self._known = None
@@ -295,7 +309,7 @@ class Passes:
         return self._known
 
     def _choose_pack(self, folder: str) -> str:
-        """As `choose_pack`; what lies above is looked for once for all cases that stand beside each other."""
+        """Return the pack as `choose_pack` does. The folders above are searched once for all cases in the same folder."""
         if os.path.isfile(f"{folder}{os.sep}{MANIFEST}"):
             return choose_pack(folder, self._root)
         above = os.path.dirname(folder)
@@ -305,7 +319,7 @@ class Passes:
 
 
 def _digest_pass(root: str, folder: str, noted: Pass, resources: SuiteResources, made: Mapping[str, bytes] = _NOTHING) -> bytes | None:
-    """A digest of all that a pass was made of, some goldens as they are `made`; None where one thing cannot be read."""
+    """Return a digest of all inputs of a pass, with the goldens in `made` instead of those on the disk. None if an input cannot be read."""
     whole = blake2b(digest_size=_SIZE)
     for one in _iter_digests(root, folder, noted, resources, made):
         if one is None:
@@ -327,7 +341,7 @@ def _iter_digests(root: str, folder: str, noted: Pass, resources: SuiteResources
 
 
 def _join(folder: str, name: str) -> str:
-    """As `load_state` is asked for it, so that both mean the same file of the resources."""
+    """Return the path in the form that `load_state` gets, so that both mean the same entry of the resources."""
     path = f"{folder}{os.sep}{name}"
     return path if os.pardir not in name else os.path.normpath(path)
 
@@ -337,10 +351,10 @@ def _name_passes(root: str) -> str:
 
 
 def note_pass(case: Case, resources: SuiteResources, made: Mapping[str, bytes] = _NOTHING) -> Pass | None:
-    """The pass of a case that has just passed, or will once what it has `made` (goldens by their names) is accepted.
+    """Return the pass of a case that has just passed, or that will pass once the goldens in `made` are accepted.
 
-    None where it may depend on more than files it names, its packs' and their indexes': on engines, stores that it does not give,
-    circumstances, commands.
+    Returns None if the case may depend on more than the files it names, its packs and their indexes: on engines, on stores that it does not
+    set up, on circumstances or on commands.
     """
     if not _names_all(case):
         return None
@@ -364,7 +378,7 @@ def _relate(paths: tuple[str, ...], folder: str) -> Iterator[str]:
 
 
 class InputWatch:
-    """Watches the inputs of a case. To be made before its file is read: what is noted of a run must be what the run has seen."""
+    """Watches the inputs of a case. Create it before the case's file is read: the record of a run must describe what the run has read."""
 
     def __init__(self, folder: str) -> None:
         self._folder = folder
@@ -372,12 +386,12 @@ class InputWatch:
         self._look(f"{folder}{os.sep}{CASE}")
 
     def begin(self, case: Case) -> None:
-        """Looks at what the case names, before it is run."""
+        """Look at the files that the case names, before it is run."""
         for path in (*_list_files(case), *(f"{case.folder}{os.sep}{name}" for _, _, name in case.list_goldens())):
             self._look(path)
 
     def is_still(self) -> bool:
-        """Whether nobody has written to any of them since, as their times and sizes tell."""
+        """Return whether none of these files was written since, by their times and sizes."""
         return all(_stamp(path) == stamp for path, stamp in self._stamps.items())
 
     def _look(self, path: str) -> None:
@@ -393,20 +407,23 @@ def _stamp(path: str) -> _Stamp:
 
 
 def identify(content: bytes) -> str:
-    """The name git has for a blob of that content, line ends as `\\n`."""
+    """Return git's name for a blob with that content, with line ends as `\\n`."""
     plain = content.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     return hashlib.sha1(b"blob %d\0%b" % (len(plain), plain), usedforsecurity=False).hexdigest()
 
 
 class Touched:
-    """The files of a repository that are not what they were in a revision: changed, added, removed. Looked at when they are asked for.
+    """The files of a repository that differ from a revision: changed, added or removed. They are compared when they are queried.
 
-    What a file holds is compared as it lies there, line ends aside: where git keeps another text for it (a filter, such as that of large
-    files), it counts as changed.
+    The content on the disk is compared, except for line ends. A file for which git stores another text (by a filter, such as that of large
+    files) counts as changed.
     """
 
     def __init__(self, root: str, committed: Mapping[str, TreeEntry], added: frozenset[str]) -> None:
-        """`root` is the repository's folder (absolute, real); `committed` are paths from there, `added` the files git does not know yet."""
+        """Describe the repository. `root` is its folder (absolute, real).
+
+        `committed` are the files of the revision, by paths from the root. `added` are the files that git does not know yet.
+        """
         self._root = root
         self._committed = committed
         self._paths = sorted(committed)
@@ -414,7 +431,7 @@ class Touched:
         self._known: dict[str, bool] = {}
 
     def has(self, path: str) -> bool:
-        """Whether the file (absolute, real) is another, or is under `path`, where that is a folder."""
+        """Return whether the file at `path` (absolute, real) has changed, or any file under it if it is a folder."""
         inside = os.path.relpath(path, self._root)
         if inside == ".":
             inside = ""
@@ -436,7 +453,7 @@ class Touched:
 
 
 def _list_under(paths: list[str], inside: str) -> list[str]:
-    """The one of sorted paths that is meant, and those under it."""
+    """Return those of the sorted paths that are `inside` or under it."""
     if not inside:
         return paths
     under = f"{inside.replace(os.sep, '/')}/"

@@ -1,7 +1,7 @@
-"""State operations (contract.md §9): what a pack can do to a state besides rendering it.
+"""State operations (contract.md §9): changes of a state, in addition to rendering it.
 
-`run` does one and `edits` changes the state: both are pure. `state_file`, `archive` and `restore` read and write files, `endpoint` asks a
-model, `results` are what the library gives back.
+`run` runs an operation and `edits` changes the state: both are pure. `state_file`, `archive` and `restore` read and write files, `endpoint`
+sends a request to a model, `results` are the values that the library returns.
 
 Public: `archive`, `edits`, `endpoint`, `restore`, `results`, `run`, `state_file`.
 """

@@ -1,4 +1,4 @@
-"""Archive files: what was taken out of a state, kept before the state is replaced (`write_archive`), and read again (`read_archive`)."""
+"""Archive files: what was taken out of a state, written before the state is replaced (`write_archive`), and read again (`read_archive`)."""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ _TEXTS = ("pack", "version", "operation", "pointer", "state", "file")
 
 @frozen
 class Written:
-    """A file, and whether it was not there before."""
+    """A file, and whether it is new."""
 
     path: Path
     is_new: bool
 
 
 def write_archive(folder: Path, archived: Archived, *, like: Path | None, wait: float) -> Written:
-    """Writes `<folder>/<name>.<sha256 of the file>.jsonl`: a header, then an element a line as JSON, keys as they stood. When
-    this returns, the file is on the disk, whole.
+    """Write `<folder>/<name>.<sha256 of the file>.jsonl`: a header, then one element a line as JSON, with keys in their order.
 
-    A file of that name that is the same is left as it is; one that is not is PC0825, what cannot be written PC0824 (`DiskError`). The
-    folder is made if need be and has a lock of its own, since several states may share it. The file's mode is that of the state's, `like`.
+    When this returns, the whole file is on the disk. A file of that name with the same content is written again. The folder is created if
+    needed, and has a lock of its own, since several states may share it. The file gets the mode of the state's file, `like`. Raises
+    `DiskError` if a file of that name has other content (PC0825), or if the file cannot be written (PC0824).
     """
     data = render_archive(archived)
     path = folder / _name(archived, data)
@@ -60,12 +60,12 @@ def write_archive(folder: Path, archived: Archived, *, like: Path | None, wait: 
 
 
 def name_archive(archived: Archived) -> str:
-    """The name of its file."""
+    """Return the name of the archive's file."""
     return _name(archived, render_archive(archived))
 
 
 def render_archive(archived: Archived) -> bytes:
-    """The file's bytes, the same for the same content."""
+    """Return the file's bytes, which are equal for equal content."""
     header = {
         "promptc": 1,
         "pack": archived.pack,
@@ -90,7 +90,7 @@ def _name(archived: Archived, data: bytes) -> str:
 
 
 def _make_folder(folder: Path) -> None:
-    """With the folders above it, each on the disk before anything stands in it."""
+    """Create a folder and those above it, each synced to the disk before anything is put in it."""
     if folder.is_dir():
         return
     above = folder.absolute().parent
@@ -104,7 +104,7 @@ def _make_folder(folder: Path) -> None:
 
 
 def _write(path: Path, data: bytes, like: Path | None) -> Written:
-    """One that is there already is written again: nobody knows whether a power cut would take it."""
+    """Write the file, even if it exists already: a power cut might still lose the existing one."""
     try:
         is_same = read_file(path, MAX_ARCHIVE_BYTES) == data
     except FileNotFoundError:
@@ -120,8 +120,10 @@ def _write(path: Path, data: bytes, like: Path | None) -> Written:
 
 
 def read_archive(path: Path) -> Archived:
-    """What `write_archive` wrote there. `DiskError`: PC0724 for a file that cannot be read, PC0825 for one that is not as it was written:
-    its content is not what its name says, or is no archive's.
+    """Return what `write_archive` wrote to a file.
+
+    Raises `DiskError` for a file that cannot be read (PC0724), and for a file that is damaged (PC0825): its content does not match its
+    name, or is not an archive.
     """
     try:
         data = read_file(path, MAX_ARCHIVE_BYTES)
@@ -140,7 +142,7 @@ def read_archive(path: Path) -> Archived:
 
 
 def _split_name(path: Path) -> tuple[str, str]:
-    """`transcript.<sha256>.jsonl` as its two parts."""
+    """Split `transcript.<sha256>.jsonl` into its name and its digest."""
     stem, _, end = path.name.rpartition(".")
     name, _, digest = stem.rpartition(".")
     if end != "jsonl" or not name or len(digest) != 64:
@@ -178,7 +180,7 @@ def _read(name: str, data: bytes) -> Archived | None:
 
 
 def _is_sound(texts: dict[str, Any], length: int, places: tuple[tuple[int, int], ...], kept: list[str], appended: list[str]) -> bool:
-    """Whether what the header says of a value, of what was appended and of what was absent goes together."""
+    """Return whether the header is consistent about a value, about what was appended and about what was absent."""
     pointer, absent = texts["pointer"], texts["absent"]
     if absent and not f"{pointer}/".startswith(f"{absent}/"):
         return False
@@ -189,12 +191,12 @@ def _is_sound(texts: dict[str, Any], length: int, places: tuple[tuple[int, int],
 
 
 def _read_number(given: Any) -> int | None:
-    """A whole number; None for anything else (`true` too, with which Python counts)."""
+    """Return a whole number, or None for anything else (including `true`, which is an int in Python)."""
     return given if isinstance(given, int) and not isinstance(given, bool) else None
 
 
 def _read_places(given: Any) -> tuple[tuple[int, int], ...] | None:
-    """Half-open ranges that rise and lie apart; None for anything else."""
+    """Return half-open ranges that rise and do not overlap, or None for anything else."""
     places: list[tuple[int, int]] = []
     for place in given if isinstance(given, list) else [None]:
         if not isinstance(place, list) or len(place) != 2:
@@ -207,8 +209,9 @@ def _read_places(given: Any) -> tuple[tuple[int, int], ...] | None:
 
 
 def list_archives(folder: Path) -> tuple[Path, ...]:
-    """The paths of the archive files in the folder, the newest first (by the system's time of writing, then by name); none where there is
-    no folder. `DiskError` (PC0724) when it cannot be read.
+    """Return the paths of the archive files in the folder, the newest first (by modification time, then by name). Empty without a folder.
+
+    Raises `DiskError` (PC0724) if the folder cannot be read.
     """
     try:
         with os.scandir(folder) as found:
@@ -223,7 +226,7 @@ def list_archives(folder: Path) -> tuple[Path, ...]:
 
 
 def describe_archive(archive: Archive, done: OperationResult, *, pack: PackModel, before: Any, file: str) -> Archived:
-    """All that a restore needs. `before` is the state as it was, `file` the name of its file."""
+    """Return everything that a restore needs. `before` is the state before the operation, `file` the name of its file."""
     left = read_at(done.value, split_pointer(archive.pointer)) if archive.is_value else None
     kept = () if archive.is_value else _list_kept(archive, find_list(before, archive.pointer), find_list(done.value, archive.pointer))
     is_new = bool(archive.appended) or (archive.is_value and not archive.elements)
@@ -246,14 +249,17 @@ def describe_archive(archive: Archive, done: OperationResult, *, pack: PackModel
 
 
 def _name_absent(before: Any, archive: Archive) -> str:
-    """The pointer of the outermost thing on the way that the state did not have; of a value that was taken out first, its own."""
+    """Return the pointer of the outermost part of the path that the state did not have.
+
+    For a value that an earlier edit of the operation removed, this is its own pointer.
+    """
     way = split_pointer(archive.pointer)
     missing = (join_pointer(way[:depth]) for depth in range(1, len(way) + 1) if read_at(before, way[:depth]) is MISSING)
     return next(missing, archive.pointer if archive.is_value else "")
 
 
 def _list_kept(archive: Archive, before: list[Any] | None, after: list[Any] | None) -> Sequence[Any]:
-    """What stayed in the list, of how it was before all edits, or after all of them where others had changed it first."""
+    """Return what stayed in the list before all edits or, if earlier edits had changed it, after all of them."""
     if archive.appended:
         return archive.stood
     if before is not None and len(before) == archive.length:
@@ -264,10 +270,10 @@ def _list_kept(archive: Archive, before: list[Any] | None, after: list[Any] | No
 
 
 def mark_element(value: Any) -> str:
-    """16 hexadecimal digits of the sha256 of its canonical JSON: equal for equal values, in practice for no others."""
+    """Return 16 hexadecimal digits of the sha256 of the value's canonical JSON: equal for equal values and, in practice, for no others."""
     return render_digest(render_canonical_json(value).encode()).removeprefix("sha256:")[:_LENGTH]
 
 
 def name_source(file: str) -> str:
-    """A state's file name as archives have it: what is no UTF-8 in it is written out (`b\\udcff.json`)."""
+    """Return a state's file name as archives contain it: bytes that are not UTF-8 are escaped (`b\\udcff.json`)."""
     return file.encode("utf-8", "backslashreplace").decode()

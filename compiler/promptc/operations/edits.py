@@ -19,8 +19,10 @@ from promptc.text.json import MISSING, PointerError, drop_at, join_pointer, put_
 
 @frozen(eq=False)
 class Edited:
-    """A state while it is edited: `written` as its author wrote it, `filled` with its defaults; what has gone to archives; and the pointers
-    to values that were replaced.
+    """A state during its edits.
+
+    `written` is the state as its author wrote it, `filled` the state with its defaults. `archives` are what went to archives so far,
+    `replaced` the pointers to values that were replaced.
     """
 
     written: Any
@@ -30,9 +32,10 @@ class Edited:
 
 
 def make_edits(operation: Operation, edited: Edited, names: Mapping[str, Any]) -> Edited:
-    """The state after all edits whose `when` holds, in order. Expressions see `names` alone: the state as it was before.
+    """Return the state after all edits whose `when` holds, in order. Expressions see only `names`: the state before the edits.
 
-    Nothing given is changed. Raises `PromptcError`: PC0807 for a pointer that leads nowhere, PC0808 for a value that cannot be used.
+    The arguments are not changed. Raises `PromptcError` for a pointer that leads nowhere (PC0807) and for a value that cannot be used
+    (PC0808).
     """
     for edit in operation.edits:
         if edit.when is None or edit.when.evaluate(names):
@@ -44,7 +47,10 @@ def make_edits(operation: Operation, edited: Edited, names: Mapping[str, Any]) -
 
 
 def list_reads(operation: Operation, pointer: str, ask: str) -> tuple[tuple[str, ...], ...]:
-    """The ways to the parts of the answer to `ask` that the last edit at or around `pointer` puts there; none where none reads it."""
+    """Return the paths to the parts of the answer to `ask` that the last edit at or around `pointer` writes there.
+
+    Empty if the edit does not read the answer.
+    """
     for edit in reversed(operation.edits):
         if pointer == edit.pointer or pointer.startswith(f"{edit.pointer}/"):
             given = (edit.value,) if isinstance(edit, Set) else (edit.value, edit.each) if isinstance(edit, Append) else ()
@@ -67,7 +73,7 @@ def _make(edit: StateEdit, edited: Edited, names: Mapping[str, Any]) -> Edited:
 
 
 def _set(edit: Set, edited: Edited, way: Sequence[str], value: Any) -> Edited:
-    """Of several that replace one value, only the first can lose what the state held."""
+    """Set a value. If several edits set the same value, only the first can lose what the state contained."""
     old = read_at(edited.written, way)
     done = replace(_put(edited, way, value), replaced=edited.replaced | {edit.pointer})
     is_new = edit.pointer not in edited.replaced and (old is MISSING or json.dumps(old) != json.dumps(value))
@@ -82,14 +88,14 @@ def _put(edited: Edited, way: Sequence[str], value: Any) -> Edited:
 
 
 def _clear_way(edited: Edited, way: Sequence[str]) -> Any:
-    """The filled state, without the none that stands for the first mapping on the way that the state does not have."""
+    """Return the filled state without the null that represents the first missing mapping on the way."""
     missing = next((way[:depth] for depth in range(1, len(way)) if read_at(edited.written, way[:depth]) is MISSING), None)
     is_none = missing is not None and read_at(edited.filled, missing) is None
     return drop_at(edited.filled, missing) if missing is not None and is_none else edited.filled
 
 
 def _begin(edited: Edited, way: Sequence[str]) -> Edited:
-    """With the default written out where a list is declared and left out."""
+    """Write out the default of a list that is declared and left out."""
     filled = read_at(edited.filled, way)
     if read_at(edited.written, way) is MISSING and isinstance(filled, list):
         return replace(edited, written=put_at(edited.written, way, filled))
@@ -135,7 +141,7 @@ def _keep(edit: Keep, edited: Edited, names: Mapping[str, Any]) -> Edited:
 
 
 def _choose(edit: Keep, elements: Sequence[Any], names: Mapping[str, Any]) -> list[bool]:
-    """Of each element whether it stays."""
+    """Return for each element whether it stays."""
     if edit.where is not None:
         where = edit.where
         return [bool(where.evaluate({**names, "item": element})) for element in elements]
@@ -158,7 +164,7 @@ def _archive(edit: Keep, elements: Sequence[Any], stays: Sequence[bool]) -> Arch
 
 
 def _list_ranges(stays: Sequence[bool]) -> tuple[tuple[int, int], ...]:
-    """The ranges of places that do not stay."""
+    """Return the ranges of places that do not stay."""
     runs = [(stay, [place for place, _ in run]) for stay, run in groupby(enumerate(stays), key=lambda pair: pair[1])]
     return tuple((places[0], places[-1] + 1) for stay, places in runs if not stay)
 
@@ -174,7 +180,7 @@ def _refuse(edit: StateEdit, why: str) -> PromptcError:
 
 
 def make_diff(pack: Opened, done: OperationResult, raw: bytes, *, file: str) -> StateDiff:
-    """The change that `done` makes to the state read as `raw`. `file` is the name of the file that will hold it (empty: none)."""
+    """Return the change that `done` makes to the state read as `raw`. `file` is the name of the file for the new state (empty: none)."""
     before = json.loads(raw.decode("utf-8-sig"))
     if not done.is_changed:
         return StateDiff(before, before, raw, False)
@@ -183,8 +189,9 @@ def make_diff(pack: Opened, done: OperationResult, raw: bytes, *, file: str) -> 
 
 
 def format_state(value: Any, like: bytes) -> bytes:
-    """`value` as JSON in UTF-8, laid out as the file it comes from: its indent, or one line where that is one line, with spaces behind
-    commas and colons as there; its last line end.
+    """Return `value` as JSON in UTF-8, in the layout of the bytes `like`.
+
+    The layout is the indent or the single line, the spaces after commas and colons, and the last line end.
     """
     import json
 
@@ -197,7 +204,7 @@ def format_state(value: Any, like: bytes) -> bytes:
 
 
 def _find_indent(text: str) -> str | None:
-    """What stands before the first key, if that has a line of its own."""
+    """Return the whitespace before the first key if the key is on a line of its own, or else None."""
     after = text[1:].lstrip(" ")
     if not after.startswith(("\n", "\r\n")):
         return None

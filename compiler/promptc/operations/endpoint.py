@@ -1,4 +1,4 @@
-"""An answer from a server that speaks the OpenAI API."""
+"""Answers of a server that speaks the OpenAI API."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -11,7 +11,7 @@ from promptc.text.characters import is_blank
 
 TRIES = 4
 MAX_ANSWER = 8_000_000
-"""Bytes of the longest response that is read."""
+"""The most bytes of a response that is read."""
 
 _PAUSE = 0.5
 _LONGEST_PAUSE = 20.0
@@ -21,8 +21,10 @@ _MAY_PASS = frozenset((408, 409, 425, 429))
 
 @frozen
 class Endpoint:
-    """Where to ask and whom. `url` is the API's, such as `https://api.openai.com/v1`; `key` is sent to it and shown to nobody; `timeout`
-    is in seconds, for one try.
+    """A server and a model.
+
+    `url` is the base URL of the API, such as `https://api.openai.com/v1`. `key` is sent to it and never shown. `timeout` is in seconds, for
+    one try.
     """
 
     url: str
@@ -32,24 +34,25 @@ class Endpoint:
 
     @property
     def address(self) -> str:
-        """Of the chat completions."""
+        """The URL of the chat completions."""
         plain, mark, query = self.url.partition("?")
         plain = plain.rstrip("/")
         return f"{plain if plain.endswith('/chat/completions') else plain + '/chat/completions'}{mark}{query}"
 
     @property
     def shown(self) -> str:
-        """The address without what may be secret in it."""
+        """The URL without the parts that may be secret."""
         scheme, _, rest = self.address.partition("?")[0].partition("://")
         host, slash, path = rest.partition("/")
         return f"{scheme}://{host.rpartition('@')[2]}{slash}{path}"
 
 
 def ask_endpoint(endpoint: Endpoint, body: Mapping[str, Any], notice: Callable[[str], None]) -> str:
-    """The text that the model answers to the request `body` (messages, and what else its API takes; the model is put in).
+    """Return the text with which the model answers the request `body`: messages and further parameters, to which the model is added.
 
-    Tried at most TRIES times where it may pass: no connection, 429 and from 500 on, as long as it asks to wait at most 20 seconds.
-    `notice` is told of each. A `DiskError` says what failed in the end: PC0831, PC0832 or PC0833. `UsageError` (PC0830) without httpx.
+    Failures that may pass (no connection, 408, 409, 425, 429, and from 500 on) are tried at most TRIES times, as long as the server asks to
+    wait at most 20 seconds; `notice` receives a message before each new try. Raises `DiskError` (PC0831, PC0832 or PC0833) with the last
+    failure, and `UsageError` (PC0830) without httpx.
     """
     try:
         import httpx
@@ -73,7 +76,7 @@ def ask_endpoint(endpoint: Endpoint, body: Mapping[str, Any], notice: Callable[[
 
 @frozen
 class _Tried:
-    """One try: the text, or a code and a reason; with `wait` it may pass, after so many seconds at least."""
+    """One try: the text, or a code and a reason. `wait` is None unless the failure may pass, after at least so many seconds."""
 
     text: str = ""
     code: str = ""
@@ -104,7 +107,7 @@ def _try(client: Any, endpoint: Endpoint, body: Mapping[str, Any]) -> _Tried:
 
 
 def _read(response: Any, deadline: float) -> bytes | None:
-    """The body; None where it is too long. Raises `TimeoutError` where it trickles past the deadline."""
+    """Return the body, or None if it is too long. Raises `TimeoutError` if it arrives past the deadline."""
     parts: list[bytes] = []
     size = 0
     for part in response.iter_bytes():
@@ -118,7 +121,7 @@ def _read(response: Any, deadline: float) -> bytes | None:
 
 
 def _refuse(response: Any, content: bytes, endpoint: Endpoint) -> _Tried:
-    """With what the server says for itself."""
+    """Return the failure with the message of the server."""
     status = response.status_code
     try:
         said = json.loads(content)
@@ -133,7 +136,7 @@ def _refuse(response: Any, content: bytes, endpoint: Endpoint) -> _Tried:
 
 
 def _read_wait(given: str) -> float:
-    """Seconds of a Retry-After header; 0 where it has none that is understood."""
+    """Return the seconds of a Retry-After header; 0 if it has none that can be parsed."""
     try:
         return max(0.0, float(given)) if given else 0.0
     except ValueError:
@@ -167,7 +170,7 @@ def _read_answer(content: bytes) -> _Tried:
 
 
 def _shorten(told: str, endpoint: Endpoint) -> str:
-    """One line, without the key, however the server came to repeat it."""
+    """Return a message as one line, without the key, in case the server repeats it."""
     line = " ".join(told.split())
     line = line.replace(endpoint.key, "[key]") if endpoint.key else line
     return line if len(line) <= _SHOWN else f"{line[:_SHOWN]} …"

@@ -1,11 +1,11 @@
-"""Archived elements, put back where they were; replaced values too, and what was appended or set anew is taken away.
+"""Restoring archives: removed elements return to their places, replaced values return, and what was appended or newly set is removed.
 
-An archive tells of one moment: the list as it was, and what of it stayed. The list of now may have lost more since, or grown. Of what is
-missing nothing is known but its neighbours then, so these decide: an element goes before the first of those behind it that is there, else
-after the last of those before it, else to the front, where the oldest are.
+An archive describes one moment: the list as it was, and which of its elements stayed. The present list may have lost more since, or grown.
+All that is known of a missing element is its neighbours at that moment, so these decide: it is inserted before the first present one of
+those after it, or else after the last present one of those before it, or else at the front, where the oldest elements are.
 
-Whether it is missing, the list itself tells, as long as no two elements are equal. Where some are, only who took and put back knows: that
-is noted beside the state (`Note`), and what is noted is not looked for.
+Whether an element is missing, the list itself shows, as long as no two elements are equal. If some are, only a record of what was taken and
+put back helps: that is the `Note` next to the state. Noted archives are not searched in the list.
 """
 
 from __future__ import annotations
@@ -41,12 +41,15 @@ from promptc.text.json import (
 
 _LONGEST = 16_000_000
 NOTED = 1000
-"""Archives of one list that are remembered, the newest. Of older ones the list decides."""
+"""The most archives of one list that are remembered, the newest. For older ones the list decides."""
 
 
 @frozen(eq=False)
 class Note:
-    """Of one state: its lists by their pointers, those that fit. `is_settled`: the file says this and no more."""
+    """The record of one state: its lists by their pointers, as far as they match the state.
+
+    `is_settled` says that the file contains exactly this.
+    """
 
     lists: Mapping[str, ListNote]
     is_settled: bool = True
@@ -54,8 +57,10 @@ class Note:
 
 @frozen
 class ListNote:
-    """Of one list: `length` and `digest` are of the list as it was left. `out` are the file names of archives whose elements are missing,
-    in the order they were taken, `back` of those whose elements are there again.
+    """The record of one list.
+
+    `length` and `digest` are those of the list as it was left. `out` are the file names of archives whose elements are missing, in the
+    order in which they were taken, and `back` of those whose elements are there again.
     """
 
     length: int
@@ -64,12 +69,12 @@ class ListNote:
     back: tuple[str, ...] = ()
 
     def fits(self, elements: Sequence[Any]) -> bool:
-        """Whether nothing was done to the list since but appends."""
+        """Return whether only appends have changed the list since."""
         return len(elements) >= self.length and digest_list(elements[: self.length]) == self.digest
 
 
 def digest_list(elements: Sequence[Any]) -> str:
-    """Of the elements' canonical JSON."""
+    """Return the digest of the elements' canonical JSON."""
     return render_digest(render_canonical_json(list(elements)).encode())
 
 
@@ -79,10 +84,10 @@ NO_NOTE = Note({})
 def make_restoration(
     pack: Opened, raw: bytes, archives: Sequence[Archived], *, name: str, note: Note = NO_NOTE, files: Sequence[str] = ()
 ) -> tuple[StateDiff, tuple[int, ...]]:
-    """The change, and how many elements of each archive are put back or taken away. `files` are the archives' file names, by which
-    `note` knows them; of what it does not know the list decides.
+    """Return the change, and how many elements of each archive are put back or removed.
 
-    Raises `PromptcError`: for a state that is invalid, as it is or with the elements in it; PC0826 where the state has no list for them.
+    `files` are the archives' file names, by which `note` knows them. For an archive that it does not know, the list decides. Raises
+    `PromptcError` if the state is not valid, before or after the change, and if the state has no list for the elements (PC0826).
     """
     digest = pack.load_state(raw, name).digest
     before = json.loads(raw.decode("utf-8-sig"))
@@ -119,8 +124,10 @@ def make_restoration(
 def _put_values(
     state: Any, archives: Sequence[Archived], note: Note, files: Sequence[str], counts: list[int], name: str
 ) -> tuple[Any, tuple[int, ...]]:
-    """The state with replaced values put back, and those taken away that were not there; the newest first as far as the note tells, each
-    where the state holds what its operation left. And the numbers of those that are not. `counts` is told how many of each.
+    """Return the state with replaced values put back and newly set values removed, and the numbers of the archives that are stuck.
+
+    The newest come first, as far as the note says. A value is restored only if the state contains what its operation wrote. `counts` is
+    updated with the number of changes for each archive.
     """
     stuck = []
     numbers = [at for at, one in enumerate(archives) if one.replaced]
@@ -145,7 +152,7 @@ def _put_values(
 
 
 def _drop(state: Any, archive: Archived) -> Any:
-    """The state without what was not there before the operation: the value, and the mappings made on its way that hold nothing more."""
+    """Return the state without the value that the operation added, and without mappings on the way that are now empty."""
     way, least = split_pointer(archive.pointer), len(split_pointer(archive.absent))
     state = drop_at(state, way)
     for depth in range(len(way) - 1, least - 1, -1):
@@ -156,10 +163,10 @@ def _drop(state: Any, archive: Archived) -> Any:
 
 
 def _take_appended(state: Any, pointer: str, added: Sequence[tuple[int, Archived]], counts: list[int], *, is_shifted: bool) -> Any:
-    """The state without what operations appended to one list, the newest first; without the list, where there was none before.
+    """Return the state without what operations appended to one list, the newest first, and without the list if the operation created it.
 
-    What is there more often than it was before the operation is taken away: from where it was put, or, where elements were put back in
-    front of it (`is_shifted`), from as far behind as it stands. `counts` is told how many of each.
+    An element is removed if it is there more often than before the operation: from its original place or, if elements were put back before
+    it (`is_shifted`), from the last place that fits. `counts` is updated with the number of changes for each archive.
     """
     elements = find_list(state, pointer)
     marks = [mark_element(value) for value in elements or ()] if added else []
@@ -176,7 +183,7 @@ def _take_appended(state: Any, pointer: str, added: Sequence[tuple[int, Archived
 
 
 def _list_appended(marks: Sequence[str], archive: Archived, *, is_shifted: bool) -> list[int]:
-    """The places of what was appended, the last first."""
+    """Return the places of what was appended, the last first."""
     start, stop, kept = archive.length, archive.length + len(archive.appended), list(archive.kept)
     if not is_shifted and marks[start:stop] == list(archive.appended) and marks[: len(kept)] == kept:
         return list(range(start, stop))[::-1]
@@ -200,8 +207,9 @@ def _list_all_turns(numbers: Sequence[int], archives: Sequence[Archived], note: 
 
 
 def _list_turns(numbers: Sequence[int], noted: ListNote, files: Sequence[str]) -> list[int]:
-    """Archives of one place in the order to undo them: the last that was taken first, each as often as it was taken (the same state twice
-    makes the same archive); those that are not noted come last, in the order they are given.
+    """Return archives of one place in the order to undo them: the last taken first, each as often as it was taken.
+
+    The same state twice makes the same archive. Archives that are not noted come last, in the given order.
     """
     known = {files[at]: at for at in numbers} if files else {}
     out = [known[name] for name in reversed(noted.out) if name in known]
@@ -209,7 +217,7 @@ def _list_turns(numbers: Sequence[int], noted: ListNote, files: Sequence[str]) -
 
 
 def _load_list(value: Any, pointer: str, archive: Archived, name: str) -> list[Any]:
-    """The list, made where only its last key is missing."""
+    """Return the list at the pointer. It is created if only its last key is missing."""
     *above, last = split_pointer(pointer) or ("",)
     parent = value
     for step in above:
@@ -229,8 +237,9 @@ def _refuse(archive: Archived, name: str, what: str) -> PromptcError:
 
 @frozen(eq=False)
 class Restored:
-    """A list with elements put back, and how many of each archive's were, in the order the archives were given. `unsure`: how many were
-    not, since equal ones are there of which the list does not tell whether they are these.
+    """A list with elements put back, and how many of each archive's, in the order of the archives.
+
+    `unsure` counts the elements that were not put back because the list has equal ones, which may or may not be these.
     """
 
     elements: list[Any]
@@ -241,14 +250,14 @@ class Restored:
 def restore(
     elements: Sequence[Any], archives: Sequence[Archived], *, out: Sequence[int] = (), back: Collection[int] = frozenset()
 ) -> Restored:
-    """The list with all that the archives hold and the list does not. They may be given in any order; the newest first is best.
+    """Return the list with everything from the archives that it lacks. Any order of the archives works; the newest first is best.
 
-    `out` are the numbers of archives whose elements are known to be missing, in the order they were taken (twice where that was twice):
-    they are put in, whatever the list holds. `back` are those known to be there. Of the others the list decides: nothing is put in that is
-    there. An archive counts as put back where the list begins with all that was there when it was written.
+    `out` are the numbers of archives whose elements are known to be missing, in the order in which they were taken (twice if taken twice):
+    they are inserted whatever the list contains. `back` are those known to be there. For the others the list decides: nothing is inserted
+    that is there. An archive counts as put back if the list begins with all elements that were there when it was written.
 
-    Where nothing but such operations and appends touched the list, it is as if the operations had not been done; whatever did, nothing in
-    the list is moved or lost.
+    If only such operations and appends changed the list, the result is as if the operations had not been run. Whatever else changed it,
+    nothing in the list is moved or lost.
     """
     now = _Now(list(elements), [mark_element(value) for value in elements])
     looks = [_look(archive) for archive in archives]
@@ -262,7 +271,7 @@ def restore(
 
 
 class _Now:
-    """The list of now and the marks of its elements; the one thing here that changes."""
+    """The present list and the marks of its elements. The only mutable object in this module."""
 
     __slots__ = ("elements", "marks", "times")
 
@@ -282,8 +291,10 @@ class _Now:
 
 @frozen(eq=False)
 class _Look:
-    """An archive's moment: the marks of what is known of the list then and their places in it; which of these (by number) went, which
-    stayed. `is_known`: that is the whole list.
+    """An archive's moment.
+
+    `marks` are the marks of the known elements of the list at that moment, and `places` their places in it. `gone` are the removed
+    elements, by index in `marks`, and `kept` the marks of those that stayed. `is_known` says that `marks` cover the whole list.
     """
 
     marks: tuple[str, ...]
@@ -307,7 +318,7 @@ def _iter_places(archive: Archived) -> Iterator[int]:
 
 
 def _iter_gaps(archive: Archived) -> Iterator[int]:
-    """The places of what stayed."""
+    """Yield the places of the elements that stayed."""
     last = 0
     for start, stop in (*archive.places, (archive.length, archive.length)):
         yield from range(last, start)
@@ -315,8 +326,10 @@ def _iter_gaps(archive: Archived) -> Iterator[int]:
 
 
 def _order(looks: Sequence[_Look], now: _Now) -> Iterator[int]:
-    """The latest operation first, as far as that can be seen: the list of now begins with its list of then, or with what stayed of it.
-    Where it cannot, first those whose elements had stayed in the list of another."""
+    """Yield the latest operation first, as far as the list shows: it begins with the list of that moment, or with what stayed of it.
+
+    If the list does not show it, first come archives whose elements had stayed in the list of another.
+    """
     starts = defaultdict(list)
     for at, look in enumerate(looks):
         for mark in dict.fromkeys((*look.marks[:1], *look.kept[:1])):
@@ -336,17 +349,17 @@ def _order(looks: Sequence[_Look], now: _Now) -> Iterator[int]:
 
 
 def _is_whole(now: _Now, look: _Look) -> bool:
-    """Whether the list begins with the list of then: nothing was taken, or all is back."""
+    """Return whether the list begins with the list of that moment: nothing was taken, or all is back."""
     return look.is_known and now.begins(look.marks)
 
 
 def _is_without(now: _Now, look: _Look) -> bool:
-    """Whether the list begins with what stayed of the list of then."""
+    """Return whether the list begins with what stayed of the list of that moment."""
     return look.is_known and bool(look.kept) and now.begins(look.kept)
 
 
 def _put_in(now: _Now, look: _Look) -> int:
-    """All of them, which are known to be missing: none in the list is one of them, though it may be equal."""
+    """Insert all removed elements and return their number. They are known to be missing, although the list may have equal ones."""
     if now.begins(look.kept):
         _put_all(now, look)
     else:
@@ -356,8 +369,10 @@ def _put_in(now: _Now, look: _Look) -> int:
 
 
 def _put_back(now: _Now, look: _Look) -> tuple[int, int]:
-    """How many elements were missing, as far as the list tells; they are in it now. And how many it may count as there by mistake: those
-    that it has or had several of or has somewhere else, and all, where others of the archive are missing or nothing tells a place.
+    """Insert the elements that are missing, as far as the list shows. Return two numbers.
+
+    The first is the number of inserted elements. The second is the number of elements that may count as present by mistake: those of which
+    there are or were several, or that are somewhere else; or all, if others of the archive are missing or nothing shows their places.
     """
     times = Counter(look.marks)
     several = {at for at in look.gone if times[look.marks[at]] > 1 or now.times[look.marks[at]] > 1}
@@ -377,7 +392,7 @@ def _put_back(now: _Now, look: _Look) -> tuple[int, int]:
 
 
 def _put_all(now: _Now, look: _Look) -> None:
-    """To the very places they had."""
+    """Insert all elements at their original places."""
     run: list[int] = []
     for at in sorted(look.gone):
         if run and look.places[at] != look.places[run[-1]] + 1:
@@ -393,7 +408,7 @@ def _put_run(now: _Now, look: _Look, run: Sequence[int]) -> None:
 
 
 def _put_between(now: _Now, look: _Look, missing: Sequence[int], found: dict[int, int]) -> None:
-    """Each at its neighbours."""
+    """Insert each element next to its neighbours."""
     known = sorted(found)
     places: dict[int, list[int]] = defaultdict(list)
     for at in missing:
@@ -405,8 +420,10 @@ def _put_between(now: _Now, look: _Look, missing: Sequence[int], found: dict[int
 
 
 def _match(look: _Look, marks: Sequence[str | None], now: Sequence[str]) -> dict[int, int]:
-    """Which elements of then, those with `marks`, are in the list, and where: spots that rise with places. What had stayed and is unlike
-    all others is matched first, and bounds where the rest is looked for: what is equal and stands elsewhere was added later.
+    """Return which of the earlier elements, those with `marks`, are in the list, and at which index; indexes rise with places.
+
+    Elements that stayed and are unique are matched first, and limit where the others are searched: an equal element elsewhere was added
+    later.
     """
     spots: dict[str | None, list[int]] = defaultdict(list)
     for spot, mark in enumerate(now):
@@ -426,7 +443,7 @@ def _match(look: _Look, marks: Sequence[str | None], now: Sequence[str]) -> dict
 
 
 def _match_kept(look: _Look, spots: dict[str | None, list[int]]) -> list[tuple[int, int]]:
-    """The longest rising row of pairs among what stayed and stands once then and once now (patience sorting)."""
+    """Return the longest rising sequence of pairs among the elements that stayed and are unique then and now (patience sorting)."""
     times = Counter(look.marks)
     tops: list[int] = []
     ends: list[Any] = []
@@ -446,7 +463,10 @@ def _match_kept(look: _Look, spots: dict[str | None, list[int]]) -> list[tuple[i
 
 
 def write_note(path: Path, pending: PendingNote) -> None:
-    """Before archives and the state at `path` are written: both notes, and which bytes each is of. `DiskError` (PC0824)."""
+    """Write both notes, with the digests of the states they belong to, before the archives and the state at `path` are written.
+
+    Raises `DiskError` (PC0824).
+    """
     both = {"before": pending.before, "after": pending.after, "was": _show(pending.was), "now": _show(pending.now)}
     try:
         _write(path, both)
@@ -457,7 +477,7 @@ def write_note(path: Path, pending: PendingNote) -> None:
 
 
 def settle_note(path: Path, pending: PendingNote) -> None:
-    """When the state is replaced: what holds now. Where it cannot be written, both stand, and the state's bytes tell."""
+    """Write the note that holds after the state is replaced. If this fails, both notes remain, and the state's bytes decide."""
     with suppress(OSError):
         _write(path, {"now": _show(pending.now)})
 
@@ -476,15 +496,15 @@ def _write(path: Path, content: Mapping[str, Any]) -> None:
 
 
 def note_path(path: Path) -> Path:
-    """The file beside a state's that holds its note, whether it is there or not."""
+    """Return the file next to a state's that contains its note, whether or not it exists."""
     return path.with_name(f"{path.name}.note")
 
 
 def read_note(path: Path, raw: bytes) -> Note:
-    """What holds of the state at `path`, whose bytes are `raw`.
+    """Return the note that is valid for the state at `path`, whose bytes are `raw`. Never raises.
 
-    A call that was killed left two notes: the bytes tell which holds, else the list does. One that cannot be read is none, for the lists
-    decide without. Never raises.
+    A call that was killed left two notes: the bytes decide which one is valid, or else the list does. A note that cannot be read counts as
+    missing, since the lists decide without it.
     """
     import json
 
@@ -508,7 +528,10 @@ def read_note(path: Path, raw: bytes) -> Note:
 
 
 def _iter_likely(now: ListNote | None, was: ListNote | None, *, is_old: bool, is_new: bool) -> Iterator[ListNote]:
-    """What may hold of a list, the likeliest first: where bytes do not tell, the longer list, which begins like the shorter by chance."""
+    """Yield the possible notes of a list, the likeliest first.
+
+    If the bytes do not decide, the note of the longer list comes first: a longer list is less likely to match by chance.
+    """
     if now is not None and was is not None:
         was = _undo(was, now)
     both = [one for one, is_likely in ((now, not is_old), (was, not is_new)) if one is not None and is_likely]
@@ -516,7 +539,7 @@ def _iter_likely(now: ListNote | None, was: ListNote | None, *, is_old: bool, is
 
 
 def _undo(was: ListNote, now: ListNote) -> ListNote:
-    """An archive whose call was killed before it took anything is as good as put back."""
+    """Return the earlier note with archives of a killed call as put back: they took nothing."""
     known = {*was.out, *was.back}
     return ListNote(was.length, was.digest, was.out, (*was.back, *(name for name in dict.fromkeys(now.out) if name not in known)))
 
@@ -534,7 +557,7 @@ def _read_list(given: Mapping[str, Any]) -> ListNote:
 
 @frozen(eq=False)
 class PendingNote:
-    """A note while a state is replaced: what holds before, what holds after, and the digests of the file's bytes that tell which."""
+    """A note while a state is replaced: the notes before and after, and the digests of the file's bytes that decide between them."""
 
     was: Mapping[str, ListNote]
     now: Mapping[str, ListNote]
@@ -543,5 +566,5 @@ class PendingNote:
 
 
 def read_list(value: Any, pointer: str) -> Sequence[Any]:
-    """The list at a pointer of a state; an empty one where there is none."""
+    """Return the list at a pointer of a state; empty if there is none."""
     return find_list(value, pointer) or []

@@ -1,4 +1,4 @@
-"""What the library tells of operations: which there are, what they ask, what they came to."""
+"""Results of operations: which operations a pack has, what they ask, and what they changed."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from promptc.model.state import State
 from promptc.pipeline import Outcome, Prompt
 
 MAX_ARCHIVE_BYTES = 2 * MAX_STATE_BYTES
-"""Bytes of the longest archive that is read: its elements may be written longer than they stood in the state."""
+"""The most bytes of an archive that is read: its elements may be written longer than in the state."""
 
 KEPT = 1000
-"""As many as a restore can go by; a longer list would make every archive of it long."""
+"""The most marks of kept elements in an archive, enough for a restore. Otherwise every archive of a long list would be long."""
 
 
 @frozen(eq=False)
 class Listed:
     """One operation of a pack.
 
-    - `name`: its name.
+    - `name`: the name of the operation.
     - `title`: what it does, in a few words.
     - `args`: its arguments with their defaults.
     - `asks`: the names of its questions.
@@ -43,7 +43,7 @@ class Request:
     """One question to a model.
 
     - `name`: the name of the question.
-    - `prompt`: its messages. Send `prompt.to(provider)`.
+    - `prompt`: the messages of the question. Send `prompt.to(provider)`.
     - `digest`: the sha256 of the messages.
     """
 
@@ -54,16 +54,16 @@ class Request:
 
 @frozen(eq=False)
 class Archive:
-    """What one edit of an operation took away or added, so that it can be undone.
+    """What one edit of an operation removed or added, so that it can be undone.
 
     - `name`: the name of the archive.
-    - `pointer`: the list, or the value that was set.
-    - `length`: how many elements the list had.
-    - `places`: the ranges [start, stop) of the list where the elements stood.
-    - `elements`: those that `keep` took out, or the one value that `set` replaced. Empty if there was none.
+    - `pointer`: the JSON pointer to the list, or to the value that was set.
+    - `length`: the number of elements that the list had.
+    - `places`: the ranges [start, stop) of the removed elements in the list.
+    - `elements`: the elements that `keep` removed, or the one value that `set` replaced. Empty if there was none.
     - `is_value`: whether the edit was a `set`.
-    - `appended`: what `append` added.
-    - `stood`: what the list held before that.
+    - `appended`: the elements that `append` added.
+    - `stood`: the elements of the list before `append`.
     """
 
     name: str
@@ -78,16 +78,16 @@ class Archive:
 
 @frozen(eq=False)
 class OperationResult:
-    """What an operation came to.
+    """The result of an operation.
 
-    - `operation`: its name.
+    - `operation`: the name of the operation.
     - `value`: the new state. Keys keep their order, and no default is filled in.
-    - `before`: the digest of the state that it was made of.
+    - `before`: the digest of the state before the operation.
     - `is_changed`: whether the new state differs.
-    - `archives`: what went, in the order of the edits.
+    - `archives`: what the edits removed or added, in the order of the edits.
     - `said`: the text of `say`.
     - `fallbacks`: the questions whose `else` was used.
-    - `warnings`: what was said of answers.
+    - `warnings`: the findings on the state and on answers.
     """
 
     operation: str
@@ -102,14 +102,14 @@ class OperationResult:
 
 @frozen(eq=False)
 class StateDiff:
-    """The bytes of the new state, and what has to be archived before they replace the old ones. `before` and `after` are the states'
-    values, as written.
+    """The bytes of the new state, and what must be archived before they replace the old ones.
 
-    `restored` are the archives of a restore: the list's pointer and the archive's file name. `stuck` are the numbers of those whose value
-    is not put back or taken away, since something else has replaced what their operation left there. `unsure`: of each archive, how many
-    elements are not put back for equal ones that are there and may be others.
+    `before` and `after` are the values of the states, as written. `restored` are the archives of a restore: the list's pointer and the
+    archive's file name. `stuck` are the numbers of the archives whose value is not put back or removed, since something else has replaced
+    what their operation wrote. `unsure` has for each archive the number of elements that are not put back because of equal elements that
+    may be others.
 
-    Where nothing changes, `is_changed` is False, `data` is what was read, and nothing is archived.
+    If nothing changes, `is_changed` is False, `data` is what was read, and nothing is archived.
     """
 
     before: Any
@@ -124,15 +124,15 @@ class StateDiff:
 
 @frozen(eq=False)
 class Archived:
-    """Elements that an operation took out of a list, and where they stood.
+    """Elements that an operation removed from a list, and their places.
 
-    `pointer` is the list's, `length` how many elements it had, `places` the half-open ranges of those that went, in order. `kept` are the
-    marks (`mark_element`) of those that stayed, at most KEPT of the first. `state` is the digest of the state before, `file` the name of
-    its file (empty for standard input).
+    `pointer` leads to the list, `length` is its number of elements, and `places` are the half-open ranges of the removed ones, in order.
+    `kept` are the marks (`mark_element`) of those that stayed, at most the first KEPT. `state` is the digest of the state before, and
+    `file` the name of its file (empty for standard input).
 
-    Of a value that an operation replaced, which is the one element, `pointer` is its own, and `replaced` is the mark of what the operation
-    left there (empty for elements of a list). Where there was no value, there is no element. `appended` are the marks of what was put
-    behind the list. `absent` is the pointer of the outermost thing on the way that the state did not have (empty: it had all of it).
+    For a value that an operation replaced, the value is the one element, `pointer` leads to it, and `replaced` is the mark of what the
+    operation wrote there (empty for elements of a list). If there was no value, there is no element. `appended` are the marks of what was
+    appended to the list. `absent` is the pointer of the outermost part of the path that the state did not have (empty: it had all of it).
     """
 
     name: str
@@ -152,20 +152,20 @@ class Archived:
 
 
 class Opened(Protocol):
-    """A pack as the library opens it: its model, and what loads its states and renders its questions."""
+    """A pack as the library opens it: its model, and the methods that load its states and render its questions."""
 
     @property
     def model(self) -> PackModel: ...
 
     def load_state(self, given: bytes | Mapping[str, Any] | State, name: str = ..., /) -> State:
-        """A valid state, which findings call `name`. Raises `PromptcError` for one that is not."""
+        """Load a state, which findings call `name`. Raises `PromptcError` if it is not valid."""
 
     def render_question(self, asking: PackModel, state: State, given: Mapping[str, Any]) -> Outcome:
-        """The messages of a question's pack, which sees `given` besides the state."""
+        """Render the messages of a question with the pack `asking`, which sees `given` in addition to the state."""
 
 
 def choose_operation(pack: Opened, name: str) -> Operation:
-    """The operation of that name. Raises `UsageError` (PC0802) where the pack has none."""
+    """Return the operation of that name. Raises `UsageError` (PC0802) if the pack has none."""
     operations: tuple[Operation, ...] = pack.model.operations
     found = next((one for one in operations if one.name == name), None)
     if found is None:

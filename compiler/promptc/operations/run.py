@@ -1,8 +1,6 @@
-"""Operations, done in memory: which there are (`list_operations`), what one asks (`ask`), from a state and answers a new state
-(`run_operation`).
+"""Operations in memory: list them (`list_operations`), list the questions of one (`ask`), and run one on a state (`run_operation`).
 
-`begin_operation` is what asking and doing have in common; `judge_answer` tells whether an answer is what its check wants. Nothing is
-written.
+`begin_operation` does what asking and running have in common. `judge_answer` checks an answer. Nothing is written.
 """
 
 from __future__ import annotations
@@ -33,18 +31,18 @@ _FENCE = "```"
 _FILLERS = "\u115f\u1160\u2800\u3164\uffa0"
 _HEADING = "######"
 _WHOLE = ("the state ", "the answer ")
-"""What findings of a schema call the whole value."""
+"""The names of the whole value in the findings of a schema."""
 
 ANSWER = "the answer"
 STANDS_IN = ", so its `else` takes its place"
-"""What is said of an answer that an operation does not take; who only judges the answer leaves it out."""
+"""The end of the message on an answer that an operation rejects. Code that only judges the answer leaves it out."""
 
 LONGEST_ANSWER = 8_000_000
-"""Bytes of the longest answer that is looked at."""
+"""The most bytes of an answer that is read."""
 
 
 def list_operations(pack: Opened, state: State | bytes | Mapping[str, Any] | None = None) -> tuple[Listed, ...]:
-    """The pack's operations, in the manifest's order. Raises `PromptcError` for a state that is invalid."""
+    """Return the pack's operations, in the order of the manifest. Raises `PromptcError` for a state that is not valid."""
     model = pack.model
     bare = {"state": pack.load_state(state).value, RUN: model.open_account()} if state is not None else None
     names = bind_lets(model, bare) if bare is not None else None
@@ -65,12 +63,11 @@ def ask(
     *,
     name: str = "state.json",
 ) -> tuple[Request, ...]:
-    """The questions of an operation that are to be asked and have no answer in `answers` yet, in the manifest's order.
+    """Return the questions of an operation that apply and have no answer in `answers` yet, in the order of the manifest.
 
-    A question sees the answers given so far, each checked as `run_operation` does; one that is not given is none. So whoever asks
-    one by one gives each answer in before asking on. `name` is what findings call the state. Raises `UsageError` for an unknown operation,
-    argument or answer, `PromptcError` for a state that is invalid and for a pack of a question that is, `FitError` for a question that
-    does not fit.
+    A question sees the answers given so far, each checked as by `run_operation`; a missing answer is null. To ask one question at a time,
+    pass each answer before asking on. `name` is the name of the state in findings. Raises `UsageError` for an unknown operation, argument
+    or answer, `PromptcError` for a state or a question's pack that is not valid, and `FitError` for a question that does not fit.
     """
     begun = begin_operation(pack, state, operation, args, answers, name=name)
     requests = []
@@ -96,7 +93,7 @@ def _make_request(pack: Opened, ask: Ask, begun: OperationRun) -> Request:
 
 @frozen(eq=False)
 class OperationRun:
-    """An operation on one state. `names` are what its expressions see, with `args` and, for now, every answer none."""
+    """An operation on one state. `names` are what its expressions see, with `args` and with null for every answer not taken yet."""
 
     operation: Operation
     state: State
@@ -105,12 +102,12 @@ class OperationRun:
     meter: Meter
 
     def take(self, name: str, value: Any) -> OperationRun:
-        """With the answer to one ask."""
+        """Return the run with the answer to one question."""
         names = {**self.names, "answers": {**self.names["answers"], name: value}}
         return OperationRun(self.operation, self.state, names, self.given, self.meter)
 
     def answer(self, name: str, refusal: str = "") -> Answered:
-        """What stands for the answer to one ask, by what was given; its `else` where there is a reason to refuse it."""
+        """Return the value for one question: the given answer, or the question's `else` if there is a reason to refuse the answer."""
         ask = self.operation.find_ask(name)
         assert ask is not None
         return answer_ask(ask, self.given.get(name), self.names, self.meter, refusal)
@@ -125,7 +122,10 @@ def begin_operation(
     *,
     name: str = "state.json",
 ) -> OperationRun:
-    """Raises `UsageError` for an operation, argument or answer that there is none of, `PromptcError` for a state that is invalid."""
+    """Prepare an operation on a state.
+
+    Raises `UsageError` for an operation, argument or answer that does not exist, and `PromptcError` for a state that is not valid.
+    """
     found, given = choose_operation(pack, operation), dict(answers or {})
     check_asked(found, given)
     checked = check_args(found, args or {})
@@ -144,13 +144,14 @@ def run_operation(
     *,
     name: str = "state.json",
 ) -> OperationResult:
-    """The state after an operation. Pure: nothing given is changed, nothing is read or written but the pack's own files.
+    """Return the state after an operation. Pure: no argument is changed, and only the pack's own files are read.
 
-    `state` is the JSON as written, or a dict; `name` is what findings call it. `args` take the place of the operation's own, `answers` are
-    texts as a model gave them, by the names of the asks. An answer that is not there, fails its check, or would make the new state invalid
-    gives the ask's `else`; a warning (PC0800), or a note where none was given (PC0801), says so. Raises `UsageError` for an unknown
-    operation, argument or answer, and `PromptcError` where the state is invalid; and where, also with every `else`, an edit cannot be made
-    or the new state would be invalid.
+    `state` is the JSON as written, or a dict, and `name` its name in findings. `args` replace the operation's own arguments. `answers` are
+    texts of a model, by the names of the questions. The question's `else` replaces an answer that is missing, fails its check, or would
+    make the new state invalid; a warning (PC0800), or a note for a missing answer (PC0801), says so.
+
+    Raises `UsageError` for an unknown operation, argument or answer. Raises `PromptcError` if the state is not valid and if, even with
+    every `else`, an edit cannot be made or the new state would not be valid.
     """
     begun = begin_operation(pack, state, operation, args, answers, name=name)
     answered = _answer_all(begun, {})
@@ -170,7 +171,7 @@ def run_operation(
 
 
 def _answer_all(begun: OperationRun, refused: Mapping[str, str]) -> _Answered:
-    """`refused` are the answers that are not taken, though they pass their checks, and why."""
+    """Answer all questions. `refused` maps answers that are rejected although they pass their checks to the reasons."""
     found: dict[str, Diagnostic] = {}
     left: list[Diagnostic] = []
     for one in begun.operation.asks:
@@ -192,7 +193,7 @@ def _answer_all(begun: OperationRun, refused: Mapping[str, str]) -> _Answered:
 
 @frozen(eq=False)
 class _Answered:
-    """An operation with the answers to all that is asked: which of them are fallbacks, and what is said of them."""
+    """An operation with all its answers: which of them are fallbacks, and the findings on them."""
 
     begun: OperationRun
     fallbacks: tuple[str, ...]
@@ -200,7 +201,7 @@ class _Answered:
 
 
 def read_written(state: bytes | Mapping[str, Any]) -> Any:
-    """A valid state as it is written, keys in its own order."""
+    """Return a valid state as it is written, with its keys in their own order."""
     text = state.decode("utf-8-sig") if isinstance(state, bytes) else json.dumps(state)
     return json.loads(text)
 
@@ -222,7 +223,7 @@ def _finish(pack: Opened, answered: _Answered, written: Any, name: str) -> Opera
 
 
 def _check_new(pack: Opened, begun: OperationRun, edited: Edited, name: str) -> tuple[Any, State]:
-    """The new state as plain data of its own, and as it is loaded. Raises an `_InvalidError` with everything that makes it invalid."""
+    """Return the new state as plain data of its own, and as it is loaded. Raises `_InvalidError` with every reason why it is not valid."""
     text = json.dumps(edited.written)
     try:
         state = pack.load_state(text.encode(), name)
@@ -240,7 +241,7 @@ def _list_errors(error: PromptcError) -> list[Diagnostic]:
 
 
 def _locate(model: PackModel, text: str, error: PromptcError, name: str) -> InvalidPlace | None:
-    """Where the first of the errors is, in the state that would be and in its schema."""
+    """Return the place of the first error, in the new state and in its schema, or None if its schema does not report it."""
     from promptc.frontend.shape import locate_finding
 
     document = load_json(text.encode(), name)
@@ -259,7 +260,7 @@ def _check_values(pack: Opened, state: State, begun: OperationRun) -> None:
 
 
 class _InvalidError(PromptcError):
-    """What makes the new state invalid; of the first, where, if it is its schema that says so."""
+    """The reasons why the new state is not valid. `place` is the place of the first, if the schema reports it."""
 
     def __init__(self, diagnostics: Iterable[Diagnostic], place: InvalidPlace | None = None) -> None:
         super().__init__(diagnostics)
@@ -268,7 +269,7 @@ class _InvalidError(PromptcError):
 
 @frozen(eq=False)
 class InvalidPlace:
-    """A value of a new state that its schema refuses, by its pointer. `rule` is the place of the keyword, in the schema's file."""
+    """A value of a new state that its schema rejects, by its pointer. `rule` is the place of the keyword, in the schema's file."""
 
     pointer: str
     rule: str
@@ -276,7 +277,7 @@ class InvalidPlace:
 
 
 def _say(begun: OperationRun, archives: tuple[Archive, ...]) -> str:
-    """What the operation says. `removed` tells how many elements went to each archive."""
+    """Return the text of `say`. It sees `removed`: how many elements went to each archive."""
     if begun.operation.say is None:
         return ""
     removed = dict.fromkeys(begun.operation.archives, 0)
@@ -289,7 +290,7 @@ def _say(begun: OperationRun, archives: tuple[Archive, ...]) -> str:
 
 
 def _iter_refusals(answered: _Answered, failed: PromptcError) -> Iterator[Mapping[str, str]]:
-    """The answers to refuse, since with all of them the operation fails: each of those taken, in their order, then all of them."""
+    """Yield the answers to refuse, since the operation fails with all of them: each accepted one alone, in order, then all."""
     begun = answered.begun
     why = f"with it, {_describe_failure(begun.operation, failed)}"
     taken = [ask.name for ask in begun.operation.asks if ask.name in begun.given and ask.name not in answered.fallbacks]
@@ -300,7 +301,7 @@ def _iter_refusals(answered: _Answered, failed: PromptcError) -> Iterator[Mappin
 
 
 def _trace(begun: OperationRun, ask: str, failed: PromptcError) -> str:
-    """What is said of where the refused value stands in the schema, and where in the answer it comes from."""
+    """Return where the schema rejects the value, and which part of the answer the value comes from."""
     place = failed.place if isinstance(failed, _InvalidError) else None
     if place is None:
         return ""
@@ -318,7 +319,7 @@ def _trace(begun: OperationRun, ask: str, failed: PromptcError) -> str:
 
 
 def _iter_parts(value: Any, pointer: str) -> Iterator[tuple[str, Any]]:
-    """A value and all in it, each with its pointer."""
+    """Yield a value and everything in it, each with its pointer."""
     waiting = [(pointer, value)]
     while waiting:
         pointer, value = waiting.pop()
@@ -333,7 +334,10 @@ def _describe_failure(operation: Operation, failed: PromptcError) -> str:
 
 
 def _iter_refused(operation: Operation, error: _InvalidError, faults: frozenset[str]) -> Iterator[Diagnostic]:
-    """Their places are those of the operation: the new state stands nowhere. `faults` are those that the state had before."""
+    """Yield findings on the new state at the operation's place, since the new state is in no file.
+
+    `faults` are the findings on the state before the operation.
+    """
     rule = f" ({error.place.rule})" if error.place is not None else ""
     for place, found in enumerate(error.diagnostics):
         is_old = found.message in faults
@@ -343,7 +347,7 @@ def _iter_refused(operation: Operation, error: _InvalidError, faults: frozenset[
 
 
 def _list_faults(pack: Opened, begun: OperationRun) -> frozenset[str]:
-    """What is wrong with the state that was given, which an operation may mend."""
+    """Return what is wrong with the state that was given, which an operation may mend."""
     try:
         _check_values(pack, begun.state, begun)
     except PromptcError as error:
@@ -352,10 +356,11 @@ def _list_faults(pack: Opened, begun: OperationRun) -> frozenset[str]:
 
 
 def answer_ask(ask: Ask, text: str | None, names: Mapping[str, Any], meter: Meter, refusal: str = "") -> Answered:
-    """The answer's value; the ask's `else` where it fails its check (a warning, PC0800) or there is none (a note, PC0801).
+    """Return the value of an answer, or of the question's `else` if the answer does not pass.
 
-    `names` are what the `else` and the claims of the check see. `refusal` says why an answer is refused that passes its check (empty: it is
-    not). Raises `PromptcError` where the `else` cannot be rendered, or is not what the ask's schema wants (PC0805).
+    The `else` replaces an answer that fails its check (a warning, PC0800) or is missing (a note, PC0801). `names` are what the `else` and
+    the claims of the check see. `refusal` is the reason to refuse an answer that passes its check, or empty. Raises `PromptcError` if the
+    `else` cannot be rendered, or does not match the question's schema (PC0805).
     """
     if text is None:
         help = f"give one with `--answer {ask.name}=FILE`"
@@ -375,14 +380,14 @@ def answer_ask(ask: Ask, text: str | None, names: Mapping[str, Any], meter: Mete
 
 @frozen(eq=False)
 class Answered:
-    """The value that expressions see. `found` says why it is the ask's `else`, and is None where it is the answer."""
+    """The value that expressions see. `found` says why it is the question's `else`, and is None if it is the answer."""
 
     value: Any
     found: Diagnostic | None = None
 
 
 def _stand_in(ask: Ask, names: Mapping[str, Any], meter: Meter) -> Any:
-    """The `else`. One that is JSON is never cut: half of it would be no JSON."""
+    """Return the value of the `else`. JSON is never cut: half of it would not be JSON."""
     text = read_answer(ask.otherwise.render(names))
     check = ask.check
     if check is None or check.schema is None:
@@ -400,12 +405,12 @@ def _stand_in(ask: Ask, names: Mapping[str, Any], meter: Meter) -> Any:
 
 
 def read_answer(text: str) -> str:
-    """An answer's text: line ends as `\\n`, no byte order mark, nothing behind its last visible character."""
+    """Return an answer's text: line ends as `\\n`, without a byte order mark, without whitespace at its end."""
     return text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").rstrip(WHITE)
 
 
 def judge_json(text: str, schema: AnswerSchema, name: str = ANSWER) -> JudgedAnswer:
-    """The JSON value, if it is one and its schema takes it. Findings call the text `name`."""
+    """Return the JSON value of the text, or the reason why it is not JSON or its schema rejects it. Findings call the text `name`."""
     try:
         document = load_json(text.encode(), name)
         found = schema.check(document)
@@ -421,7 +426,7 @@ def judge_json(text: str, schema: AnswerSchema, name: str = ANSWER) -> JudgedAns
 
 @frozen(eq=False)
 class JudgedAnswer:
-    """The value of an answer, or why it is refused (empty: it is not). `found` are all findings about its JSON, each with its place."""
+    """The value of an answer, or why it is refused (empty: it is accepted). `found` are all findings on its JSON, each with its place."""
 
     value: Any
     why: str = ""
@@ -429,7 +434,7 @@ class JudgedAnswer:
 
 
 def check_answer(text: str, check: AnswerCheck | None, meter: Meter, name: str) -> tuple[Any, tuple[Diagnostic, ...]]:
-    """The value of an answer as `judge_answer` gives it, and everything that its check refuses it for, claims aside; `name` is its file."""
+    """Return the value of an answer as `judge_answer` does, and all findings of its check except claims. `name` is the name of its file."""
     judged = judge_answer(text, check, meter, name)
     if not judged.why or judged.found:
         return judged.value, judged.found
@@ -437,7 +442,7 @@ def check_answer(text: str, check: AnswerCheck | None, meter: Meter, name: str) 
 
 
 def check_claims(ask: Ask, value: Any, names: Mapping[str, Any]) -> tuple[Diagnostic, ...]:
-    """Every claim of an ask that does not hold of an answer that its check takes, or that cannot be judged of it."""
+    """Return a finding for every claim of a question that an accepted answer breaks, or that cannot be tested on it."""
     found = _iter_broken(ask, value, names)
     return tuple(
         Diagnostic("PC0815", f"the answer breaks a claim of its check: {why}", claim.span, "ask again for a better one")
@@ -446,7 +451,7 @@ def check_claims(ask: Ask, value: Any, names: Mapping[str, Any]) -> tuple[Diagno
 
 
 def _iter_broken(ask: Ask, value: Any, names: Mapping[str, Any]) -> Iterator[tuple[Assert, str]]:
-    """The claims that do not hold of an answer, or that cannot be judged of it, each with what is said of that."""
+    """Yield the claims that an answer breaks, or that cannot be tested on it, each with the reason."""
     seen = {**names, "answers": {**names["answers"], ask.name: value}}
     for claim in ask.check.claims if ask.check is not None else ():
         try:
@@ -457,11 +462,10 @@ def _iter_broken(ask: Ask, value: Any, names: Mapping[str, Any]) -> Iterator[tup
 
 
 def judge_answer(text: str, check: AnswerCheck | None, meter: Meter, name: str = ANSWER) -> JudgedAnswer:
-    """The answer's value: with a schema the JSON in it (in its one fence, if it has one), else its text, line ends as `\\n`, none at its
-    end.
+    """Return the answer's value: its text or, with a schema, the JSON in it (in its one fence, if it has one).
 
-    Never raises, whatever the text is. One that is empty, too long or no Unicode is refused (bytes that were no UTF-8 stand in it as
-    Python's `surrogateescape` writes them).
+    The text has line ends as `\\n`, and none at its end. Never raises, whatever the text is. A text that is empty, too long or not Unicode
+    is refused (bytes that were not UTF-8 are in it as Python's `surrogateescape` writes them).
     """
     if len(text) > LONGEST_ANSWER // 4 and len(text.encode("utf-8", "surrogatepass")) > LONGEST_ANSWER:
         return JudgedAnswer(None, f"it is longer than {LONGEST_ANSWER:,} bytes")
@@ -485,14 +489,14 @@ def judge_answer(text: str, check: AnswerCheck | None, meter: Meter, name: str =
 
 
 def _shows_nothing(text: str) -> bool:
-    """Whether a text has nothing to see: white space, controls, marks on no letter, fillers."""
+    """Return whether a text has nothing visible: only whitespace, controls, marks without a letter, fillers."""
     return is_blank(text) or all(one.isspace() or one in _FILLERS or category(one)[0] in "CM" for one in text)
 
 
 def take_off_fence(text: str) -> str:
-    """What the one Markdown fence of a text encloses, each line in its place, whatever is said around it; else the text.
+    """Return the content of a text's only Markdown fence, with its line numbers kept, or the text itself if it has not exactly one fence.
 
-    A text that is JSON by itself holds no line that begins with a fence.
+    Text around the fence is dropped. A text that is JSON contains no line that begins with a fence.
     """
     lines = text.split("\n")
     marks = [place for place, line in enumerate(lines) if line.lstrip().startswith(_FENCE)]
@@ -502,7 +506,7 @@ def take_off_fence(text: str) -> str:
 
 
 def _describe_missing(text: str, headings: tuple[str, ...]) -> str:
-    """What is said of the first heading that does not stand behind those before it."""
+    """Return what is wrong with the first heading that does not come after those before it, or an empty string."""
     lines = [_read_heading(line) for line in text.split("\n")]
     at = 0
     for heading in headings:
@@ -518,7 +522,7 @@ def _describe_missing(text: str, headings: tuple[str, ...]) -> str:
 
 
 def _read_heading(line: str) -> str:
-    """The title of a heading line: `## Title`, `## Title ##`, or the bare line."""
+    """Return the title of a heading line: `## Title`, `## Title ##`, or the bare line."""
     bare = line.strip()
     marks = len(bare) - len(bare.lstrip("#"))
     if 0 < marks <= len(_HEADING) and bare[marks : marks + 1] in (" ", "\t"):
@@ -527,8 +531,9 @@ def _read_heading(line: str) -> str:
 
 
 def cut_answer(text: str, most: int, meter: Meter) -> str:
-    """The longest beginning of `text` that ends with a line and has at most `most` tokens; inside its first line a word, else a token ends
-    it. Without line ends behind it.
+    """Return the longest prefix of `text` that ends with a line and has at most `most` tokens, without line ends at its end.
+
+    Within the first line the prefix ends with a word or, if even that is too long, with a token.
     """
     plain = text.rstrip(WHITE)
     if meter.tokens(meter.count(plain)) <= most:
@@ -542,7 +547,7 @@ def cut_answer(text: str, most: int, meter: Meter) -> str:
 
 
 def check_asked(operation: Operation, answers: Collection[str]) -> None:
-    """Raises `UsageError` (PC0806) with every name of an answer that the operation does not ask for."""
+    """Raise `UsageError` (PC0806) for all names of answers that are not questions of the operation."""
     known = [ask.name for ask in operation.asks]
     help = "it asks nothing" if not known else ""
     unknown = [
@@ -555,10 +560,10 @@ def check_asked(operation: Operation, answers: Collection[str]) -> None:
 
 
 def check_args(operation: Operation, args: Mapping[str, Any]) -> dict[str, Any]:
-    """All arguments: the defaults, and `args` in their place.
+    """Return all arguments: the defaults, overridden by `args`.
 
-    Each is of its default's kind: truth, text, whole number (12.0 is one), number, list or mapping; where the default is none, anything.
-    Raises `UsageError` with every one that is unknown (PC0803) or of another kind (PC0804).
+    Each has the kind of its default: boolean, text, whole number (12.0 is one), number, list or mapping; if the default is null, any kind.
+    Raises `UsageError` for all arguments that are unknown (PC0803) or of another kind (PC0804).
     """
     wrong = list(_iter_wrong(operation, args))
     if wrong:

@@ -1,4 +1,4 @@
-"""A state's file, read, changed and replaced as one act."""
+"""Updates of a state's file: read, changed and replaced as one step."""
 
 from __future__ import annotations
 
@@ -28,19 +28,21 @@ Named = tuple[str, str]
 
 @frozen(eq=False)
 class Rewritten:
-    """What was done to a file, and the archives that were kept for it."""
+    """The change of a file, and the archives that were written for it."""
 
     change: StateDiff
     archives: tuple[Written, ...]
 
 
 def rewrite_state(name: str, make: Callable[[bytes, Path], StateDiff], *, folder: Path | None, wait: float, purpose: str) -> Rewritten:
-    """Calls `make` with the bytes and the path of the state's file, and puts what it makes in their place.
+    """Replace the state's file by what `make` returns for its bytes and path.
 
-    From reading to writing the lock is held, so that no update of another call is lost. Archives are on the disk, in `folder` (None: beside
-    the state, `state.json.archive`), before the state is replaced; so whenever this is killed, the state is the old one or the new one, and
-    what the new one lacks is archived. What is out and what is back is noted beside the state first, of both. Raises `DiskError`, and
-    whatever `make` raises; the state is then as it was.
+    The lock is held from reading to writing, so that no concurrent update is lost. Archives are on the disk before the state is replaced,
+    in `folder` (None: next to the state, `state.json.archive`). So after a kill at any time the state is the old one or the new one, and
+    what the new one lacks is archived. Before both are written, a note next to the state records for both states what is taken out and what
+    is put back.
+
+    Raises `DiskError`, and whatever `make` raises; the state is then unchanged.
     """
     with lock_state(name, wait=wait, purpose=purpose) as path:
         raw = _read(path, name)
@@ -69,8 +71,10 @@ def apply_to_file(
     wait: float,
     expected: str | None,
 ) -> OperationResult:
-    """Does an operation on the state in a file, by `rewrite_state`. Raises what that and `run_operation` raise, and `DiskError` (PC0821)
-    where the file holds another state than the one with the digest `expected` (None: any).
+    """Run an operation on the state in a file, by `rewrite_state`.
+
+    `expected` is the digest that the state must have (None: any). Raises what `rewrite_state` and `run_operation` raise, and `DiskError`
+    (PC0821) if the file contains another state.
     """
     made: list[OperationResult] = []
 
@@ -85,15 +89,16 @@ def apply_to_file(
 
 
 def check_expected(expected: str | None, digest: str, name: str) -> None:
-    """`DiskError` (PC0821) where the state called `name` is not the one that was named by its digest."""
+    """Raise `DiskError` (PC0821) if `digest`, of the state called `name`, is not the `expected` one (None: any)."""
     if expected is not None and expected != digest:
         message = f"`{name}` has changed since it was asked about: its digest is {digest}, not {expected}"
         raise DiskError([Diagnostic("PC0821", message, help="look at the state as it is now, and repeat the operation")])
 
 
 def archive_folder(path: Path) -> Path:
-    """The folder beside a state's file that holds its archives, whether it is there or not. `DiskError` (PC0850) for a link: nobody
-    asked to write where it leads.
+    """Return the folder for archives next to a state's file, whether or not it exists.
+
+    Raises `DiskError` (PC0850) if it is a link: nobody asked to write where it leads.
     """
     folder = path.with_name(f"{path.name}.archive")
     if stat.S_ISLNK(read_mode(folder)):
@@ -111,11 +116,10 @@ def _read(path: Path, name: str) -> bytes:
 
 
 def write_state(path: Path, data: bytes, *, read: bytes, shown: str) -> None:
-    """Replaces the state's file, whose lock is held, in one step: whoever reads it, whenever this process is killed, has the old state or
-    the new one.
+    """Replace the state's file in one step. The caller holds its lock.
 
-    `read` is what was read there. `DiskError`: PC0821 where the file is no longer that, PC0823 where it cannot be written; the state is
-    then as it was. `shown` is what messages call it.
+    Whoever reads the file, even after a kill, sees the old state or the new one. `read` is the content that was read, `shown` the file's
+    name in messages. Raises `DiskError` if the file has changed since (PC0821) or cannot be written (PC0823); the state is then unchanged.
     """
 
     def check() -> None:
@@ -137,10 +141,10 @@ def _conflict(shown: str) -> DiskError:
 
 @contextmanager
 def lock_state(name: str, *, wait: float, purpose: str) -> Iterator[Path]:
-    """Holds the lock of the state's file `name` and gives the path of the file itself: a link is followed, so that all its names share one.
+    """Hold the lock of the state's file `name` and yield the path of the file itself.
 
-    The lock is a file beside it, `state.json.lock`. `DiskError`: PC0724 where there is no such file, PC0823 where it is none that can be
-    replaced, and those of `hold_lock`.
+    Links are followed, so that all names of a file share one lock. The lock is a file next to it, `state.json.lock`. Raises `DiskError` if
+    there is no such file (PC0724) or it cannot be replaced (PC0823), and the errors of `hold_lock`.
     """
     path = Path(os.path.realpath(name))
     _check(name, path)
@@ -149,7 +153,7 @@ def lock_state(name: str, *, wait: float, purpose: str) -> Iterator[Path]:
 
 
 def _check(name: str, path: Path) -> None:
-    """Before a lock file is left beside it."""
+    """Check the file before a lock file is created next to it."""
     try:
         mode = path.stat().st_mode
     except (OSError, ValueError) as wrong:
@@ -167,7 +171,10 @@ def _check(name: str, path: Path) -> None:
 
 
 def apply_diff(note: Note, change: StateDiff, raw: bytes, taken: Sequence[Named]) -> PendingNote | None:
-    """The note before and after `change`, which is made of `raw` and takes out what is `taken`; None where there is nothing to note."""
+    """Return the note before and after `change`, or None if there is nothing to note.
+
+    `change` is made from `raw`, and `taken` are the archives of what it takes out.
+    """
     gone, back = _group(taken), _group(change.restored)
     was, now, is_new = {}, {}, not note.is_settled or bool(gone) or bool(back)
     for pointer in sorted({*note.lists, *gone, *back}):
@@ -180,7 +187,10 @@ def apply_diff(note: Note, change: StateDiff, raw: bytes, taken: Sequence[Named]
 
 
 def _follow(known: ListNote, after: ListNote) -> ListNote:
-    """What is put back is out no more; what is taken again is back no more, and is out as often as it was taken."""
+    """Return the next note of a list.
+
+    An archive that is put back is no longer out. One that is taken again is no longer back, and is out as often as it was taken.
+    """
     out = (*(name for name in known.out if name not in after.back), *after.out)
     back = (*(name for name in known.back if name not in (*after.out, *after.back)), *after.back)
     return ListNote(after.length, after.digest, out[-NOTED:], back[-NOTED:])

@@ -1,4 +1,4 @@
-"""Which cases there are and what each says: `discover` finds and reads them, `case` is one, `confine` keeps its paths within its fence.
+"""Finding and reading cases: `discover` finds and reads them, `case` is one case, `confine` keeps its paths inside its fence.
 
 Public: `case`, `confine`, `discover`.
 """

@@ -1,6 +1,7 @@
-"""A case as its `case.yaml` tells it, what came of running it, and the names of the files beside it (contract.md §14).
+"""A case as its `case.yaml` describes it, the outcome of running it, and the names of the files next to it (contract.md §14).
 
-`Case` is one folder, `CaseOutcome` what one turn of it gave, `Figures` what a prompt came to. `read_plain` reads whatever a case names.
+`Case` is one folder, `CaseOutcome` the outcome of one turn, `Figures` the figures of a prompt. `read_plain` reads any file that a case
+names.
 """
 
 from __future__ import annotations
@@ -18,8 +19,11 @@ from promptc.pipeline import Outcome
 _TURN = re.compile(r"golden\.([0-9]+)\.")
 
 CaseKind = Literal["render", "session", "apply", "recall", "check", "run"]
-"""What a case does: renders a state (`state`), or one after the other (`states`), runs an operation (`apply`), asks an index queries
-whose answers are known (`recall`), checks its pack (`check`), or calls a command line (`run`)."""
+"""What a case does.
+
+It renders a state (`state`) or several in turn (`states`), runs an operation (`apply`), sends queries with known answers to an index
+(`recall`), checks its pack (`check`), or calls a command line (`run`).
+"""
 
 GOLDENS: Mapping[str, str] = {
     "text": "golden.txt",
@@ -30,18 +34,18 @@ GOLDENS: Mapping[str, str] = {
     "archive": "golden.archive.jsonl",
     "diagnostics": "golden.diagnostics.txt",
 }
-"""The file of each kind of golden, beside `case.yaml`, in the order in which they are compared."""
+"""The file of each kind of golden, next to `case.yaml`, in the order in which they are compared."""
 
 PENDING = ".new"
-"""The ending of the name of a golden that is pending: `golden.txt.new`, beside `golden.txt`."""
+"""The suffix of the name of a pending golden: `golden.txt.new`, next to `golden.txt`."""
 
 INPUTS = "golden.inputs.json"
-"""The file that tells from which inputs a case's goldens were made, and what they came to (decision 19). Never compared."""
+"""The file that records from which inputs a case's goldens were made, and their figures (decision 19). It is never compared."""
 
 Report = Mapping[str, Any]
 
 MAX_PLAIN_BYTES = 96_000_000
-"""Bytes of the longest file that is read of a case, a golden or a state."""
+"""The most bytes that are read of a file of a case, of a golden or of a state."""
 
 _LINK = "put the file itself there"
 _KINDS = {name: kind for kind, name in GOLDENS.items()}
@@ -49,8 +53,11 @@ _KINDS = {name: kind for kind, name in GOLDENS.items()}
 
 @frozen
 class GivenState:
-    """One state of a case: `base` is its file, relative to the case's folder (none: the state of the turn before), and `changes` JSON
-    pointers with the values to put there, in order."""
+    """One state of a case.
+
+    `base` is its file, relative to the case's folder (None: the state of the turn before). `changes` are JSON pointers with the values to
+    set, in order.
+    """
 
     base: str | None
     changes: tuple[tuple[str, Any], ...] = ()
@@ -58,13 +65,13 @@ class GivenState:
 
 @frozen(eq=False)
 class Case:
-    """One folder. `root`, `folder` and `fence` are absolute; all that findings show is relative to `root`, where a case is run. Nothing
-    that the case names lies outside `fence`.
+    """One case. `root`, `folder` and `fence` are absolute. A case is run in `root`, and findings show paths relative to it.
 
-    `name` is what it is called in reports and asked for by: its folder from the root, without a leading `fixtures/` or `packs/`.
-    `file` is its `case.yaml` from the root. `pack` is a path from the root. `states` has one entry for a render, one a turn for a
-    session, at most one for an operation. `requires` are the extras without which it is not run. `flags` are those of `render` (`with`),
-    `given` its circumstances, `expect` its claims, each as plain data; `node` is the whole file with the place of everything in it.
+    `name` identifies the case in reports and on the command line: its folder from the root, without a leading `fixtures/` or `packs/`.
+    Nothing that the case names lies outside `fence`. `file` is its `case.yaml` and `pack` its pack, from the root. `states` has one entry
+    for a render, one a turn for a session, and at most one for an operation. A case is run only if the extras in `requires` are installed.
+    `flags` are the options of the render (`with`), `given` the circumstances, `expect` the claims, each as plain data. `node` is the whole
+    file with the places of its values.
     """
 
     name: str
@@ -91,22 +98,24 @@ class Case:
         return int(self.expect.get("exit", 0))
 
     def list_goldens(self) -> tuple[tuple[str, int, str], ...]:
-        """Kind, turn and file name of every golden the case asks for. The turn is 0 but in a session, whose goldens have their turn (from
-        1) in their names: `golden.2.txt`."""
+        """Return kind, turn and file name of every golden that the case declares.
+
+        The turn is 0 except in a session, whose goldens have their turn (from 1) in their names: `golden.2.txt`.
+        """
         turns = range(1, len(self.states) + 1) if self.kind == "session" else (0,)
         return tuple((kind, turn, name_golden(kind, turn)) for turn in turns for kind in GOLDENS if kind in self.golden)
 
 
 @frozen(eq=False)
 class CaseOutcome:
-    """What one render, check, operation or command gave.
+    """The outcome of one render, check, operation or command.
 
-    `exit` is the code its command would have ended with. Where there is none of a thing it is None: on an error `text`, `messages` and
-    `payload`; `state` and `archive` (its bytes) but for an operation. `read_report` builds the report when it is asked for, since a case
-    that has no golden of it and claims nothing about it does not need it; of an error it gives one for what cannot be fitted only.
-    `read_facts` gives at least its `strain`, `variants`, `flags`, and the states of its sections.
-    `compiled` is what both are made of, of a prompt that was emitted.
-    `figures` are what a case of its kind claims numbers or names about besides the report: `fallback`, `recall`.
+    `exit` is the exit code that its command would have. A value that does not exist is None: `text`, `messages` and `payload` after an
+    error; `state` and `archive` (its bytes) unless an operation was run. `read_report` builds the report when it is called, since a case
+    without a golden of the report and without a claim about it does not need it; after an error it returns a report only if the content
+    does not fit. `read_facts` returns at least its `strain`, `variants`, `flags`, and the states of its sections. `compiled` is the source
+    of both, for a prompt that was emitted. `figures` are further numbers or names that a case of this kind makes claims about: `fallback`,
+    `recall`.
     """
 
     exit: int
@@ -125,11 +134,12 @@ class CaseOutcome:
 
 @frozen(eq=False)
 class CaseRun:
-    """A case that was run: the outcome of each turn (one, but of a session), and what holds between turns.
+    """A case that was run: the outcome of each turn (one turn unless it is a session), and figures between turns.
 
-    `reuse`: per turn from the second the share of its tokens, in whole per cent, in which it begins as the turn before did; `changes`:
-    how often the tier changed; `flaps`: what came back, each with its turn; `cost`: in per cent of the session without a cache, None where
-    no price is known.
+    - `reuse`: for each turn from the second, the share of its tokens, in whole per cent, that are its common prefix with the turn before.
+    - `changes`: how often the tier changed.
+    - `flaps`: what came back, each with its turn.
+    - `cost`: the cost in per cent of the session without a cache, or None if no price is known.
     """
 
     turns: tuple[CaseOutcome, ...]
@@ -141,11 +151,11 @@ class CaseRun:
 
 @frozen(eq=False)
 class Figures:
-    """What a prompt came to, for the head of a failure: the one its golden was accepted with, or the one of now.
+    """The figures of a prompt, for the head of a failure: of the prompt that its golden was accepted with, or of the present one.
 
-    `pressure` is (spent, allowed); `variants` the case chosen on each axis (`mood` among them); `items` the ids by section, in order;
-    `sections` their tokens. `reuse` is that of a session (least of all turns, in per cent), else None. Where no note and no report tells
-    more than a golden's own text does, `tokens` stand alone.
+    `pressure` is (spent, allowed). `variants` are the cases chosen on each axis (including `mood`). `items` are the ids by section, in
+    order, and `sections` their tokens. `reuse` is the least reuse of all turns of a session, in per cent, or else None. If only a golden's
+    own text is known, without a note or a report, only `tokens` is set.
     """
 
     tokens: int | None = None
@@ -158,39 +168,40 @@ class Figures:
 
 
 class CaseError(PromptcError):
-    """The case itself is at fault, not what its pack makes of its state: it is broken, whatever it expects."""
+    """The case itself is broken, independent of what its pack makes of its state, and whatever it expects."""
 
 
 def is_golden(name: str) -> bool:
-    """Whether promptc writes a file of that name beside a case: a golden, of a session's turn too, the note beside it, or one pending."""
+    """Return whether promptc writes files of that name next to a case: goldens, also of a session's turns, the note, and pending ones."""
     plain = name.removesuffix(PENDING)
     return plain == INPUTS or bool(read_golden_name(plain)[0])
 
 
 def is_pending(name: str) -> bool:
-    """Whether a golden of that name is a pending one."""
+    """Return whether a golden of that name is pending."""
     return name.endswith(PENDING)
 
 
 def name_golden(kind: str, turn: int = 0) -> str:
-    """The file name of a golden of that kind; of a session's turn, with its number."""
+    """Return the file name of a golden of that kind. For a turn of a session it contains the number of the turn."""
     plain = GOLDENS[kind]
     return plain.replace("golden.", f"golden.{turn}.", 1) if turn else plain
 
 
 def read_golden_name(name: str) -> tuple[str, int]:
-    """The kind and the turn (0 but of a session's) of the golden with that file name; the opposite of `name_golden`. An empty kind where no
-    golden is called so.
+    """Return the kind and the turn (0 outside sessions) of the golden with that file name: the inverse of `name_golden`.
+
+    The kind is empty if no golden has such a name.
     """
     turn = _TURN.match(name)
     return _KINDS.get(_TURN.sub("golden.", name, count=1), ""), int(turn[1]) if turn is not None else 0
 
 
 def read_plain(path: str, shown: str, limit: int, span: Span | None = None) -> bytes:
-    """The bytes of the regular file at `path`, which findings call `shown`; `span` is where it is named.
+    """Return the bytes of the regular file at `path`, which findings call `shown`. `span` is the place that names the file.
 
-    Raises `CaseError`: PC0902 where there is none, PC0903 where it is there and cannot be read; `PromptcError`: PC0102 where it has more
-    than `limit` bytes.
+    Raises `CaseError` if there is no such file (PC0902) or it cannot be read (PC0903), and `PromptcError` (PC0102) if it has more than
+    `limit` bytes.
     """
     try:
         return read_file(path, limit)
@@ -206,10 +217,10 @@ def read_plain(path: str, shown: str, limit: int, span: Span | None = None) -> b
 
 
 def refuse_reading(shown: str, wrong: OSError, span: Span | None = None) -> CaseError:
-    """The error of a file that is there and cannot be read."""
+    """Return the error for a file that exists but cannot be read."""
     return fail_case("PC0903", f"cannot read `{shown}`: {wrong.strerror or wrong}", span)
 
 
 def fail_case(code: str, message: str, span: Span | None = None, *, help: str = "") -> CaseError:
-    """The error of a single finding, to be raised by the caller."""
+    """Return an error with a single finding, for the caller to raise."""
     return CaseError([Diagnostic(code, message, span, help)])

@@ -1,7 +1,7 @@
-"""Where a case lies, and which paths it may name: none that leads out of its fence (docs/explanation/trust.md, "Files").
+"""The place of a case, and the paths that it may name: none that leads out of its fence (docs/explanation/trust.md, "Files").
 
-`find_root` is the folder in which a case is run, `find_fence` the one it may not leave. `confine` holds one path against the fence,
-`confine_case` all that a case names.
+`choose_root` returns the folder in which a case is run, `choose_fence` the one that it must not leave. `confine` checks one path against
+the fence, `confine_case` all paths that a case names.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from promptc.model.pack import MANIFEST
 from promptc.model.state import Node
 
 _MADE = ("large", "database", "held", "locked")
-"""What `given` names by files in the case's folder."""
+"""The keys of `given` that name files in the case's folder."""
 
 _HELP = "paths in a case lead to files of the same repository: `state.json`, `../base/state.json`, `packs/lighthouse`"
 _REPOSITORY = "the repository"
@@ -36,10 +36,10 @@ _UNFIT = re.compile(r"[\x00\\:]")
 
 @lru_cache(maxsize=4096)
 def choose_root(folder: str) -> str:
-    """The folder in which the cases of `folder` (absolute) are run, and to which all that they show is relative.
+    """Return the folder in which the cases of `folder` (absolute) are run, and to which all paths that they show are relative.
 
-    It is the nearest folder above the case that has a folder `packs`; where none has, the nearest above it with a `pack.yaml`, then the
-    repository (`.git`), then the case's own folder.
+    It is the nearest folder above the case with a folder `packs`, or else the nearest above it with a `pack.yaml`, or else the repository
+    (`.git`), or else the case's own folder.
     """
     above = _list_above(folder)
     for is_root in (_has_packs, _has_manifest, _is_repository):
@@ -50,13 +50,13 @@ def choose_root(folder: str) -> str:
 
 
 def _list_above(folder: str) -> tuple[str, ...]:
-    """Every folder above it, the nearest first."""
+    """Return every folder above a folder, the nearest first."""
     return _list_up(os.path.dirname(folder)) if os.path.dirname(folder) != folder else ()
 
 
 @lru_cache(maxsize=4096)
 def _list_up(folder: str) -> tuple[str, ...]:
-    """The folder and every one above it."""
+    """Return a folder and every folder above it."""
     return folder, *_list_above(folder)
 
 
@@ -76,15 +76,15 @@ def _is_repository(folder: str) -> bool:
 
 
 def locate_pack(pack: str, root: str = "") -> str:
-    """Where a pack really lies, from a root, else from the working folder: its folder, or its file where that is no `pack.yaml`."""
+    """Return the real path of a pack, relative to `root` or to the working folder: its folder, or its file if that is not a `pack.yaml`."""
     return os.path.realpath(os.path.join(root, pack)).removesuffix(f"{os.sep}{MANIFEST}")
 
 
 def choose_pack(folder: str, root: str) -> str:
-    """The pack of the case in `folder`, where its file names none, as a path from `root`.
+    """Return the pack of the case in `folder`, if its file names none, as a path from `root`.
 
-    It is the one beside the case; else the nearest above it, up to the root (`packs/lighthouse/cases/foggy`); else `packs/` with the name
-    of the folder above the case (`fixtures/lighthouse/foggy`). Whether it is there is not asked.
+    It is the pack next to the case, or else the nearest above it, up to the root (`packs/lighthouse/cases/foggy`), or else the pack in
+    `packs/` with the name of the folder above the case (`fixtures/lighthouse/foggy`), whether or not that exists.
     """
     for one in (folder, *_list_above(folder)):
         if os.path.isfile(f"{one}{os.sep}{MANIFEST}"):
@@ -95,24 +95,25 @@ def choose_pack(folder: str, root: str) -> str:
 
 
 def name_case(folder: str, root: str) -> str:
-    """What the case is called: its folder from the root, without a leading `fixtures/` or `packs/`."""
+    """Return the name of the case: its folder from the root, without a leading `fixtures/` or `packs/`."""
     shown = show_path(folder, root)
     first, slash, rest = shown.partition("/")
     return rest if slash and first in _SHORTENED else shown
 
 
 def show_path(path: str, root: str) -> str:
-    """An absolute path as one from the root, with `/` between its parts."""
+    """Return an absolute path as a path from the root, with `/` between its parts."""
     if path.startswith(f"{root}{os.sep}"):
         return path[len(root) + 1 :].replace(os.sep, "/")
     return os.path.relpath(path, root).replace(os.sep, "/")
 
 
 def choose_fence(folder: str, top: str = "") -> str:
-    """The folder (absolute, real) outside which the case in `folder` (absolute, real) names nothing: the nearest one at or above it that
-    holds `.git`. Where none does, the case's root, or `top`, the folder in which cases were looked for, if that is further up.
+    """Return the folder (absolute, real) outside which the case in `folder` (absolute, real) must not name anything.
 
-    A home folder, and what is above one, is never found so: what lies side by side there belongs to many.
+    It is the nearest folder at or above the case that contains `.git`. Without one it is the case's root, or `top`, the folder in which
+    cases were searched, if that is further up. A home folder, or a folder above one, is never chosen as a repository or a root: its folders
+    belong to many.
     """
     repository = find_repository(folder)
     if repository is not None and not _is_home(repository):
@@ -123,13 +124,15 @@ def choose_fence(folder: str, top: str = "") -> str:
 
 
 def _is_home(folder: str) -> bool:
-    """Whether it is the user's home folder or above it."""
+    """Return whether a folder is the user's home folder or above it."""
     return is_under(os.path.realpath(os.path.expanduser("~")), folder)
 
 
 def confine(path: str, folder: str, fence: str, span: Span | None = None) -> str:
-    """Where `path`, from `folder` (absolute), leads: absolute, as it is written. Raises `CaseError` (PC0750) where that is outside `fence`,
-    by `..` or by a link on the way, whether there is anything or not; and for a path that other systems read otherwise.
+    """Return the absolute path of `path`, relative to `folder` (absolute), without resolving links.
+
+    Raises `CaseError` (PC0750) if it leads out of `fence`, by `..` or by a link on the way, whether or not anything is there, and for a
+    path that other systems read differently.
     """
     why = find_fault(path, folder, fence)
     if why:
@@ -140,7 +143,7 @@ def confine(path: str, folder: str, fence: str, span: Span | None = None) -> str
 
 
 def find_fault(path: str, folder: str, fence: str) -> str | None:
-    """Tells what is wrong with a path that a case names, as the rest of a sentence about it; None where it stays in `fence`."""
+    """Return what is wrong with a path that a case names, as the rest of a sentence about it, or None if the path stays in `fence`."""
     if "\0" in path:
         return "holds a NUL character"
     if "\\" in path:
@@ -160,8 +163,9 @@ def find_fault(path: str, folder: str, fence: str) -> str | None:
 
 
 def confine_case(case: Case) -> None:
-    """Raises `CaseError` (PC0750) for the first path of the case that leads out of its fence. A command line (`run`) is judged when it is
-    read, as a command line.
+    """Raise `CaseError` (PC0750) for the first path of the case that leads out of its fence.
+
+    A command line (`run`) is checked when it is parsed as a command line.
     """
     confine_pack(case, case.root, case.fence)
     for path, span in (*_iter_states(case), *_iter_asked(case), *_iter_given(case)):
@@ -205,7 +209,7 @@ def _iter_stores(stores: Node) -> Iterator[tuple[str, Span]]:
 
 
 def confine_pack(case: Case, root: str, fence: str) -> None:
-    """Raises `CaseError` (PC0750) where the folder of the case's pack, looked for in `root`, or the manifest in it is outside `fence`."""
+    """Raise `CaseError` (PC0750) if the folder of the case's pack, relative to `root`, or the manifest in it is outside `fence`."""
     named = case.node.get("pack")
     span = named.span if named is not None else case.node.span
     found = confine(case.pack, root, fence, span)
@@ -213,8 +217,9 @@ def confine_pack(case: Case, root: str, fence: str) -> None:
 
 
 def confine_copy(case: Case, root: str) -> None:
-    """Sees that no link in a copy of the case, under `root`, leads out of it. One that the case asks for is refused (PC0750), others are
-    taken away.
+    """Check that no link in a copy of the case, under `root`, leads out of it.
+
+    A link that the case asks for is refused (PC0750); any other is removed.
     """
     for name, target in case.given.get("link", {}).items():
         path = os.path.join(root, os.path.relpath(case.folder, case.root), name)
@@ -229,16 +234,16 @@ def confine_copy(case: Case, root: str) -> None:
 
 
 def refuse_path(path: str, why: str, span: Span | None = None, *, help: str = _HELP) -> CaseError:
-    """The error of a path that leads elsewhere."""
+    """Return the error for a path that is not allowed."""
     return fail_case("PC0750", f"`{path}` {why}", span, help=help)
 
 
 def is_under(path: str, folder: str) -> bool:
-    """Whether an absolute path is the folder or under it, as both are written."""
+    """Return whether an absolute path is the folder or under it, as both are written."""
     return path == folder or path.startswith(folder if folder.endswith(os.sep) else f"{folder}{os.sep}")
 
 
 def is_inside(path: str) -> bool:
-    """Whether a path from a root stays in it, by its text."""
+    """Return whether a path from a root stays in it, by its text."""
     pure = PurePosixPath(path)
     return bool(path) and not pure.is_absolute() and not _UNFIT.search(path) and ".." not in pure.parts

@@ -1,7 +1,7 @@
-"""Which cases there are: found on the disk, chosen by path, pack or name, and read.
+"""Discovery of cases: finding them on the disk, choosing them by path, pack or name, and reading them.
 
-`find_places` gives the folders that a command line means, `find_cases` those under some paths; `load_case` reads one, and `match_names`
-reads the expression of `-k`.
+`choose_places` returns the folders that a command line means, `iter_cases` those under some paths. `load_case` reads one case, and
+`match_names` parses the expression of `-k`.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _DEEPEST = 100
 
 @frozen
 class CaseFolders:
-    """Folders in the order of their paths. `is_filtered` where not all cases under some paths are meant, but some by name."""
+    """Folders in the order of their paths. `is_filtered` is true if some cases were chosen by name, and not all cases under the paths."""
 
     places: tuple[CaseFolder, ...]
     is_filtered: bool
@@ -53,10 +53,12 @@ class CaseFolders:
 
 @frozen
 class CaseFolder:
-    """A folder (absolute) with the goldens in it, pending ones too, by name. `is_case` tells whether it has a `case.yaml`; where it has
-    none, `misnamed` is a file that may be meant as one (`case.yml`). Where `packs` are not empty, the case is meant only if its pack
-    (absolute) is among them, or `is_any`: the folder was asked for, too. `wrong` tells why the folder could not be looked into. `top`
-    is the folder in which cases were looked for."""
+    """A folder (absolute) with the goldens in it, including pending ones, by name.
+
+    `is_case` says whether it has a `case.yaml`. If it has none, `misnamed` is a file that may be meant as one (`case.yml`). If `packs` is
+    not empty, the case counts only if its pack (absolute) is among them, or if `is_any`: the folder was requested, too. `wrong` says why
+    the folder could not be listed. `top` is the folder in which cases were searched.
+    """
 
     folder: str
     goldens: tuple[str, ...]
@@ -69,11 +71,14 @@ class CaseFolder:
 
 
 def choose_places(asked: Sequence[str], is_named: Callable[[str], bool] | None = None) -> CaseFolders:
-    """The folders of the cases that are asked for: each argument is a folder with cases, a case's folder or file, a pack (then all cases of
-    that pack, in it and in `fixtures` beside `packs`), or the name of a case, or a pattern of names. Without any: `fixtures` and `packs`
-    of the working folder, where it has them, else all of it. `is_named` leaves some out by their names.
+    """Return the folders of the requested cases.
 
-    Raises `UsageError` (PC0907) where there is no case at one of them, or none by a name; `DiskError` (PC0903).
+    Each argument is a folder with cases, a case's folder or file, a pack (which means all cases of that pack, in it and in `fixtures` next
+    to `packs`), the name of a case, or a pattern of names. Without arguments it is `fixtures` and `packs` of the working folder, or else
+    all of it. `is_named` filters cases by their names.
+
+    Raises `UsageError` (PC0907) if an argument leads to no case, or no name matches, and `DiskError` (PC0903) for a folder that does not
+    exist.
     """
     found: dict[str, CaseFolder] = {}
     is_filtered = is_named is not None
@@ -118,14 +123,14 @@ def _list_usual(folder: str) -> list[str]:
 
 
 def _is_pack(path: str) -> bool:
-    """A pack that is not a case at once, as bad fixtures are."""
+    """Return whether a path is a pack and not a case at the same time, as bad fixtures are."""
     if os.path.isdir(path):
         return os.path.isfile(os.path.join(path, MANIFEST)) and not os.path.lexists(os.path.join(path, CASE))
     return os.path.isfile(path) and os.path.basename(path) != CASE
 
 
 def _list_around(pack: str) -> list[str]:
-    """Where the cases of a pack are looked for."""
+    """Return the folders in which the cases of a pack are searched."""
     folder = pack if os.path.isdir(pack) else os.path.dirname(pack)
     fixtures = os.path.join(choose_root(os.path.join(folder, CASE)), _FIXTURES)
     return [folder, *([fixtures] if os.path.isdir(fixtures) else [])]
@@ -160,24 +165,23 @@ def _refuse(asked: str) -> UsageError:
 
 
 def _join(one: CaseFolder, other: CaseFolder) -> CaseFolder:
-    """A folder that was asked for twice: a case of either's packs is meant, and any where one names none."""
+    """Merge two requests for one folder: a case of either's packs counts, and any case if one names no pack."""
     is_any = one.is_any or other.is_any or not one.packs or not other.packs
     return replace(one, packs=tuple(dict.fromkeys((*one.packs, *other.packs))), is_any=is_any)
 
 
 def check_met(places: Sequence[CaseFolder], met: Collection[str]) -> None:
-    """`UsageError` (PC0907) for a pack that was asked for (`Place.packs`) and is none of those a case was `met` of."""
+    """Raise `UsageError` (PC0907) for a requested pack (`CaseFolder.packs`) without a case: one that is not in `met`."""
     for pack in dict.fromkeys(pack for one in places for pack in one.packs):
         if pack not in met:
             raise _refuse_pack(pack)
 
 
 def iter_cases(paths: Sequence[str]) -> Iterator[CaseFolder]:
-    """Every case folder, and every folder that has goldens without being one, at or under `paths`, sorted by path and each once.
+    """Yield every case folder, and every folder with goldens that is not a case, at or under `paths`, sorted by path and each once.
 
-    A path may also be a `case.yaml`. Hidden folders, links to folders, `node_modules`, `venv` and `__pycache__` are not looked into.
-    Lazily: one folder is listed at a time. One that cannot be listed is a place of its own, too. Raises `DiskError` (PC0903) for a folder
-    that is not there.
+    A path may also be a `case.yaml`. Hidden folders, links to folders, `node_modules`, `venv` and `__pycache__` are skipped. One folder is
+    listed at a time, lazily. A folder that cannot be listed is yielded, too. Raises `DiskError` (PC0903) for a folder that does not exist.
     """
     last = ""
     for path in sorted(dict.fromkeys(_read_folder(path) for path in paths), key=_sort_key):
@@ -226,10 +230,10 @@ def _walk(folder: str) -> Iterator[CaseFolder]:
 
 
 def load_case(folder: str, top: str = "") -> Case:
-    """The case in `folder` (absolute, real); `top` is the folder in which cases were looked for (`find_fence`).
+    """Load the case in `folder` (absolute, real). `top` is the folder in which cases were searched (`choose_fence`).
 
-    Raises `PromptcError` with all findings of its reading or of its shape (PC0901), where it cannot be read (PC0902, PC0903), and where it
-    names a path outside its fence (PC0750). Whether files it names are there is not asked yet.
+    Raises `PromptcError` with all findings if its file cannot be parsed or has another form (PC0901), if it cannot be read (PC0902,
+    PC0903), and if it names a path outside its fence (PC0750). Whether the files it names exist is not checked.
     """
     root = choose_root(folder)
     fence = choose_fence(folder, top)
@@ -289,7 +293,7 @@ def _read_state(given: Any) -> GivenState:
 
 
 def _read_requires(plain: Mapping[str, Any], node: Node) -> tuple[str, ...]:
-    """The extras; one that `given` hides cannot be required at once."""
+    """Return the required extras. An extra that `given` hides cannot be required."""
     found = tuple(plain.get("requires", ()))
     hidden = next((one for one in found if one in plain.get("given", {}).get("missing", ())), None)
     if hidden is not None:
@@ -299,8 +303,10 @@ def _read_requires(plain: Mapping[str, Any], node: Node) -> tuple[str, ...]:
 
 
 def match_names(expression: str) -> Match:
-    """Whether a case is meant by its name. Words stand in it, whatever their case; a word with `*`, `?` or `[` is a pattern for the whole
-    name. They are joined by `and`, `or`, `not` and parentheses, as pytest's `-k` has them. `UsageError` (PC0909) for anything else.
+    """Parse the expression of `-k` into a function that returns whether a case matches by its name.
+
+    A word matches names that contain it, ignoring case. A word with `*`, `?` or `[` is a pattern for the whole name. Words are joined by
+    `and`, `or`, `not` and parentheses, as in pytest's `-k`. Raises `UsageError` (PC0909) for anything else.
     """
     tokens = [(one[1] or one[2]) for one in _TOKEN.finditer(expression)]
     found, rest = _read_any(tokens, expression, 0)

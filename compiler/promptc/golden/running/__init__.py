@@ -1,4 +1,4 @@
-"""A case, run: `run` takes it turn by turn, in the circumstances of `environment`, with what cases share in `resources`.
+"""Running a case: `run` runs it turn by turn, in the circumstances that `environment` makes, with what cases share in `resources`.
 
 Public: `environment`, `resources`, `run`.
 """

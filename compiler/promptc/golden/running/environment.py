@@ -1,7 +1,7 @@
-"""The circumstances that a case is run in, made for its run and gone after it (contract.md §14).
+"""The circumstances in which a case is run, set up for its run and removed after it (contract.md §14).
 
-`prepare_case` makes what `given` asks for: stores, built indexes, files, variables, and what is missing. It copies the case first, wherever
-anything but stores is made. `list_lacking` and its like tell which extras an installation has.
+`prepare_case` sets up what `given` declares: stores, built indexes, files, variables, and what is missing. It copies the case first, unless
+only stores are set up. `list_lacking` and similar functions return which extras an installation has.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ EXTRAS: Mapping[str, tuple[str, ...]] = {
     "serve": ("starlette", "uvicorn", "watchfiles"),
     "tiktoken": ("tiktoken",),
 }
-"""The extras a case may require, with the packages each brings."""
+"""The extras that a case may require, with the packages that each installs."""
 
 _VOCABULARIES = "vocabularies"
 
@@ -65,16 +65,18 @@ HOLDERS = {
     "serve": ("promptc.workshop.server", "promptc.workshop.watch"),
     "tiktoken": ("promptc.text.counters.tiktoken",),
 }
-"""Modules of ours that hold on to a package of an extra once they are imported."""
+"""Modules of promptc that keep references to a package of an extra once they are imported."""
 
 LACKABLE = (_VOCABULARIES, *EXTRAS)
-"""What an installation may be without: the shipped vocabularies, and the extras."""
+"""The parts that an installation may lack: the shipped vocabularies, and the extras."""
 
 
 @frozen
 class CaseEnvironment:
-    """Where a case is run: in which root, inside which folder (`fence`, of a copy its root), with which stores (URLs by name), and with
-    what is shared."""
+    """The place of a run: its root, the folder that confines it (`fence`), its stores (URLs by name), and shared resources.
+
+    The fence of a copy is its root.
+    """
 
     root: str
     fence: str
@@ -84,11 +86,15 @@ class CaseEnvironment:
 
 @contextlib.contextmanager
 def prepare_case(case: Case, resources: SuiteResources) -> Iterator[CaseEnvironment]:
-    """Makes what the case's `given` asks for. But for `stores` the case is run in a copy: `built` builds its pack's indexes there, by
-    words alone, `large`, `link` and `database` make files, and whoever looks at `environment` writes nothing else. What is `missing` is so
-    for the run alone, when all else is made.
+    """Set up what the case's `given` declares.
 
-    Raises `CaseError` for a circumstance that only promptc's own tests can make (PC0905), `PromptcError` for stores that cannot be made.
+    A case is run in a copy if its command writes, or if its `given` has anything but `stores` and `missing`. There `built` builds the
+    indexes of its pack, by words alone unless the case requires the extra for vectors, and `large`, `link` and `database` create files.
+    With `environment` the case is copied so that nothing else is written to. What is `missing` is hidden for the run only, after everything
+    else is set up.
+
+    Raises `CaseError` for a circumstance that only promptc's own tests can set up (PC0905), and `PromptcError` for stores that cannot be
+    made.
     """
     wanted = case.given
     is_copied = any(name in wanted for name in _IN_COPY) or (case.kind == "run" and case.asked[0] in WRITING)
@@ -128,9 +134,9 @@ def _refuse(what: str, span: Span, known: Iterable[str]) -> CaseError:
 
 
 def _change_copy(case: Case, root: str) -> None:
-    """Makes the files of `given: {large, link, database}` in the case's folder under `root`, which is that of a copy.
+    """Create the files of `given: {large, link, database}` in the case's folder in a copy at `root`.
 
-    Raises `CaseError` (PC0905) for one that would be outside the copy, and for SQL that cannot be run.
+    Raises `CaseError` (PC0905) for a file that would be outside the copy, and for SQL that cannot be run.
     """
     folder = Path(root, os.path.relpath(case.folder, case.root))
     wanted = case.given.get("large", {})
@@ -148,7 +154,7 @@ def _change_copy(case: Case, root: str) -> None:
 
 
 def _fill(path: Path, size: int) -> None:
-    """A file that is longer already stays as it is."""
+    """Extend a file to `size` bytes. A file that is longer already is unchanged."""
     missing = size - (path.stat().st_size if path.exists() else 0)
     with path.open("ab") as file:
         while missing > 1:
@@ -157,7 +163,7 @@ def _fill(path: Path, size: int) -> None:
 
 
 def _choose_path(case: Case, root: str, folder: Path, kind: str, name: str) -> Path:
-    """Where a file of that name is made. A link on the way is followed first, so that nothing is written through it."""
+    """Return the path at which a file is created. Links on the way are resolved first, so that nothing is written through them."""
     path = folder / name
     parent = path.parent.resolve()
     if path.is_symlink() or path.is_dir() or not parent.is_relative_to(root) or not parent.is_dir():
@@ -177,9 +183,10 @@ def _make_database(case: Case, path: Path, name: str, script: str) -> None:
 
 @contextlib.contextmanager
 def _open_database(path: Path) -> Iterator[sqlite3.Connection]:
-    """The SQLite file, in a transaction that is kept if nothing is raised, closed afterwards. SQL reaches no other file from it and sets
-    no pragma. It raises `sqlite3.Error` where it takes more than 50 million steps of SQLite's machine or five seconds of the processor,
-    or makes more than 100 MB.
+    """Open an SQLite file in a transaction, which is committed if nothing is raised, and close it.
+
+    Its SQL can reach no other file and set no pragma. Raises `sqlite3.Error` if it takes more than 50 million steps of SQLite's virtual
+    machine or five seconds of processor time, or creates more than 100 MB.
     """
     with contextlib.closing(sqlite3.connect(path)) as opened, opened:
         opened.execute(f"PRAGMA max_page_count = {_PAGES}")
@@ -201,7 +208,7 @@ def _change_indexes(case: Case, root: str) -> None:
 
 
 def _build(case: Case, root: str) -> None:
-    """The indexes of the case's pack, as they are before anything is done to them; with vectors where the case requires them."""
+    """Build the indexes of the case's pack, before they are changed; with vectors if the case requires the extra."""
     from promptc.api import load
     from promptc.frontend.corpus import build_corpus
     from promptc.model.sources import CorpusIndex
@@ -221,7 +228,7 @@ def _build(case: Case, root: str) -> None:
 
 
 def _write_over(folder: Path, wanted: Mapping[str, str], case: Case) -> None:
-    """Every file in the folder that matches a pattern gets that text; links are none."""
+    """Replace the text of every file in the folder that matches a pattern, except links."""
     for pattern, text in wanted.items():
         if not pattern or ".." in PurePosixPath(pattern).parts:
             raise refuse_path(pattern, "is no pattern of files in the case's folder", case.node.value["given"].key_span("built"))
@@ -246,8 +253,10 @@ def _set_variables(wanted: Mapping[str, str]) -> Iterator[None]:
 
 
 def _read_variables(case: Case, root: str, fence: str) -> Mapping[str, str]:
-    """Those the case sets. Of promptc's own variables each may name a server, or a folder that is written to: a case names a SQLite file
-    inside its fence, or nothing. Raises `CaseError` (PC0752).
+    """Return the variables that the case sets. Raises `CaseError` (PC0752).
+
+    A variable of promptc may name a server, or a folder to write to. So a case may only set it to an SQLite file inside its fence, or to
+    nothing.
     """
     wanted: Mapping[str, str] = case.given.get("environment", {})
     for name, value in wanted.items():
@@ -290,9 +299,9 @@ def _execute(opened: sqlite3.Connection, statement: str, case: Case) -> None:
 
 @contextlib.contextmanager
 def copy_case(case: Case) -> Iterator[str]:
-    """The pack, and the folder that the case stands in without its other cases, at the same places under another root; gone afterwards.
+    """Copy the pack, and the folder around the case without its other cases, to the same places under a temporary root, which is yielded.
 
-    Links are copied as links; what is neither file nor folder, and `.git`, is left out. Raises `CaseError` (PC0905) for a pack outside the
+    Links are copied as links. Anything but files and folders, and `.git`, is left out. Raises `CaseError` (PC0905) for a pack outside the
     root, which has no place in a copy.
     """
     with tempfile.TemporaryDirectory(prefix="promptc-") as made:
@@ -302,8 +311,9 @@ def copy_case(case: Case) -> Iterator[str]:
 
 
 def add_case(case: Case, root: str) -> None:
-    """Copies the case and its pack to `root`, where other cases may have been copied to before: a file that is there stays as it is. Raises
-    `CaseError` as `copy_case` does, and `OSError`.
+    """Copy the case and its pack to `root`, which may contain copies of other cases: existing files are kept.
+
+    Raises `CaseError` as `copy_case` does, and `OSError`.
     """
     pack = Path(os.path.normpath(os.path.join(case.root, case.pack)))
     if not is_under(str(pack), case.root):
@@ -337,7 +347,7 @@ def _is_other(path: Path, case: Path) -> bool:
 
 @contextlib.contextmanager
 def without_extras(names: Iterable[str]) -> Iterator[None]:
-    """In here nothing of that is found, whether it was used before or not. `names` are of LACKABLE."""
+    """Hide these parts in the block, even if they were used before. `names` are from LACKABLE."""
     with contextlib.ExitStack() as stack:
         for name in names:
             hidden = (*EXTRAS.get(name, ()), *HOLDERS.get(name, ()))
@@ -356,25 +366,25 @@ def _hide_vocabularies() -> Iterator[None]:
 
 
 def list_lacking(extras: Iterable[str]) -> tuple[str, ...]:
-    """Those of the extras of which a package is not installed, in the order of EXTRAS. Nothing is imported."""
+    """Return the extras of which a package is not installed, in the order of EXTRAS. Nothing is imported."""
     wanted = set(extras)
     return tuple(name for name in EXTRAS if name in wanted and not all(map(find_spec, EXTRAS[name])))
 
 
 def render_install(extras: Iterable[str]) -> str:
-    """The command that installs them."""
+    """Return the command that installs the extras."""
     return f"pip install 'promptc-compiler[{','.join(extras)}]'"
 
 
 def list_told(texts: Iterable[str]) -> tuple[str, ...]:
-    """The extras that these texts say how to install, in the order of EXTRAS."""
+    """Return the extras that these texts say how to install, in the order of EXTRAS."""
     told = "\n".join(texts)
     return tuple(name for name in EXTRAS if f"promptc-compiler[{name}]" in told)
 
 
 @contextlib.contextmanager
 def replace_modules(wanted: Mapping[str, Any]) -> Iterator[None]:
-    """These in place of the modules of their names (None: cannot be imported). Others that are imported meanwhile stay, as they would."""
+    """Replace modules by name in the block (None: cannot be imported). Other modules that are imported in the block remain."""
     before = {name: sys.modules.pop(name) for name in wanted if name in sys.modules}
     sys.modules.update(wanted)
     try:

@@ -1,6 +1,6 @@
-"""What the cases of one process share, made once.
+"""Shared work of the cases in one process.
 
-`SuiteResources` has packs, base states, stores, digests of them, and for each pack a memory of what its sections came to.
+`SuiteResources` has packs, base states, stores, their digests, and for each pack a memory of what its sections came to.
 """
 
 from __future__ import annotations
@@ -24,33 +24,34 @@ from promptc.model.state import State
 from promptc.passes.memory import Memory
 
 _MOST_STATES = 8
-"""Parsed base states that are kept, the newest: cases of one folder mostly share one or two."""
+"""The most parsed base states that are kept, the newest: cases of one folder mostly share one or two."""
 
 _MOST_LONG = 256
-"""Digests of long files that are kept, the newest."""
+"""The most digests of long files that are kept, the newest."""
 
 _LONG = 10_000
-"""Bytes from which on a file is long: a shorter one is read again."""
+"""The bytes from which a file is long: a shorter one is read again."""
 
 _MOST_PACKS = 64
 _MOST_MEMORIES = 4
 
 _MOST_SHARED = 512
-"""Values of states that are kept, defaults filled in, the newest."""
+"""The most values of states that are kept, the newest, with their defaults."""
 
 _SIZE = 16
 """Bytes of a digest."""
 
 
 class SuiteResources:
-    """To be used in a `with`, which gives back what was opened. Not for several threads.
+    """The shared resources. Use them in a `with` block, which closes them. Not for several threads.
 
-    A file that changes while these are open may be seen as it was before.
+    A file that changes while they are open may be seen with its earlier content.
     """
 
     def __init__(self, cache: Cache | None = None, tries: Sequence[tuple[str, str]] = (), untried: SuiteResources | None = None) -> None:
-        """With a cache, packs are taken from it and kept there, as `promptc render` does. `tries` are what is tried of each; where
-        `untried` has the packs without that, of theirs.
+        """Open the resources. With a cache, packs are read from it and kept there, as `promptc render` does.
+
+        `tries` are edits to try on each pack. `untried` are resources that have the packs without the edits, if any.
         """
         self._cache = cache
         self.tries = tries
@@ -63,7 +64,7 @@ class SuiteResources:
         self._shared: dict[tuple[int, str, int], tuple[Pack, Any, Any]] = {}
         self._digests: dict[tuple[str, str], bytes | None] = {}
         self._indexes: dict[tuple[str, str], bytes | None] = {}
-        """As they were before any render could read them."""
+        """The digests before any render could read the indexes."""
         self._inputs: dict[str, bytes] = {}
         self._trees: dict[str, bytes | None] = {}
         self._stack = contextlib.ExitStack()
@@ -77,7 +78,7 @@ class SuiteResources:
         self._packs.clear()
 
     def load_pack(self, root: str, path: str) -> Pack:
-        """The pack at `path`, from the root, which is the working folder. Raises what loading it raises, each time."""
+        """Return the pack at `path`, relative to `root`, which is the working folder. Raises what loading it raises, every time."""
         found = self._packs.get((root, path))
         if found is None:
             found = self._packs[root, path] = self._load(root, path)
@@ -89,7 +90,7 @@ class SuiteResources:
         return found
 
     def load_memory(self, root: str, path: str) -> Memory:
-        """What renders of the pack have selected so far."""
+        """Return the memory of what renders of the pack have selected so far."""
         memory = self._memories.get((root, path))
         if memory is None:
             if len(self._memories) >= _MOST_MEMORIES:
@@ -98,15 +99,16 @@ class SuiteResources:
         return memory
 
     def fill_state(self, pack: Pack, document: JsonDocument) -> State:
-        """The state of a JSON text. What is the same object in two texts is the same in their states, defaults filled in: so what was made
-        of it need not be made again. Raises `PromptcError` with every finding of the validation.
+        """Load the state of a JSON text. Raises `PromptcError` with every finding of the validation.
+
+        If two texts share an object, their states share its value with defaults, so that work on it need not be repeated.
         """
         state = pack.load_document(document)
         shared = {name: self._share(pack, name, document.value.get(name), value) for name, value in state.value.items()}
         return replace(state, value=shared)
 
     def _share(self, pack: Pack, name: str, raw: Any, filled: Any) -> Any:
-        """The value as an earlier state had it, if both are of one object of a text, and equal."""
+        """Return the value of an earlier state if both come from the same object of a text and are equal, or else `filled`."""
         if not isinstance(filled, (dict, list)):
             return filled
         key = id(pack), name, id(raw)
@@ -119,7 +121,7 @@ class SuiteResources:
         return filled
 
     def load_state(self, path: str, shown: str, span: Any) -> JsonDocument:
-        """The JSON of a state file, which findings call `shown`; `span` is where the case names it."""
+        """Return the JSON of a state file, which findings call `shown`. `span` is the place in the case that names the file."""
         found = self._states.get(path)
         if found is None:
             content = read_plain(path, shown, MAX_STATE_BYTES, span)
@@ -129,8 +131,9 @@ class SuiteResources:
         return found[0]
 
     def digest_pack(self, root: str, path: str) -> bytes | None:
-        """A digest of all that decides what the pack makes of a state and of what its stores hold, its indexes among it; None where it or
-        one of them cannot be read.
+        """Return a digest of everything that decides how the pack renders a state and its stores, including its indexes.
+
+        Returns None if the pack or one of its indexes cannot be read.
         """
         key = root, path
         if key not in self._digests:
@@ -145,8 +148,9 @@ class SuiteResources:
         return self._digests[key]
 
     def asks_outside(self, root: str, path: str, stores: Collection[str]) -> bool:
-        """Whether what the pack makes may depend on a store that is not among `stores`, or on an engine; so it is where it cannot be
-        loaded.
+        """Return whether a render of the pack may depend on a store that is not in `stores`, or on an engine.
+
+        True if the pack cannot be loaded.
         """
         found = self._packs.get((root, path))
         if isinstance(found, Pack):
@@ -158,8 +162,9 @@ class SuiteResources:
                 return True
 
     def digest_input(self, path: str) -> bytes | None:
-        """The digest of a file that several cases may be made of, as it was when it was read; None where it cannot be. Those of states that
-        are kept and of long files are kept, the newest.
+        """Return the digest of an input file when it was read, or None if it cannot be read.
+
+        The newest digests are kept, of states that are kept and of long files.
         """
         if path in self._states:
             return self._states[path][1]
@@ -174,18 +179,18 @@ class SuiteResources:
         return found
 
     def digest_golden(self, path: str) -> bytes | None:
-        """The digest of a golden, which is read anew each time; None where it cannot be read."""
+        """Return the digest of a golden, which is read again every time, or None if it cannot be read."""
         content = _read(path)
         return _digest(content) if content is not None else None
 
     def digest_store(self, files: str) -> bytes | None:
-        """The digest of a file or folder of segments (absolute), as it was before it was first imported; None where it cannot be taken."""
+        """Return the digest of a file or folder of segments (absolute) before its first import, or None if it cannot be computed."""
         if files not in self._trees:
             self._trees[files] = _digest_tree(files)
         return self._trees[files]
 
     def load_store(self, files: str) -> str:
-        """The URL of an SQLite store with the segments of a file or folder (absolute), imported when first asked for. It is only read."""
+        """Return the URL of an SQLite store with the segments of a file or folder (absolute). The store is imported once, and only read."""
         if files not in self._stores:
             self.digest_store(files)
             self._stores[files] = import_store(Path(files), Path(self.folder, f"{len(self._stores)}.db"))
@@ -193,7 +198,7 @@ class SuiteResources:
 
     @property
     def folder(self) -> str:
-        """A folder for what is made, which goes with these."""
+        """A temporary folder, which is removed with the resources."""
         if not self._folder:
             self._folder = self._stack.enter_context(tempfile.TemporaryDirectory(prefix="promptc-"))
         return self._folder
@@ -219,8 +224,9 @@ def _read(path: str) -> bytes | None:
 
 
 def _digest_tree(path: str) -> bytes | None:
-    """A digest of the names and contents of all files at or under `path`, hidden ones and folders too; None where one cannot be read, or
-    there is a link or anything else but files and folders.
+    """Return a digest of the names and contents of all files at or under `path`, including hidden ones.
+
+    Returns None if a file cannot be read, or if anything is neither a file nor a folder, such as a link.
     """
     whole = blake2b(digest_size=_SIZE)
     try:
@@ -246,7 +252,7 @@ def _refuse(wrong: OSError) -> None:
 
 
 def digest_pack(pack: Pack) -> bytes:
-    """A digest of every file of a pack and of its counter."""
+    """Return a digest of every file of a pack and of its counter."""
     made = blake2b(repr((pack.counter.name, pack.counter.digest)).encode(), digest_size=_SIZE)
     for one in pack.inputs.files:
         made.update(b"%b\0%b\0%d\0" % (os.fsencode(one.folder), os.fsencode(one.path), len(one.content)))
@@ -255,7 +261,7 @@ def digest_pack(pack: Pack) -> bytes:
 
 
 def import_store(files: Path, database: Path) -> str:
-    """The URL of the store `database`, made of the segments in `files`. Raises `PromptcError` with the findings of reading them."""
+    """Import the segments in `files` into the store `database` and return its URL. Raises `PromptcError` with the findings on the files."""
     from promptc.frontend.segments import load_segments
     from promptc.sources.address import read_address
     from promptc.sources.segment_store import SegmentStore
@@ -267,7 +273,7 @@ def import_store(files: Path, database: Path) -> str:
 
 @contextlib.contextmanager
 def work_in(folder: str) -> Iterator[None]:
-    """In this working folder, if it is not the one already."""
+    """Change the working folder for the block, unless it is `folder` already."""
     before = os.getcwd()
     if before == folder:
         yield

@@ -1,7 +1,7 @@
-"""One run of a case, turn by turn: from its states to what came out.
+"""One run of a case, turn by turn, from its states to its outcome.
 
-`run_case` is told by a `Shell` how the command line does what only it can. What a pack or a state is refused for is an outcome; what is
-wrong with the case itself is raised.
+A `Shell` does for `run_case` what only the command line can do. An error of the pack or the state is an outcome; an error of the case
+itself is raised.
 """
 
 from __future__ import annotations
@@ -39,27 +39,29 @@ _SET = "--set "
 
 
 class Shell(Protocol):
-    """The command line gives one; it pickles, since workers are given it, too."""
+    """The command line, as a run needs it. It can be pickled, since workers receive it, too."""
 
     def render_diagnostics(self, found: Sequence[Diagnostic]) -> str:
-        """Findings as the command line prints them, without colours."""
+        """Return findings as the command line prints them, without colours."""
 
     def run_command(self, case: Case, environment: CaseEnvironment) -> CaseOutcome:
-        """The exit code of the case's command line and what it found; its output is `text`. Raises `CaseError` for one that a case may not
-        call, nothing that `run` would report."""
+        """Run the case's command line and return its exit code and findings, with its output as `text`.
+
+        Raises `CaseError` for a command that a case must not call, and nothing that `run` would report.
+        """
 
     def apply(self, pack: Pack, state: bytes, case: Case, answers: Mapping[str, str], name: str) -> CaseOutcome:
-        """An operation, run on a state as it was written, which findings call `name`. Raises `PromptcError`."""
+        """Run an operation on a state as it was written. `name` is its name in findings. Raises `PromptcError`."""
 
     def surround(self, case: Case, resources: SuiteResources) -> AbstractContextManager[CaseEnvironment]:
-        """Makes the circumstances of a case: `given`."""
+        """Set up the circumstances of a case: `given`."""
 
 
 def run_case(case: Case, resources: SuiteResources, shell: Shell) -> CaseRun:
-    """What the case comes to, in its circumstances and its root as the working folder. What its pack or state is refused for is an outcome.
+    """Run the case in its circumstances, with its root as the working folder. An error of its pack or state is an outcome.
 
-    Raises `CaseError` where the case itself is at fault: a state that is not there, a circumstance that cannot be made. The resources must
-    be open as long as reports of the outcome are read.
+    Raises `CaseError` if the case itself is at fault: a state that does not exist, a circumstance that cannot be set up. The resources must
+    stay open as long as reports of the outcome are read.
     """
     with shell.surround(case, resources) as environment, work_in(environment.root):
         return _RUNS[case.kind](case, environment, shell)
@@ -70,7 +72,7 @@ def _render(case: Case, environment: CaseEnvironment, shell: Shell) -> CaseRun:
 
 
 def _run_session(case: Case, environment: CaseEnvironment, shell: Shell) -> CaseRun:
-    """Each turn is rendered; the first one that fails is the last."""
+    """Render each turn. The first one that fails is the last."""
     outcomes: list[CaseOutcome] = []
     before: JsonDocument | None = None
 
@@ -128,10 +130,10 @@ _RUNS: dict[str, Callable[[Case, CaseEnvironment, Shell], CaseRun]] = {
 
 
 def read_state(case: Case, turn: int, environment: CaseEnvironment, before: JsonDocument | None = None) -> JsonDocument:
-    """The state of a turn (from 0) as JSON, with its changes made and those of `with: {set}`; `before` is that of the turn before it.
+    """Return the state of a turn (from 0) as JSON, with its changes and those of `with: {set}`. `before` is the state of the turn before.
 
-    Findings of a value that was changed are placed in the `case.yaml`. Raises `PromptcError` for a file that is not JSON, `CaseError` for
-    one that is not there and for a change that leads nowhere (PC0904).
+    Findings on a changed value have their place in the `case.yaml`. Raises `PromptcError` for a file that is not JSON, and `CaseError` for
+    a file that does not exist and for a change that leads nowhere (PC0904).
     """
     one = case.states[turn]
     if one.base is None:
@@ -152,7 +154,7 @@ def read_state(case: Case, turn: int, environment: CaseEnvironment, before: Json
 
 
 def _load_state_node(case: Case, turn: int) -> Node:
-    """Where the case names the state of a turn."""
+    """Return the place where the case names the state of a turn."""
     node: Node = case.node.value[case.kind] if case.kind in ("apply", "recall") else case.node
     if case.kind == "session":
         found: Node = node.value["states"].value[turn]
@@ -161,7 +163,7 @@ def _load_state_node(case: Case, turn: int) -> Node:
 
 
 def _place_changes(found: Iterable[Diagnostic], case: Case, turn: int) -> list[Diagnostic]:
-    """The findings, those of a changed value at the place in `case.yaml` where it is given."""
+    """Return the findings, those on a changed value with its place in `case.yaml`."""
     return [_place(one, case, turn) for one in found]
 
 
@@ -185,7 +187,7 @@ def _find_change(case: Case, turn: int, pointer: str) -> Span | None:
 
 
 def _iter_changes(case: Case, turn: int) -> Iterable[Node]:
-    """The mappings of changes, the one that counts first."""
+    """Yield the mappings of changes, the one that takes precedence first."""
     for holder in (case.node.get("with"), _load_state_node(case, turn)):
         changes = holder.get("set") if holder is not None else None
         if changes is not None:
@@ -193,7 +195,7 @@ def _iter_changes(case: Case, turn: int) -> Iterable[Node]:
 
 
 def _measure_session(outcomes: tuple[CaseOutcome, ...], changes: int) -> CaseRun:
-    """What holds between the turns that were rendered. Turns are a minute apart."""
+    """Return the run with the figures between the rendered turns. Turns are a minute apart."""
     requests = [read_request(one.compiled) for one in outcomes if one.compiled is not None]
     turns = account_turns(requests)
     reuse = tuple(one.share for one in turns[1:])
@@ -202,11 +204,13 @@ def _measure_session(outcomes: tuple[CaseOutcome, ...], changes: int) -> CaseRun
 
 
 def _ask_index(case: Case, environment: CaseEnvironment) -> CaseOutcome:
-    """Shares of queries in whole per cent: `recall` those whose answer is in the prompt (where no section asks the index: among its best
-    six), `recall_in_cap` those whose answer is among the best six of the index and within the cap, `rejected` those without an answer for
-    which nothing is in the prompt.
+    """Send the queries of a `recall` case to its index, and return the shares of queries in whole per cent.
 
-    Raises `PromptcError` for an index that is not there or cannot be read, and for queries that cannot be.
+    - `recall`: queries whose answer is in the prompt or, if no section queries the index, among its best six.
+    - `recall_in_cap`: queries whose answer is among the best six of the index and within the cap.
+    - `rejected`: queries without an answer for which nothing is in the prompt.
+
+    Raises `PromptcError` for an index that does not exist or cannot be read, and for queries that cannot be read.
     """
     from promptc.frontend.corpus import open_corpus, read_queries
     from promptc.model.sources import CorpusIndex
@@ -238,7 +242,7 @@ def _ask_index(case: Case, environment: CaseEnvironment) -> CaseOutcome:
 
 
 def _read_answers(case: Case) -> Mapping[str, str]:
-    """The texts of the files that `apply: {answers}` names, by name. Raises `PromptcError` (PC0902, PC0903) for one that cannot be read."""
+    """Return the texts of the files of `apply: {answers}`, by name. Raises `PromptcError` (PC0902, PC0903) for one that cannot be read."""
     answers: dict[str, str] = {}
     for name, file in case.asked.get("answers", {}).items():
         path = os.path.normpath(os.path.join(case.folder, file))
@@ -249,17 +253,17 @@ def _read_answers(case: Case) -> Mapping[str, str]:
 
 
 def _carry(case: Case, document: JsonDocument, made: Sequence[Outcome]) -> JsonDocument:
-    """The state of a turn with what the turns before it hand on, where the case carries that."""
+    """Return the state of a turn with what the turns before it hand on, if the case carries anything."""
     if not case.carry or not made:
         return document
     return set_values(document, list(dict(change for one in made for change in iter_carried(one, case.carry)).items()))
 
 
 def compile_turns(case: Case, environment: CaseEnvironment, last: int, asked: Mapping[str, Any] | None = None) -> list[Outcome]:
-    """What the turns of a render or a session come to, from the first to `last` (from 0); one that does not fit is the last. `asked` goes
-    before what the case says: options of `Pack.compile`.
+    """Compile the turns of a render or a session, from the first to `last` (from 0). A turn that does not fit is the last one returned.
 
-    Raises `PromptcError` for what its pack or a state is refused for, and what is wrong with the case.
+    `asked` are options of `Pack.compile` that override those of the case. Raises `PromptcError` for an error of the pack, of a state or of
+    the case.
     """
     made: list[Outcome] = []
     before: JsonDocument | None = None
@@ -278,7 +282,7 @@ def _compile_turn(case: Case, environment: CaseEnvironment, document: JsonDocume
 
 
 def list_options(case: Case, environment: CaseEnvironment) -> dict[str, Any]:
-    """What the case asks of `Pack.compile`."""
+    """Return the options of `Pack.compile` that the case sets."""
     flags = case.flags
     return {
         "budget": flags.get("budget"),
@@ -297,7 +301,7 @@ def _render_turn(case: Case, environment: CaseEnvironment, document: JsonDocumen
             _DOES_NOT_FIT, sort_diagnostics(compiled.errors), read_report=lambda: compiled.report, read_facts=lambda: compiled.facts
         )
     if case.given:
-        _ = compiled.report  # as long as what it was given is there
+        _ = compiled.report  # build the report while the circumstances still exist
     return _describe(case, compiled)
 
 
@@ -324,7 +328,7 @@ def _describe(case: Case, compiled: Outcome) -> CaseOutcome:
 
 
 def _end(case: Case, run: Callable[[], CaseOutcome], turn: int = 0) -> CaseOutcome:
-    """What the run gave, or what it was refused for."""
+    """Return the outcome of the run, or an outcome with its errors."""
     try:
         return run()
     except CaseError:

@@ -1,6 +1,6 @@
-"""What came of cases: `judge` judges one, or many in processes (`workers`), by their claims (`expect`) and their goldens (`verdict`).
+"""Verdicts on cases: `judge` judges one case, or many in processes (`workers`), by their claims (`expect`) and their goldens (`verdict`).
 
-A golden that differs is `pending` until someone accepts or rejects it.
+A golden that differs is `pending` until somebody accepts or rejects it.
 
 Public: `expect`, `judge`, `pending`, `verdict`.
 """

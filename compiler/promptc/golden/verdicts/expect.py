@@ -1,4 +1,4 @@
-"""What a case claims under `expect`, held against what came of running it (contract.md §14): `check_expect`."""
+"""The claims of a case under `expect`, checked against the outcome of its run (contract.md §14): `check_expect`."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from promptc.passes.items.render import render_part
 _BOUND = re.compile(r"(<=|>=|<|>) ?([0-9]+)")
 
 _OF_REPORT = ("strain", "variants", "flags", "order", "sections")
-"""Claims about what a report tells of the last turn."""
+"""Claims about the report of the last turn."""
 
 _OF_RUN = ("prefix_reuse", "tier_changes", "flaps", "cost")
-"""Claims about what holds between the turns of a session."""
+"""Claims about figures between the turns of a session."""
 
 Told = tuple[str, Span]
-"""A claim that does not hold, in words, and where the case makes it."""
+"""A claim that does not hold, in words, and the place of the claim in the case."""
 
 
 def check_expect(case: Case, ran: CaseRun) -> list[Diagnostic]:
-    """A finding (PC0924) for every claim that does not hold, at its place in the `case.yaml`.
+    """Return a finding (PC0924) for every claim that does not hold, at its place in the `case.yaml`.
 
-    Of a session all but what holds between its turns and the codes is claimed of its last turn. Where the exit code is another than the
-    one expected, nothing else is looked at.
+    The claims of a session are about its last turn, except those between turns and those about codes. If the exit code is not the expected
+    one, nothing else is checked.
     """
     node = case.node.get("expect")
     expect: Mapping[str, Node] = node.value if node is not None else {}
@@ -41,7 +41,10 @@ def check_expect(case: Case, ran: CaseRun) -> list[Diagnostic]:
 
 
 def find_refusal(case: Case, ran: CaseRun) -> Diagnostic | None:
-    """The finding that refused the last turn of a case that expects none; what fails in the case besides follows from it."""
+    """Return the finding that refused the last turn of a case that expects no refusal, or None.
+
+    All other failures of the case follow from it.
+    """
     last = ran.turns[-1]
     if case.exit or not last.exit or case.kind in ("check", "run"):
         return None
@@ -49,7 +52,7 @@ def find_refusal(case: Case, ran: CaseRun) -> Diagnostic | None:
 
 
 def _describe_exit(case: Case, ran: CaseRun, span: Span) -> Diagnostic:
-    """Another exit code than the one expected. Of a refusal the line of the case is not shown: nothing is wrong with it."""
+    """Describe an unexpected exit code. For a refusal the line of the case is not shown, since nothing is wrong with it."""
     exit, refusal = ran.turns[-1].exit, find_refusal(case, ran)
     why = f"the exit code is {exit}, not {case.exit}"
     if refusal is None:
@@ -82,7 +85,7 @@ def _iter_broken(case: Case, ran: CaseRun, last: CaseOutcome, expect: Mapping[st
 
 
 def _explain_session(key: str, ran: CaseRun) -> str:
-    """Why a claim about what holds between turns fails, as far as that can be told in one line."""
+    """Return why a claim between turns fails, as far as one line can say it."""
     if key == "flaps":
         return f"; {ran.flaps[0]} came first" if ran.flaps else ""
     if key == "cost" and ran.cost is None:
@@ -91,7 +94,7 @@ def _explain_session(key: str, ran: CaseRun) -> str:
 
 
 def _explain_reuse(ran: CaseRun) -> str:
-    """What ended the common beginning of the worst turn; nothing where there are no two turns."""
+    """Return what ended the common prefix of the worst turn; empty if there are not two turns."""
     prompts = [one.compiled for one in ran.turns if one.compiled is not None]
     if not ran.reuse or len(prompts) <= len(ran.reuse):
         return ""
@@ -106,7 +109,7 @@ def _check_number(what: str, given: int | None, claim: Node) -> Iterator[Told]:
 
 
 def _holds(given: int, claim: float | str) -> bool:
-    if not isinstance(claim, str):  # to a schema 3.0 is a whole number too
+    if not isinstance(claim, str):  # a schema accepts 3.0 as a whole number, too
         return given == claim
     bound = _BOUND.fullmatch(claim)
     assert bound is not None, "the schema has its pattern"
@@ -182,7 +185,10 @@ def _check_dropped(
 
 
 def _needs_items(expect: Mapping[str, Node]) -> bool:
-    """Whether a claim is about what stands in a section: then the whole report is needed, which takes as long as a third of the render."""
+    """Return whether a claim is about the content of a section.
+
+    Such a claim needs the whole report, which takes as long as a third of the render.
+    """
     return "sections" in expect and any(not isinstance(claim.value, str) for _, claim in expect["sections"].items())
 
 
@@ -200,7 +206,7 @@ def _iter_of_text(outcome: CaseOutcome, expect: Mapping[str, Node]) -> Iterator[
 
 
 def read_message(message: Mapping[str, Any]) -> str:
-    """What is counted of a message, beside its role."""
+    """Return the text of a message that is counted besides its role."""
     content = message["content"]
     return content if isinstance(content, str) else "\n".join(map(render_part, content))
 
@@ -217,7 +223,7 @@ def _check_match(node: Node, whole: str, outcome: CaseOutcome) -> Iterator[Told]
 
 
 def _leave_out(text: str, names: Iterable[str], outcome: CaseOutcome) -> str:
-    """The text without what the named sections added; of text output only."""
+    """Return the text without the named sections. Messages are returned unchanged."""
     if not names or outcome.messages is not None:
         return text
     raw = text.encode()

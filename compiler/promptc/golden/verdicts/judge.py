@@ -1,9 +1,8 @@
-"""Verdicts on cases: `judge_case` judges one folder, `judge_loaded` a case that was read, and `run_suite` many, in several processes, the
-verdicts in order.
+"""Verdicts on cases: `judge_case` judges one folder, `judge_loaded` a loaded case, and `run_suite` many in several processes, in order.
 
-A case is run, held against what it expects and against its goldens, and what differs is written beside them (`note_case` gives what is
-noted there, too). `find_idle` tells of a case that would hold nothing, `break_unread` of goldens in a folder without a case, and
-`list_obsolete` of goldens that no case asks for.
+A case is run, its claims and goldens are checked, and differences are written next to the goldens, with a note (`note_case` returns such a
+note). `find_idle` detects a case that checks nothing, `break_unread` goldens in a folder without a case, and `list_obsolete` goldens that
+no case declares.
 """
 
 from __future__ import annotations
@@ -44,33 +43,36 @@ from promptc.golden.verdicts.verdict import (
 from promptc.workers import run_workers
 
 Mode = Literal["write", "compare", "try"]
-"""`write`: pending goldens are written beside the old ones, and taken away where all is well. `compare`: nothing is written, and a pending
-golden that lies about is a finding; so it is in CI. `try`: the packs are not what their files say, so nothing is written, and what lies
-about is left alone."""
+"""What happens to pending goldens.
+
+- `write`: they are written next to the old ones, and removed if all is well.
+- `compare`: nothing is written, and a pending golden left behind is a finding. This is the mode in CI.
+- `try`: the packs differ from their files, so nothing is written, and pending goldens are ignored.
+"""
 
 _PRUNE = "run `promptc prune` to remove what no case asks for"
 
 _CLAIMED_EMPTY = frozenset(("order", "warnings", "errors", "flags", "fallback"))
-"""Claims that what is there is nothing."""
+"""Claims whose empty value is a claim, too: that there is nothing."""
 
 _IDLE = "the case holds nothing: no `golden` is compared, and `expect` claims nothing"
 _HOLD = "write `golden: [text]` to compare what comes out, or `expect: {exit: 0}` if it is enough to run"
 
 _CHUNK = 25
-"""Folders that a process is given at a time."""
+"""Folders that a process gets at a time."""
 
 _FEW = 8
-"""Folders that are judged sooner than a process is started: so many at most are judged in this one."""
+"""The most folders that are judged in this process, since starting another one would take longer."""
 
 _PAUSE = 50_000_000
-"""Nanoseconds between two looks whether what comes of the cases is still wanted."""
+"""Nanoseconds between two checks whether the verdicts are still wanted."""
 
 _DIFFERS = ("PC0920", "PC0921")
-"""Findings that are no more than a golden that differs, or is missing."""
+"""Findings that say only that a golden differs, or is missing."""
 
 
 def judge_case(place: CaseFolder, resources: SuiteResources, shell: Shell, mode: Mode) -> Verdict:
-    """The verdict on the case in a folder. Whatever is wrong with the case is in the verdict: nothing is raised for it."""
+    """Return the verdict on the case in a folder. Anything wrong with the case is in the verdict; nothing is raised for it."""
     begun = perf_counter_ns()
     try:
         case = load_case(place.folder, place.top)
@@ -80,8 +82,9 @@ def judge_case(place: CaseFolder, resources: SuiteResources, shell: Shell, mode:
 
 
 def judge_loaded(case: Case, place: CaseFolder, resources: SuiteResources, shell: Shell, mode: Mode, begun: int) -> Verdict:
-    """The verdict on a case that was read; `begun` is when that was, of `perf_counter_ns`. One that requires an extra which is not
-    installed is not run, and nothing is offered of it.
+    """Return the verdict on a loaded case. `begun` is the time of loading, from `perf_counter_ns`.
+
+    A case that requires an extra which is not installed is not run, and no pending goldens are written.
     """
     idle = find_idle(case)
     if idle is not None:
@@ -109,7 +112,7 @@ def judge_loaded(case: Case, place: CaseFolder, resources: SuiteResources, shell
 
 
 def find_idle(case: Case) -> Diagnostic | None:
-    """A finding (PC0901) for a case that would pass whatever comes out. A check holds that nothing is found."""
+    """Return a finding (PC0901) for a case that would pass whatever the outcome. A check claims that nothing is found."""
     claims = [key for key, value in case.expect.items() if key in _CLAIMED_EMPTY or value not in ([], {})]
     return None if claims or case.golden or case.kind == "check" else Diagnostic("PC0901", _IDLE, case.node.span, _HOLD)
 
@@ -129,7 +132,10 @@ def _name_extras(lacking: Sequence[str]) -> str:
 
 
 def _tell_pending(place: CaseFolder, verdict: Verdict) -> Verdict:
-    """Where nothing is written, one that was left behind is told. What is noted of inputs is no golden: there is nothing to accept."""
+    """Return the verdict with a finding for each pending golden that was left behind, for runs that write nothing.
+
+    The pending note is not a golden: there is nothing to accept.
+    """
     left = [name for name in place.goldens if is_pending(name) and name != f"{INPUTS}{PENDING}"]
     if not left:
         return verdict
@@ -143,7 +149,7 @@ def _describe_pending(path: str) -> Diagnostic:
 
 
 def _judge(case: Case, ran: CaseRun, shell: Shell, broken: Sequence[Diagnostic]) -> Verdict:
-    """The verdict, from the claims that do not hold and from the goldens; these are not compared where the run ended otherwise."""
+    """Return the verdict, from broken claims and from the goldens. Goldens are not compared if the run ended with an unexpected error."""
     is_refused = any(turn.exit for turn in ran.turns) and ran.turns[-1].exit != case.exit
     made = {} if is_refused else render_goldens(case, ran, shell.render_diagnostics)
     differences = compare_goldens(case, ran, made) if made else []
@@ -156,15 +162,16 @@ def _judge(case: Case, ran: CaseRun, shell: Shell, broken: Sequence[Diagnostic])
 
 
 def _explain(case: Case, ran: CaseRun, verdict: Verdict) -> Verdict:
-    """With the figures of its last turn, before and after."""
+    """Return the verdict with the figures of the last turn, before and after."""
     turn = len(ran.turns) if case.kind == "session" else 0
     before = find_figures(case.folder, turn) or _count_golden(case, ran.turns[-1], turn)
     return replace(verdict, before=before, after=_read_figures(ran))
 
 
 def _count_golden(case: Case, last: CaseOutcome, turn: int) -> Figures | None:
-    """What the prompt in a golden comes to as this render counts. None where the golden does not tell: it is a request body, or tools
-    or a response are counted beside it, and nobody knows what they were.
+    """Return the figures of the prompt in a golden, counted as this render counts.
+
+    Returns None if the golden does not suffice: it is a request body, or unknown tools or a response schema are counted with it.
     """
     kind = "text" if last.messages is None else "messages"
     layout = last.compiled.fitted.layout if last.compiled is not None else None
@@ -188,7 +195,7 @@ def _read_figures(ran: CaseRun) -> Figures | None:
 
 
 def _hint_requires(case: Case, ran: CaseRun, verdict: Verdict) -> Verdict:
-    """With a note (PC0754) where the run was told to install an extra, which the case neither requires nor goes without on purpose."""
+    """Return the verdict with a note (PC0754) if the run asked to install an extra that the case neither requires nor hides on purpose."""
     told = list_told(f"{one.message} {one.help}" for turn in ran.turns for one in turn.found)
     lacking = [one for one in list_lacking(told) if one not in case.given.get("missing", ())]
     if not lacking:
@@ -200,8 +207,9 @@ def _hint_requires(case: Case, ran: CaseRun, verdict: Verdict) -> Verdict:
 
 
 def _pend(case: Case, place: CaseFolder, verdict: Verdict, wanted: Sequence[GoldenDifference], resources: SuiteResources) -> Verdict:
-    """Writes what is wanted of what came out beside the goldens, and takes away what was pending besides. Nothing is wanted of a case that
-    breaks its own claims: it could not be accepted.
+    """Write pending goldens for the `wanted` differences, and remove all other pending ones.
+
+    Nothing is wanted of a case that breaks its own claims: it could not be accepted.
     """
     kept = {f"{one.path.rpartition('/')[2]}{PENDING}" for one in wanted} | ({f"{INPUTS}{PENDING}"} if wanted else set())
     drop_pending(place.folder, [name for name in place.goldens if is_pending(name) and name not in kept])
@@ -213,7 +221,7 @@ def _pend(case: Case, place: CaseFolder, verdict: Verdict, wanted: Sequence[Gold
 
 
 def note_case(case: Case, resources: SuiteResources, shell: Shell) -> bytes:
-    """What `promptc accept` would note beside the goldens of a case. The case is run: the note has the figures of its last turn."""
+    """Return the note that `promptc accept` would write next to the goldens. Runs the case, for the figures of its last turn."""
     ran = run_case(case, resources, shell)
     with work_in(case.root):
         return _note_inputs(case, _read_figures(ran), resources)
@@ -228,44 +236,45 @@ def _note_inputs(case: Case, figures: Figures | None, resources: SuiteResources,
 
 
 def _describe_disk(case: Case, wrong: OSError) -> Diagnostic:
-    """What was made for the case could not be made: a disk is full, a folder read-only."""
+    """Return a finding for files of the case that could not be created: a full disk, a read-only folder."""
     return Diagnostic("PC0903", f"the case cannot be run: {wrong.strerror or wrong}", case.node.span)
 
 
 def _refuse_skipped(verdict: Verdict) -> Verdict:
-    """The verdict where no case may be skipped: a case that cannot be run is broken."""
+    """Return the verdict for runs in which no case may be skipped: a skipped case is broken."""
     if verdict.status != "skipped":
         return verdict
     return replace(verdict, status="broken", findings=tuple(replace(one, level="error") for one in verdict.findings))
 
 
 def _describe_known(place: CaseFolder, pack: str) -> Verdict:
-    """The verdict on a case that is known to have passed, and whose file was not read again."""
+    """Return the verdict on a case that is known to have passed, and whose file was not read again."""
     return _tell_of(place, "passed", CASE, pack=pack, is_known=True)
 
 
 def _tell_of(place: CaseFolder, status: Status, name: str = "", **more: Any) -> Verdict:
-    """A verdict on a folder, or on the file of that name in it."""
+    """Return a verdict on a folder, or on the file of that name in it."""
     root = choose_root(place.folder)
     file = show_path(os.path.join(place.folder, name) if name else place.folder, root)
     return Verdict(name_case(place.folder, root), status, root, place.folder, file, **more)
 
 
 def _break_place(place: CaseFolder, findings: Sequence[Diagnostic]) -> Verdict:
-    """The verdict on a case whose file cannot be read, or is not of its form."""
+    """Return the verdict on a case whose file cannot be read, or has another form."""
     return _tell_of(place, "broken", CASE, findings=tuple(findings))
 
 
 def _break_folder(place: CaseFolder) -> Verdict:
-    """The verdict on a folder that could not be looked into."""
+    """Return the verdict on a folder that could not be listed."""
     told = _tell_of(place, "broken")
     message = f"cannot look into the folder `{told.file}`: {place.wrong}"
     return replace(told, findings=(Diagnostic("PC0903", message, help="whether there are cases in it is not known"),))
 
 
 def break_unread(place: CaseFolder) -> Verdict | None:
-    """The verdict on a folder with goldens that is no case: they guard nothing. None where what lies there is pending at most, as where
-    another branch is checked out.
+    """Return the verdict on a folder with goldens but without a case: the goldens guard nothing.
+
+    Returns None if all goldens in it are pending, as after checking out another branch.
     """
     kept = [name for name in place.goldens if not is_pending(name) and name != INPUTS]
     if not kept:
@@ -277,7 +286,7 @@ def break_unread(place: CaseFolder) -> Verdict | None:
 
 
 def list_obsolete(place: CaseFolder, asked: Sequence[str], mode: Mode) -> list[Verdict]:
-    """A verdict for every golden in the folder that is not among the names asked for; `golden.inputs.json` goes with the others."""
+    """Return a verdict for every golden in the folder that is not in `asked`. `golden.inputs.json` counts as one if `asked` is empty."""
     known = {*asked, *([INPUTS] if asked else [])}
     level: Level = "error" if mode == "compare" else "warn"
     obsolete = (_tell_of(place, "obsolete", name) for name in place.goldens if name.removesuffix(PENDING) not in known)
@@ -288,12 +297,15 @@ def list_obsolete(place: CaseFolder, asked: Sequence[str], mode: Mode) -> list[V
 
 @frozen(eq=False)
 class Suite:
-    """How cases are judged. `cache` is where packs and passes are kept, None to run everything afresh.
+    """How cases are judged.
 
-    `touched`, where it is not None, are files: only cases that are made of one of them are run. With `is_whole` the run is
-    unfiltered, and goldens that no case asks for are told. With `only_changed` cases that are known to have passed are left out.
-    `with_passed` gives the verdicts of those that passed, too. Without `may_skip` a case that would be skipped is broken. `tries` are what
-    is tried of each pack; cases that run a command are left out then, since they load their packs by themselves.
+    - `cache`: where packs and passes are kept; None runs everything afresh.
+    - `touched`: if given, only cases that depend on one of these files are run.
+    - `is_whole`: the run is not filtered, and goldens that no case declares are reported.
+    - `only_changed`: leave out cases that are known to have passed.
+    - `with_passed`: return the verdicts of passed cases, too.
+    - `may_skip`: if false, a case that would be skipped is broken.
+    - `tries`: edits to try on each pack. Cases that run a command are left out then, since they load their packs themselves.
     """
 
     shell: Shell
@@ -309,8 +321,12 @@ class Suite:
 
 @frozen(eq=False)
 class JudgedCases:
-    """The outcome of some cases: the verdicts to tell, in order; how many passed, and how many of those were known to; how many were left
-    out as unchanged; how many folders were gone through; of which packs that were asked for there was a case. `passes` are to be kept."""
+    """The outcome of some cases.
+
+    `verdicts` are those to report, in order. `passed` counts the passed cases, and `known` those of them that were known to pass.
+    `unchanged` counts those left out as unchanged, `places` the folders that were visited. `packs` are the requested packs that had a case.
+    `passes` are to be kept.
+    """
 
     verdicts: tuple[Verdict, ...]
     passed: int = 0
@@ -322,8 +338,9 @@ class JudgedCases:
 
 
 def run_suite(places: Sequence[CaseFolder], suite: Suite, *, jobs: int) -> Iterator[JudgedCases]:
-    """Judges the cases, and gives what came of them in order, some at a time. The same whatever `jobs` is. What passed is remembered when
-    all is done. Raises `DiskError` (PC0903) where a process was killed.
+    """Judge the cases, and yield the outcomes in order, some at a time. The result does not depend on `jobs`.
+
+    Passed cases are remembered at the end. Raises `DiskError` (PC0903) if a process was killed.
     """
     chunks = [places[start : start + _CHUNK] for start in range(0, len(places), _CHUNK)]
     new: dict[str, dict[str, Pass]] = {}
@@ -339,7 +356,7 @@ def run_suite(places: Sequence[CaseFolder], suite: Suite, *, jobs: int) -> Itera
 
 
 def check_tries(places: Sequence[CaseFolder], tries: Sequence[tuple[str, str]]) -> list[Diagnostic]:
-    """What is worth saying of `tries`. Raises what is wrong with them for a pack of the cases: once, and not by every case.
+    """Return notes on `tries`. Raises their errors for a pack of the cases once, and not for every case.
 
     Packs that cannot be read are left to the cases.
     """
@@ -367,10 +384,10 @@ def check_tries(places: Sequence[CaseFolder], tries: Sequence[tuple[str, str]]) 
 
 @contextlib.contextmanager
 def _start(suite: Suite, is_wanted: Callable[[], bool]) -> Iterator[Callable[[Sequence[CaseFolder]], JudgedCases]]:
-    """In a worker: what its cases share is kept until it ends, packs beyond that."""
+    """Set up a worker. What its cases share is kept until it ends, and packs in the cache beyond that."""
     import gc
 
-    gc.set_threshold(20_000, 20, 100)  # what a case leaves goes by itself; the collector would look at the packs again and again
+    gc.set_threshold(20_000, 20, 100)  # reference counting frees the objects of a case; the collector would scan the packs again and again
     with SuiteResources(suite.cache, suite.tries) as resources:
         yield _Run(suite, resources, is_wanted).judge
 
@@ -402,8 +419,9 @@ class _Run:
         return JudgedCases(tuple(verdicts), passed, known, unchanged, len(places), met, passes)
 
     def _stop_if_unwanted(self) -> None:
-        """Raises `InterruptedError` where nobody waits for what comes of the work any more. Looks now and then only: it takes as long as a
-        case may.
+        """Raise `InterruptedError` if nobody waits for the results any more.
+
+        Checks only now and then, since a check takes as long as a case may.
         """
         now = perf_counter_ns()
         if now - self._looked >= _PAUSE:
@@ -412,7 +430,7 @@ class _Run:
                 raise InterruptedError("nobody waits for what comes of these cases")
 
     def _judge_place(self, place: CaseFolder, passes: dict[str, dict[str, Pass]]) -> Iterator[Verdict | None]:
-        """The verdicts of a folder; None for a case that is left out as unchanged, nothing for one that is not meant."""
+        """Yield the verdicts of a folder: None for a case that is left out as unchanged, nothing for a case that was not requested."""
         if place.wrong:
             yield _break_folder(place)
             return
@@ -440,7 +458,7 @@ class _Run:
                 yield from self._list_obsolete(place, [name for _, _, name in case.list_goldens()])
 
     def _judge_unread(self, place: CaseFolder) -> list[Verdict]:
-        """The verdicts on goldens without a case, told wherever they are met: to be without one is no way to pass."""
+        """Return the verdicts on goldens without a case. They are reported in every run: a golden must not pass for lack of a case."""
         root = choose_root(place.folder)
         if not self._is_meant(place, root, choose_pack(place.folder, root)):
             return []
@@ -470,13 +488,16 @@ class _Run:
         return verdict
 
     def _note_pass(self, case: Case, verdict: Verdict) -> Pass | None:
-        """Also of a case whose goldens alone are not what comes out: accepted, they are, and it need not be run again to know that."""
+        """Return the pass of a case, or None.
+
+        A case whose only failure is its goldens counts: once they are accepted, it passes, and need not be run again to know that.
+        """
         if verdict.status != "passed" and any(one.code not in _DIFFERS for one in verdict.findings):
             return None
         return note_pass(case, self._resources, verdict.made)
 
     def _find_pass(self, place: CaseFolder, root: str) -> Pass | None:
-        """A pass that still holds. Where a pending golden lies about, the case is run: the golden has to be taken away, or told of."""
+        """Return a pass that still holds, or None. A case with pending goldens is always run: they have to be removed or reported."""
         cache = self._suite.cache
         if cache is None or self._suite.touched is not None or any(map(is_pending, place.goldens)):
             return None

@@ -1,6 +1,7 @@
-"""Goldens that wait for someone's word: written beside those they would replace, shown, and accepted, rejected or taken back.
+"""Pending goldens: written next to the goldens that they would replace, shown, and accepted, rejected or taken back.
 
-`write_pending` writes them, `list_pending` finds them, `read_pending` tells what differs, `accept_golden` and `reject_golden` settle one.
+`write_pending` writes them, `list_pending` finds them, `read_pending` returns the differences, `accept_golden` and `reject_golden` settle
+one.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ _GONE = "it is not pending any more"
 _CHANGED = "it has changed meanwhile"
 
 Contents = Mapping[str, bytes | None]
-"""Of files, by their paths; None: not there."""
+"""The contents of files, by path (None: the file does not exist)."""
 
 PendingStatus = Literal["new", "changed"]
 
@@ -50,9 +51,11 @@ _are_movers = is_list(has({"what": is_text, "span": or_none(has({"file": is_text
 
 @frozen(eq=False)
 class Seen:
-    """What is shown of a pending golden: `found`, from the bytes `old` (None: no golden yet, or no file) and `new`; the files it was made
-    of that are others now (`stale`); and what the run that wrote it noted: what its case's prompt came to when its goldens were accepted
-    (`before`) and came to then (`after`), and the `cause`, with paths from the working folder.
+    """The view of a pending golden.
+
+    `found` is the difference between the bytes `old` (None: no golden yet, or not a file) and `new`. `stale` are the inputs that have
+    changed since. The rest is from the note of the run that wrote it: `before` are the figures of the prompt when its goldens were
+    accepted, `after` its figures in that run, and `cause` is the cause, with paths from the working folder.
     """
 
     found: Difference
@@ -64,13 +67,13 @@ class Seen:
     cause: tuple[Mover, ...] = ()
 
     def is_as(self, other: Seen) -> bool:
-        """Whether the same would be accepted in place of the same."""
+        """Return whether accepting either view would replace the same bytes by the same bytes."""
         return (self.old, self.new, self.stale) == (other.old, other.new, other.stale)
 
 
 @frozen(eq=False)
 class Pended:
-    """The differences, each with where its pending golden lies, and what could not be written (PC0903)."""
+    """The differences, each with the place of its pending golden, and findings for those that could not be written (PC0903)."""
 
     differences: tuple[GoldenDifference, ...]
     findings: tuple[Diagnostic, ...] = ()
@@ -78,7 +81,7 @@ class Pended:
 
 @frozen(eq=False)
 class SettledGolden:
-    """A golden that was accepted or rejected, with the files of its case that this touched, as they were before and as it left them."""
+    """A golden that was accepted or rejected, with the files of its case that changed, before and after."""
 
     pending: PendingGolden
     before: Contents = field(repr=False)
@@ -87,8 +90,10 @@ class SettledGolden:
 
 @frozen
 class PendingGolden:
-    """What a case gave, beside the golden it would replace. `case` is the case's name, `folder` its folder (absolute), `name` the golden's
-    file name, `path` the golden from the working folder. `new` has no golden yet, `changed` differs from it.
+    """A pending golden, next to the golden it would replace.
+
+    `case` is the case's name, `folder` its folder (absolute), `name` the golden's file name, and `path` the golden from the working folder.
+    The status is `new` without an earlier golden, and `changed` if it differs from one.
     """
 
     case: str
@@ -99,9 +104,9 @@ class PendingGolden:
 
 
 def write_pending(case: Case, differences: Sequence[GoldenDifference], inputs: bytes) -> Pended:
-    """Writes what came out for every difference, each whole or not at all, and `inputs` beside them. Goldens are never touched.
+    """Write a pending golden for every difference, each whole or not at all, and `inputs` next to them. Goldens are never changed.
 
-    One that cannot be written is a finding, and does not keep the others from being written.
+    One that cannot be written is a finding, and does not prevent the others.
     """
     wanted = {f"{_name(one)}{PENDING}": one.new for one in differences}
     findings: dict[str, Diagnostic] = {}
@@ -121,15 +126,16 @@ def _name(one: GoldenDifference) -> str:
 
 
 def drop_pending(folder: str, names: Iterable[str]) -> None:
-    """Removes pending goldens by name: what they were is no longer what comes out."""
+    """Remove pending goldens by name: their content is out of date."""
     for name in names:
         with contextlib.suppress(OSError):
             os.unlink(os.path.join(folder, name))
 
 
 def list_pending(paths: Sequence[str]) -> Iterator[PendingGolden]:
-    """Every pending golden at or under `paths`, by folder, turn and kind: a prompt before its report. Lazily. Raises `DiskError` as
-    `find_cases` does.
+    """Yield every pending golden at or under `paths`, by folder, turn and kind: a prompt before its report.
+
+    Folders are listed lazily. Raises `DiskError` as `iter_cases` does.
     """
     here = os.path.realpath(os.getcwd())
     for place in iter_cases(paths):
@@ -147,9 +153,10 @@ def _rank(name: str) -> tuple[int, int, str]:
 
 
 def read_pending(pending: PendingGolden) -> Seen:
-    """What differs. Prompts are compared section by section where the case's own reports say which is where, other goldens as a whole.
+    """Return the difference of a pending golden.
 
-    Raises `DiskError` (PC0945) for a file that cannot be read, and for a pending golden that is not there any more.
+    Prompts are compared section by section if the case's own reports describe them, other goldens as a whole. Raises `DiskError` (PC0945)
+    for a file that cannot be read, and for a pending golden that no longer exists.
     """
     kind, turn = read_golden_name(pending.name)
     old, new = _read(pending, pending.name), _read(pending, pending.name + PENDING)
@@ -170,7 +177,7 @@ def read_pending(pending: PendingGolden) -> Seen:
 
 
 def _read(pending: PendingGolden, name: str) -> bytes | None:
-    """None where nothing is, or no file: links are not followed."""
+    """Return the content of a file, or None if it does not exist or is not a regular file. Links are not followed."""
     try:
         return read_file(Path(pending.folder, name), MAX_PLAIN_BYTES)
     except (FileNotFoundError, IrregularError, LinkError):
@@ -180,8 +187,9 @@ def _read(pending: PendingGolden, name: str) -> bytes | None:
 
 
 def list_stale(pending: PendingGolden) -> tuple[str, ...]:
-    """The files it was made of that read otherwise now, or are gone: paths from the working folder, sorted. None where nothing is noted
-    beside it. Never raises.
+    """Return the inputs of a pending golden that have changed since, or are gone: paths from the working folder, sorted.
+
+    Empty if there is no note next to it. Never raises.
     """
     noted = read_inputs(os.path.join(pending.folder, INPUTS + PENDING))
     if noted is None:
@@ -193,9 +201,7 @@ def list_stale(pending: PendingGolden) -> tuple[str, ...]:
 
 
 def note_cause(verdict: Verdict) -> None:
-    """Writes the cause into the note beside the goldens that are pending of this verdict, for `read_cause`. Where it cannot be written,
-    none is known.
-    """
+    """Write the cause into the note next to the pending goldens of this verdict, for `read_cause`. Does nothing if it cannot be written."""
     path = os.path.join(verdict.folder, INPUTS + PENDING)
     noted = read_inputs(path) if verdict.cause and any(one.pending for one in verdict.differences) else None
     if noted is not None:
@@ -204,7 +210,7 @@ def note_cause(verdict: Verdict) -> None:
 
 
 def read_cause(pending: PendingGolden) -> tuple[Mover, ...]:
-    """What moved it, as the run noted that wrote it, with paths from the working folder; nothing where that is not known. Never raises."""
+    """Return what moved a pending golden, from the note of its run, with paths from the working folder. Empty if unknown. Never raises."""
     noted: Any = (read_inputs(os.path.join(pending.folder, INPUTS + PENDING)) or {}).get(_CAUSE)
     root, here = choose_root(pending.folder), os.path.realpath(os.getcwd())
     return tuple(_read_mover(one, root, here) for one in noted) if _are_movers(noted) else ()
@@ -216,11 +222,10 @@ def _read_mover(one: Mapping[str, Any], root: str, here: str) -> Mover:
 
 
 def accept_golden(pending: PendingGolden, expected: bytes | None = None) -> SettledGolden:
-    """Makes the pending golden the golden, in one step: a reader, or a kill, meets the old one or the new one. What is accepted are the
-    bytes that were `expected`, whoever writes meanwhile; None: whatever is pending.
+    """Replace the golden by the pending golden, in one step: a reader, even after a kill, sees the old one or the new one.
 
-    Raises `DiskError` (PC0945) where it cannot, or where other bytes are pending, with nothing changed; a link in the place of either is
-    refused.
+    `expected` are the bytes to accept, which other writers cannot change (None: whatever is pending). Raises `DiskError` (PC0945) if this
+    is not possible or if other bytes are pending, with nothing changed. A link in place of either file is refused.
     """
     names = (pending.name, pending.name + PENDING, INPUTS, INPUTS + PENDING)
     before = _read_all("read", pending, names)
@@ -254,7 +259,7 @@ def _place(pending: PendingGolden, name: str) -> str:
 
 
 def _read_golden(path: Path) -> bytes | None:
-    """None where nothing is. A link is never followed: it may lead out of the project."""
+    """Return the content of a file, or None if it does not exist. A link is never followed: it may lead out of the project."""
     try:
         return read_file(path, MAX_PLAIN_BYTES)
     except FileNotFoundError:
@@ -266,7 +271,7 @@ def _refuse(verb: str, pending: PendingGolden, reason: str) -> DiskError:
 
 
 def _write(path: Path, content: bytes) -> None:
-    """By way of a file beside it, whose name is no golden's. A link in its place is refused."""
+    """Write a file by way of a temporary one next to it, whose name is no golden's. A link in its place is refused."""
 
     def check() -> None:
         if path.is_symlink():
@@ -276,15 +281,16 @@ def _write(path: Path, content: bytes) -> None:
 
 
 def _drop(pending: PendingGolden, content: bytes) -> None:
-    """The pending golden goes; what somebody wrote there meanwhile stays pending."""
+    """Remove the pending golden, unless somebody has written another one since."""
     path = Path(pending.folder, pending.name + PENDING)
     if _read_golden(path) == content:
         path.unlink()
 
 
 def _note(path: Path, old: bytes | None, new: bytes | None) -> bytes | None:
-    """What is noted from now on, less the cause and the figures before, which were those of one difference. Where the new inputs cannot be
-    written, nothing: the old ones would tell a wrong cause.
+    """Write the new note and return its bytes, without the cause and the earlier figures, which described a single difference.
+
+    If the new note cannot be written, the old one is removed, since it would lead to a wrong cause.
     """
     if new is None:
         return old
@@ -300,7 +306,7 @@ def _note(path: Path, old: bytes | None, new: bytes | None) -> bytes | None:
 
 
 def _settle_inputs(verb: str, pending: PendingGolden, before: Contents, left: Contents) -> Contents:
-    """What is pending of a case's inputs goes with the last golden that is pending. The files as they are left."""
+    """Remove the pending note with the last pending golden of a case. Return the files as they are left."""
     folder, name = Path(pending.folder), INPUTS + PENDING
     with _telling(verb, pending):
         others = [path.name for path in folder.iterdir() if path.name.startswith("golden.") and is_pending(path.name)]
@@ -312,8 +318,9 @@ def _settle_inputs(verb: str, pending: PendingGolden, before: Contents, left: Co
 
 
 def reject_golden(pending: PendingGolden, expected: bytes | None = None) -> SettledGolden:
-    """Removes the pending golden, whatever stands in the place of the golden. Raises `DiskError` (PC0945) where it cannot, or where other
-    bytes are pending than were `expected`.
+    """Remove the pending golden, whatever is in place of the golden.
+
+    Raises `DiskError` (PC0945) if this is not possible, or if the pending bytes are not those `expected` (None: any).
     """
     names = (pending.name + PENDING, INPUTS + PENDING)
     before = _read_all("read", pending, names)
@@ -326,8 +333,9 @@ def reject_golden(pending: PendingGolden, expected: bytes | None = None) -> Sett
 
 
 def undo_settled(settled: SettledGolden) -> None:
-    """Makes the files what they were before. Raises `DiskError` (PC0945) where it cannot, and where one is no longer as it was left: what
-    somebody else wrote is not written over.
+    """Restore the files to their content before.
+
+    Raises `DiskError` (PC0945) if this is not possible, or if a file has changed since: what somebody else wrote is not overwritten.
     """
     pending = settled.pending
     if _read_all("take back", pending, [Path(path).name for path in settled.after]) != settled.after:

@@ -1,7 +1,7 @@
-"""Goldens, held against what came out, byte by byte; and what a verdict on a case tells.
+"""Goldens, compared byte by byte with the outcome of a case, and the verdict on a case.
 
-`render_goldens` makes what the goldens would have to be, `compare_goldens` tells which differ, `compare_verdict` what differs in them.
-`describe_figures` tells what a prompt came to, `find_figures` what it came to when its goldens were accepted.
+`render_goldens` renders what the goldens should contain, `compare_goldens` returns those that differ, `compare_verdict` how they differ.
+`describe_figures` returns the figures of a prompt, `find_figures` those of when its goldens were accepted.
 """
 
 from __future__ import annotations
@@ -37,16 +37,24 @@ from promptc.golden.cases.confine import show_path
 PROMPTS = ("text", "messages")
 
 _MOVING = ("digests", "tries", "counter.digest", "sections.items.at", "sections.source.indexes.fingerprint", "cuts.at", "warnings.at")
-"""Where a report has digests, places in source files, and what was tried: an edit that changes nothing of a prompt changes them."""
+"""The parts of a report with digests, places in source files, and what was tried.
+
+An edit that does not affect a prompt may change them.
+"""
 
 _LINK = "put the file itself there: promptc writes goldens in place"
 Print = Callable[[Sequence[Diagnostic]], str]
 
 Status = Literal["passed", "failed", "new", "obsolete", "broken", "skipped"]
-"""`passed`: all that is expected holds and every golden is equal. `failed`: something expected does not hold, or a golden differs.
-`new`: all holds and nothing differs, but a golden is not there yet. `obsolete`: a golden that no case asks for. `broken`: the case cannot
-be run, or not be judged: its file is wrong, its state or pack is not there, a golden is a link. `skipped`: it was not run, as an extra that
-it requires is not installed."""
+"""The status of a case.
+
+- `passed`: every claim holds and every golden is equal.
+- `failed`: a claim does not hold, or a golden differs.
+- `new`: every claim holds and no golden differs, but one does not exist yet.
+- `obsolete`: a golden that no case declares.
+- `broken`: the case cannot be run or judged: its file is wrong, its state or pack does not exist, or a golden is a link.
+- `skipped`: the case was not run, since an extra that it requires is not installed.
+"""
 
 _is_noted = has(
     {
@@ -63,7 +71,7 @@ _is_noted = has(
 
 @frozen(eq=False)
 class GoldenOutput:
-    """The bytes of a golden, and those of the report of the same side, where there is one."""
+    """The bytes of a golden, and those of the report of the same side, if there is one."""
 
     content: bytes = field(repr=False)
     report: bytes | None = field(default=None, repr=False)
@@ -71,9 +79,11 @@ class GoldenOutput:
 
 @frozen(eq=False)
 class GoldenDifference:
-    """A golden that is not what came out. `path` and `pending` are from the root; `pending` is empty where nothing was written (in CI, or
-    where it could not be). `old` is None for a golden that is not there. `ranges` are, of a text, the byte ranges of each section in `new`;
-    `turn` is that of a session, else 0."""
+    """A golden that differs from the outcome.
+
+    `path` and `pending` are from the root; `pending` is empty if nothing was written (in CI, or after an error). `old` is None if the
+    golden does not exist. `ranges` are, for a text, the byte ranges of each section in `new`. `turn` is the turn of a session, or else 0.
+    """
 
     kind: str
     path: str
@@ -86,7 +96,7 @@ class GoldenDifference:
 
 @frozen
 class Mover:
-    """What brought a difference about, in a line: an edit, with the place in the file that was edited, or what else explains it."""
+    """The cause of a difference, in a line: an edit, with its place in the edited file, or another explanation."""
 
     what: str
     span: Span | None = None
@@ -97,16 +107,17 @@ class Mover:
 
 @frozen(eq=False)
 class Verdict:
-    """What came of one case, or of one golden that no case asks for (`obsolete`; its `name` is that of the folder it lies in).
+    """The verdict on one case, or on one golden that no case declares (`obsolete`; its `name` is that of its folder).
 
-    `root` and `folder` are absolute, `file` is the case's `case.yaml` from the root (of an obsolete golden: that golden). `findings` say
-    all that is wrong, in order, each with its place where it has one: PC0920 to PC0924 for what differs, and whatever made a case broken.
-    `found` are the findings of the render itself, where it was not to have any that it had; `refusal` is the one that refused it, where
-    what else is wrong follows from that. `before` is None where no golden tells.
-    `is_known` tells that nothing was run: all inputs are those of a run that passed; `is_unwritten` that a pending golden could not be
-    written. `lacking` are the extras for want of which it is not run. `made` is what came out, by the names of the goldens asked for; no
-    worker hands it over. `cause` tells what brought a difference about, where that was looked for and found (all of it together);
-    `moved_by` is equal for verdicts that have the same cause, and empty for those without. Pickles.
+    `root` and `folder` are absolute. `file` is the case's `case.yaml` from the root, or the obsolete golden. `findings` say all that is
+    wrong, in order, each with its place if it has one: PC0920 to PC0924 for differences, and the errors of a broken case. `found` are the
+    findings of the render itself, if a claim does not hold; `refusal` is the finding that refused the render, if all other failures follow
+    from it. `before` is None if no golden reveals the earlier figures.
+
+    `is_known` says that nothing was run, since all inputs are those of a run that passed. `is_unwritten` says that a pending golden could
+    not be written. `lacking` are the missing extras for which the case was skipped. `made` are the rendered goldens by their names; a
+    worker does not return them. `cause` is what caused a difference, if that was searched and found (all entries together). `moved_by` is
+    equal for verdicts with the same cause, and empty without one. Verdicts can be pickled.
     """
 
     name: str
@@ -132,12 +143,12 @@ class Verdict:
 
     @property
     def fails(self) -> bool:
-        """Whether a run with this verdict in it ends with exit code 1, wherever it runs. What is new or obsolete fails in CI only."""
+        """True if a run with this verdict ends with exit code 1 everywhere. A new or obsolete golden fails in CI only."""
         return self.status in ("failed", "broken")
 
 
 def render_goldens(case: Case, ran: CaseRun, print_found: Print) -> dict[str, bytes]:
-    """What the goldens that the case asks for would have to be, by their names, in order. `print_found` is how findings are printed."""
+    """Render the goldens that the case declares, by their names, in order. `print_found` prints findings."""
     found = ((kind, _find_turn(ran, turn), name) for kind, turn, name in case.list_goldens())
     return {name: render_golden(kind, outcome, print_found) if outcome is not None else b"" for kind, outcome, name in found}
 
@@ -147,9 +158,9 @@ def _find_turn(ran: CaseRun, turn: int) -> CaseOutcome | None:
 
 
 def compare_goldens(case: Case, ran: CaseRun, made: Mapping[str, bytes]) -> list[GoldenDifference]:
-    """Every golden the case asks for that is missing, or differs by a byte from what was `made`, in order.
+    """Return every golden of the case that is missing, or differs by a byte from `made`, in order.
 
-    Raises `CaseError`: PC0903 for a golden that cannot be read, PC0906 for one that is a link or no file.
+    Raises `CaseError` for a golden that cannot be read (PC0903), and for a link or anything else but a regular file (PC0906).
     """
     differences = []
     for kind, turn, name in case.list_goldens():
@@ -163,7 +174,7 @@ def compare_goldens(case: Case, ran: CaseRun, made: Mapping[str, bytes]) -> list
 
 
 def _read_golden(path: str, shown: str) -> bytes | None:
-    """The bytes of a golden, None where there is none. Raises `CaseError`, see `compare_goldens`."""
+    """Return the bytes of a golden, or None if it does not exist. Raises `CaseError` as `compare_goldens` does."""
     try:
         mode = os.lstat(path).st_mode
     except FileNotFoundError:
@@ -191,9 +202,10 @@ def _iter_ranges(outcome: CaseOutcome) -> Iterator[tuple[str, int, int]]:
 
 
 def compare_verdict(verdict: Verdict) -> Iterator[tuple[GoldenDifference, Difference]]:
-    """Every golden that is there and differs, with what differs in it. A prompt is compared by its sections where its report is a golden,
-    too, and describes it; anything else as a whole. A report beside a prompt that differs is left out: of what it tells the prompt does
-    not show, the figures are told.
+    """Yield every golden that exists and differs, with its differences.
+
+    A prompt is compared by sections if its report is a golden, too, and describes it; anything else is compared as a whole. A report next
+    to a prompt that differs is left out: the figures show what the report adds to the prompt.
     """
     shown = {one.turn for one in verdict.differences if one.kind in PROMPTS and one.old is not None}
     for one in verdict.differences:
@@ -204,7 +216,7 @@ def compare_verdict(verdict: Verdict) -> Iterator[tuple[GoldenDifference, Differ
 
 
 def _find_report(verdict: Verdict, prompt: GoldenDifference, *, is_new: bool) -> bytes | None:
-    """The report of that side: of the verdict where it differs, else the golden, which is that of both."""
+    """Return the report of that side: from the verdict if it differs, or else the golden, which is the same for both sides."""
     if prompt.kind not in PROMPTS:
         return None
     for one in verdict.differences:
@@ -217,9 +229,9 @@ def _find_report(verdict: Verdict, prompt: GoldenDifference, *, is_new: bool) ->
 
 
 def compare_outputs(kind: str, old: GoldenOutput, new: GoldenOutput) -> Difference:
-    """What differs. Prompts are compared section by section where their own reports describe them, anything else as a whole.
+    """Return the differences. Prompts are compared section by section if their reports describe them, anything else as a whole.
 
-    Bytes that differ give a difference that is not empty.
+    Different bytes never give an empty difference.
     """
     found = compare_sides(_read(kind, old), _read(kind, new))
     if found.is_empty and old.content != new.content:
@@ -238,7 +250,7 @@ def _read(kind: str, output: GoldenOutput) -> Side:
 
 
 def _read_whole(content: bytes) -> Side:
-    """Bytes that are no UTF-8 stay apart from all others."""
+    """Return bytes as one whole. Bytes that are not UTF-8 remain distinct."""
     return read_side(content.decode("utf-8", "surrogateescape"), None)
 
 
@@ -250,7 +262,7 @@ def _read_text(content: bytes, report: dict[str, Any] | None) -> Side:
 
 
 def describe_figures(report: Mapping[str, Any] | None, reuse: int | None = None) -> Figures | None:
-    """The figures of a report; None where there is none."""
+    """Return the figures of a report, or None without a report."""
     if report is None:
         return None
     pressure = report.get("pressure", {}).get("before")
@@ -267,8 +279,9 @@ def describe_figures(report: Mapping[str, Any] | None, reuse: int | None = None)
 
 
 def find_figures(folder: str, turn: int = 0) -> Figures | None:
-    """Those the goldens of the case in that folder were accepted with: of the golden of the report, else as they were noted then. None
-    where neither tells.
+    """Return the figures with which the goldens of the case in `folder` were accepted, or None if they are unknown.
+
+    They come from the golden of the report, or else from the note.
     """
     report = read_report(_read_figures(folder, name_golden("report", turn)))
     if report is not None:
@@ -278,7 +291,7 @@ def find_figures(folder: str, turn: int = 0) -> Figures | None:
 
 
 def _read_figures(folder: str, name: str) -> bytes | None:
-    """What stands beside the case; None where nothing does that can be read."""
+    """Return a file next to the case, or None if it cannot be read."""
     try:
         return _read_golden(os.path.join(folder, name), name)
     except PromptcError:
@@ -286,7 +299,7 @@ def _read_figures(folder: str, name: str) -> bytes | None:
 
 
 def read_figures(noted: Any) -> Figures | None:
-    """The figures that were noted as plain data; None for anything else."""
+    """Return the figures in a note's plain data, or None for anything else."""
     if not _is_noted(noted):
         return None
     return Figures(
@@ -301,7 +314,7 @@ def read_figures(noted: Any) -> Figures | None:
 
 
 def render_golden(kind: str, outcome: CaseOutcome, print_found: Print) -> bytes:
-    """The bytes of the golden of that kind."""
+    """Return the bytes of the golden of that kind."""
     match kind:
         case "text":
             return (outcome.text or "").encode()
@@ -324,7 +337,7 @@ def _render_json(value: Any) -> bytes:
 
 
 def leave_moving(report: Mapping[str, Any] | None) -> Any:
-    """The golden form of a report: all that a render did, without digests, without places in source files, and without what was tried."""
+    """Return the golden form of a report: everything a render did, without digests, places in source files, and what was tried."""
     whole: Any = report
     for way in _MOVING:
         whole = _leave(whole, way.split("."))
@@ -332,7 +345,7 @@ def leave_moving(report: Mapping[str, Any] | None) -> Any:
 
 
 def _leave(value: Any, way: Sequence[str]) -> Any:
-    """Without what that way leads to; it goes through lists."""
+    """Return the value without what the keys lead to. Lists are passed through."""
     if isinstance(value, list | tuple):
         return [_leave(one, way) for one in value]
     if not isinstance(value, Mapping) or way[0] not in value:
@@ -342,7 +355,7 @@ def _leave(value: Any, way: Sequence[str]) -> Any:
 
 
 def describe_difference(case: Case, difference: GoldenDifference) -> Diagnostic:
-    """A finding: PC0921 for a golden that is missing, PC0920 at the first line that differs."""
+    """Return a finding: PC0921 for a golden that is missing, PC0920 at the first line that differs."""
     if difference.old is None:
         return Diagnostic("PC0921", f"there is no golden `{difference.path}` yet", _claim_span(case, difference.kind))
     old, new = difference.old.split(b"\n"), difference.new.split(b"\n")
