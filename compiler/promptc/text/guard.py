@@ -79,8 +79,9 @@ _FORMAT = compile_later("[\\xad\\u061c\\u180e\\u200b-\\u200f\\u202a-\\u202e\\u20
 
 @frozen
 class Finding:
-    """Something that a guard found in a text: its kind, its text, its first line (from 1), the policy applied to it, and the number of
-    occurrences.
+    """Something that a guard found in a text.
+
+    A finding has a kind, the text that was found, its first line (from 1), the policy that was applied, and the number of occurrences.
 
     A `lookalike` reads as a fence or a special token if compatibility forms are folded and invisible characters left out; for a fence, case
     and white space are ignored too. A lookalike is never changed. `hidden_text` is a run of invisible characters that spell `text`.
@@ -194,11 +195,11 @@ class Guard:
         return escape_invisible(text) if self._invisible_policy == "escape" else text
 
     def guard_fence(self, line: str, before: str, after: str) -> tuple[str, tuple[Finding, ...]]:
-        """Escape a fence that contains data, and return it with the findings. It begins with `before` and ends with `after`, both from the
-        manifest.
+        """Escape a fence that contains data; return it with the findings.
 
-        Between the two, the text of a fence and `after` itself get a backslash. So does a special token that is not entirely in `before` or
-        in `after`: the manifest did not write a token that it begins and the data ends.
+        The fence begins with `before` and ends with `after`, both from the manifest. Between the two, the text of a fence and `after`
+        itself get a backslash. So does a special token that is not entirely in `before` or in `after`: the manifest did not write a token
+        that it begins and the data ends.
         """
         data = line[len(before) : len(line) - len(after)]
         findings = list(self._iter_invisible(data))
@@ -217,8 +218,9 @@ class Guard:
         return line, tuple(findings)
 
     def iter_marks(self, text: str) -> Iterator[tuple[Kind, int, int]]:
-        """Yield the kind, start and end of structure in a joined text that content must not have: fences that begin a line, and special
-        tokens.
+        """Yield the kind, start and end of the structure in a joined text: fences that begin a line, and special tokens.
+
+        A kind whose policy is `keep` is left out, as content may have it.
         """
         if self._fence_policy != "keep" and self._may_fence(text):
             is_rare = _is_rare(text, self._shared)
@@ -229,10 +231,10 @@ class Guard:
             yield from (("special_token", start, end) for start, end in self._tokens.iter_bare(text))
 
     def may_go_on(self, text: str) -> bool:
-        """Return whether structure that content must not have, escaped or not, begins at the end of the text so that later text could
-        complete it.
+        """Return whether structure begins at the end of the text, escaped or not, that text joined to it could complete.
 
-        False proves that no mark of two joined texts begins in the first and ends in the second.
+        A kind whose policy is `keep` does not count. False proves that no mark of two joined texts begins in the first and ends in the
+        second.
         """
         if not self._may_begin(text):
             return False
@@ -418,8 +420,7 @@ def restore_invisible(text: str) -> str:
 
 
 def iter_hidden(text: str) -> Iterator[tuple[int, str]]:
-    """Yield the place of every run of characters that hides text, and what its first 200 characters spell; `?` for all but printable ASCII.
-    """
+    """Yield the place of every run of characters that hides text, and what its first 200 spell; `?` for all but printable ASCII."""
     if may_hide(text):
         for found in _HIDDEN.finditer(text):
             if found[1] is None:
@@ -474,11 +475,11 @@ def load_special_tokens(own: tuple[str, ...]) -> SpecialTokens:
 
 
 class SpecialTokens:
-    """The usual special tokens and those of a counter (`own`), except tokens of a single character, of several lines or of more than 200
-    characters.
+    """The usual special tokens and those of a counter (`own`).
 
-    A token is escaped by a backslash after its first character, which is one of `firsts`. If backslashes follow it already, it gets one
-    more. Objects are immutable, so threads may share one.
+    Tokens of a single character, of several lines or of more than 200 characters are left out. A token is escaped by a backslash after its
+    first character, which is one of `firsts`. If backslashes follow it already, it gets one more. Objects are immutable, so threads may
+    share one.
     """
 
     def __init__(self, own: Iterable[str] = ()) -> None:
