@@ -275,8 +275,7 @@ def measure_pattern(pattern: str) -> Longest:
 
 @frozen
 class _Extent:
-    """Bounds of what a part of a pattern matches: its length, its widest character, and whether it must include the text's start and end.
-    """
+    """Bounds of what a part of a pattern matches: its length, widest character, and whether it must include the text's start and end."""
 
     characters: int | None = 0
     width: int = 1
