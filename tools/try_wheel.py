@@ -1,8 +1,7 @@
 """Build the wheel (or take the one that is named), install it with the locked dependencies into a new environment, and use it from `/`.
 
-The tool tries the wheel's contents, its version, a new pack of each template (checked and tested), every shipped pack from beside the
-modules, one golden of each, a program that imports promptc in two type checkers, and the lines of the README that install it: pip, pipx and
-uvx.
+The tool tries the wheel's contents, its version, a new pack of each template (checked and tested), every pack that the wheel ships, one
+golden of each, a program that imports promptc in two type checkers, and the lines of the README that install it: pip, pipx and uvx.
 """
 
 import json

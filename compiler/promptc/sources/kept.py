@@ -29,7 +29,7 @@ MOST_DIGESTED = 4_000_000
 """The most bytes of a SQLite file and the files next to it that are hashed in each render: above this, reading is faster than hashing."""
 
 MOST_ANSWERS = 32
-"""The number of cached answers of a pack's indexes, and of a store's file: the most recently used or added ones."""
+"""The number of cached answers of a pack's indexes (the most recently used ones) and of a store's file (the most recently added ones)."""
 
 MOST_VECTORS = 512
 _LONGEST_KEPT = 1_000_000

@@ -430,7 +430,7 @@ def iter_hidden(text: str) -> Iterator[tuple[int, str]]:
 def replace_hidden(text: str) -> str:
     """Return `text` with `REPLACEMENT` for each run of characters that hides text.
 
-    The result is no longer in characters or bytes, and never empty.
+    The result is never longer than `text`, in characters or in bytes, and a text of hidden characters alone does not become empty.
     """
     return _HIDDEN.sub(lambda found: found[1] or REPLACEMENT, text) if may_hide(text) else text
 

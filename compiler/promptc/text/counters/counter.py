@@ -87,7 +87,8 @@ class Counter(Protocol):
     def is_safe(self, left: str, right: str) -> bool:
         """Return True only if `measure(left + right) == measure(left) + measure(right)`. Only the two adjoining ends are read.
 
-        Safety is transitive: if each two neighbours in a row of non-empty texts join safely, the counts of the whole row add up.
+        This extends to any number of texts: if each two neighbours in a row of non-empty texts join safely, the counts of the whole row add
+        up.
         """
 
     def find_inner(self, text: str) -> tuple[int, int] | None:
