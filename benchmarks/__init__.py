@@ -1,1 +1,1 @@
-"""What promptc costs, as ratios against something else measured in the same run. `python -m benchmarks` prints them all."""
+"""Benchmarks of promptc: mostly ratios to something else measured in the same run. `python -m benchmarks` prints them all."""

@@ -1,4 +1,4 @@
-"""`python -m benchmarks [--small] [--write] [NAME ...]`: prints ratios; with names, only those parts."""
+"""`python -m benchmarks [--small] [--write] [NAME ...]` prints ratios; with names, only those parts."""
 
 import argparse
 import os
@@ -61,11 +61,11 @@ PARTS = {
 }
 
 LONG = ("cases", "crashes", "retrieval")
-"""What takes minutes, and runs when it is named: all else is done in eight minutes."""
+"""Parts that take minutes, and run only if they are named. All others together take eight minutes."""
 
 
 def main() -> None:
-    """Runs the parts asked for, or all but the long ones; all of them if they are to be small."""
+    """Run the named parts, or all but the long ones; with `--small`, all of them."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Measure promptc beside others, and print ratios.")
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"a part: {' '.join(PARTS)} (without names all but: {' '.join(LONG)})")
     parser.add_argument("--small", action="store_true", help="as little as goes through every line; the figures mean nothing")
@@ -89,7 +89,7 @@ def main() -> None:
 
 
 def _iter_measured(names: Sequence[str], scale: Scale) -> Iterator[Record]:
-    """What is measured so far, after each part: a run that is stopped has kept what it did."""
+    """Yield after each part all that was measured so far: a run that is stopped keeps its finished parts."""
     print("Medians of interleaved runs, in processor time (cold, segments, serving, cases, retrieval: by the clock).")
     print("± is half of what lies between the quartiles of so many turns, in per cent of the median.")
     print(scale.choose("Ratios hold from machine to machine; milliseconds do not.", "Smallest sizes: the figures mean nothing."))
@@ -110,7 +110,7 @@ def _iter_measured(names: Sequence[str], scale: Scale) -> Iterator[Record]:
 
 
 def _merge(measured: Record) -> Record:
-    """What is kept of another machine or of other versions cannot stand beside this run."""
+    """Merge a run into the record. A record of another machine or of other versions is not comparable, and is replaced."""
     kept = read_record() if RECORD.exists() else measured
     if (kept.machine, kept.versions) != (measured.machine, measured.versions):
         print("\nThe record is of another machine or of other versions: it is replaced, and holds only what was measured now.")

@@ -1,4 +1,4 @@
-"""The second run of a command in a new process, beside its first: `promptc check` and `promptc diff` with what their cache holds."""
+"""The second run of a command in a new process compared to its first: `promptc check` and `promptc diff` with a filled cache."""
 
 import json
 import os
@@ -19,7 +19,7 @@ _WORDS = 90
 
 
 def bench_again(scale: Scale) -> None:
-    """Prints ratios in the processor time of new processes."""
+    """Print ratios of the processor time of new processes."""
     rounds = scale.choose(7, 1)
     with tempfile.TemporaryDirectory() as folder:
         begin("Again: `promptc check` in a new process, what was found before in its cache")
@@ -51,6 +51,6 @@ def _run(cache: str | None, *words: str | Path) -> None:
 
 
 def _read_children() -> float:
-    """Seconds of processor time that the processes which have ended took."""
+    """Return the processor time of all processes that have ended, in seconds."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime

@@ -1,4 +1,4 @@
-"""A whole process whose pack asks a store or an index, against one that makes the same prompt of its state alone."""
+"""A whole process whose pack queries a store or an index, compared to one that makes the same prompt from its state alone."""
 
 import json
 import os
@@ -29,13 +29,13 @@ _VESPER = _ROOT / "fixtures/worldarchitect/base/vesper.json"
 _NIGHT = _ROOT / "fixtures/whispercross/base/night.json"
 _ROUNDS = 11
 _FEW = 4
-"""Pages that a small run has, and lines that no page answers."""
+"""The number of pages in a small run, and of lines that no page answers."""
 
 _WARM = 3
-"""Renders before anything is measured: the first compiles, the second keeps its modules. A small run measures the first."""
+"""The renders before the measurement: the first compiles, the second caches its modules. A small run measures the first."""
 
 _BY_VECTORS = ("weights", "vectors", "asked", "lead")
-"""What an index by words alone does not have."""
+"""The keys that an index by words alone does not have."""
 
 _QUESTION = "I ask Wenna about the {} by the ferry, and whether the dying roll again after healing"
 _THINGS = "lamp rope coin ferry bell ghost ledger crown river storm mask hinge tower salt candle oar".split()
@@ -55,13 +55,13 @@ class _Bench:
         SegmentStore(read_address(f"sqlite:{self.store}/segments.db")).write(load_segments(self.store / "segments"))
 
     def render(self, pack: Path, state: Path, *changes: str) -> bytes:
-        """Has `promptc render` print the prompt, which is given back."""
+        """Run `promptc render` and return the prompt."""
         given = [part for change in changes for part in ("--set", change)]
         command = [str(Path(sys.executable).parent / "promptc"), "render", str(pack), str(state), "--quiet", *given]
         return subprocess.run(command, check=True, stdout=subprocess.PIPE, env=self._environment).stdout
 
     def make_twin(self, pack: Path, state: Path) -> tuple[Path, Path]:
-        """A pack without sources, and a state in which stands what `pack` is given by them; both make the same prompt."""
+        """Return a pack without sources, and a state that contains what the sources return to `pack`. Both packs make the same prompt."""
         twin = self._folder / f"{pack.name} alone"
         raw = json.loads(state.read_bytes())
         selected = promptc.load(pack).compile(raw).fitted.strained.selection.sections
@@ -105,7 +105,7 @@ def _drop_keys(manifest: Path, keys: tuple[str, ...]) -> None:
 
 
 def _keep_lines(archive: Path) -> None:
-    """Takes the lines of pages that are gone out of what is asked, and most of those that no page answers."""
+    """Remove the asked lines of pages that are gone, and most of those that no page answers."""
     file = archive / "asked.tsv"
     pages = {path.relative_to(archive).as_posix() for path in archive.rglob("*.md")}
     lines = [(line, set(re.findall(r"[\w/-]+\.md(?=#)", line))) for line in file.read_text(encoding="utf-8").splitlines(keepends=True)]
@@ -120,7 +120,7 @@ def _let_state_hold(path: Path) -> None:
 
 
 def bench_asking(scale: Scale) -> None:
-    """Prints what a question costs that was asked before, and what a new one does, as ratios of whole processes."""
+    """Print the cost of a repeated question and of a new one, as ratios of whole processes."""
     begin("Asking: a new process, warm, against one that makes the same prompt of its state alone")
     with tempfile.TemporaryDirectory() as folder:
         bench = _Bench(Path(folder), is_small=scale.is_small)
@@ -135,7 +135,7 @@ def _ask_player() -> Iterator[str]:
 
 
 def _ask_locale() -> Iterator[str]:
-    """Each is a question of its own with the same answer: English, where there is no English of that place."""
+    """Yield different questions with the same answer: English, as there is no English of that place."""
     for number in range(1_000_000):
         yield f'/locale="en-{number:04}"'
 
@@ -161,6 +161,6 @@ def _compare(bench: _Bench, scale: Scale, label: str, pack: Path, state: Path, a
 
 
 def _clock_children() -> float:
-    """The seconds of the processor that ended processes have taken."""
+    """Return the processor time of all processes that have ended, in seconds."""
     taken = resource.getrusage(resource.RUSAGE_CHILDREN)
     return taken.ru_utime + taken.ru_stime

@@ -1,4 +1,4 @@
-"""What the attacks of `tests/attacks` take before they are stopped, or have printed: each in a process of its own."""
+"""The cost of the attacks of `tests/attacks` until they are stopped or have printed, each in a separate process."""
 
 import json
 import subprocess
@@ -14,11 +14,11 @@ _FEW = ("prints", "macros")
 _SECONDS = 1
 _MIB = 128
 _DIED = {"seconds": 999.0, "steps": 0, "peak": 0, "before": 0}
-"""What one counts for that gave no answer."""
+"""The values for an attack that gave no answer."""
 
 
 def bench_attacks(scale: Scale) -> None:
-    """Prints the slowest and the largest, on the template alone and in `check` of a pack that holds it (Linux)."""
+    """Print the slowest and the largest attack, on the template alone and in `check` of a pack that contains it (Linux)."""
     for way, title in (("engine", "loaded and run"), ("check", "in `promptc check`")):
         found = _run(way, scale.choose((), _FEW))
         begin(f"Attacks: {len(found)} templates and expressions, {title}: seconds of the processor, steps paid, memory")

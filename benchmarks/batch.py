@@ -1,4 +1,4 @@
-"""`promptc batch` against a loop of json, jsonschema, Jinja2 and tiktoken that makes the same prompts, and two processes against one."""
+"""`promptc batch` compared to a loop of json, jsonschema, Jinja2 and tiktoken that makes the same prompts, and two processes to one."""
 
 import json
 import os
@@ -28,7 +28,7 @@ _VALIDATING, _BARE, _SCALING = 2, 1, 0.8
 
 
 def bench_batch(scale: Scale) -> None:
-    """Prints how many times faster rows are made than by the loop, and how much of what two processors give a batch takes."""
+    """Print how many times faster than the loop rows are made, and how much a batch gains from two processors compared to a spin loop."""
     count, rounds = scale.choose(*_STATES), scale.choose(*_ROUNDS)
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
@@ -41,7 +41,7 @@ def bench_batch(scale: Scale) -> None:
             "validating": partial(loop.run, is_checked=True),
             "bare": partial(loop.run, is_checked=False),
         }
-        # another file each time: what was seen once is counted already
+        # another file each time: counts of texts seen before are cached
         taken = time_turns({name: take_each([partial(work, file) for file in files]) for name, work in works.items()}, rounds)
         show("promptc batch, a state", Sample(tuple(seconds / count for seconds in taken["batch"].values)), ".2f ms")
         for name, limit in (("validating", _VALIDATING), ("bare", _BARE)):
@@ -59,7 +59,11 @@ def _render_rows(renderer: RowRenderer, folder: Path, states: Path) -> None:
 
 
 def _bench_scaling(folder: Path, states: Path, rounds: int) -> None:
-    """By the clock, a spin loop beside it tells what the second processor gives at that moment; processor time does not depend on it."""
+    """Compare two processes with one.
+
+    By the clock, a spin loop measured in the same turns shows what the second processor is worth at that moment. Processor time does not
+    depend on that.
+    """
     works = {
         "one": partial(_run_batch, folder, states, 1),
         "spin one": partial(_spin, 1),
@@ -78,13 +82,13 @@ def _bench_scaling(folder: Path, states: Path, rounds: int) -> None:
 
 
 def _read_processors() -> float:
-    """The seconds that this process and those it has waited for were on a processor."""
+    """Return the processor time of this process and of the children it has waited for, in seconds."""
     times = os.times()
     return times.user + times.system + times.children_user + times.children_system
 
 
 class PlainLoop:
-    """What one writes without a compiler: for each line json, perhaps jsonschema, templates compiled once, and a count of every piece."""
+    """A program as one writes it without a compiler: json, perhaps jsonschema, templates compiled once, and a count of every piece."""
 
     def __init__(self, folder: Path) -> None:
         import jsonschema
@@ -104,7 +108,7 @@ class PlainLoop:
         self._count: Callable[[str], int] = lambda text: len(encode(text))
 
     def run(self, states: Path, *, is_checked: bool) -> None:
-        """Writes a row for each state: its prompt and its tokens."""
+        """Write a row for each state: its prompt and its tokens."""
         with states.open(encoding="utf-8") as lines, self._rows.open("w", encoding="utf-8") as rows:
             for line in lines:
                 value = json.loads(line)
@@ -114,13 +118,13 @@ class PlainLoop:
                 rows.write(json.dumps({"prompt": prompt, "tokens": self._count(prompt)}, ensure_ascii=False) + "\n")
 
     def render(self, value: Mapping[str, Any]) -> str:
-        """The prompt of a state."""
+        """Return the prompt of a state."""
         fill(value, self._schema, self._schema)
         return render(self._pack, dict(value), self._environment, self._count)
 
 
 def _write_states(folder: Path, count: int, turn: int) -> Path:
-    """Campaigns in play, each with a transcript of its own."""
+    """Write campaigns in play, each with a transcript of its own, and return the path of their file."""
     table = json.loads((_ROOT / "fixtures/sentinel/base/table.json").read_text(encoding="utf-8"))
     path = folder / f"states-{turn}.jsonl"
     with path.open("w", encoding="utf-8") as lines:
@@ -136,14 +140,14 @@ def _run_batch(folder: Path, states: Path, jobs: int) -> None:
 
 
 def _check_prompts(states: Path, renderer: RowRenderer, loop: PlainLoop) -> None:
-    """Both make the same prompts."""
+    """Check that both make the same prompts."""
     for number, line in enumerate(states.read_bytes().splitlines()[:8], 1):
         if renderer.render(StateLine(number, line)).row["prompt"] != loop.render(json.loads(line)):
             sys.exit("batch: the plain loop makes another prompt")
 
 
 def _spin(jobs: int) -> None:
-    """So much work in each of as many processes."""
+    """Run the same amount of work in each of `jobs` processes."""
     processes = [get_context("fork").Process(target=_turn) for _ in range(jobs)]
     for one in processes:
         one.start()

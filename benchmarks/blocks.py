@@ -1,4 +1,4 @@
-"""Made transcripts: the same seed gives the same blocks."""
+"""Generated transcripts: the same seed makes the same blocks."""
 
 import random
 from typing import Any
@@ -12,19 +12,19 @@ _SPEAKERS = ("ASH", "BRAM", "CLO", "DARA")
 
 
 def make_transcript(count: int, words: int, seed: int = 7) -> list[dict[str, Any]]:
-    """`count` blocks of about `words` words, half of them common ones, with sentences and commas."""
+    """Return `count` blocks of about `words` words, half of them common ones, with sentences and commas."""
     draw = random.Random(seed)
     lexicon = sorted({draw.choice(_STARTS) + draw.choice(_MIDDLES) + draw.choice(_ENDS) for _ in range(3000)})
     return [_make_block(number, words, lexicon, draw) for number in range(count)]
 
 
 def make_reach_state(count: int, words: int, seed: int = 7) -> dict[str, Any]:
-    """A state of `benchmarks/reach`."""
+    """Return a state of `benchmarks/reach`."""
     return {"transcript": make_transcript(count, words, seed), "input": "We go down."}
 
 
 def make_sentinel_state(count: int, words: int, seed: int = 7) -> dict[str, Any]:
-    """A state of `packs/sentinel`, with nothing but a transcript and an input."""
+    """Return a state of `packs/sentinel`, with only a transcript and an input."""
     return {"transcript": make_transcript(count, words, seed), "input": "We go down."}
 
 

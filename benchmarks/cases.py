@@ -1,4 +1,4 @@
-"""`promptc test` over a made suite of cases, against pytest that collects and runs as many empty tests."""
+"""`promptc test` over a generated suite of cases, compared to pytest collecting and running as many empty tests."""
 
 import json
 import os
@@ -26,7 +26,7 @@ _EMPTY = "import pytest\n\n@pytest.mark.parametrize('number', range({count}))\nd
 
 
 def bench_cases(scale: Scale) -> None:
-    """Prints how long a suite takes that was never run, and one in which nothing has changed, as shares of pytest's time for nothing."""
+    """Print the time of a suite that was never run, and of one without changes, as shares of pytest's time for empty tests."""
     count = scale.choose(*_COUNT)
     with tempfile.TemporaryDirectory() as made:
         changed, whole = Path(made, "changed"), Path(made, "whole")
@@ -56,9 +56,9 @@ def bench_cases(scale: Scale) -> None:
 
 
 def make_suite(folder: Path, count: int, *, whole: bool = False) -> None:
-    """A repository in `folder`: sentinel and `count` cases, no two alike, with their goldens.
+    """Make a repository in `folder`: sentinel and `count` different cases with their goldens.
 
-    Their states are changes to one that all share, or `whole`, a file for each.
+    The states of the cases are changes to a shared state or, with `whole`, a file for each case.
     """
     shutil.copytree(_ROOT / "packs/sentinel", folder / "packs/sentinel")
     (folder / "fixtures/sentinel/base").mkdir(parents=True)
@@ -77,7 +77,7 @@ def make_suite(folder: Path, count: int, *, whole: bool = False) -> None:
 
 
 def _make_changes(number: int) -> dict[str, Any]:
-    """By key of the state."""
+    """Return the changes by key of the state."""
     return {
         "input": f"I knock {number} times and wait for the watch.",
         "retrieval_preset": _PRESETS[number % 3],

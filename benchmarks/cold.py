@@ -1,4 +1,4 @@
-"""A whole process: `promptc render` against a plain script, against one that only imports click, and against one that does nothing."""
+"""A whole process: `promptc render` compared to a plain script, to one that only imports click, and to one that does nothing."""
 
 import json
 import os
@@ -18,7 +18,7 @@ _SENTINEL = _ROOT / "packs/sentinel/pack.yaml"
 _KEPT = _ROOT / "benchmarks/kept/pack.yaml"
 _BLOCKS, _WORDS = 100, 45
 _ROUNDS = 11
-# The pack, the names tiktoken keeps its rank files under, and how many times faster than the script: a state never seen, one seen before.
+# The pack, the name of the rank file in tiktoken's cache, and how many times faster than the script: a new state, one seen before.
 _VOCABULARIES = {
     "cl100k_base": (_KEPT, "9b5ad71b2ce5302211f9c61530b329a4922fc6a4", 5, 7),
     "o200k_base": (_ROOT / "benchmarks/kept/o200k.yaml", "fb374d419588a4632f3f557e76b4b70aebbca790", 7, 9),
@@ -28,7 +28,7 @@ _PEER = "a plain script"
 
 
 class _Bench:
-    """New processes in a folder of their own: their states, their compile caches, tiktoken's rank file."""
+    """New processes in a folder with their states, their compile caches and tiktoken's rank file."""
 
     def __init__(self, folder: Path, vocabulary: str, rounds: int) -> None:
         self._folder = folder
@@ -39,7 +39,7 @@ class _Bench:
         self._unseen = iter(unseen)
 
     def list_works(self) -> dict[str, Callable[[], object]]:
-        """What is run in turns."""
+        """Return the works that are run in turns."""
         return {
             "pass": lambda: self._run(sys.executable, "-c", "pass"),
             "click": lambda: self._run(sys.executable, "-c", "import click"),
@@ -50,19 +50,19 @@ class _Bench:
         }
 
     def check_outputs(self) -> int:
-        """The bytes of the prompt, which must be the same from both; the script's and a warm render's."""
+        """Check that the script, a first and a second render make the same prompt, and return its bytes."""
         plain, first, second = self.run_plain(self._seen), self.run_promptc(self._seen), self.run_promptc(self._seen)
         if not plain == first == second:
             sys.exit(f"{self._vocabulary}: the plain script makes another prompt")
         return len(plain)
 
     def run_plain(self, state: Path) -> bytes:
-        """The prompt of the plain script."""
+        """Return the prompt of the plain script."""
         script = _ROOT / "benchmarks/plain_script.py"
         return self._run(sys.executable, str(script), str(_SENTINEL), str(_KEPT), str(state), self._vocabulary)
 
     def run_promptc(self, state: Path, cache: str = "cache") -> bytes:
-        """The prompt of `promptc render`."""
+        """Return the prompt of `promptc render`."""
         return self._run(str(Path(sys.executable).parent / "promptc"), "render", str(self._pack), str(state), cache=cache)
 
     def _run_cold(self) -> bytes:
@@ -74,7 +74,7 @@ class _Bench:
         return subprocess.run(command, check=True, stdout=subprocess.PIPE, env=environment).stdout
 
     def _write_state(self, seed: int) -> Path:
-        """A campaign in play with a transcript of its own."""
+        """Write a campaign in play with a transcript of its own, and return its path."""
         state = json.loads((_ROOT / "fixtures/sentinel/base/table.json").read_text(encoding="utf-8"))
         state["transcript"] = make_transcript(_BLOCKS, _WORDS, seed=7000 + seed)
         path = self._folder / f"state-{seed}.json"
@@ -83,7 +83,7 @@ class _Bench:
 
 
 def bench_cold(scale: Scale) -> None:
-    """Prints, for each vocabulary, the ratios of whole processes; each the median of the ratios of one turn."""
+    """Print the ratios of whole processes for each vocabulary; each is the median of the ratios in each turn."""
     rounds = scale.choose(_ROUNDS, 1)
     for vocabulary, (_, _, unseen, seen) in _VOCABULARIES.items():
         with tempfile.TemporaryDirectory() as folder:

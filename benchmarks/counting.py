@@ -1,4 +1,4 @@
-"""Counting: the table counters against tiktoken, on prose and on texts that are hard on tokenizers."""
+"""Counting: the table counters compared to tiktoken, on prose and on texts that are hard on tokenizers."""
 
 import subprocess
 import sys
@@ -40,7 +40,7 @@ _DRAWN = {
 
 
 def bench_counting(scale: Scale) -> None:
-    """Prints the ratios to tiktoken, and how the time of a hard text grows from its half to its whole."""
+    """Print the ratios to tiktoken, and how the time of a hard text grows from half of it to all of it."""
     for name in VOCABULARIES:
         begin(f"Counting: {name}")
         _bench_start(name, scale.choose(5, 1))
@@ -52,7 +52,7 @@ def bench_counting(scale: Scale) -> None:
 
 
 def _bench_start(name: str, rounds: int) -> None:
-    """New processes that count a text of 48 KB, beyond what `import re` takes."""
+    """Measure new processes that count a text of 48 KB, minus the time of `import re`."""
     path = _ROOT / "docs" / "contract.md"
     ranks = _ROOT / "tools" / "ranks" / f"{name}.tiktoken"
     pattern = load_encoding(name)._pat_str
@@ -99,7 +99,7 @@ def _count_anew(name: str, text: str) -> int:
 
 
 def _make_counter(name: str) -> TableCounter:
-    """One that remembers nothing yet."""
+    """Make a counter with an empty cache."""
     return TableCounter(name, vocabulary_path(name))
 
 

@@ -1,4 +1,4 @@
-"""State operations under `kill -9` and under a crowd: what is torn, lost or stuck is counted, and has to be nothing."""
+"""State operations under `kill -9` and under concurrent use: nothing may be torn, lost or stuck."""
 
 import itertools
 import json
@@ -36,7 +36,7 @@ Make = Callable[[bytes, Path], StateDiff]
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """An operation to kill: on which pack and state, and the list whose elements must not be lost."""
+    """An operation to kill, with its pack, its state, and the list whose elements must not be lost."""
 
     name: str
     pack: Pack
@@ -45,16 +45,16 @@ class Work:
     args: Mapping[str, Any]
 
     def make(self, raw: bytes, path: Path) -> StateDiff:
-        """The change, as `promptc apply ... --no-model` makes it."""
+        """Return the change that `promptc apply ... --no-model` makes."""
         return make_diff(self.pack, run_operation(self.pack, raw, self.name, self.args), raw, file=path.name)
 
     def lay(self, path: Path) -> None:
-        """The state as it is before."""
+        """Write the state as it is before the operation."""
         path.write_text(json.dumps(self.state, indent=2), encoding="utf-8")
 
 
 def bench_crashes(scale: Scale) -> None:
-    """Prints the counts, and operations a second against a bare write."""
+    """Print the counts of failures, and the operations per second as a share of bare writes."""
     kills, processes, each = scale.choose(*KILLS), scale.choose(*CROWD), scale.choose(*EACH)
     begin(f"Crashes: {kills} kill -9 during each operation, and what state was left")
     for work in itertools.islice(list_works(), scale.choose(None, 1)):
@@ -72,7 +72,7 @@ def bench_crashes(scale: Scale) -> None:
 
 
 def list_works() -> Iterator[Work]:
-    """Every operation of the tests' own pack that changes its state, and those of sentinel."""
+    """Yield every operation of the tests' own pack that changes its state, and those of sentinel."""
     folder = ROOT / "tests" / "cli" / "logbook"
     logbook, state = Pack.load(folder), json.loads((folder / "state.json").read_text(encoding="utf-8"))
     for name in ("prune", "sweep", "turn", "digest", "note"):
@@ -84,7 +84,7 @@ def list_works() -> Iterator[Work]:
 
 
 def crash(work: Work, kills: int, seed: int) -> Counter[str]:
-    """Kills an operation so many times and looks what is left. One time in two the archive is there already."""
+    """Kill an operation `kills` times and check what is left. In about half of the runs the archive already exists."""
     with tempfile.TemporaryDirectory() as made:
         path = Path(made, "state.json")
         random = Random(seed)
@@ -98,7 +98,10 @@ def crash(work: Work, kills: int, seed: int) -> Counter[str]:
 
 
 def crash_at_calls(work: Work, calls: Iterable[int]) -> Counter[str]:
-    """Kills an operation before its call into C of each number, counted from 0, until one is above its last: no chance in what is left."""
+    """Kill an operation before each of its calls into C with the numbers `calls`, counted from 0, and count what is left.
+
+    The loop ends at a number above that of the last call. Chance plays no part in the result.
+    """
     figures = Counter[str]()
     with tempfile.TemporaryDirectory() as made:
         path = Path(made, "state.json")
@@ -118,7 +121,7 @@ def crash_at_calls(work: Work, calls: Iterable[int]) -> Counter[str]:
 
 
 def crash_restore(work: Work, kills: int, seed: int) -> Counter[str]:
-    """The same of a restore: what it put back is taken out again each time."""
+    """Kill a restore `kills` times and check what is left. The restored elements are removed again each time."""
     with tempfile.TemporaryDirectory() as made:
         path = Path(made, "state.json")
         work.lay(path)
@@ -134,10 +137,11 @@ def crash_restore(work: Work, kills: int, seed: int) -> Counter[str]:
 
 
 def _crash(path: Path, make: Make, lay: Callable[[], object], kills: int, seed: int) -> Counter[str]:
-    """What is killed is all that touches the disk, from the lock to the folder; the change is made before, which touches nothing.
+    """Kill the work at random instants and count what is left.
 
-    Instants are drawn from twice the time after which half of the runs have replaced the state: what a whole run takes at first, then it is
-    found on the way, as it varies.
+    The killed part is all that touches the disk, from the lock to the folder. The change is made beforehand, as making it touches no file.
+    Instants are drawn from zero to twice the time after which half of the runs have replaced the state. This time is first that of a whole
+    run, and is then adapted with each run, as it varies.
     """
     random, figures = Random(seed), Counter[str]()
     lay()
@@ -160,7 +164,7 @@ def _crash(path: Path, make: Make, lay: Callable[[], object], kills: int, seed: 
 
 
 def _look(path: Path, old: bytes, wanted: StateDiff, figures: Counter[str]) -> None:
-    """What the killed one left; then once more, to its end, or the next call where it was at its end."""
+    """Check what the killed process left. Then run the operation to its end; if it had already finished, run another one."""
     left = path.read_bytes()
     figures["torn"] += left not in (old, wanted.data)
     figures["old" if left == old else "new"] += 1
@@ -180,7 +184,7 @@ def _look(path: Path, old: bytes, wanted: StateDiff, figures: Counter[str]) -> N
 
 
 def _is_archived(path: Path, wanted: StateDiff) -> bool:
-    """Whether all that went is in whole archives."""
+    """Return whether all removed elements are in complete archives."""
     for one in wanted.archived:
         content = render_archive(one)
         file = archive_folder(path) / f"{one.name}.{sha256(content).hexdigest()}.jsonl"
@@ -190,7 +194,7 @@ def _is_archived(path: Path, wanted: StateDiff) -> bool:
 
 
 def _kill(work: Callable[[], object], after: float) -> bool:
-    """Runs the work in a process of its own and kills it after so many seconds; False where it had come to its end."""
+    """Run the work in a process and kill it after a number of seconds; return False if it had already finished."""
     child = _fork(work)
     until = time.perf_counter() + after
     while time.perf_counter() < until:
@@ -200,7 +204,7 @@ def _kill(work: Callable[[], object], after: float) -> bool:
 
 
 def _fork(work: Callable[[], object]) -> int:
-    """The process that does the work and ends; given back when it is about to begin."""
+    """Start a process that does the work and exits. Return its id when the work is about to begin."""
     told, tell = os.pipe()
     child = os.fork()
     if not child:
@@ -212,14 +216,14 @@ def _fork(work: Callable[[], object]) -> int:
 
 
 def _await(child: int) -> bool:
-    """Whether it was killed. A failure of its own is one of the benchmark."""
+    """Wait for the process and return whether it was killed. Any other failure is one of the benchmark."""
     code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     assert code in (0, -signal.SIGKILL), code
     return code != 0
 
 
 def _run(work: Callable[[], object], tell: int) -> None:
-    """In the child, which never comes back."""
+    """Do the work in the child process, which never returns."""
     code = 1
     try:
         os.write(tell, b"!")
@@ -230,7 +234,7 @@ def _run(work: Callable[[], object], tell: int) -> None:
 
 
 def _die_before(number: int, work: Callable[[], object]) -> None:
-    """Does the work up to its call into C of that number, counted from 0, which is never made."""
+    """Do the work up to its call into C with this number, counted from 0, which is never made."""
     calls = itertools.count()
 
     def hook(frame: FrameType, event: str, arg: object) -> None:
@@ -243,7 +247,10 @@ def _die_before(number: int, work: Callable[[], object]) -> None:
 
 
 def crowd(name: str, processes: int, each: int) -> tuple[Counter[str], float, float]:
-    """So many processes, each doing the operation so many times: what was lost, the seconds it took, and those of as many bare writes."""
+    """Run `processes` processes that each do the operation `each` times.
+
+    Return the failures, the seconds, and those of as many bare writes.
+    """
     folder = ROOT / "tests" / "cli" / "logbook"
     pack = Pack.load(folder)
     with tempfile.TemporaryDirectory() as made:
@@ -286,7 +293,7 @@ def _count(path: Path, pack: Pack, wanted: int, failed: int) -> Counter[str]:
 
 
 def _write_bare(folder: Path, times: int) -> float:
-    """The seconds of so many times write, fsync, rename."""
+    """Return the seconds of `times` times write, fsync, rename."""
     content, path = b"x" * 2_000, folder / "bare"
     begun = time.perf_counter()
     for _ in range(times):

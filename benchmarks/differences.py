@@ -1,4 +1,4 @@
-"""What it takes to tell two prompts apart word by word, beside difflib on their lines and one count of the text by tiktoken."""
+"""The time of a word-by-word difference of two prompts, compared to difflib on their lines and to one count of the text by tiktoken."""
 
 import random
 from collections.abc import Callable
@@ -16,7 +16,7 @@ _SEED = 20261122
 
 
 def bench_differences(scale: Scale) -> None:
-    """Prints the seconds for prompts of 25 000 tokens, one word in ten changed, and for the worst: the same words in another order."""
+    """Print the seconds for prompts of 25 000 tokens with one word in ten changed, and for the worst case: all words in another order."""
     tokens = scale.choose(*_TOKENS)
     encode = load_encoding("cl100k_base").encode_ordinary
     blocks = [block["text"] for block in make_transcript(scale.choose(2000, 50), 30)]

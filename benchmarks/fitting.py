@@ -1,4 +1,4 @@
-"""Fitting itself: counts cached, before the report is built."""
+"""Fitting alone: with cached counts, before the report is built."""
 
 import gc
 import tempfile
@@ -22,7 +22,7 @@ LOOP = "a bare loop over the counts"
 
 
 def bench_fitting(scale: Scale) -> None:
-    """Prints the ratio of fitting 10 000 selected items to a bare loop that sums the same counts, and the operations it took."""
+    """Print the ratio of fitting 10 000 selected items to a bare loop that sums the same counts, and the number of operations."""
     items = scale.choose(*_ITEMS)
     begin(f"Fitting: {items:,} selected items, counts cached, before the report")
     manifest = (Path(__file__).parent / "reach" / "pack.yaml").read_text()
@@ -56,13 +56,13 @@ def bench_fitting(scale: Scale) -> None:
 
 
 class CountingMeter(Meter):
-    """A meter that counts how often it is asked and how often it must encode."""
+    """A meter that counts its lookups and its encodings."""
 
     asked = 0
     encoded = 0
 
     def count(self, text: str) -> int:
-        """As `Meter.count`."""
+        """Count as `Meter.count` does."""
         self.asked += 1
         return super().count(text)
 
@@ -72,7 +72,7 @@ class CountingMeter(Meter):
 
 
 def fit_uncollected(strained: Strained) -> None:
-    """Fits without Python's garbage collector, whose passes cost what the process holds, not what fitting does."""
+    """Fit without Python's garbage collector: its passes depend on the size of the process, not on the fitting."""
     gc.disable()
     try:
         _fit(strained)
@@ -81,7 +81,7 @@ def fit_uncollected(strained: Strained) -> None:
 
 
 def _fit(strained: Strained) -> Fitted:
-    """Fits with an account that nothing has paid from yet: so many notches take more than one render may."""
+    """Fit with a new work limit: this many notches exceed the limit of a render."""
     strained.selection.bound.run.renew()
     return fit(strained)
 

@@ -1,4 +1,4 @@
-"""`pack.render` of a loaded state: how it grows with the transcript, and against others doing the same work."""
+"""`pack.render` of a loaded state: how its time grows with the transcript, and how it compares to others doing the same work."""
 
 import time
 from collections.abc import Callable
@@ -21,7 +21,7 @@ Make = Callable[[int, int, int], dict[str, Any]]
 
 
 def bench_growth(scale: Scale) -> None:
-    """Prints the time of a render at each size, and its growth from the smallest to the largest."""
+    """Print the time of a render at each size, and its growth from the smallest to the largest."""
     _bench_pack("sentinel (a window of 12 blocks)", _ROOT / "packs/sentinel", make_sentinel_state, _WORDS, scale)
     _bench_pack("Reach (as many blocks as 13,000 tokens hold)", _ROOT / "benchmarks/reach", make_reach_state, _WORDS, scale)
     _bench_pack("Reach, short blocks (28 tokens, 100 do not fill it)", _ROOT / "benchmarks/reach", make_reach_state, _SHORT, scale)
@@ -47,7 +47,7 @@ def _bench_pack(title: str, folder: Path, make: Make, words: int, scale: Scale) 
 
 
 def bench_others(scale: Scale) -> None:
-    """Prints how long others take for the same work, as multiples of promptc's time, for blocks never seen."""
+    """Print how long others take for the same work, as multiples of promptc's time, for blocks never seen before."""
     for size in scale.choose((100, 1_000, 10_000), (5, 6, 7)):
         begin(f"Others: Reach, N = {size:,}, blocks never seen before")
         seeds = iter(range(1_000, 2_000))

@@ -1,4 +1,4 @@
-"""Large states: a report beside its render, and a state of 100 MB in a process of its own beside `json.loads` (Linux: it reads `/proc`)."""
+"""Large states: a report compared to its render, and a process with 100 MB of state compared to `json.loads` (Linux: it reads `/proc`)."""
 
 import json
 import subprocess
@@ -28,7 +28,7 @@ _REPORT = _RENDER.replace("\nimport time", "; prompt.report\nimport time", 1)
 
 
 def bench_large(scale: Scale) -> None:
-    """Prints ratios: a report to its render at each size, and a process with a large state to one that only parses it."""
+    """Print the ratios of a report to its render at each size, and of a process with a large state to one that only parses it."""
     _bench_reports(scale)
     for title, count, words in scale.choose(_BLOCKS, (("blocks of 90 words", 8, 90), ("blocks of 6 words", 9, 6))):
         _bench_file(title, count, words, scale.choose(3, 1))
@@ -76,7 +76,7 @@ def _bench_file(title: str, count: int, words: int, rounds: int) -> None:
 
 
 def _run(script: str, path: Path) -> tuple[float, int]:
-    """The seconds of processor time of a new process, and its peak memory in bytes."""
+    """Return the processor time of a new process in seconds, and its peak memory in bytes."""
     run = subprocess.run([sys.executable, "-c", script, path], check=True, capture_output=True, text=True, cwd=_ROOT)
     taken, peak = run.stdout.split()
     return float(taken), int(peak)

@@ -1,4 +1,4 @@
-"""Timing of several things in turn, so that a slow moment of the machine falls on all of them; and the lines that say what came of it."""
+"""Timing of several works in turns, so that a slow moment of the machine affects all of them, and the lines that show the results."""
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -8,30 +8,30 @@ from typing import Literal, TypeVar
 
 _Size = TypeVar("_Size")
 _FACTORS = {"ms": 1e3}
-"""What seconds are multiplied with; every other unit is that of the figure."""
+"""The factor of a unit for values in seconds; values in any other unit are shown unchanged."""
 
 Way = Literal["theirs / ours", "ours / theirs"]
-"""Which time a ratio to a peer is of: above 1 the first says that promptc is the faster one, the second that it is the slower one."""
+"""Which time a ratio to a peer divides by which. Above 1, promptc is faster for the first way and slower for the second."""
 
 
 class LeftOut(Exception):
-    """What a part needs, and this machine has not: it is left out, and that is said."""
+    """This machine lacks something that a part needs: the part is left out, and the run says so."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """How much is measured: all, or with `--small` as little as goes through every line. Figures of a small run mean nothing."""
+    """How much is measured: everything, or with `--small` just enough to run every line. Figures of a small run mean nothing."""
 
     is_small: bool
 
     def choose(self, full: _Size, small: _Size) -> _Size:
-        """The size for this run."""
+        """Return the size for this run."""
         return small if self.is_small else full
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """What each turn gave."""
+    """The values of all turns."""
 
     values: tuple[float, ...]
 
@@ -42,7 +42,7 @@ class Sample:
 
     @property
     def spread(self) -> float | None:
-        """Half of what lies between the quartiles, in per cent of the median; None of fewer than three turns."""
+        """Half the distance between the quartiles, in per cent of the median; None for fewer than three turns."""
         if len(self.values) < 3 or not self.middle:
             return None
         low, _, high = quantiles(self.values, n=4, method="inclusive")
@@ -51,7 +51,7 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Turns:
-    """The seconds of each work in each turn: two works of one turn make a pair."""
+    """The seconds of each work in each turn. Two works of the same turn make a pair."""
 
     taken: Mapping[str, Sequence[float]]
 
@@ -59,21 +59,21 @@ class Turns:
         return Sample(tuple(self.taken[name]))
 
     def ratio(self, one: str, other: str) -> Sample:
-        """How many times as long as the other the one took, pair by pair."""
+        """Return how many times as long as `other` the work `one` took, pair by pair."""
         return Sample(tuple(first / second for first, second in zip(self.taken[one], self.taken[other], strict=True)))
 
     def beyond(self, name: str) -> "Turns":
-        """What each took more than `name` did in the same turn."""
+        """Return how much longer than `name` each work took in the same turn."""
         less = self.taken[name]
         return Turns({one: [first - second for first, second in zip(taken, less, strict=True)] for one, taken in self.taken.items()})
 
 
 def time_turns(works: Mapping[str, Callable[[], object]], rounds: int, clock: Callable[[], float] = time.process_time) -> Turns:
-    """What each work takes over `rounds` turns (A B C A B C ...), after one turn that is not counted; of a single turn, the figures mean
-    nothing, and it is counted at once.
+    """Time each work over `rounds` turns (A B C A B C ...), after one turn that is not counted.
 
-    It is in seconds of this process on a processor: on a busy machine a long work is interrupted more often than a short one, and by the
-    clock on the wall their ratio would be too large. Work done by other processes needs `time.perf_counter`.
+    With a single round, the first turn is counted, and the figures mean nothing. The times are seconds of this process on a processor: on a
+    busy machine a long work is interrupted more often than a short one, and the ratio of their wall-clock times would be too large. Work
+    done by other processes needs `time.perf_counter`.
     """
     taken: dict[str, list[float]] = {name: [] for name in works}
     idle = 1 if rounds > 1 else 0
@@ -88,13 +88,13 @@ def time_turns(works: Mapping[str, Callable[[], object]], rounds: int, clock: Ca
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of a table, as it was printed: a figure is a text, so that who shows it again shows the same digits."""
+    """A line of a table as it was printed. Its figure is a text, so that it is always shown with the same digits."""
 
     label: str
     figure: str
     unit: str = ""
     spread: str = ""
-    """As `±4%`, where there were turns enough to tell."""
+    """Such as `±4%`; empty if there were too few turns."""
     turns: int = 1
     target: str = ""
     is_kept: bool = True
@@ -103,10 +103,10 @@ class Line:
     way: Way = "theirs / ours"
     series: str = ""
     at: int = 0
-    """A point of the line that is called `series`: at this N."""
+    """The N of this point, if the line is a point of the curve `series`."""
 
     def write(self) -> str:
-        """The line for a terminal; it takes 80 columns at most where it has no note."""
+        """Return the line for a terminal; without a note it has at most 80 columns."""
         spread = f"{self.spread} of {self.turns}" if self.spread else ""
         promise = f"{self.target} {'kept' if self.is_kept else 'MISSED'}" if self.target else ""
         told = f"  {self.label:<41}{f'{self.figure} {self.unit}'.rstrip():>11}  {spread:<10}"
@@ -115,18 +115,18 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """Lines under their title."""
+    """Lines with their title."""
 
     title: str
     lines: list[Line] = field(default_factory=list)
 
 
 _SHOWN: list[Block] = []
-"""What this process has shown and nobody has taken yet."""
+"""What this process has shown and `take_shown` has not yet returned."""
 
 
 def begin(title: str) -> None:
-    """The title of the lines to come."""
+    """Print the title of the following lines."""
     print(title, flush=True)
     _SHOWN.append(Block(title))
 
@@ -143,10 +143,10 @@ def show(
     point: tuple[str, int] = ("", 0),
     note: str = "",
 ) -> None:
-    """Prints one line and keeps it for the record. `form` is that of the figure with its unit, such as `.2f x`; a text is shown as it is.
+    """Print a line and keep it for the record.
 
-    A figure may have a target, in its unit. A ratio names its `peer` if it is one to the work of somebody else, and the `way` it is
-    made. A `point` is that of a line over N.
+    `form` is the format of the figure with its unit, such as `.2f x`; a text is shown as it is. A figure may have a target in its unit. A
+    ratio to the work of others names its `peer` and its `way`. A `point` is one of a curve over N.
     """
     digits, _, unit = form.partition(" ")
     sample = Sample((value,)) if isinstance(value, float | int) else value
@@ -164,13 +164,13 @@ def show(
 
 
 def take_shown() -> list[Block]:
-    """What was shown since this was asked for last."""
+    """Return what was shown since the last call."""
     shown = [*_SHOWN]
     _SHOWN.clear()
     return shown
 
 
 def take_each(works: Iterable[Callable[[], object]]) -> Callable[[], object]:
-    """A work that does the next of `works` at each call, so that none is done twice."""
-    left = iter([*works])  # now: a generator would look for what it is made of when it is asked
+    """Return a work that does the next of `works` at each call, so that none is done twice."""
+    left = iter([*works])  # list them now: a generator would look up its names only when it is used
     return lambda: next(left)()

@@ -24,7 +24,7 @@ print(before, peak())
 
 
 def bench_memory(scale: Scale) -> None:
-    """Prints the peak resident memory before and after the render, at 100 and at 100 000 blocks."""
+    """Print the peak resident memory of a process, and how much of it the render adds, at 100 and at 100 000 blocks."""
     begin("Memory: peak of the process, load and render")
     for pack in ("packs/sentinel", "benchmarks/reach"):
         for size in scale.choose((100, 100_000), (5, 6)):

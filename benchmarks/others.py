@@ -1,4 +1,4 @@
-"""The same work by other means: keep the newest blocks that 13 000 tokens hold."""
+"""Other implementations of the same work: keep the newest blocks that fit into 13 000 tokens."""
 
 from collections.abc import Callable
 from functools import lru_cache
@@ -11,12 +11,12 @@ BUDGET = 13_000
 
 @lru_cache
 def _encoding() -> Any:
-    """tiktoken's own cl100k_base, over the ranks that promptc's table is made from."""
+    """Load tiktoken's own cl100k_base, from the ranks that promptc's table is made from."""
     return load_encoding("cl100k_base")
 
 
 def make_jinja_every_block(state: dict[str, Any]) -> Callable[[], str]:
-    """Jinja2 renders and tiktoken counts every block, then the newest that fit are joined."""
+    """Return a work in which Jinja2 renders and tiktoken counts every block, and the newest that fit are joined."""
     from jinja2 import Environment
 
     template = Environment().from_string("[{{ item.type }}] {{ item.speaker }}: {{ item.text }}\n")
@@ -35,7 +35,10 @@ def make_jinja_every_block(state: dict[str, Any]) -> Callable[[], str]:
 
 
 def make_trim_messages(state: dict[str, Any]) -> Callable[[], object]:
-    """langchain-core's `trim_messages`, `strategy="last"`, its counter encodes each message it is given, without a cache."""
+    """Return a work that calls langchain-core's `trim_messages` with `strategy="last"`.
+
+    Its counter encodes each message that it gets, without a cache.
+    """
     from langchain_core.messages import HumanMessage, trim_messages
 
     encode = _encoding().encode_ordinary

@@ -1,4 +1,4 @@
-"""`docs/performance.md` and its charts, made of a record and of nothing else."""
+"""`docs/performance.md` and its charts, made only from a record."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
@@ -43,11 +43,11 @@ _CURVES = {
     "others": "Milliseconds for blocks never seen before, over the blocks of the state",
     "turns": "Milliseconds of a turn of a session, over the blocks of the state",
 }
-"""The parts with lines over N, and what is drawn."""
+"""The parts with lines over N, and the titles of their charts."""
 
 
 def render_page(record: Record) -> str:
-    """The whole page."""
+    """Return the whole page."""
     parts = "\n".join(_render_part(name, part) for name, part in record.parts.items())
     slower = _list_slower(record) or ["In this run promptc was slower than none of its peers."]
     missed = _list_missed(record) or ["This run kept every target."]
@@ -56,13 +56,13 @@ def render_page(record: Record) -> str:
 
 
 def draw_charts(record: Record) -> dict[str, str]:
-    """Each chart by the path of its file under `docs`."""
+    """Return each chart by the path of its file in `docs`."""
     curves = {name: _draw_curves(title, record.parts[name]) for name, title in _CURVES.items() if name in record.parts}
     return {_name_chart("peers"): _draw_peers(record), **{_name_chart(name): drawn for name, drawn in curves.items()}}
 
 
 def write_page(record: Record) -> None:
-    """Writes the page and its charts."""
+    """Write the page and its charts."""
     (DOCS / "performance.md").write_text(render_page(record), encoding="utf-8", newline="\n")
     for name, drawn in draw_charts(record).items():
         (DOCS / name).write_text(drawn, encoding="utf-8", newline="\n")
@@ -110,7 +110,7 @@ def _indent(label: str) -> str:
 
 
 def _list_slower(record: Record) -> list[str]:
-    """A line for each peer that was faster anywhere: the worst figure of promptc against it, and the mildest of those that are slower."""
+    """Return a line for each peer that was faster anywhere: the worst figure of promptc against it, and the mildest of the slower ones."""
     lines = []
     for (name, peer), found in _group_peers(record).items():
         slow = sorted((line for line in found if _speed(line) < 1), key=lambda line: (_speed(line), line.label))
@@ -132,7 +132,7 @@ def _list_missed(record: Record) -> list[str]:
 
 
 def _group_peers(record: Record) -> dict[tuple[str, str], list[Line]]:
-    """The ratios to each peer of a part."""
+    """Return the ratios to each peer of a part."""
     found: dict[tuple[str, str], list[Line]] = {}
     for name, part in record.parts.items():
         for line in _iter_lines(part):
@@ -150,7 +150,7 @@ def _read(line: Line) -> float:
 
 
 def _speed(line: Line) -> float:
-    """How many times as fast as its peer promptc is: where the bar of a chart ends, and never shown as a number."""
+    """Return how many times as fast as its peer promptc is. A bar of a chart ends there, but the number is never shown."""
     return _read(line) if line.way == "theirs / ours" else 1 / _read(line)
 
 
@@ -158,7 +158,7 @@ def _speed(line: Line) -> float:
 
 
 class _Axis:
-    """A logarithmic axis between two figures, on so many pixels."""
+    """A logarithmic axis from one figure to another, over a number of pixels."""
 
     def __init__(self, figures: Sequence[float], start: float, end: float) -> None:
         self.low, self.high = floor(log10(min(figures))), ceil(log10(max(figures)))
@@ -233,7 +233,7 @@ def _draw_curves(title: str, part: Part) -> str:
 
 
 def _choose_kinds(series: Mapping[str, object]) -> dict[str, tuple[int, str]]:
-    """A colour for what stands before the colon of a name; the second kind of a colour is dashed."""
+    """Choose a colour for each family of names, which is the text before the colon. The second curve of a colour is dashed."""
     families = [*dict.fromkeys(name.partition(":")[0] for name in series)]
     chosen: dict[str, tuple[int, str]] = {}
     for name in series:
@@ -243,7 +243,7 @@ def _choose_kinds(series: Mapping[str, object]) -> dict[str, tuple[int, str]]:
 
 
 def _part_labels(wanted: Mapping[str, float], apart: float = 20) -> dict[str, float]:
-    """Heights near those wanted, from the top down, so that no label covers another; lifted again where they end too low."""
+    """Return heights near those wanted, from the top down, at which no label covers another."""
     order = sorted(wanted, key=lambda name: (wanted[name], name))
     heights = [wanted[name] for name in order]
     for above, below in pairwise(range(len(heights))):

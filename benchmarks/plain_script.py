@@ -1,8 +1,8 @@
-"""What one writes without a compiler: click, PyYAML, Jinja2, jsonschema and tiktoken, for the same pack, state and output.
+"""A program without a compiler: click, PyYAML, Jinja2, jsonschema and tiktoken, for the same pack, state and output.
 
-A script of its own, which imports nothing of promptc. It does what a render of `benchmarks/kept` has to: check the state and fill its
-defaults, render each section, count every piece, keep the newest items that a section's budget holds, refuse what is too long, and
-confirm the whole count. It knows no strain but its threshold, no ladder, no guard, no report and no place of an error.
+The script is separate and imports nothing of promptc. It does what a render of `benchmarks/kept` must do: check the state and fill its
+defaults, render each section, count every piece, keep the newest items that fit into a section's budget, refuse what is too long, and
+confirm the total count. It has no strain except its threshold, no ladder, no guard, no report and no places for errors.
 """
 
 import json
@@ -18,7 +18,7 @@ import yaml
 Plain = dict[str, Any]
 
 CALM = 0.7
-"""From this pressure on sentinel does things that are not written here."""
+"""The pressure from which sentinel does things that this script does not do."""
 STRAINED = ("banner", "notice", "gap")
 DIGEST = {
     "Hinge Index": "hinge_index",
@@ -47,13 +47,13 @@ def main(manifest: str, changes: str, state: str, encoding: str) -> None:
 
 
 def read_yaml(path: str) -> Plain:
-    """A YAML file, by libyaml where it is there."""
+    """Read a YAML file, with libyaml if it is available."""
     loaded: Plain = yaml.load(Path(path).read_text(encoding="utf-8"), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     return loaded
 
 
 def load_state(path: str, schema_path: Path) -> Plain:
-    """A state that is valid, with its defaults."""
+    """Load a state, validate it, and fill in its defaults."""
     schema = json.loads(schema_path.read_text(encoding="utf-8"))
     value: Plain = json.loads(Path(path).read_text(encoding="utf-8"))
     wrong = next(jsonschema.Draft202012Validator(schema).iter_errors(value), None)
@@ -64,7 +64,7 @@ def load_state(path: str, schema_path: Path) -> Plain:
 
 
 def fill(value: Any, schema: Plain, root: Plain) -> None:
-    """Defaults, as far as `properties` and `items` go."""
+    """Fill in defaults, as far as `properties` and `items` reach."""
     schema = follow(schema, root)
     if isinstance(value, dict):
         for key, inner in schema.get("properties", {}).items():
@@ -79,12 +79,12 @@ def fill(value: Any, schema: Plain, root: Plain) -> None:
 
 
 def follow(schema: Plain, root: Plain) -> Plain:
-    """A schema with what it refers to."""
+    """Return a schema with its reference resolved."""
     return {**root["$defs"][schema["$ref"].rsplit("/", 1)[1]], **schema} if "$ref" in schema else schema
 
 
 def make_environment(folder: Path) -> jinja2.Environment:
-    """Jinja2 as the packs want it."""
+    """Return a Jinja2 environment as the packs need it."""
     environment = jinja2.Environment(
         loader=jinja2.FileSystemLoader(folder),
         undefined=jinja2.StrictUndefined,
@@ -97,7 +97,7 @@ def make_environment(folder: Path) -> jinja2.Environment:
 
 
 def render(pack: Plain, value: Plain, environment: jinja2.Environment, count: Any) -> str:
-    """The prompt, within its budgets."""
+    """Return the prompt, within its budgets."""
     total = pack["budget"]["context"] - pack["budget"]["reserve"]
     parts, counted = [], {}
     for section in pack["sections"]:
@@ -115,7 +115,7 @@ def render(pack: Plain, value: Plain, environment: jinja2.Environment, count: An
 
 
 def render_section(section: Plain, value: Plain, environment: jinja2.Environment, count: Any, fence: Plain, budget: int) -> tuple[str, int]:
-    """A section's text and tokens, of its newest items where it has any."""
+    """Return a section's text and tokens; of a section with items, only the newest that fit."""
     opening, closing = (environment.from_string(fence[end]).render(section=section) + "\n" for end in ("open", "close"))
     source = section.get("items", section)
     template = environment.get_template(source["template"]) if "template" in source else environment.from_string(source["text"])
@@ -138,7 +138,7 @@ def render_section(section: Plain, value: Plain, environment: jinja2.Environment
 
 
 def list_items(section: Plain, state: Plain) -> list[Any]:
-    """What the manifest's `from` and selection say, written out by hand."""
+    """Return the items that the manifest's `from` and selection describe, written out by hand."""
     match section["id"]:
         case "snapshot":
             return [state["mission"], state["player"], *state["factions"], *state["npcs"], *state["threads"]]
@@ -153,7 +153,7 @@ def list_items(section: Plain, state: Plain) -> list[Any]:
 
 
 def keep_best(results: list[Plain], caps: dict[str, int]) -> list[Plain]:
-    """The best of each kind, no text twice."""
+    """Return the best results of each kind, without duplicate texts."""
     once = {one["text"]: one for one in reversed(results)}
     kept: list[Plain] = []
     for one in sorted(once.values(), key=lambda one: (-one["score"], one["id"])):

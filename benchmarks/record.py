@@ -1,4 +1,4 @@
-"""What a run of the benchmarks showed, kept as JSON: `docs/performance.json`, of which `docs/performance.md` is made."""
+"""The record of a run of the benchmarks as JSON: `docs/performance.json`, from which `docs/performance.md` is made."""
 
 import json
 import os
@@ -15,12 +15,12 @@ PATH = Path(__file__).resolve().parents[1] / "docs" / "performance.json"
 _PACKAGES = """
     promptc-compiler click fastapi fastjsonschema Jinja2 jsonschema jsonschema-rs langchain-core pytest PyYAML SQLAlchemy tiktoken uvicorn
 """.split()
-"""What is measured, and what it is measured against."""
+"""promptc and the packages it is measured against."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part as it was measured: on which day, in how many seconds, and how many processes wanted a processor before it began."""
+    """The measurements of a part: its date, its duration in seconds, and how many processes wanted a processor before it began."""
 
     date: str
     seconds: int
@@ -30,19 +30,19 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """The parts that were measured on one machine with one set of versions, by name."""
+    """The parts, by name, that were measured on one machine with one set of versions."""
 
     machine: Mapping[str, str]
     versions: Mapping[str, str]
     parts: Mapping[str, Part] = field(default_factory=dict)
 
     def add(self, parts: Mapping[str, Part]) -> "Record":
-        """The record with these parts in place of what it had of them."""
+        """Return the record with these parts added or replaced."""
         return Record(self.machine, self.versions, {**self.parts, **parts})
 
 
 def describe_here() -> Record:
-    """A record of this machine without parts."""
+    """Return a record of this machine without parts."""
     machine = {
         "processor": _read_processor(),
         "cores": str(os.cpu_count()),
@@ -53,7 +53,7 @@ def describe_here() -> Record:
 
 
 def _read_processor() -> str:
-    """The model as Linux names it; elsewhere the architecture."""
+    """Return the processor model as Linux names it; elsewhere the architecture."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:
@@ -69,7 +69,7 @@ def _find_version(name: str) -> str:
 
 
 def read_record(path: Path = PATH) -> Record:
-    """The record that is kept."""
+    """Read a record from its file."""
     raw = json.loads(path.read_text(encoding="utf-8"))
     return Record(raw["machine"], raw["versions"], {name: _read_part(part) for name, part in raw["parts"].items()})
 
@@ -80,7 +80,7 @@ def _read_part(raw: Mapping[str, Any]) -> Part:
 
 
 def write_record(record: Record, path: Path = PATH) -> None:
-    """Keeps a record; of a line only what is not as it is by default."""
+    """Write a record to a file. Of a line, only values that differ from the defaults are written."""
     raw = {"machine": record.machine, "versions": record.versions, "parts": {name: _shape(part) for name, part in record.parts.items()}}
     path.write_text(json.dumps(raw, ensure_ascii=False, indent=1) + "\n", encoding="utf-8", newline="\n")
 

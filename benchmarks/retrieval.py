@@ -1,8 +1,8 @@
-"""`python -m benchmarks.retrieval CORPUS QUERIES [--words]`: builds an index over a folder of Markdown and measures it.
+"""`python -m benchmarks.retrieval CORPUS QUERIES [--words]` builds an index over a folder of Markdown and measures it.
 
-CORPUS is a folder whose files are to be indexed, QUERIES a file as `promptc index eval` reads it; `python -m benchmarks retrieval` takes
-this project's documents and a few questions about them. With `--words` no vectors are made. Prints times by the clock, recall by words
-alone and with vectors, and how many queries that no rulebook answers stay under the floor.
+CORPUS is a folder of files to index, QUERIES a file in the format of `promptc index eval`. `python -m benchmarks retrieval` uses this
+project's documents and a few questions about them. With `--words` no vectors are made. The output is times by the clock, recall by words
+alone and with vectors, and how many queries that no rulebook answers are flagged.
 """
 
 import argparse
@@ -91,7 +91,7 @@ _ROUNDS = 5
 
 
 def main() -> None:
-    """Measures what the command line names."""
+    """Measure what the command line names."""
     parser = argparse.ArgumentParser(description="Build an index over a folder of Markdown and measure it.")
     parser.add_argument("corpus", type=Path)
     parser.add_argument("queries", type=Path)
@@ -102,7 +102,7 @@ def main() -> None:
 
 
 def bench_retrieval(scale: Scale) -> None:
-    """The same over the project's own documents; a small run is over one of them."""
+    """Measure an index over the project's own documents; in a small run, over one of them."""
     begin("Retrieval: an index over the documents of this project, by the clock")
     known = read_queries(_OWN.encode(), "own.tsv")
     with tempfile.TemporaryDirectory() as folder:
@@ -188,7 +188,7 @@ def _judge(index: LoadedIndex, retriever: Retriever, known: Sequence[KnownAnswer
 
 
 def _time(index: LoadedIndex, queries: Sequence[str], encoder: VectorEncoder | None) -> list[float]:
-    """Seconds of each, its vector at hand."""
+    """Return the seconds of each query, excluding its encoding."""
     asked = [Query(query, {index.encoder: encoder.encode(query)} if encoder is not None and index.encoder else {}) for query in queries]
     request = ChunkQuery((), floor=MICRO // 4)
     return [_clock(partial(retrieve, [index], [query], request)) for _ in range(_ROUNDS) for query in asked]

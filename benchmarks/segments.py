@@ -19,7 +19,7 @@ TOUCHED = 200
 ROUNDS = (15, 1)
 MOST = 3.0
 LONGEST = 120
-"""Seconds after which no further rows are made; the figure is then that of fewer rows, and says so."""
+"""The seconds after which no further rows are made. The figure is then for fewer rows, and its line says so."""
 
 _BATCH = 20_000
 _TEXT = "She keeps the lamps of the harbour, and knows by their colour which ship will not come home tonight. " * 2
@@ -39,7 +39,7 @@ Row = tuple[str, str, str, str, str, bool, str, str, int]
 
 
 def bench_segments(scale: Scale) -> None:
-    """Prints the ratios."""
+    """Print the ratios."""
     begin("Segments: two hundred segments out of many: rendered, and read alone")
     with tempfile.TemporaryDirectory() as made:
         _bench("SQLite", Path(made), lambda name, count: _fill_file(Path(made, name), count), scale)
@@ -107,7 +107,7 @@ def _fill_server(socket: str, name: str, count: int) -> tuple[str, int]:
 
 
 def _iter_rows(start: int, stop: int) -> Iterable[Row]:
-    """One row a person, in an order that is not that of the index."""
+    """Yield one row for each person, in an order that is not that of the index."""
     for number in range(start, stop):
         yield (f"id {number * 7919 % LARGE[0]}", "npc", f"person {number}", f"{_TEXT}{number}", '{"tier":0}', True, "en", "1.0.0", 0)
 

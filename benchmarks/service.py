@@ -1,4 +1,4 @@
-"""The service of docs/guides/service.md under load: its requests at four fifths of what it can do, while its pack is reloaded."""
+"""The service of docs/guides/service.md under load: requests at four fifths of its capacity, while its pack is reloaded."""
 
 import asyncio
 import json
@@ -27,18 +27,18 @@ GUIDE = Path(__file__).resolve().parents[1] / "docs" / "guides" / "service.md"
 _HOST = "localhost"
 _SECONDS, _PROBE, _TALKS, _KEPT = (60.0, 1.0), (6.0, 0.5), (200, 8), (1000, 20)
 _TURNS, _WORDS, CONNECTIONS, _LOAD = 40, 30, 8, 0.8
-"""Turns of a talk, words of a message, requests under way when the capacity is looked for, and the share of it that is asked then."""
+"""The turns of a talk, the words of a message, the concurrent requests that measure the capacity, and the share of it for the load."""
 
 _KEEPS = 'MOST, BUCKETS = "desk", 1000,'
-"""Where the guide says how many talks are kept."""
+"""The text in the guide that sets how many talks are kept."""
 
 _PATIENCE = 60
-"""Seconds after which a service that does not answer is given up."""
+"""The timeout for a service that does not answer, in seconds."""
 _RULES, _OTHER = "Be brief.", "Be brief and kind."
 
 
 class Server:
-    """The service of the guide in a process of its own, in a folder of its own. It keeps so many talks, instead of 1000."""
+    """The guide's service in a process and a folder of its own. It keeps `kept` talks instead of 1000."""
 
     def __init__(self, folder: Path, kept: int) -> None:
         self.pack = folder / "desk" / "pack.yaml"
@@ -56,7 +56,7 @@ class Server:
             self._process = subprocess.Popen(command, cwd=folder, stdout=log, stderr=subprocess.STDOUT)
 
     async def read_metrics(self, reloads: int = 0) -> dict[str, float]:
-        """What it has counted, once it answers and has been told of so many packs."""
+        """Return the service's metrics, once it answers and has counted at least `reloads` reloads."""
         until = time.monotonic() + _PATIENCE
         while True:
             connection = Connection(self.port)
@@ -71,24 +71,24 @@ class Server:
             await asyncio.sleep(0.05)
 
     def change_pack(self, old: str, new: str) -> None:
-        """Writes the pack anew and has it reloaded."""
+        """Change the pack and have it reloaded."""
         self.pack.write_text(self.pack.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
         self._process.send_signal(signal.SIGHUP)
 
     def measure_memory(self) -> float:
-        """MiB that it holds now (Linux)."""
+        """Return the present memory of the service in MiB (Linux)."""
         pages = int(Path(f"/proc/{self._process.pid}/statm").read_text(encoding="ascii").split()[1])
         return pages * os.sysconf("SC_PAGE_SIZE") / 2**20
 
     def stop(self) -> None:
-        """Ends it, as who runs it would."""
+        """Stop the service as its operator would."""
         self._process.terminate()
         self._process.wait(10)
 
 
 @contextmanager
 def run_server(kept: int) -> Iterator[Server]:
-    """The service, for as long as the block lasts."""
+    """Run the service while the context lasts."""
     with tempfile.TemporaryDirectory() as folder:
         server = Server(Path(folder), kept)
         try:
@@ -98,14 +98,14 @@ def run_server(kept: int) -> Iterator[Server]:
 
 
 class Connection:
-    """One connection that is kept open: what it costs is little beside what the service does."""
+    """A connection that is kept open; it costs little compared to the service."""
 
     def __init__(self, port: int) -> None:
         self._port = port
         self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
 
     async def ask(self, method: str, path: str, value: object = None) -> tuple[int, bytes]:
-        """The status and the body of the answer; 0 where there is none."""
+        """Send a request and return the status and the body of the response; the status is 0 if there is no response."""
         try:
             if self._streams is None:
                 self._streams = await asyncio.open_connection(_HOST, self._port)
@@ -121,14 +121,14 @@ class Connection:
             return 0, b""
 
     def close(self) -> None:
-        """Ends it; the next request opens another."""
+        """Close the connection; the next request opens another."""
         if self._streams is not None:
             self._streams[1].close()
             self._streams = None
 
 
 class Talk:
-    """A conversation that goes on: each turn adds a question and its answer. After its last turn another one begins in its place."""
+    """A growing conversation: each turn adds a question and its answer. After its last turn, a new conversation replaces it."""
 
     _numbers = count()
 
@@ -136,7 +136,7 @@ class Talk:
         self._texts, self._turn, self._name = texts, turn, next(Talk._numbers)
 
     def make_request(self) -> tuple[str, str, object]:
-        """The next turn, for `Connection.ask`."""
+        """Return the next turn, for `Connection.ask`."""
         if self._turn % _TURNS == 0:
             self._name = next(Talk._numbers)
             self._turn = 1
@@ -144,14 +144,14 @@ class Talk:
         return self.go_on()
 
     def go_on(self) -> tuple[str, str, object]:
-        """The request that sends what one turn more changes."""
+        """Return the request that sends the changes of one turn."""
         self._turn += 1
         said = [{"role": role, "content": self._pick(place)} for place, role in enumerate(("user", "assistant"))]
         changes = [{"op": "add", "path": "/history/-", "value": message} for message in said]
         return "PATCH", f"/talks/{self._name}", [*changes, {"op": "replace", "path": "/question", "value": self._pick(2)}]
 
     def begin(self, messages: int) -> tuple[str, str, object]:
-        """The request that sends the whole state, with so many messages."""
+        """Return the request that sends the whole state, with `messages` messages."""
         history = [{"role": ("user", "assistant")[place % 2], "content": self._pick(place)} for place in range(messages)]
         return "PUT", f"/talks/{self._name}", {"question": self._pick(messages), "history": history}
 
@@ -161,25 +161,25 @@ class Talk:
 
 @dataclass(slots=True)
 class Load:
-    """What came of the requests: how long each took, from when it was due, its status, and what the rules said in its prompt."""
+    """The results of the requests: the seconds of each since it was due, its status, and whether its prompt has the reloaded rules."""
 
     seconds: list[float] = field(default_factory=list)
     statuses: Counter[int] = field(default_factory=Counter)
     kinds: list[bool] = field(default_factory=list)
 
     def add(self, due: float, status: int, body: bytes) -> None:
-        """One answer."""
+        """Record a response."""
         self.seconds.append(time.perf_counter() - due)
         self.statuses[status] += 1
         self.kinds.append(_OTHER.encode() in body)
 
     def share(self, hundredth: int) -> float:
-        """The seconds within which so many of a hundred were answered."""
+        """Return the seconds within which this percentage of requests was answered."""
         return quantiles(self.seconds, n=100)[hundredth - 1]
 
 
 class Crowd:
-    """So many talks, and the connections that are free."""
+    """A number of talks, and the free connections."""
 
     def __init__(self, port: int, talks: int) -> None:
         self._port = port
@@ -189,7 +189,7 @@ class Crowd:
         self._texts = texts
 
     async def fill(self, kept: int) -> None:
-        """Has the service keep as many talks as it ever will, each as long as one gets and two turns old; then those that go on."""
+        """Fill the service with as many talks as it keeps, each at its greatest length and two turns old; then add those that go on."""
         connection = self._free[-1]
         others = (Talk(self._texts, 0) for _ in range(kept))
         for talk in [*others, *self._talks]:
@@ -198,7 +198,7 @@ class Crowd:
                 assert status == 200, (status, body)
 
     async def find_capacity(self, seconds: float) -> float:
-        """Turns a second when the next one is asked as soon as one is answered."""
+        """Return the turns per second if each connection sends its next turn as soon as one is answered."""
         load, begun = Load(), time.perf_counter()
 
         async def go_on() -> None:
@@ -209,7 +209,7 @@ class Crowd:
         return len(load.seconds) / (time.perf_counter() - begun)
 
     async def drive(self, gaps: Iterator[float], seconds: float, acts: Sequence[tuple[float, Callable[[], object]]] = ()) -> Load:
-        """Asks a turn whenever one is due, whatever became of those before; and does each act when its time has come."""
+        """Start a turn whenever one is due, regardless of earlier ones, and run each act at its time."""
         load, waiting, left = Load(), set[asyncio.Task[None]](), [*acts]
         begun = due = time.perf_counter()
         while due < begun + seconds:
@@ -224,7 +224,7 @@ class Crowd:
         return load
 
     async def _turn(self, due: float, load: Load) -> None:
-        """The next turn of the talk that has waited longest, over a connection that is free, or a new one."""
+        """Run the next turn of the talk that has waited longest, over a free connection or a new one."""
         talk = self._talks.popleft() if self._talks else Talk(self._texts, 0)
         connection = self._free.pop() if self._free else Connection(self._port)
         load.add(due, *await connection.ask(*talk.make_request()))
@@ -232,14 +232,14 @@ class Crowd:
         self._talks.append(talk)
 
     def close(self) -> None:
-        """Ends its connections."""
+        """Close the connections."""
         for connection in self._free:
             connection.close()
 
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """What one run of the service showed."""
+    """The results of one run of the service."""
 
     capacity: float
     even: Load
@@ -249,7 +249,7 @@ class Service:
 
 
 def measure_service(seconds: float, probe: float, talks: int, kept: int) -> Service:
-    """Finds the capacity, asks four fifths of it for so long, reloads the pack in the middle, and then a broken one. All in one process."""
+    """Measure the capacity, then load the service at four fifths of it, with a reload of the pack and later one of a broken pack."""
     with run_server(kept) as server:
         return asyncio.run(_measure(server, seconds, probe, talks, kept))
 
@@ -258,7 +258,7 @@ async def _measure(server: Server, seconds: float, probe: float, talks: int, kep
     await server.read_metrics()
     crowd = Crowd(server.port, talks)
     await crowd.fill(kept)
-    await crowd.find_capacity(probe / 3)  # what is done first is done slowly
+    await crowd.find_capacity(probe / 3)  # the first turns are slow
     capacity = await crowd.find_capacity(probe)
     begun = server.measure_memory()
     changes = [(_RULES, _OTHER), ("evict:", "evcit:")]
@@ -273,7 +273,7 @@ async def _measure(server: Server, seconds: float, probe: float, talks: int, kep
 
 
 def bench_service(scale: Scale) -> None:
-    """Prints what the service can do, how long its answers take at four fifths of that, what it holds, and what a reload costs."""
+    """Print the capacity of the service, its response times at four fifths of it, its memory, and the effect of a reload."""
     seconds = scale.choose(*_SECONDS)
     begin(f"Service: the example with FastAPI on loopback, {scale.choose(*_TALKS)} talks, {seconds:g} s at four fifths of its capacity")
     found = measure_service(seconds, scale.choose(*_PROBE), scale.choose(*_TALKS), scale.choose(*_KEPT))

@@ -1,4 +1,4 @@
-"""The page of `promptc serve` in a real browser: from a slider, and from a saved file, to the prompt on the screen."""
+"""The page of `promptc serve` in a real browser: from moving a slider, and from saving a file, to the prompt on the screen."""
 
 import json
 import os
@@ -65,7 +65,7 @@ _WAIT = f"""(text) => {{
 
 
 def bench_serving(scale: Scale) -> None:
-    """Prints both for a prompt of 1 000 notes, of which a ladder takes more than half."""
+    """Print both times for a prompt of 1 000 notes, more than half of which a ladder removes."""
     chromium = shutil.which("chromium") or shutil.which("chromium-browser")
     if chromium is None:
         raise LeftOut("there is no Chromium on this machine: install Debian's `chromium`")
@@ -82,7 +82,7 @@ def bench_serving(scale: Scale) -> None:
 
 
 def write_pack(folder: Path, blocks: int) -> None:
-    """A pack with one long list, and a state beside it."""
+    """Write a pack with one long list, and its state."""
     notes = [f"Note {at}: the harbour master tells at length of the rain, the boats and {at * 7919 % 1000} gulls." for at in range(blocks)]
     (folder / "state.schema.json").write_text(json.dumps(_SCHEMA), encoding="utf-8")
     (folder / "state.json").write_text(json.dumps({"notes": notes}), encoding="utf-8")
@@ -91,7 +91,7 @@ def write_pack(folder: Path, blocks: int) -> None:
 
 @contextmanager
 def serve(folder: Path, environment: dict[str, str] | None = None) -> Iterator[str]:
-    """The address of a server in a process of its own."""
+    """Run a server in a separate process while the context lasts; its address is the context's value."""
     command = [sys.executable, "-c", "from promptc.cli.main import main; main()", "serve", str(folder), str(folder / "state.json")]
     ours = {**os.environ, **(environment or {}), "XDG_CACHE_HOME": str(folder / "cache")}
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=ours) as running:
@@ -113,7 +113,7 @@ def _open_browser(path: str) -> Iterator[Any]:
 
 
 def open_page(browser: Any, address: str) -> Any:
-    """The page, when it has shown everything that it asks for at first, and files are watched."""
+    """Return the page when all its first requests are shown and files are watched."""
     page = browser.new_page(viewport={"width": 1280, "height": 900})
     page.goto(address)
     page.wait_for_selector("body[data-ready]")
@@ -122,14 +122,14 @@ def open_page(browser: Any, address: str) -> Any:
 
 
 def slide(page: Any, blocks: int, turn: int) -> float:
-    """Seconds from a slider that moves to the prompt that follows, painted. Each turn moves to where no turn was."""
+    """Return the seconds from a moving slider to the painted prompt. Each turn moves the slider to a new place."""
     value = 8 * blocks + 100 * (turn + 1)
     taken: float = page.evaluate(_SLIDE, [str(value), f"/ {value:,}"])
     return taken
 
 
 def save(page: Any, folder: Path, blocks: int, turn: int) -> float:
-    """Seconds from a file that is saved to the prompt that follows, painted."""
+    """Return the seconds from a saved file to the painted prompt."""
     text = f"Be kind, {turn} times."
     page.evaluate(_WAIT, text)
     begun = time.time()

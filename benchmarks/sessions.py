@@ -1,7 +1,7 @@
-"""How much of a turn's request a provider's cache has from the turn before, over sessions that go on as real ones do.
+"""How much of a turn's request a provider's cache has from the turn before, in sessions that develop as real ones do.
 
-Each turn appends what was said, moves the clock, asks for other search results, and changes a figure or a mood now and then. Nothing of a
-session is frozen but what stays in play.
+Each turn appends what was said, advances the clock, gets other search results, and now and then changes a figure or a mood. Nothing in a
+session is constant except what remains in play.
 """
 
 import copy
@@ -27,19 +27,19 @@ from tests.contract.sources import ROOT
 _TURNS = (60, 4)
 _SEED = 20261123
 _READ, _WRITE = 0.1, 1.25
-"""What Anthropic asks for a token read from its cache, and for one written into it, beside one that is only read."""
+"""Anthropic's price of a token read from its cache, and of one written to it, relative to an uncached token."""
 _LEAST, _BACK = 1024, 20
-"""Tokens of the shortest beginning that it keeps (of most models); blocks before a breakpoint among which it looks for one that is kept."""
+"""The shortest prefix, in tokens, that Anthropic caches for most models, and how many blocks back it looks for a cached one."""
 
 _ALIVE = 3
-"""Turns after which a beginning that was not used is still kept: five minutes, of turns of a minute and a half."""
+"""The number of turns for which an unused prefix stays cached: five minutes, with turns of a minute and a half."""
 
 State = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class SessionFigures:
-    """Shares in per cent: `reuse` of the tokens from the second turn on, `least` of the worst turn's, `cost` of Anthropic's input price."""
+    """Percentages: `reuse` of the tokens from the second turn on, `least` that of the worst turn, `cost` of Anthropic's input price."""
 
     reuse: float
     least: float
@@ -47,7 +47,7 @@ class SessionFigures:
 
 
 def bench_sessions(scale: Scale) -> None:
-    """Prints for each pack, as it is and with the patch that puts what stays first: tokens met again, and what they cost with a cache."""
+    """Print the reused tokens and their cost with a cache, for each pack as it is and with the patch that puts stable content first."""
     turns = scale.choose(*_TURNS)
     begin(f"Sessions: {turns} turns that go on as real ones do, requests to Anthropic; of tidepool also its messages alone, without tools")
     for name, (make, runs) in SESSIONS.items():
@@ -64,7 +64,7 @@ def bench_sessions(scale: Scale) -> None:
 
 @contextmanager
 def open_pack(name: str) -> Iterator[tuple[Pack, dict[str, str]]]:
-    """The pack, and its segments in a store, if it has any."""
+    """Open the pack, and a store of its segments if it has any."""
     folder = ROOT / "packs" / name
     with load(folder) as pack, tempfile.TemporaryDirectory() as made:
         if not (folder / "segments").is_dir():
@@ -79,9 +79,9 @@ def open_pack(name: str) -> Iterator[tuple[Pack, dict[str, str]]]:
 def measure_session(
     pack: Pack, states: Sequence[State], patches: Sequence[str] = (), format: Any = "anthropic", *, stores: Mapping[str, str] | None = None
 ) -> SessionFigures:
-    """Compile a session turn by turn, with the tier of each turn as the next one's, and compare each request with the one before.
+    """Compile a session turn by turn and compare each request with the one before. The tier of each turn is passed to the next.
 
-    Of `messages`, which have no breakpoints, nothing is paid less for.
+    With the format `messages`, which has no breakpoints, nothing is cheaper.
     """
     count = load_encoding("o200k_base").encode_ordinary
     tier, before, kept = None, "", dict[tuple[str, ...], int]()
@@ -114,8 +114,9 @@ def _count_same(before: str, after: str) -> int:
 
 
 def _list_blocks(body: Mapping[str, Any]) -> tuple[list[str], list[int]]:
-    """The texts of a request's blocks in the order in which a cache meets them (tools, system, messages), and behind how many of them its
-    breakpoints are. A block is kept whole or not at all: one that grows is another.
+    """Return the texts of a request's blocks, and the number of blocks before each breakpoint.
+
+    The order is that of a cache: tools, system, messages. A block is cached whole or not at all: a block that grows is a different block.
     """
     system = body.get("system", [])
     blocks = [*body.get("tools", []), *([{"text": system}] if isinstance(system, str) else system)]
@@ -134,7 +135,7 @@ def _load(*path: str) -> Any:
 
 
 def play_sentinel(turns: int) -> Iterator[State]:
-    """A campaign under way: two or three blocks more each turn, other notes from the search, and a snapshot that moves."""
+    """Yield the states of a campaign: each turn, two or three new blocks, other notes from the search, and a changed snapshot."""
     draw = random.Random(_SEED)
     state, blocks = _load("sentinel", "calm", "state.json"), iter(_load("sentinel", "base", "table.json")["transcript"][60:])
     state["digest"] = _load("sentinel", "base", "loaded.json")["digest"]
@@ -159,7 +160,10 @@ def play_sentinel(turns: int) -> Iterator[State]:
 
 
 def play_companion(turns: int) -> Iterator[State]:
-    """An evening: each turn two messages and a minute more, other memories come up; summary, mood and loops change now and then."""
+    """Yield the states of an evening: each turn, two new messages and other memories, a minute or so later.
+
+    The summary, the mood and the loops change now and then.
+    """
     draw = random.Random(_SEED)
     state, now = _load("companion", "base", "crowded.json"), datetime(2026, 3, 14, 19, 40, tzinfo=UTC)
     memories = state["candidates"]
@@ -191,11 +195,11 @@ _MOODS = (
     "downtime downtime downtime"
 ).split()
 _SENTENCES = {"scene": 16, "action": 9, "aftermath": 14, "downtime": 16}
-"""Of a response, about as many words as its voice asks for."""
+"""The sentences of a response, for about as many words as its voice asks for."""
 
 
 def play_tidepool(turns: int) -> Iterator[State]:
-    """A campaign under way: each turn an action, its response and a beat more; moods, dice, clocks, costs and people change."""
+    """Yield the states of a campaign: each turn, an action, its response and a new beat; moods, dice, clocks, costs and people change."""
     draw = random.Random(_SEED)
     state, full = _load("tidepool", "base", "table.json"), _load("tidepool", "base", "full.json")
     told = [line for beat in full["scene"]["beats"] for line in beat.split(". ")]
@@ -216,7 +220,7 @@ def play_tidepool(turns: int) -> Iterator[State]:
 
 
 def _turn_mood(state: State, before: str, told: Sequence[str], draw: random.Random) -> None:
-    """What the engine keeps of the call that led to the mood."""
+    """Set what the engine keeps of the call that led to the mood."""
     mood, particulars = state["mood"]["name"], state["mood"]
     locked = {"die": 4, "outcome": "costly"} if mood == before == "action" else None
     state["dice"] = {"pool": sorted(draw.choices(range(1, 7), k=3)) if mood == "action" else state["dice"]["pool"], "locked": locked}
@@ -231,7 +235,7 @@ def _turn_mood(state: State, before: str, told: Sequence[str], draw: random.Rand
 
 
 def _book(state: State, mood: str, told: Sequence[str], people: Sequence[State], draw: random.Random) -> None:
-    """What a turn leaves behind. Over twenty beats the scene is folded."""
+    """Record the results of a turn. A scene of more than twenty beats is folded."""
     player, beats = state["player"], state["scene"]["beats"]
     beats.append(draw.choice(told))
     if mood == "aftermath":
@@ -251,8 +255,9 @@ def _book(state: State, mood: str, told: Sequence[str], people: Sequence[State],
 
 
 def play_whispercross(turns: int) -> Iterator[State]:
-    """A night at the inn: each turn another moment, other rolls and another input; people come, go and are better known, and the player
-    walks to another place twice.
+    """Yield the states of a night at the inn: each turn, another moment, other rolls and another input.
+
+    People come, go and become better known, and the player goes to another place twice.
     """
     draw = random.Random(_SEED)
     state, people = _load("whispercross", "base", "night.json"), _load("whispercross", "base", "crowded.json")["npcs"]
@@ -278,8 +283,9 @@ def play_whispercross(turns: int) -> Iterator[State]:
 
 
 def play_worldarchitect(turns: int) -> Iterator[State]:
-    """An evening of play: each turn a real input and its topic, two entries more, and later; people come and go, clocks advance, and twice
-    the master of the game is asked.
+    """Yield the states of an evening of play: each turn, a real input with its topic, two new entries, and a later time.
+
+    People come and go, clocks advance, and the game master is asked twice.
     """
     draw = random.Random(_SEED)
     state, screen = _load("worldarchitect", "base", "table.json"), _load("worldarchitect", "base", "screen.json")
@@ -317,7 +323,7 @@ def _move_world(state: State, turn: int, draw: random.Random, told: Sequence[str
 
 
 Run = tuple[tuple[str, ...], str, int]
-"""Patches, for whom a session is compiled, and the share of its tokens that is promised to be met again (0: nothing is)."""
+"""Patches, the output format, and the promised percentage of reused tokens (0: no promise)."""
 
 SESSIONS: dict[str, tuple[Callable[[int], Iterator[State]], tuple[Run, ...]]] = {
     "sentinel": (play_sentinel, (((), "anthropic", 0), (("steady_first",), "anthropic", 88))),
@@ -326,4 +332,4 @@ SESSIONS: dict[str, tuple[Callable[[int], Iterator[State]], tuple[Run, ...]]] = 
     "worldarchitect": (play_worldarchitect, (((), "anthropic", 0), (("steady_first",), "anthropic", 0))),
     "tidepool": (play_tidepool, (((), "anthropic", 0), ((), "messages", 0), (("steady_first",), "messages", 80))),
 }
-"""For each pack how a session is played, and how it is compiled, at last with the patch that puts what stays first, where there is one."""
+"""For each pack, how a session is played and how it is compiled; last, if it exists, with the patch that puts stable content first."""

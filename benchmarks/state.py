@@ -1,4 +1,4 @@
-"""The check of a state: what it adds to a new process, and how long it takes beside others that do the same."""
+"""The check of a state: what it adds to a new process, and how its time compares to others that do the same."""
 
 import json
 import resource
@@ -22,7 +22,7 @@ _WORDS = 90
 _ROUNDS = 25
 _LIMIT = 6.0
 
-# What a process does with the code kept of a schema, the schema and a state; each but the first also checks, ours fills in as well.
+# A process gets the cached code of a schema, the schema and a state; all but the first also check, and promptc fills in defaults.
 _READ = "import sys; from promptc.frontend.json import load_json; state = load_json(open(sys.argv[3], 'rb').read(), 'state.json')"
 _OURS = (
     "import sys; from promptc.frontend.state import load_state; from promptc.frontend.state import StateSchema; "
@@ -35,7 +35,7 @@ _SCRIPTS = {"read": _READ, "ours": _OURS, "jsonschema": _THEIRS, "rust": _RUST}
 
 
 def bench_state(scale: Scale) -> None:
-    """Prints what a check adds to a process, and its ratios to others in one that has made all ready."""
+    """Print what a check adds to a process, and its ratios to others in a process in which everything is prepared."""
     _bench_processes(scale.choose(_ROUNDS, 1))
     for size, rounds in scale.choose(((100, _ROUNDS), (10_000, 5)), ((5, 1), (6, 1))):
         _bench_checks(size, rounds)
@@ -87,7 +87,7 @@ def _load_schema() -> StateSchema:
 
 
 def _make_state(blocks: int) -> bytes:
-    """A campaign in play with a transcript of that many blocks."""
+    """Return a campaign in play with a transcript of this many blocks."""
     state = json.loads(_TABLE.read_text(encoding="utf-8"))
     state["transcript"] = make_transcript(blocks, _WORDS)
     return json.dumps(state).encode()
@@ -98,6 +98,6 @@ def _run(script: str, code: Path, state: Path) -> None:
 
 
 def _read_children() -> float:
-    """Seconds of processor time that the processes which have ended took."""
+    """Return the processor time of all processes that have ended, in seconds."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime

@@ -1,4 +1,4 @@
-"""Templates as authors write them: each does one kind of work, over the state of `benchmarks.templates.make_world`."""
+"""Templates as authors write them, each for one kind of work, over the state of `benchmarks.templates.make_world`."""
 
 TEMPLATES = {
     "macros, loops and filters": """\

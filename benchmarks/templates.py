@@ -1,4 +1,4 @@
-"""Running templates: promptc against Jinja's ImmutableSandboxedEnvironment, over one state of 50 KB."""
+"""Running templates: promptc compared to Jinja's ImmutableSandboxedEnvironment, over one state of 50 KB."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -19,7 +19,7 @@ _ROUNDS = (15, 1)
 
 
 def bench_templates(scale: Scale) -> None:
-    """Prints, for each template, the time of a run and its ratio to Jinja's; asserts that both print the same."""
+    """Print the time of a run of each template and its ratio to Jinja's; assert that both print the same."""
     state = make_world(scale.choose(50_000, 5_000))
     size = len(json.dumps(state, ensure_ascii=False).encode())
     begin(f"Templates: a run over a state of {size / 1000:.0f} KB, as a part of the time Jinja's ImmutableSandboxedEnvironment takes")
@@ -39,7 +39,7 @@ def bench_templates(scale: Scale) -> None:
 
 
 def make_world(size: int) -> dict[str, Any]:
-    """A state of about `size` bytes: people, places, a transcript and what has been agreed. The same each time."""
+    """Return a state of about `size` bytes: people, places, a transcript and flags. It is the same each time."""
     draw = Random(11)
     blocks = make_transcript(400, 24)
     kinds = ("guard", "merchant", "Scholar", "thief", "Sailor")

@@ -1,4 +1,4 @@
-"""Trimming: a whole render that cuts one long text, or some of many items, against encoding and counting alone."""
+"""Trimming: a whole render that cuts one long text, or fitting that cuts some of many items, compared to encoding and counting alone."""
 
 import tempfile
 from collections.abc import Callable
@@ -19,13 +19,13 @@ _BOUNDARIES = ("sentence", "word", "token")
 _SIZES = (10_000, 100_000, 1_000_000)
 _ITEMS = (100, 1_000, 3_000)
 _WORD = 5.2
-"""Characters of a word and what follows it, on average."""
+"""The average length of a word and what follows it, in characters."""
 
 _HEAD = "promptc: 1\nname: cut\nversion: 1.0.0\ntokenizer: cl100k_base\n"
 
 
 def bench_trimming(scale: Scale) -> None:
-    """Prints the ratio of a render that trims a text never seen to one encode of it by tiktoken, and of a ladder over items to a loop."""
+    """Print the ratio of a render that trims a new text to one encode of it by tiktoken, and of a ladder over items to a loop."""
     for size in scale.choose(_SIZES, (1_000, 2_000, 3_000)):
         begin(f"Trimming: a text of {size:,} characters, never seen, to half its tokens: a render against tiktoken")
         for at in _BOUNDARIES:
@@ -45,7 +45,7 @@ def _time_text(size: int, at: str, to: str, rounds: int) -> Sample:
     most = min(len(encode(text)) for text in texts) // 2
     step = f"{{at: {at}{to % most if to else ''}}}"
     with tempfile.TemporaryDirectory() as folder:
-        cap = most + 1  # the line end behind the text takes a token of its own
+        cap = most + 1  # the line end after the text takes a token of its own
         pack = _load(
             folder, f"budget: {cap}\nsections: [{{id: one, text: '{{{{ state.text }}}}', overflow: [{{trim: {step}}}]}}]\ntruncate: [one]\n"
         )
@@ -84,5 +84,5 @@ def _load(folder: str, manifest: str) -> Any:
 
 
 def _make_text(size: int, seed: int) -> str:
-    """Prose in paragraphs."""
+    """Return prose in paragraphs."""
     return "\n\n".join(block["text"] for block in make_transcript(int(size / _WORD / 90) + 1, 90, seed))[:size].strip()

@@ -1,4 +1,4 @@
-"""A turn of a session: a block is appended and the prompt made, beside loading and rendering the whole state."""
+"""A turn of a session (a block is appended and the prompt made), compared to loading and rendering the whole state."""
 
 import json
 from collections.abc import Callable
@@ -20,8 +20,9 @@ _PACKS: dict[str, tuple[str, Callable[[int, int, int], dict[str, Any]]]] = {
 
 
 def bench_turns(scale: Scale) -> None:
-    """Prints for each pack the milliseconds of a turn of sessions of three sizes that take turns, and their growth; then the share of a
-    turn in a fresh render that is made between two of them.
+    """Print the milliseconds of a turn for sessions of three sizes and their growth, and then a turn as a share of a fresh render.
+
+    The sessions take turns. For the share, fresh renders are made between two turns.
     """
     for name, (folder, make) in _PACKS.items():
         begin(f"Turns: {name}, a session that appends a block never seen, from the change to the prompt")

@@ -1,9 +1,9 @@
-"""Write the goldens of cases from what the compiler gives now: `python tools/accept_goldens.py [PATTERN]`.
+"""Write the goldens of cases from the compiler's present output: `python tools/accept_goldens.py [PATTERN]`.
 
-`promptc test` and `promptc accept` do the same, but for cases whose circumstances only the tests can make, and without the recount.
-PATTERN is a shell pattern for case names such as `sentinel/strain_*`; without one, all. Read the difference before you commit it.
-A case that breaks its own `expect` is not accepted. Refuses where `CI` is set: there goldens are compared, never written.
-Exits 0 when all matching cases were accepted, 1 when one was not, 2 when nothing matches or in CI.
+`promptc test` and `promptc accept` do the same, except for cases whose circumstances only the tests can make, and without the recount.
+PATTERN is a shell pattern for case names, such as `sentinel/strain_*`; the default is all cases. Read the difference before you commit it.
+A case that breaks its own `expect` is not accepted. The tool refuses to run if `CI` is set: CI compares goldens and never writes them. It
+exits with 0 if all matching cases were accepted, with 1 if one was not, and with 2 if nothing matches or in CI.
 """
 
 import argparse
@@ -26,7 +26,7 @@ from tests.cases.run_case import run_case  # noqa: E402
 
 
 def accept_case(case: Case) -> list[str]:
-    """Write what differs of the case's goldens; what is wrong with it, and then nothing is written."""
+    """Write the case's goldens that differ. Return what is wrong with the case; if anything is, nothing is written."""
     lacking = list_lacking(case.requires)
     if lacking:
         return [f"it requires what is not installed: {render_install(lacking)}"]
@@ -41,7 +41,7 @@ def accept_case(case: Case) -> list[str]:
 
 
 def main() -> int:
-    """The exit code."""
+    """Run the tool and return the exit code."""
     parser = argparse.ArgumentParser(description="Write the goldens of cases from what the compiler gives now.")
     parser.add_argument("pattern", nargs="?", default="*", help="which cases, such as 'sentinel/strain_*'; all when left out")
     pattern = parser.parse_args().pattern

@@ -1,5 +1,7 @@
-"""Hold the built site to what it promises: every link and anchor leads somewhere, no page asks another host for anything, and each page has
-the headings, list items, rows, links and pieces of code that its document has when CommonMark reads it.
+"""Check the built site.
+
+Every link and anchor must lead somewhere. No page may request anything from another host. Each page must have the headings, list items,
+rows, links and pieces of code that its document has according to CommonMark.
 """
 
 import re
@@ -16,12 +18,12 @@ ROOT = Path(__file__).resolve().parents[1]
 COUNTED = frozenset("h1 h2 h3 h4 li tr pre a".split())
 _OWN_LINKS = ("headerlink", "md-content__button")
 _REMOTE = re.compile(r"(?:url\(\s*['\"]?|@import\s+['\"]?)(?:https?:)?//[^)'\"]+")
-_BLANKS = re.compile(r"[ \n]+")  # a tab is none: it parts the columns of a file
+_BLANKS = re.compile(r"[ \n]+")  # not tabs: they separate the columns of a file
 _HOST = "http://site"
 
 
 class PageParser(HTMLParser):
-    """What a page names, asks for and holds."""
+    """The anchors, links, requests and counted elements of a page."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -75,7 +77,7 @@ def _read_page(path: Path) -> PageParser:
 
 
 def _iter_broken(site: Path, pages: dict[str, PageParser]) -> Iterator[str]:
-    """Links to a file that is not there, or to an anchor that its page does not have."""
+    """Yield links to a file that does not exist, or to an anchor that its page does not have."""
     for name, page in pages.items():
         for link in page.links + page.asked:
             whole = urlsplit(urljoin(f"{_HOST}/{name}", link))
@@ -90,7 +92,7 @@ def _iter_broken(site: Path, pages: dict[str, PageParser]) -> Iterator[str]:
 
 
 def _iter_remote(site: Path, pages: dict[str, PageParser]) -> Iterator[str]:
-    """What a page or a style sheet would ask another host for when it is opened."""
+    """Yield what a page or a style sheet would request from another host when it is opened."""
     for name, page in pages.items():
         yield from (f"{name}: asks for {link}" for link in page.asked if urlsplit(link).netloc)
     for path in sorted([*site.rglob("*.css"), *site.rglob("*.html")]):
@@ -98,7 +100,7 @@ def _iter_remote(site: Path, pages: dict[str, PageParser]) -> Iterator[str]:
 
 
 def _iter_lost(pages: dict[str, PageParser]) -> Iterator[str]:
-    """What the theme's Markdown makes otherwise than CommonMark does: a list that became a paragraph, a table that became text."""
+    """Yield what the theme's Markdown renders differently from CommonMark: a list that became a paragraph, a table that became text."""
     reader = MarkdownIt("commonmark").enable("table")
     for document in [*sorted((ROOT / "docs").rglob("*.md")), *(ROOT / name for name in ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md"))]:
         name = document.relative_to(ROOT).as_posix().removeprefix("docs/").replace("README.md", "index.md").replace(".md", ".html")

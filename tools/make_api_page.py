@@ -1,9 +1,9 @@
-"""Fill docs/reference/python.md from the signatures and docstrings of what `import promptc` offers. With --check: does it hold what this
-would write?
+"""Fill docs/reference/python.md from the signatures and docstrings of what `import promptc` offers.
 
-What is made stands between `<!-- api of NAME -->`, or `<!-- api of NAME: some of its members -->`, and `<!-- end of api -->`. Without a
-list these are the members that no other part of the page names. The first part of a class begins with its docstring.
-What a docstring says of an argument or a field, in a list of "- `name`: text", stands in their table.
+With --check, compare the page with what this tool would write. Generated text is between `<!-- api of NAME -->`, or `<!-- api of NAME: some
+of its members -->`, and `<!-- end of api -->`. Without a list, the part has the members that no other part of the page names. The first
+part of a class begins with its docstring. If a docstring describes arguments or fields in a list of "- `name`: text", the descriptions are
+shown in their table.
 """
 
 import argparse
@@ -18,13 +18,13 @@ import promptc
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "reference" / "python.md"
 INNER = frozenset(("late_digest",))
-"""Fields that carry what another attribute gives."""
+"""Fields that store the value of another attribute."""
 _NOTE = re.compile(r"^- `(\w+)`: (.+)$", re.MULTILINE)
 _PART = re.compile(r"<!-- api of (\w+)(?:: ([\w ]+))? -->\n.*?<!-- end of api -->", re.DOTALL)
 
 
 def fill(text: str) -> str:
-    """The page with all that is made of the code made afresh."""
+    """Return the page with all generated text made again from the code."""
     named: dict[str, set[str]] = {}
     first: dict[str, int] = {}
     for part in _PART.finditer(text):
@@ -35,12 +35,12 @@ def fill(text: str) -> str:
 
 
 def list_parts(text: str) -> list[tuple[str, str]]:
-    """What the parts of a page are made of: a name that promptc offers, and the members it lists, if it lists any."""
+    """Return the parts of a page: a name that promptc offers, and the members that the part lists, or an empty text."""
     return [(part[1], part[2] or "") for part in _PART.finditer(text)]
 
 
 def list_members(owner: type) -> tuple[str, ...]:
-    """The public names of a class of promptc, in the order of its code, those it inherits from promptc first."""
+    """Return the public names of a promptc class in the order of its code, first those it inherits from promptc."""
     held = [vars(one) for one in reversed(owner.__mro__) if one.__module__.startswith("promptc")]
     names = [name for body in held for name in (*body.get("__annotations__", {}), *body)]
     return tuple(name for name in dict.fromkeys(names) if not name.startswith("_") and name not in INNER)
@@ -57,7 +57,7 @@ def _render_part(part: re.Match[str], named: set[str], *, is_first: bool) -> str
 
 
 def _iter_members(owner: type, names: tuple[str, ...]) -> Iterator[str]:
-    """A table of what a class has, then each of its calls."""
+    """Yield a table of the attributes of a class, then each of its methods."""
     static = {name: inspect.getattr_static(owner, name, None) for name in names}
     calls = [name for name in names if inspect.isfunction(static[name]) or isinstance(static[name], classmethod)]
     rows = [_render_attribute(owner, name, static[name]) for name in names if name not in calls]
@@ -106,12 +106,12 @@ def _render_kind(kind: Any) -> str:
 
 
 def _read_doc(thing: Any) -> str:
-    """A docstring as Markdown, each paragraph on one line, without what it says of arguments and fields."""
+    """Return a docstring as Markdown, each paragraph on one line, without its descriptions of arguments and fields."""
     return "\n\n".join(one for one in _list_paragraphs(thing) if not _NOTE.match(one))
 
 
 def _read_notes(thing: Any) -> dict[str, str]:
-    """What a docstring says of arguments or fields."""
+    """Return the descriptions of arguments or fields in a docstring."""
     return {name: said[0].upper() + said[1:] for one in _list_paragraphs(thing) for name, said in _NOTE.findall(one)}
 
 
@@ -120,7 +120,7 @@ def _list_paragraphs(thing: Any) -> list[str]:
 
 
 def main() -> int:
-    """Writes the page, or with --check says whether it is up to date."""
+    """Write the page, or with --check report whether it is up to date."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true", help="write nothing; exit 1 when the page is out of date")
     old = PAGE.read_text(encoding="utf-8")

@@ -35,13 +35,13 @@ def main(arguments: list[str]) -> int:
 
 
 def render_codes_doc() -> str:
-    """The whole document: a table of contents, then the codes by family."""
+    """Return the whole document: a table of contents, then the codes by family."""
     families = [_render_family(prefix, title) for prefix, title in FAMILIES.items()]
     return "\n".join([_HEAD, _render_contents(), *(text for text in families if text)])
 
 
 def _render_contents() -> str:
-    """A table of the groups of codes, as the comments of the table of codes have them. Each leads to its first code."""
+    """Return a table of the groups of codes, from the comments in the table of codes. Each row links to the first code of its group."""
     groups = _GROUP.findall(_TABLE.read_text(encoding="utf-8"))
     rows = []
     for least, most, title in groups:

@@ -1,8 +1,9 @@
-"""Fill the tables of docs/reference/keys/ from the schemas of packs and cases. With --check: do the pages hold what this would write?
+"""Fill the tables of docs/reference/keys/ from the schemas of packs and cases.
 
-A table stands between `<!-- keys of GROUP -->`, or `<!-- keys of GROUP: some of them -->`, and `<!-- end of keys -->`. A group is a mapping
-of a schema: a definition of pack.schema.json by its name, and `case`, `case.expect` or `case#turn` of case.schema.json. The list of all
-keys stands in index.md between `<!-- all keys -->` and `<!-- end of keys -->`.
+With --check, compare the pages with what this tool would write. A table is between `<!-- keys of GROUP -->`, or `<!-- keys of GROUP: some
+of them -->`, and `<!-- end of keys -->`. A group is a mapping of a schema: a definition of pack.schema.json by its name, or `case`,
+`case.expect` or `case#turn` of case.schema.json. The list of all keys is in index.md between `<!-- all keys -->` and `<!-- end of keys
+-->`.
 """
 
 import argparse
@@ -26,11 +27,11 @@ _COLUMNS = ("key", "takes", "default", "what it does")
 _HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 _STEPS = {f"{where}_{name}": name for where, names in (("truncate", LADDER), ("tier", TIER)) for name in names}
 _STEPS["truncate_step"] = "ladder_step"
-"""Steps that name their section, and the step that each is but for that."""
+"""Steps that name their section, with the step that each equals apart from this."""
 
 
 class Group(NamedTuple):
-    """One mapping of a schema: its keys, those that must be there, and the places where it may stand."""
+    """A mapping of a schema: its keys, the required ones, and the places where the mapping may be."""
 
     properties: dict[str, Schema]
     required: tuple[str, ...]
@@ -38,7 +39,7 @@ class Group(NamedTuple):
 
 
 class Table(NamedTuple):
-    """One table of a page: the group, its keys that stand in it, and the page with the anchor of the heading above it."""
+    """A table of a page: the group, those of its keys that the table shows, and the page with the anchor of the heading above the table."""
 
     group: str
     keys: tuple[str, ...]
@@ -46,7 +47,7 @@ class Table(NamedTuple):
 
 
 class Tables:
-    """All tables of some pages, and what they are made of."""
+    """All tables of some pages, and the schemas that they are made from."""
 
     def __init__(self, pages: dict[str, str]) -> None:
         self.groups = load_groups()
@@ -56,7 +57,7 @@ class Tables:
         self._definitions = {CASE: schemas[CASE]["$defs"], "pack": schemas["pack"]["$defs"]}
 
     def fill(self, text: str) -> str:
-        """A page with its tables made afresh."""
+        """Return a page with its tables made again."""
         return _LIST.sub(lambda _: self._render_list(), _TABLE.sub(self._render_table, text))
 
     def _render_table(self, found: re.Match[str]) -> str:
@@ -64,7 +65,7 @@ class Tables:
         properties, required, places = self.groups[group]
         head = found[0].split("\n", 1)[0]
         rows = [self._list_cells(group, key, properties[key], key in required) for key in (named.split() if named else properties)]
-        shown = [0, 1, *([2] if any(row[2] for row in rows) else []), 3]  # a column of defaults only where there is one
+        shown = [0, 1, *([2] if any(row[2] for row in rows) else []), 3]  # a column of defaults only if there is a default
         where = f"Where: {', '.join(places)}.\n\n" if places else ""
         table = "\n".join(f"| {' | '.join(row[place] for place in shown)} |" for row in [_COLUMNS, ("---",) * len(_COLUMNS), *rows])
         return f"{head}\n\n{where}{table}\n\n<!-- end of keys -->"
@@ -88,7 +89,7 @@ class Tables:
         )
 
     def _name_kind(self, value: Schema, schema: str) -> str:
-        """What a key takes, in words; a kind with a table of its own is a link to it."""
+        """Return in words what a key accepts. A kind that has a table of its own is a link to it."""
         if "$ref" in value:
             name = value["$ref"].removeprefix(REF)
             target = self._find_target(name, schema)
@@ -106,7 +107,7 @@ class Tables:
         return _name_plain(value)
 
     def _find_target(self, name: str, schema: str) -> str:
-        """Where the table of a definition stands, or of the first that it leads to; empty where there is none."""
+        """Return the link target of a definition's table, or of the first table that the definition leads to; empty if there is none."""
         name = name.removesuffix("_part")
         group = name if schema == "pack" else f"{CASE}#{name}"
         if name in _STEPS or group in self._targets:
@@ -118,7 +119,7 @@ class Tables:
 
 
 def load_groups() -> dict[str, Group]:
-    """Every mapping of the schemas that an author writes; those that are made from others are left out."""
+    """Return every mapping of the schemas that an author writes, without generated definitions."""
     schemas = _load_schemas()
     written = {name: body for name, body in schemas["pack"]["$defs"].items() if not is_made(name)}
     places: dict[str, list[str]] = {}
@@ -145,7 +146,10 @@ def _load_schemas() -> dict[str, Schema]:
 
 
 def _walk(value: Any, place: str, definitions: dict[str, Schema], places: dict[str, list[str]]) -> None:
-    """Notes where each definition may stand, as an author would write the way to it. What a variation holds stands elsewhere, too."""
+    """Note where each definition may be, as an author would write its path.
+
+    The content of a variation is skipped, as it also has another place.
+    """
     name = value.get("$ref", "").removeprefix(REF)
     if name:
         _walk_named(name, place, definitions, places)
@@ -174,7 +178,7 @@ def _walk_named(name: str, place: str, definitions: dict[str, Schema], places: d
 
 
 def _iter_mappings(body: Schema, name: str, places: tuple[str, ...]) -> Iterator[tuple[str, Group]]:
-    """A mapping of the schema of cases and those inside it, which it holds without a name."""
+    """Yield a mapping of the schema of cases, and the unnamed mappings inside it."""
     body = next((one for one in body.get("oneOf", ()) if "properties" in one), body)
     yield name, Group(body["properties"], tuple(body.get("required", ())), places)
     for key, inner in body["properties"].items():
@@ -233,13 +237,13 @@ def _show(value: object) -> str:
 
 
 def _escape(text: str) -> str:
-    """A text as a cell of a table holds it: what HTML and Markdown would take for their own stands in code."""
+    """Return a text for a cell of a table: whatever HTML or Markdown would interpret becomes code."""
     escaped = text.replace("|", "\\|").replace("<|name\\|>", "`<\\|name\\|>`")
     return re.sub(r"(?<!`)(hf:<file>|tiktoken:<encoding>)(?!`)", r"`\1`", escaped)
 
 
 def main() -> int:
-    """Writes the pages, or with --check says whether they are up to date."""
+    """Write the pages, or with --check report whether they are up to date."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true", help="write nothing; exit 1 when a page is out of date")
     is_check = parser.parse_args().check

@@ -1,6 +1,6 @@
-"""Write requirements/*.lock: every dependency with its version and hashes, and no address of an index.
+"""Write requirements/*.lock: every dependency with its version and hashes, without the address of an index.
 
-Runs pip-compile from an environment of its own, on the oldest Python that promptc supports, so that the locks hold for it.
+pip-compile runs in a separate environment on the oldest Python that promptc supports, so that the locks are valid for it.
 """
 
 import os
@@ -20,7 +20,7 @@ LOCKS: dict[str, tuple[str, ...]] = {
     "docs": ("--extra=dev", "--extra=docs", *_PROJECT),
     "install": ("requirements/install.in",),
 }
-"""What each is made of."""
+"""The sources of each lock."""
 OPTIONS = (
     "--quiet",
     "--generate-hashes",

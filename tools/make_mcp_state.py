@@ -1,8 +1,8 @@
-"""Make `fixtures/mcp/base/state.json`: 300 tools as a dozen servers that speak MCP list them, the same bytes on every machine.
+"""Make `fixtures/mcp/base/state.json`: 300 tools as a dozen MCP servers list them, with the same bytes on every machine.
 
 Everything is made up. The schemas are as varied as those of real servers: bare objects, a few plain arguments, filters within filters, long
-descriptions with examples. `last_used` is the turn in which a talk used a tool last, 0 for never. `--check` compares instead of writing and
-exits 1 on a difference.
+descriptions with examples. `last_used` is the turn in which a talk last used a tool, 0 if never. `--check` compares instead of writing, and
+exits with 1 if the file differs.
 """
 
 import argparse
@@ -137,7 +137,7 @@ SERVERS: dict[str, tuple[str, tuple[tuple[str, str, str], ...]]] = {
         ),
     ),
 }
-"""By server: what it is for, and of each kind of thing it holds the name, the fields, and a remark."""
+"""The purpose of each server, and the name, the fields and a remark of each kind of thing that it has."""
 
 ACTS = ("list", "get", "create", "update", "delete")
 FIELDS: dict[str, Schema] = {
@@ -197,7 +197,7 @@ def main() -> int:
 
 
 def render_state() -> str:
-    """The state as JSON, a tool a line."""
+    """Return the state as JSON, one tool on each line."""
     tools = ",\n".join("    " + json.dumps(one, separators=(", ", ": ")) for one in iter_tools())
     head = {
         "question": "Order AB-1204 has not come. Please look where it is, and write to the customer.",
@@ -209,13 +209,13 @@ def render_state() -> str:
 
 
 def iter_tools() -> Iterator[dict[str, Any]]:
-    """The tools, server by server, in the order in which a server lists them."""
+    """Yield the tools, server by server, in the order in which a server lists them."""
     place = 0
     for server, (about, things) in SERVERS.items():
         for thing, fields, remark in things:
             for act in ACTS:
                 place += 1
-                used = 1 + place * 53 % 96 if place * 31 % 10 < 4 else 0  # four of ten were ever used
+                used = 1 + place * 53 % 96 if place * 31 % 10 < 4 else 0  # four of ten were used
                 yield {
                     "name": f"{server}_{act}_{thing}",
                     "server": server,

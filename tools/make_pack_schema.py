@@ -1,7 +1,8 @@
-"""Completes schemas/pack.schema.json: the definitions that follow from others are made, not written.
+"""Completes schemas/pack.schema.json with the definitions that are generated from others.
 
-Written by hand is what a pack is. Made are, from that: the same things in parts, as variations and `extends` hold them (`…_part`: nothing
-required, null removes a key), and steps that name their section (`truncate_…`, `tier_…`). With --check: is the file what this would write?
+The definitions of a pack itself are written by hand. Generated from them are partial definitions for variations and `extends` (`…_part`:
+nothing is required, null removes a key), and steps that name their section (`truncate_…`, `tier_…`). With --check, compare the file with
+what this tool would write.
 """
 
 import argparse
@@ -23,7 +24,7 @@ LISTED = frozenset(
     "pack section_parts assert tier chosen_cases boost sort_key one_sort_key inline_form message_group edit claim kept ladder_step "
     "redaction redacted_pattern".split()
 )
-"""What varies by nature, or stands only in lists, which are replaced whole."""
+"""Definitions that vary by nature, or occur only in lists, which are replaced as a whole."""
 
 SECTION: Schema = {"description": "The section that the step works on.", "examples": ["retrieval"], "$ref": REF + "id"}
 SECTIONS: Schema = {
@@ -35,7 +36,7 @@ USE: Schema = {"description": "A patch to apply. The sections are then selected 
 
 
 def complete(schema: Schema) -> Schema:
-    """The schema with its made definitions made afresh, after the written ones."""
+    """Return the schema with its generated definitions made again, after those written by hand."""
     written = {name: body for name, body in schema["$defs"].items() if not is_made(name)}
     made: dict[str, Schema] = {"extension": _make_extension(written)}
     for name in LADDER:
@@ -80,14 +81,14 @@ def _make_part(body: Schema, written: dict[str, Schema]) -> Schema:
 
 
 def _relax(rule: Schema) -> Schema:
-    """Exactly one becomes at most one: the rest may stand in what is varied."""
+    """Turn "exactly one" into "at most one": the others may be in what is varied."""
     if "oneOf" not in rule:
         return rule
     return {"title": rule["title"].replace("exactly", "at most"), "oneOf": [*rule["oneOf"], {"not": {"anyOf": rule["oneOf"]}}]}
 
 
 def _loosen(value: Schema, written: dict[str, Schema]) -> Schema:
-    """The same, or null."""
+    """Return a schema that accepts the same values, and null."""
     if value.get("$ref") == REF + "expression" or {"type": "null"} in value.get("anyOf", ()):
         return value
     notes: Schema = {key: value[key] for key in ("description", "examples") if key in value}
@@ -113,7 +114,7 @@ def _make_extension(written: dict[str, Schema]) -> Schema:
 
 
 def _place(step: Schema) -> Schema:
-    """A step that names its section."""
+    """Return the step with a key that names its section."""
     required = ["section", *step.get("required", ())]
     placed = {key: value for key, value in step.items() if key not in ("required", "properties", "allOf")}
     if "section" not in placed["title"]:
@@ -123,7 +124,7 @@ def _place(step: Schema) -> Schema:
 
 
 def _place_in_several(step: Schema) -> Schema:
-    """A step that names its section, or several that it works on in one order."""
+    """Return the step with a key that names its section, or several sections that share one order."""
     placed = _place(step)
     properties = {"section": SECTION, "sections": SECTIONS, **step["properties"]}
     rules = [{"$ref": REF + "section_or_sections"}, *step["allOf"]]
@@ -131,7 +132,7 @@ def _place_in_several(step: Schema) -> Schema:
 
 
 def _end(step: Schema, name: str) -> Schema:
-    """In a tier a step says its own end: a trim goes down to `to`."""
+    """Return a step for a tier, in which a step says its own end: a trim goes down to `to`."""
     if name != "trim":
         return step
     properties = {key: value for key, value in step["properties"].items() if key != "floor"}
@@ -145,7 +146,7 @@ def _make_step(step: Schema, names: tuple[str, ...], where: str) -> Schema:
 
 
 def _example(value: Schema, name: str) -> Schema:
-    """The property of a step with a section in its examples."""
+    """Return the property of a step with a section in its examples."""
     ended = {"to": {"chars": 800}} if name == "tier_trim" else {}
     examples = [
         {"section": "recent", **{key: item for key, item in example.items() if not ended or key != "floor"}, **ended}
@@ -155,7 +156,7 @@ def _example(value: Schema, name: str) -> Schema:
 
 
 def render(value: Any, indent: str = "", room: int = WIDTH) -> str:
-    """JSON with whatever fits on one line on one line."""
+    """Return a value as JSON, with everything on one line that fits on one."""
     flat = json.dumps(value, ensure_ascii=False)
     if not isinstance(value, (dict, list)) or not value or len(indent) + len(flat) <= room:
         return flat
@@ -169,7 +170,7 @@ def render(value: Any, indent: str = "", room: int = WIDTH) -> str:
 
 
 def main() -> int:
-    """Writes the file, or with --check says whether it is up to date."""
+    """Write the file, or with --check report whether it is up to date."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--check", action="store_true", help="write nothing; exit 1 when the file is out of date")
     old = FILE.read_text(encoding="utf-8")

@@ -1,6 +1,6 @@
-"""Draw the pictures of docs/explanation. Each is made of what promptc renders of the pack, and what the scripts do, that its page shows.
+"""Draw the pictures of docs/explanation from what promptc renders of the pack on each page, and from what the page's scripts do.
 
-With `--check`, fail if a picture differs from what is drawn now.
+With `--check`, fail if a picture differs from the one that would be drawn now.
 """
 
 import contextlib
@@ -20,7 +20,7 @@ BLOCK = re.compile(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```$', re.MULTILINE |
 """A block of a page: its language, its file, its text."""
 
 WIDTH = 440
-"""In this unit a text of 14 can still be read on a phone."""
+"""The width of a picture, in units in which a text of size 14 is readable on a phone."""
 _STYLE = """\
 text { font: 14px system-ui, sans-serif; fill: #1f2328 } .code { font-family: ui-monospace, "DejaVu Sans Mono", monospace; font-size: 13px }
 .ground { fill: #ffffff } .soft { fill: #59636e } .small { font-size: 11px } .bold { font-weight: 600 }
@@ -32,7 +32,7 @@ text { fill: #e6e9ef } .ground { fill: #1e2129 } .soft { fill: #a5adba } .line {
 
 
 class Picture:
-    """An SVG that grows downwards. It brings its own ground, and both of its sets of colours; with a `style`, more of them."""
+    """An SVG that grows downwards, with its own background and both sets of colours; `style` adds further rules."""
 
     def __init__(self, title: str, *, width: int = WIDTH, style: str = "") -> None:
         self.height = 0.0
@@ -40,7 +40,7 @@ class Picture:
         self._shapes: list[str] = []
 
     def write(self, x: float, y: float, text: str, kind: str = "", anchor: str = "start", width: float = 0) -> None:
-        """Writes a line of text; with a `width`, exactly as wide as that in any font."""
+        """Add a line of text; with a `width`, the text has exactly this width in any font."""
         fitted = f' textLength="{width:g}" lengthAdjust="spacingAndGlyphs"' if width else ""
         form = f'x="{x:g}" y="{y:g}" class="{kind}" text-anchor="{anchor}"{fitted} xml:space="preserve"'
         self._shapes.append(f"<text {form}>{escape(text, quote=False)}</text>")
@@ -81,7 +81,7 @@ def draw_ladder(folder: Path) -> str:
 
 
 def _render_days(folder: Path, budget: int) -> dict[str, int]:
-    """What each day that is in the prompt takes."""
+    """Return the tokens of each day that is in the prompt."""
     prompt = promptc.load(folder / "pack.yaml").render((folder / "state.json").read_bytes(), budget=budget)
     return {item["id"]: item["tokens"] for item in prompt.report["sections"][0]["items"]}
 
@@ -106,7 +106,7 @@ def _draw_rows(title: str, rows: Mapping[str, Sequence[float]], kind: str) -> st
 
 
 def _iter_runs(values: Sequence[float]) -> Iterator[tuple[int, float]]:
-    """Equal values as one, with the place where they end."""
+    """Yield runs of equal values as (place after the run, value)."""
     for at, value in enumerate(values, 1):
         if at == len(values) or values[at] != value:
             yield at, value
@@ -161,7 +161,7 @@ def draw_estimates(folder: Path) -> str:
 
 
 def _cut(text: str, ends: Sequence[int]) -> list[str]:
-    """The tokens of a text, with signs for what is not seen."""
+    """Return the tokens of a text, with visible signs for white space."""
     shown = text.replace("\n", "⏎").replace(" ", "·")
     return [shown[first:last] for first, last in zip([0, *ends], ends, strict=False)]
 
@@ -228,7 +228,7 @@ def draw_origins(folder: Path) -> str:
 
 
 def draw_reuse(folder: Path) -> str:
-    # The script reads the files beside it where it stands.
+    # The script reads files from the current folder.
     with contextlib.chdir(folder):
         measure = runpy.run_path("reuse.py")["measure"]
         choices = {name: list(measure(name.split())) for name in ("", "order", "order steps")}
@@ -262,7 +262,7 @@ DRAWN: dict[str, tuple[str, Callable[[Path], str]]] = {
     "origins": ("strangers", draw_origins),
     "reuse": ("caches", draw_reuse),
 }
-"""Each picture, the page it is made of, and how."""
+"""Each picture, with the page whose files it shows and the function that draws it."""
 
 
 def main(arguments: list[str]) -> int:
@@ -273,7 +273,7 @@ def main(arguments: list[str]) -> int:
 
 
 def make_picture(name: str) -> str:
-    """A picture as it is now, of the files that its page shows, before any edit."""
+    """Draw a picture of the files that its page shows, before any edit of the page."""
     page, draw = DRAWN[name]
     with tempfile.TemporaryDirectory() as folder:
         for language, title, content in BLOCK.findall((PAGES / f"{page}.md").read_text(encoding="utf-8")):

@@ -1,8 +1,8 @@
-"""Make the shared states of `fixtures/sentinel/base`: the same bytes from the same text, on every machine.
+"""Make the shared states of `fixtures/sentinel/base`, with the same bytes on every machine.
 
-`table.json` is a long log of short blocks, as a real table gives; `loaded.json` is a campaign whose memory is nearly full;
-`overfull.json` has a snapshot and a digest beyond their budgets; `joined.json` is three short logs pasted together, ids and all.
-`--check` compares instead of writing and exits 1 on a difference.
+`table.json` is a long log of short blocks, like that of a real table; `loaded.json` is a campaign whose memory is nearly full;
+`overfull.json` has a snapshot and a digest beyond their budgets; `joined.json` is three short logs pasted together, including their ids.
+`--check` compares instead of writing, and exits with 1 if a file differs.
 """
 
 import argparse
@@ -64,7 +64,7 @@ NOTES = ("(a pause)", "(dice)", "(laughs)", "Ten past.", "Break.")
 
 
 class Draws:
-    """A plain linear congruential sequence: the same on every machine and version, which `random.choice` does not promise."""
+    """A plain linear congruential generator: the same on every machine and version, which `random.choice` does not promise."""
 
     def __init__(self, seed: int) -> None:
         self._state = seed
@@ -89,7 +89,7 @@ def _sentence(draws: Draws) -> str:
 
 
 def _clause(draws: Draws) -> str:
-    """A sentence to stand inside another one."""
+    """Return a sentence in a form that can be part of another one."""
     text = _sentence(draws)[:-1]
     opens_with_name = text.split()[0] not in ("At", "Nobody", "Somebody", "The")
     return text if opens_with_name else text[0].lower() + text[1:]
@@ -106,7 +106,7 @@ def _text(draws: Draws, kind: str, sentences: int) -> str:
 
 
 def _kind(draws: Draws) -> str:
-    """The shares of a real table's log: talk above all, a choice in twenty blocks."""
+    """Return a kind with the frequency that it has in a real table's log: mostly talk, a choice in about twenty blocks."""
     roll = draws.below(100)
     return "CHOICE" if roll < 6 else "INTEL" if roll < 8 else "SYSTEM" if roll < 22 else "NARRATIVE"
 
@@ -190,12 +190,12 @@ def _make(name: str) -> dict[str, Any]:
 
 
 def render_state(name: str) -> str:
-    """The JSON text of one shared state, keys in order, one space of indentation."""
+    """Return the JSON text of a shared state, with sorted keys and an indentation of one space."""
     return json.dumps(_make(name), ensure_ascii=False, indent=1, sort_keys=True) + "\n"
 
 
 def main() -> int:
-    """0 when all files are (now) what this script makes, 1 when `--check` found another."""
+    """Run the tool; return 0 if all files are (now) what it makes, 1 if `--check` found a different file."""
     parser = argparse.ArgumentParser(description="Make the shared states of fixtures/sentinel/base.")
     parser.add_argument("--check", action="store_true", help="compare, write nothing")
     check = parser.parse_args().check

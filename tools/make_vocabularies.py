@@ -1,8 +1,8 @@
-"""Write what promptc counts tokens with: `python tools/make_vocabularies.py [--check]`.
+"""Write the files that promptc counts tokens with: `python tools/make_vocabularies.py [--check]`.
 
-From the rank files in `tools/ranks`, checked by their sha256, the tables in `compiler/promptc/vocabularies` (their layout is told in
-`promptc.text.counters.bpe`), and from tiktoken's regex engine the classes of all code points beside them. Nothing is downloaded;
-`tools/fetch_ranks.py` does that.
+The tables in `compiler/promptc/vocabularies` are made from the rank files in `tools/ranks`, whose sha256 is checked; their layout is
+described in `promptc.text.counters.bpe`. The classes of all code points, in the same folder, come from tiktoken's regex engine. Nothing is
+downloaded; `tools/fetch_ranks.py` does that.
 """
 
 import hashlib
@@ -34,7 +34,7 @@ PATTERNS = {
 
 
 def main() -> int:
-    """Write the files, or with `--check` say which of them are others than would be written."""
+    """Write the files, or with `--check` report those that differ from what would be written."""
     files = {Path(vocabulary_path(name)): build_table(load_ranks(name)) for name in VOCABULARIES} | {Path(FILE): build_classes()}
     stale = [path for path, content in files.items() if not path.is_file() or path.read_bytes() != content]
     if "--check" in sys.argv[1:]:
@@ -49,7 +49,7 @@ def main() -> int:
 
 
 def load_ranks(name: str) -> bytes:
-    """The rank file of a vocabulary; ends the program when its sha256 is another than the one written down."""
+    """Return the rank file of a vocabulary. Ends the program if its sha256 is not the recorded one."""
     raw = (RANKS / f"{name}.tiktoken").read_bytes()
     if hashlib.sha256(raw).hexdigest() != VOCABULARIES[name].sha256:
         sys.exit(f"tools/ranks/{name}.tiktoken is not the rank file of {name}")
@@ -57,7 +57,7 @@ def load_ranks(name: str) -> bytes:
 
 
 def build_table(raw: bytes) -> bytes:
-    """The table of a rank file: one `base64 rank` a line, ranks rising from 0."""
+    """Return the table of a rank file, which has a line `base64 rank` for each token, with ranks ascending from 0."""
     tokens = _parse_tokens(raw)
     slots, place = [0] * (2 * len(tokens)), 0
     for token in tokens:
@@ -81,7 +81,7 @@ def _parse_tokens(raw: bytes) -> list[bytes]:
 
 
 def build_classes() -> bytes:
-    """The runs of code points of one class, by tiktoken's regex engine. Surrogates, which no text holds, count as others."""
+    """Return the runs of code points of one class, by tiktoken's regex engine. Surrogates, which texts never contain, count as others."""
     codes = [code for code in range(0x110000) if not 0xD800 <= code < 0xE000]
     text = "".join(map(chr, codes))
     classes = dict.fromkeys(range(0x110000), STAND_INS.index(OTHER))
@@ -97,7 +97,7 @@ def build_classes() -> bytes:
 
 
 def _find_all(pattern: str, text: str) -> str:
-    """What `pattern` matches in `text`, one match after the other."""
+    """Return all that `pattern` matches in `text`, joined."""
     encoding = Encoding("classes", pat_str=pattern, mergeable_ranks={bytes((byte,)): byte for byte in range(256)}, special_tokens={})
     return bytes(encoding.encode_ordinary(text)).decode()
 

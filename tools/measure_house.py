@@ -1,7 +1,7 @@
-"""Print how the house stands: `python tools/measure_house.py [FOLDER]` measures the checkout in FOLDER (by default this one).
+"""Print measures of the code base: `python tools/measure_house.py [FOLDER]` measures the checkout in FOLDER (by default this one).
 
-`tests/contract/test_house.py` holds what must not grow back. The files whose code runs are counted in processes of their own: a file counts
-when one of its functions is called, not when it is only imported.
+`tests/contract/test_house.py` limits those that must not grow again. The files whose code runs are counted in separate processes: a file
+counts if one of its functions is called, not if it is only imported.
 """
 
 import ast
@@ -39,7 +39,7 @@ finally:
 
 
 class House:
-    """The modules of a checkout by dotted name, parsed, and who imports whom."""
+    """The modules of a checkout by dotted name, parsed, and their imports."""
 
     def __init__(self, root: Path = ROOT) -> None:
         self.root = root
@@ -49,7 +49,7 @@ class House:
         self.trees = {name: ast.parse(text) for name, text in self.texts.items()}
 
     def list_imports(self, *, nested: bool) -> dict[str, set[str]]:
-        """Module → the modules of promptc it imports: when it is imported itself, and with `nested` also inside functions."""
+        """Return the promptc modules that each module imports at its top, and with `nested` also inside functions."""
         return {name: set(self._iter_imports(name, tree, nested)) for name, tree in self.trees.items()}
 
     def _iter_imports(self, own: str, tree: ast.Module, nested: bool) -> Iterator[str]:
@@ -64,7 +64,7 @@ class House:
                 yield from (alias.name for alias in node.names if alias.name in self.paths and alias.name != own)
 
     def list_lonely(self) -> list[str]:
-        """The modules that one module alone imports, which lies in the same folder; the rules of `check` aside."""
+        """Return the modules with a single importer, which is in the same folder; except the rules of `check`."""
         users = defaultdict(set)
         for name, imported in self.list_imports(nested=True).items():
             for one in imported:
@@ -76,12 +76,12 @@ class House:
         )
 
     def list_doubles(self) -> list[str]:
-        """The names of classes that more than one module defines."""
+        """Return the names of classes that more than one module defines."""
         names = Counter(node.name for tree in self.trees.values() for node in tree.body if isinstance(node, ast.ClassDef))
         return sorted(name for name, count in names.items() if count > 1)
 
     def list_finders(self) -> tuple[int, list[str]]:
-        """How many functions are called `find_...`, and those of them that never give None."""
+        """Return how many functions are called `find_...`, and those of them that never return None."""
         found = [
             (f"{name}.{node.name}", node)
             for name, tree in self.trees.items()
@@ -91,7 +91,7 @@ class House:
         return len(found), [name for name, node in found if node.returns is not None and "None" not in ast.unparse(node.returns)]
 
     def measure_imports(self) -> float:
-        """Lines of imports, in percent of the lines that are code: neither blank, comment nor docstring."""
+        """Return the lines of imports, in per cent of the lines of code (neither blank, comment nor docstring)."""
         code = imports = 0
         for name, tree in self.trees.items():
             lines = {number for number, line in enumerate(self.texts[name].splitlines(), 1) if line.strip() and line.strip()[0] != "#"}
@@ -105,7 +105,7 @@ class House:
 
 
 def list_cycles(imports: Mapping[str, Iterable[str]]) -> list[list[str]]:
-    """The groups of modules that reach each other (Tarjan's strongly connected components of more than one), each in order of names."""
+    """Return the groups of modules that reach each other, each sorted (Tarjan's strongly connected components of more than one module)."""
     index: dict[str, int] = {}
     low: dict[str, int] = {}
     stack: list[str] = []
@@ -132,7 +132,7 @@ def list_cycles(imports: Mapping[str, Iterable[str]]) -> list[list[str]]:
 
 
 def count_running(root: Path, arguments: Iterable[str], *, runs: int = 1) -> int:
-    """Files of promptc of which a function runs in the last of so many processes that share a cache."""
+    """Count the files of promptc of which a function runs in the last of `runs` processes that share a cache."""
     with tempfile.TemporaryDirectory() as folder:
         environment = {**os.environ, "PYTHONPATH": str(root / "compiler"), "PROMPTC_CACHE": f"{folder}/cache", "XDG_STATE_HOME": folder}
         told = Path(folder, "told")

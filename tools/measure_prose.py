@@ -1,8 +1,8 @@
 """Print how hard documents and messages are to read: Flesch's reading ease by textstat (55 and more is plain) and the longest sentence.
 
-Only prose counts: no code, no tables, no headings. A piece of code inside a sentence counts as one word. Of the table of codes the
-summaries, reasons and fixes count. Messages are those that goldens and pages show, as they are printed; a text that a message quotes
-counts as one word, too.
+Only prose counts: no code, no tables, no headings. A piece of code inside a sentence counts as one word. Of the table of codes, the
+summaries, reasons and fixes count. The messages are those that goldens and pages show, as they are printed; a text that a message quotes
+also counts as one word.
 """
 
 import re
@@ -26,17 +26,20 @@ _END = re.compile(r"(?<=[.!?])[\"')*]*\s+")
 
 
 def list_sentences(markdown: str) -> list[str]:
-    """The sentences of a document; an item of a list is one, or several."""
+    """Return the sentences of a document. An item of a list is one sentence or several."""
     return list(_iter_sentences(_CODE.sub("code", _LINK.sub(r"\1", _LEFT_OUT.sub("\n", markdown)))))
 
 
 def list_code_sentences(table: str) -> list[str]:
-    """The sentences of the table of codes, in its order."""
+    """Return the sentences of the table of codes, in its order."""
     return [one for code in tomllib.loads(table).values() for key in ("summary", "why", "fix") for one in list_sentences(code[key])]
 
 
 def list_message_sentences() -> dict[str, list[str]]:
-    """The sentences of every message that a golden or a page shows, by kind: errors, warnings, notes, helps. Equal ones count once."""
+    """Return the sentences of every message that a golden or a page shows, by kind: errors, warnings, notes, helps.
+
+    Duplicates count once.
+    """
     found: dict[str, dict[str, None]] = {kind: {} for kind in ("error", "warning", "note", "help")}
     for text in _iter_printed():
         for kind, said in _iter_messages(text):
@@ -45,7 +48,7 @@ def list_message_sentences() -> dict[str, list[str]]:
 
 
 def measure_ease(sentences: list[str]) -> float:
-    """Flesch's reading ease; 55 and more is plain."""
+    """Return Flesch's reading ease; 55 and more is plain."""
     from textstat import textstat
 
     return float(textstat.flesch_reading_ease("\n".join(f"{one.rstrip('.:;!?')}." for one in sentences)))
@@ -68,7 +71,7 @@ def _print_measures(name: str, sentences: list[str]) -> None:
 
 
 def _iter_printed() -> Iterator[str]:
-    """What a terminal showed: the goldens of diagnostics, those of commands, and the blocks of pages."""
+    """Yield texts that a terminal showed: the goldens of diagnostics, those of commands, and the blocks of pages."""
     for folder in ("fixtures", "tests/fixtures"):
         for path in sorted((ROOT / folder).rglob("golden*.diagnostics.txt")):
             yield path.read_text(encoding="utf-8")
@@ -79,7 +82,7 @@ def _iter_printed() -> Iterator[str]:
 
 
 def _iter_messages(text: str) -> Iterator[tuple[str, str]]:
-    """Each message and help, with its kind. The lines below a message that are no excerpt go on with it."""
+    """Yield each message and help with its kind. The lines below a message that are not an excerpt continue it."""
     kind = ""
     for line in text.splitlines():
         if printed := _PRINTED.match(line):

@@ -1,6 +1,6 @@
 """Run a command and fail if it adds, removes or changes a file of the given folders: `run_untouched.py FOLDER... -- COMMAND...`.
 
-So a test run that writes a golden, instead of comparing with it, does not pass.
+A test run that writes a golden instead of comparing with it therefore fails.
 """
 
 import subprocess

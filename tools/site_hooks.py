@@ -1,6 +1,7 @@
-"""What MkDocs needs to show this repository: documents outside docs/ become pages, and Markdown is read as CommonMark reads it.
+"""Hooks with which MkDocs shows this repository: documents outside docs/ become pages, and Markdown is read as in CommonMark.
 
-A document keeps links that work as files. Here a link that leaves docs/ is led to what the site has of its target: a page or a file.
+The links in a document work as links to files. For the site, a link that leaves docs/ is changed to the page or file that the site has for
+its target.
 """
 
 import posixpath
@@ -16,9 +17,9 @@ ROOT = Path(__file__).resolve().parents[1]
 OUTSIDE = ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")
 """Documents at the top of the repository that are pages, too."""
 ASIDE = ("decisions/", "architecture", "contract", "explanation/benchmarks", "explanation/systems", "performance")
-"""What is for those who change promptc: the search gives it after the guides and the reference. So it does with `OUTSIDE`."""
+"""Pages for those who change promptc: the search ranks them below the guides and the reference, like those of `OUTSIDE`."""
 SHOWN = ("schemas",)
-"""Folders whose files the site holds as they are."""
+"""Folders whose files are copied to the site unchanged."""
 
 _LINK = re.compile(r"(\]\()(?!\w+:|#)([^)#\s]+)")
 _FENCE = re.compile(r" *(```|~~~)")
@@ -27,7 +28,7 @@ _ITEM = re.compile(r"( *)(?:[-*]|\d+\.) +")
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Adds what stands outside docs/."""
+    """Add the files from outside docs/."""
     shown = [path for folder in SHOWN for path in sorted((ROOT / folder).glob("*.json"))]
     for path in [*(ROOT / name for name in OUTSIDE), *shown]:
         files.append(File.generated(config, path.relative_to(ROOT).as_posix(), abs_src_path=str(path)))
@@ -35,7 +36,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """The page's text with links as the site has them, and lists as Python-Markdown reads them."""
+    """Return the page's text with links for the site, and lists in the form that Python-Markdown reads."""
     name = page.file.src_uri
     if name in OUTSIDE or name.startswith(ASIDE):
         page.meta["search"] = {"boost": 0.2}
@@ -44,14 +45,16 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 
 
 def _lead(link: str, folder: str, here: str) -> str:
-    """A link of a document in `folder` of the repository, as a page in `here` of the site writes it."""
+    """Return a link of a document in `folder` of the repository in the form for a page in `here` of the site."""
     target = posixpath.normpath(posixpath.join(folder, link))
     return posixpath.relpath(target.removeprefix("docs/"), here or ".")
 
 
 def _iter_lines(markdown: str) -> Iterator[str]:
-    """Lines with what CommonMark can do without and Python-Markdown cannot: a blank line before a list, and after paragraphs in an item;
-    all that an item holds indented by four; and code in a table without a backslash before a bar.
+    """Yield lines with the additions that Python-Markdown needs and CommonMark does not.
+
+    These are a blank line before a list, and after paragraphs in an item; an indentation of four for the content of an item; and no
+    backslash before a bar for code in a table.
     """
     is_code, is_loose, before = False, False, ""
     missing: int | None = None

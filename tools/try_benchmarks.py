@@ -1,4 +1,4 @@
-"""Run every part of `python -m benchmarks` at its smallest size, and hold the lines of docs/performance.json to those that it shows."""
+"""Run every part of `python -m benchmarks` at its smallest size, and compare the lines that it shows with docs/performance.json."""
 
 import re
 import subprocess
@@ -31,7 +31,7 @@ def main() -> int:
 
 
 def _list_labels(record: Record) -> dict[str, set[str]]:
-    """What the lines of each part say, without their figures; which attacks are the slowest is chance."""
+    """Return the labels of the lines of each part, without their figures. The slowest attacks are left out, as they vary."""
     lines = {name: [line for block in part.blocks for line in block.lines] for name, part in record.parts.items()}
     return {name: {re.sub(r"\d[\d.,]*", "#", line.label) for line in lines[name] if " steps, " not in line.note} for name in lines}
 

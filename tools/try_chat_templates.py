@@ -1,10 +1,10 @@
-"""Hold the lowering of chat templates against Jinja: render conversations with each template of a folder both ways, and compare the bytes.
+"""Compare the lowering of chat templates with Jinja: render conversations with each template of a folder both ways, and compare the bytes.
 
     python tools/try_chat_templates.py FOLDER [NAME ...]
 
-A template is a file `*.jinja`, or a `tokenizer_config.json` with one or several. Jinja is set as `transformers` sets it. A template counts
-as equal when each conversation gives the same bytes, or both refuse it. Templates of models have licences of their own: keep the folder
-outside the project.
+A template is a file `*.jinja`, or a `tokenizer_config.json` with one or several. Jinja is configured as in `transformers`. A template
+counts as equal if each conversation renders to the same bytes, or both refuse it. Templates of models have their own licences: keep the
+folder outside the project.
 """
 
 import json
@@ -90,7 +90,7 @@ class _Generation(Extension):
 
 
 def make_environment() -> ImmutableSandboxedEnvironment:
-    """Jinja as `transformers` sets it for a chat template."""
+    """Return Jinja configured as `transformers` configures it for a chat template."""
     made = ImmutableSandboxedEnvironment(trim_blocks=True, lstrip_blocks=True, extensions=[_Generation, loopcontrols])
 
     def write_json(value: Any, ensure_ascii: bool = False, indent: Any = None, separators: Any = None, sort_keys: bool = False) -> str:
@@ -106,7 +106,7 @@ def make_environment() -> ImmutableSandboxedEnvironment:
 
 
 def list_templates(folder: Path) -> Iterator[tuple[str, str]]:
-    """The name and text of every template in a folder."""
+    """Yield the name and text of every template in a folder."""
     for file in sorted(folder.rglob("*")):
         if file.suffix == ".jinja":
             yield file.stem, file.read_text()
@@ -117,7 +117,7 @@ def list_templates(folder: Path) -> Iterator[tuple[str, str]]:
 
 
 def render_jinja(template: Any, names: dict[str, Any]) -> str:
-    """The text, or `!` and why there is none."""
+    """Return the text, or `!` and the reason why there is none."""
     try:
         return str(template.render(names))
     except Exception as wrong:  # noqa: BLE001 - whatever it is, it refuses the conversation
@@ -125,8 +125,10 @@ def render_jinja(template: Any, names: dict[str, Any]) -> str:
 
 
 def compare(name: str, text: str, tally: Counter[str]) -> dict[str, tuple[str, str]]:
-    """The conversations of which the texts differ, with Jinja's text and ours. Raises `PromptcError` for what does not lower, and
-    `TemplateSyntaxError` for what Jinja does not take either."""
+    """Return the conversations whose texts differ, with Jinja's text and promptc's.
+
+    Raises `PromptcError` for a template that cannot be lowered, and `TemplateSyntaxError` for one that Jinja does not accept either.
+    """
     template = make_environment().from_string(text)
     ours = load_chat_template(text, Place(Span(name, 1, 1), inline=False), limits=LIMITS)
     differing = {}
@@ -144,7 +146,7 @@ def compare(name: str, text: str, tally: Counter[str]) -> dict[str, tuple[str, s
 
 
 def main() -> int:
-    """Print what differs, and how many do not."""
+    """Print what differs, and count what does not."""
     folder, wanted = Path(sys.argv[1]), sys.argv[2:]
     tally: Counter[str] = Counter()
     turns: Counter[str] = Counter()

@@ -1,6 +1,6 @@
-"""Run the scripts of docs/guides/scale.md, each with its engine in an environment of its own, and compare their rows with `promptc batch`.
+"""Run the scripts of docs/guides/scale.md and compare their rows with `promptc batch`. Each engine has a separate environment.
 
-An engine that cannot be installed is said to be left out. With names as arguments, only those engines are tried.
+An engine that cannot be installed is reported as left out. Arguments are the names of the engines to try; the default is all.
 """
 
 import json
@@ -20,14 +20,14 @@ from pyarrow import parquet
 ROOT = Path(__file__).resolve().parents[1]
 GUIDE = ROOT / "docs" / "guides" / "scale.md"
 ENGINES = {"ray": ("ray[data]",), "daft": ("daft",), "spark": ("pyspark", "pandas")}
-"""What each engine's environment needs besides promptc and pyarrow."""
+"""The packages that each engine's environment needs, in addition to promptc and pyarrow."""
 
 ROWS = 3000
 _BLOCK = re.compile(r'```\w+ title="([\w.]+)"\n(.*?)```', re.DOTALL)
 
 
 def main() -> int:
-    """Tries the engines; 1 where one of them makes other rows, or fails."""
+    """Try the engines; return 1 if one of them makes different rows or fails."""
     names = sys.argv[1:] or list(ENGINES)
     with tempfile.TemporaryDirectory(prefix="promptc-engines-") as made:
         folder = Path(made)
@@ -36,7 +36,7 @@ def main() -> int:
 
 
 def _make_rows(folder: Path) -> dict[str, dict[str, Any]]:
-    """Writes the files of the guide and many states, one in a hundred of them wrong; the rows of `promptc batch`, by id."""
+    """Write the files of the guide and many states, one in a hundred of them wrong. Return the rows of `promptc batch` by id."""
     for name, text in _BLOCK.findall(GUIDE.read_text(encoding="utf-8")):
         (folder / name).write_text(text, encoding="utf-8")
     talk = [f"Bo: The fog of the day {day} hid the rocks, and the boat came late." for day in range(4)]
@@ -78,7 +78,7 @@ def _try_engine(name: str, folder: Path, expected: dict[str, dict[str, Any]]) ->
 
 
 def _install(name: str, folder: Path) -> Path | None:
-    """The Python of an environment with the engine, and what promptc runs with."""
+    """Return the Python of an environment with the engine and promptc's dependencies; None if they cannot be installed."""
     kept = os.environ.get("PROMPTC_ENGINES", "")
     home = Path(kept or folder) / f"engine-{name}"
     python = home / "bin" / "python"

@@ -1,7 +1,7 @@
-"""Build the wheel (or take the one that is named), install it with the locked dependencies into a fresh environment, and use it from `/`.
+"""Build the wheel (or take the one that is named), install it with the locked dependencies into a new environment, and use it from `/`.
 
-What is tried: what is in it, the version, a new pack of each template checked and tested, every shipped pack found beside the modules, one
-golden of each, what two type checkers make of a program that imports it, and the lines of the README that install it: pip, pipx and uvx.
+The tool tries the wheel's contents, its version, a new pack of each template (checked and tested), every pack that the wheel ships, one
+golden of each, a program that imports promptc in two type checkers, and the lines of the README that install it: pip, pipx and uvx.
 """
 
 import json
@@ -45,7 +45,7 @@ tokens = gone[0].name  # wrong
 
 
 _FROM = {"compiler/promptc/": "promptc/", "schemas/": "promptc/schemas/", "packs/": "promptc/packs/", "starters/": "promptc/starters/"}
-"""Folders of the repository → where the wheel has them."""
+"""Folders of the repository, and where the wheel has them."""
 
 _NAME = "promptc-compiler"
 
@@ -68,7 +68,7 @@ def main(given: list[str]) -> int:
 
 
 def _check_contents(wheel: Path) -> None:
-    """All that git has of those folders, byte for byte, and nothing else but what describes the wheel."""
+    """Check that the wheel has all that git has of those folders, byte for byte, and nothing else but its own metadata."""
     tracked = subprocess.run(["git", "ls-files", "-z", *_FROM], check=True, cwd=ROOT, capture_output=True, text=True).stdout
     due = {_name_inside(path): path for path in tracked.split("\0") if path}
     with zipfile.ZipFile(wheel) as opened:
@@ -89,7 +89,7 @@ def _name_inside(path: str) -> str:
 
 
 def _try_install_lines(wheel: Path, folder: Path) -> None:
-    """Each line of the README as it stands, with the wheel in place of the name, which the package index may give to another."""
+    """Run each line of the README, with the wheel in place of the name, which the package index may give to another package."""
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     lines = re.findall(rf"^(?:pip|pipx|uvx) [^#\n]*{_NAME}[^#\n]*", readme, re.MULTILINE)
     if [line.split()[0] for line in lines] != ["pip", "pipx", "uvx"]:
@@ -113,7 +113,7 @@ def _build_wheel(folder: Path) -> Path:
 
 
 def _install_wheel(wheel: Path, environment: Path) -> Path:
-    """By the pip that runs here: a new one is what takes longest to install."""
+    """Install with the pip that runs here: installing a new pip would take the longest time."""
     venv.create(environment)
     binaries = environment / "bin"
     install = ("-m", "pip", "--python", str(binaries / "python"), "install", "-q", "--no-deps")
@@ -123,7 +123,7 @@ def _install_wheel(wheel: Path, environment: Path) -> Path:
 
 
 def _try_templates(promptc: Path, folder: Path) -> None:
-    """A new pack has every file of its template, the hidden ones too, and passes."""
+    """Check that a new pack has every file of its template, including hidden ones, and passes."""
     starters = ROOT / "starters"
     for template in sorted(path.parent.name for path in starters.glob("*/pack.yaml")):
         pack = folder / template
@@ -142,7 +142,7 @@ def _try_shipped_packs(binaries: Path) -> None:
     if [Path(path).name for path in shipped] != expected:
         raise SystemExit(f"the wheel ships the packs {shipped}, the checkout has {expected}")
     for path in shipped:
-        _run(binaries / "promptc", "map", path)  # loads all its files; the tests check the packs
+        _run(binaries / "promptc", "map", path)  # this loads all its files; the tests check the packs
         _try_golden(binaries, path, ROOT / "fixtures" / Path(path).name / "calm")
 
 
@@ -153,7 +153,7 @@ def _try_golden(binaries: Path, pack: str, case: Path) -> None:
 
 
 def _try_types(binaries: Path, folder: Path) -> None:
-    """Each checker sees every name, and finds what is wrong in the program and no more."""
+    """Check that each type checker sees every name, and finds exactly the errors of the program."""
     program = folder / "program.py"
     program.write_text(_PROGRAM, encoding="utf-8")
     expected = [number for number, line in enumerate(_PROGRAM.split("\n"), 1) if line.endswith("# wrong")]

@@ -1,7 +1,7 @@
-"""Where content comes from that is neither in the pack's templates nor in the state: stores of segments, retrieval over indexes.
+"""Sources of content outside the pack's templates and the state: stores of segments, and retrieval from indexes.
 
-`address` says where a database is, `database` opens it (a server by `server`). `segments` are the rows of a store, `segment_store` reads
-and writes them; `retrieval` finds chunks; `kept` finds in the cache what any of them gave before.
+`address` parses the URL of a database, and `database` opens it (a server through `server`). `segments` defines the rows of a store;
+`segment_store` reads and writes them. `retrieval` finds chunks. `kept` caches what any of them returned.
 
 Public: `address`, `database`, `kept`, `retrieval`, `segment_store`, `segments`.
 """

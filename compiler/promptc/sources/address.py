@@ -1,4 +1,4 @@
-"""Where a database is."""
+"""The address of a database."""
 
 import re
 
@@ -12,7 +12,7 @@ _USED = (
     "host", "port", "user", "password", "dbname", "sslmode", "sslrootcert", "sslcert", "sslkey", "channel_binding", "connect_timeout",
     "application_name",
 )  # fmt: skip
-"""The options of a server's URL that are handed on. Others would open files, read services or set what a transaction may do."""
+"""The URL options that are passed to a server. Others would open files, read services or set what a transaction may do."""
 
 _FORMS = "write `sqlite:segments.db`, or `postgresql://user@host/database`"
 
@@ -22,9 +22,9 @@ Kind = Literal["sqlite", "postgresql"]
 
 @frozen
 class Address:
-    """A database: the path of a SQLite file, or the URL of a PostgreSQL server, in `target`.
+    """A database: `target` is the path of a SQLite file or the URL of a PostgreSQL server.
 
-    `shown` is what findings call it: never with a password, nor with the URL's options.
+    `shown` is its name in diagnostics, always without a password and without the options of the URL.
     """
 
     kind: Kind
@@ -33,16 +33,17 @@ class Address:
 
 
 def names_server(url: str) -> bool:
-    """Whether a URL is that of a server, by its scheme."""
+    """Return whether a URL is that of a server, judging by its scheme."""
     scheme = _SCHEME.match(url)
     return scheme is not None and scheme[1].lower() in _SERVERS
 
 
 def read_address(url: str, span: Span | None = None) -> Address:
-    """The address that a URL names.
+    """Parse the URL of a database.
 
-    `sqlite:PATH` and `sqlite:///PATH` are files, `postgresql://…` (or `postgres://…`) is a server, as its own tools write it. Anything
-    else is PC0167, whose message holds nothing of the URL but its scheme; an option of a server's that is not used is PC0949.
+    `sqlite:PATH` and `sqlite:///PATH` are files; `postgresql://…` (or `postgres://…`) is a server, in the notation of PostgreSQL's own
+    tools. Raises PC0167 for any other URL; its message shows nothing of the URL but its scheme. Raises PC0949 for a server option that is
+    not used.
     """
     scheme = _SCHEME.match(url)
     if scheme is None:

@@ -1,11 +1,11 @@
-"""Databases: one transaction for reading, another for writing, and what goes wrong with a file as findings.
+"""Databases: transactions that read or write, and diagnostics for what goes wrong with a file.
 
-A `Transaction` takes plain SQL that both kinds of database read: a file's is made here, by Python's own
-`sqlite3`, a server's in `server`, by SQLAlchemy.
+A `Transaction` runs plain SQL that both kinds of database understand. Transactions of files are made here, with Python's own `sqlite3`,
+those of servers in `server`, with SQLAlchemy.
 
-Nothing is written beside a file that is read. SQLite makes `-shm` and `-wal` beside one with a write-ahead log even to read it. So promptc
-reads a copy, in a folder for temporary files. A file that is large and has nothing in its log is read where it lies, as one that nobody
-changes, and is looked at again afterwards (`choose_place`).
+Reading a file writes nothing next to it. SQLite creates `-shm` and `-wal` files even to read a file that has a write-ahead log, so promptc
+reads a copy in a temporary folder. A large file whose log is empty is read in place, as an immutable file, and checked for changes
+afterwards (`choose_place`).
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from promptc.files.reading import TooLongError, read_beginning, read_file, read_
 from promptc.sources.address import Address, Kind
 
 PATIENCE = 5
-"""Seconds that a lock is waited for."""
+"""The timeout of a lock, in seconds."""
 
 _MAKE = "correct the path, or make the store with `promptc segments import`"
 _BESIDE = ("-journal", "-wal", "-shm")
-"""What SQLite opens with a database, by its name."""
+"""Suffixes of the files that SQLite opens together with a database."""
 
 _LONGEST = 16_000_000
 _LONGEST_READ = 4_000_000
@@ -64,43 +64,46 @@ _FILE_CODES: dict[int, tuple[str, str, str]] = {
 }
 
 _PAGE = 16
-"""Rows that are asked for at once: each may have four million bytes."""
+"""The number of rows that are fetched at once: each may have four million bytes."""
 
 MOST_COPIED = 256_000_000
-"""Bytes of a file and its log that are copied where something is in the log."""
+"""The maximum size, in bytes, of a file and its log that are copied because the log is not empty."""
 
 MOST_COPIED_AT_REST = 16_000_000
-"""Bytes of a file that is copied though nothing is in its log: so few cost no time, and what is read is of one moment."""
+"""The maximum size, in bytes, of a file that is copied although its log is empty.
+
+Copying so few bytes takes no time, and all that is read is of one moment.
+"""
 
 _FORMS = slice(18, 20)
 _LOGGED = 2
 _LOG_HEAD = 32
-"""Bytes at the beginning of a log, which are others whenever it is begun anew."""
+"""The bytes at the beginning of a log that change whenever it is started anew."""
 
 _TRIES, _PAUSE = 20, 0.1
-"""How often a file is copied that changes meanwhile, and the seconds between."""
+"""The number of attempts to copy a file that keeps changing, and the seconds between them."""
 
 TURN = 100
-"""Steps of SQLite's machine between two looks. One step may make four million bytes, so there are few."""
+"""The steps of SQLite's machine between two checks: few, as one step may produce four million bytes."""
 
 SECONDS = 5
-"""Seconds of the processor."""
+"""The processor time of a read, in seconds."""
 
 
 class Transaction(Protocol):
-    """A transaction. What is given stands in a statement as `:name`."""
+    """A transaction. Statements refer to parameters as `:name`."""
 
     @property
     def kind(self) -> Kind:
-        """Which database it is."""
+        """The kind of the database."""
         ...
 
     def iter_rows(self, statement: str, given: Mapping[str, Any] | None = None) -> Iterator[tuple[Any, ...]]:
-        """The rows of a query, read as they are asked for."""
+        """Yield the rows of a query, fetched as they are requested."""
         ...
 
     def run(self, statement: str, given: Sequence[Mapping[str, Any]] = ({},)) -> None:
-        """Does a statement once for each of what is given."""
+        """Run a statement once for each set of parameters."""
         ...
 
 
@@ -114,19 +117,19 @@ class _Server(Protocol):
 
 
 class Database:
-    """A database that transactions are made of. Several threads may use it; `close` gives its connections back, and so does its end."""
+    """A database that opens transactions. Several threads may use it. Its connections are closed by `close`, or when it is deleted."""
 
     def __init__(self, address: Address, span: Span | None = None) -> None:
-        """Nothing is opened yet. `span` is where the address was named."""
+        """Make a database without opening it. `span` is the place where the address is named."""
         self.address = address
         self._span = span
         self._server: _Server | None = None
 
     @contextmanager
     def read(self) -> Iterator[Transaction]:
-        """A transaction that sees one moment of the database and cannot change it, nor what lies beside it.
+        """Open a transaction that sees a snapshot of the database and can change neither it nor the files next to it.
 
-        `DiskError`, raised at once, from within, or at the end where another program changed what was read: PC0160 to PC0168.
+        Raises `DiskError` (PC0160 to PC0168): at once, inside the context, or at its end if another program changed what was read.
         """
         if self.address.kind != "sqlite":
             with self._open_server().read() as session:
@@ -139,10 +142,10 @@ class Database:
 
     @contextmanager
     def write(self) -> Iterator[Transaction]:
-        """A transaction that is alone in changing the database: all of it is done, or, where anything is raised, nothing.
+        """Open the only transaction that may change the database; if anything is raised inside, nothing is changed.
 
-        A SQLite file that is not there is made; where the transaction then fails it stays, empty: another program may have it open, and
-        to a reader it is none. `DiskError` as for `read`.
+        A missing SQLite file is created. If the transaction then fails, the file stays, empty: another program may have it open, and
+        readers treat it as missing. Raises `DiskError` as `read` does.
         """
         if self.address.kind != "sqlite":
             with self._open_server().write() as session:
@@ -154,14 +157,14 @@ class Database:
             yield _FileSession(opened)
 
     def close(self) -> None:
-        """Gives the connections back; another read opens them again."""
+        """Close the connections; the next read opens them again."""
         if self._server is not None:
             self._server.close()
             self._server = None
 
     @contextmanager
     def explain(self) -> Iterator[None]:
-        """What the driver raises within becomes a `DiskError`."""
+        """Turn errors that the driver raises inside the context into a `DiskError`."""
         if self.address.kind != "sqlite":
             with self._open_server().explain():
                 yield
@@ -179,7 +182,7 @@ class Database:
         return self._server
 
     def _check_file(self, *, is_writing: bool) -> None:
-        """Refuses what SQLite would not explain, or would wait for: nothing there, nothing in it, a folder, a pipe."""
+        """Refuse files that SQLite would not explain or would wait for: missing files, empty files, folders, pipes."""
         path = Path(self.address.target)
         try:
             found = path.stat()
@@ -200,7 +203,7 @@ class Database:
 
     @contextmanager
     def _keep_still(self, opened: StillFile) -> Iterator[None]:
-        """Of a file that was changed meanwhile nothing can be believed, neither rows nor that it is damaged."""
+        """Refuse all results if the file was changed during the read, including the report that it is damaged."""
         wrong: Exception | None = None
         try:
             yield
@@ -242,7 +245,7 @@ class _FileSession:
 
 
 def _open_still(address: Address, span: Span | None) -> StillFile:
-    """A file to read from, where nothing is written beside it."""
+    """Open a file for reading without writing anything next to it."""
     name = f"the store `{address.shown}`"
     try:
         place = choose_place(os.path.realpath(address.target))
@@ -265,7 +268,7 @@ def _open_place(place: OpenedFile) -> StillFile:
     try:
         opened = _connect(place, "ro", _LONGEST_READ, _TURNS_READ)
         opened.execute("PRAGMA query_only = ON")
-        opened.execute("PRAGMA temp_store = MEMORY")  # what a view sorts fills no disk
+        opened.execute("PRAGMA temp_store = MEMORY")  # a view that sorts cannot fill the disk
         opened.execute(f"PRAGMA hard_heap_limit = {_HEAP}")
         is_done = True
         return opened
@@ -279,7 +282,7 @@ def _open_file(path: str) -> StillFile:
 
 
 def _connect(place: OpenedFile, mode: str, longest: int, most_turns: int) -> StillFile:
-    """Transactions begin when we say so. What a hostile file could do in its schema is off, and its work is bounded."""
+    """Connect to a file. Transactions begin explicitly; hostile features of its schema are off, and its work is bounded."""
     uri = f"file:{quote(str(Path(place.path).absolute()))}?mode={mode}{place.options}"
     opened = sqlite3.connect(uri, uri=True, timeout=PATIENCE, isolation_level=None, check_same_thread=False, factory=StillFile)
     opened.place = place
@@ -292,13 +295,14 @@ def _connect(place: OpenedFile, mode: str, longest: int, most_turns: int) -> Sti
 
 
 class ChangedError(OSError):
-    """A file was changed again and again while it was copied."""
+    """A file kept changing while it was copied."""
 
 
 @frozen
 class OpenedFile:
-    """What is opened in place of a file: `path`, with these options of SQLite's. `has_changed` tells whether what was read may be torn;
-    `remove` takes away what was made for it.
+    """The file that is opened in place of another: `path`, with SQLite's `options`.
+
+    `has_changed` returns whether what was read may be inconsistent; `remove` deletes what was created for it.
     """
 
     path: str
@@ -308,7 +312,11 @@ class OpenedFile:
 
 
 class _Cursor(sqlite3.Cursor):
-    """What SQLite says of a damaged file may hold bytes of it, which `sqlite3` fails to decode. Then all that is told is the damage."""
+    """A cursor that reports damage properly.
+
+    SQLite's message about a damaged file may have bytes of the file, which `sqlite3` fails to decode. The cursor then only says that the
+    file is damaged.
+    """
 
     connection: StillFile
 
@@ -347,7 +355,7 @@ def _make_error(message: str, code: int) -> sqlite3.DatabaseError:
 
 
 class StillFile(sqlite3.Connection):
-    """A connection to a file, or to what stands in for it, which goes when the connection is closed."""
+    """A connection to a file, or to its copy, which is deleted when the connection is closed."""
 
     place: OpenedFile
     watch: SqlWatch
@@ -361,8 +369,9 @@ class StillFile(sqlite3.Connection):
 
 
 def choose_place(path: str) -> OpenedFile:
-    """Where the file at `path`, which is no link, can be read without a file made beside it. Raises `OSError`: `TooLongError` for more to
-    copy than `MOST_COPIED` bytes, `ChangedError` for a file that is never at rest.
+    """Return where the file at `path`, which must not be a link, can be read without creating files next to it.
+
+    Raises `OSError`: `TooLongError` if more than `MOST_COPIED` bytes must be copied, `ChangedError` if the file keeps changing.
     """
     before = _look(path)
     is_logged = _LOGGED in read_beginning(path, _FORMS.stop)[_FORMS]
@@ -389,7 +398,7 @@ def _copy(path: str) -> OpenedFile:
 
 
 def _copy_once(path: str, target: str) -> bool:
-    """Whether the copy is of one moment: the file was the same before and after, and its log, if longer, no other."""
+    """Copy the file and return whether the copy is of one moment: the file, its journal and the head of its log did not change."""
     left, before = MOST_COPIED, _look(path)
     for ending in ("", "-journal", "-wal"):
         Path(f"{target}{ending}").unlink(missing_ok=True)
@@ -401,7 +410,7 @@ def _copy_once(path: str, target: str) -> bool:
 
 
 def _look(path: str) -> tuple[Any, ...]:
-    """What is another where the pages of the file, or where they are to be found, were changed."""
+    """Return a value that changes if the pages of the file, or the places where they are stored, change."""
     head = b""
     with suppress(FileNotFoundError):
         head = read_beginning(f"{path}-wal", _LOG_HEAD)
@@ -409,14 +418,15 @@ def _look(path: str) -> tuple[Any, ...]:
 
 
 def _measure(path: str) -> int:
-    """The bytes of a file; none of one that is not there."""
+    """Return the size of a file in bytes; 0 if it does not exist."""
     stamp = read_stamp(path)
     return stamp[1] if stamp else 0
 
 
 class SqlWatch:
-    """For `set_progress_handler`: stops SQLite after so many turns, and once it has used so many seconds of the processor (None: however
-    many). What else the process does between `resume` and the next look counts too.
+    """A callback for `set_progress_handler` that stops SQLite after a number of turns or of seconds of processor time (None: no limit).
+
+    Other work of the process between `resume` and the next call also counts.
     """
 
     def __init__(self, most_turns: int, seconds: float | None) -> None:
@@ -425,11 +435,11 @@ class SqlWatch:
         self.resume()
 
     def resume(self) -> None:
-        """SQLite goes on from here."""
+        """Start the clock: SQLite continues from here."""
         self._last = time.process_time()
 
     def __call__(self) -> bool:
-        """Whether it is over."""
+        """Count a turn and return whether SQLite must stop."""
         self._turns -= 1
         if self._left is not None:
             now = time.process_time()
@@ -439,7 +449,7 @@ class SqlWatch:
 
 
 def _decode(value: bytes) -> str | bytes:
-    """A text that is none stays bytes: one row is malformed, not the store."""
+    """Decode a text, or return its bytes if it is not UTF-8: then one row is malformed, not the store."""
     try:
         return value.decode()
     except UnicodeDecodeError:
@@ -447,7 +457,7 @@ def _decode(value: bytes) -> str | bytes:
 
 
 def _explain(wrong: sqlite3.Error, address: Address, span: Span | None) -> Diagnostic:
-    """The finding of a failed statement or connection: PC0160 to PC0164, or PC0168."""
+    """Return the diagnostic of a failed statement or connection: PC0161, PC0162, PC0164 or PC0168."""
     code, what, help = _choose_words(wrong, address)
     return Diagnostic(code, f"the store `{address.shown}` {what}", span, help)
 
@@ -469,5 +479,5 @@ def _has_magic(path: str) -> bool:
 
 
 def _describe(wrong: sqlite3.Error) -> str:
-    """SQLite's own words; they hold names of the schema, and no secret."""
+    """Return SQLite's own message. It may have names of the schema, but no secrets."""
     return "".join(one if one.isprintable() else "?" for one in str(wrong))[:200]

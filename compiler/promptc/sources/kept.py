@@ -1,10 +1,11 @@
-"""What was read and retrieved, kept in the cache: the answers of stores and indexes, indexes themselves, vectors of texts.
+"""A cache of what was read and retrieved: the answers of stores and indexes, the indexes themselves, and vectors of texts.
 
-Everything is found again by content: an answer of a store by the bytes of its file, one of an index by the fingerprints of what was asked,
-an index by every file that it was built of. So a change is seen at once, whenever it was made, and time makes nothing stale. What cannot be
-told by its content is not kept: a server, a view (which may read a clock), a large file, a condition that does not say what it reads.
+Every cache key is made from content. An answer of a store is found by the bytes of the store's file, an answer of an index by the
+fingerprints of the indexes, and an index by all files that it was built from. A change is therefore noticed at once, whenever it was made,
+and nothing becomes stale with time. What cannot be identified by its content is not cached: a server, a view (which may read a clock), a
+large file, a condition that does not say what it reads.
 
-What is found is what would be made now, so it changes the time taken and nothing else. `Tally` counts it.
+A cached value equals the value that would be computed now, so the cache changes only the time taken. `Tally` counts hits and misses.
 """
 
 from __future__ import annotations
@@ -25,15 +26,15 @@ from promptc.sources.retrieval.retrieve import ChunkFilter, ChunkQuery, Retrieve
 from promptc.text.json import render_canonical_json
 
 MOST_DIGESTED = 4_000_000
-"""Bytes of a SQLite file, with what lies beside it, that are digested at each render: more are read faster than that."""
+"""The most bytes of a SQLite file and the files next to it that are hashed in each render: above this, reading is faster than hashing."""
 
 MOST_ANSWERS = 32
-"""Answers that are kept of the indexes of a pack, and of the file of a store; those asked for last, or given last."""
+"""The number of cached answers of a pack's indexes (the most recently used ones) and of a store's file (the most recently added ones)."""
 
 MOST_VECTORS = 512
 _LONGEST_KEPT = 1_000_000
 _LONGEST_INDEX = 8_000_000
-"""Bytes of what is kept at most in one file: of answers or vectors, and of an index. A longer index is read from its own files."""
+"""The maximum sizes, in bytes, of a cache file of answers or vectors, and of one index. A larger index is read from its own files."""
 
 _LONGEST_MANIFEST = 1_000_000
 _BESIDE = ("", "-journal", "-wal")
@@ -42,42 +43,42 @@ _NOTHING: Any = object()
 
 
 class LostEncoderError(Exception):
-    """The packages of an encoder are there and cannot be loaded."""
+    """The packages of an encoder are installed but cannot be loaded."""
 
 
 class Tally:
-    """How often one render was given what was kept, by kind (`answers`, `indexes`, `segments`, `vectors`), and how often it was not."""
+    """Cache hits and misses of one render by kind (`answers`, `indexes`, `segments`, `vectors`)."""
 
     def __init__(self) -> None:
         self._counts: dict[str, list[int]] = {}
 
     def clear(self) -> None:
-        """Begins anew."""
+        """Reset all counts."""
         self._counts.clear()
 
     def count(self, kind: str, *, is_kept: bool) -> None:
-        """Counts one."""
+        """Count a hit (`is_kept`) or a miss."""
         self._counts.setdefault(kind, [0, 0])[not is_kept] += 1
 
     def describe(self) -> dict[str, dict[str, int]]:
-        """As a report shows it."""
+        """Return the counts in the form of a report."""
         return {kind: {"kept": kept, "made": made} for kind, (kept, made) in sorted(self._counts.items())}
 
 
 class KeptSources:
-    """What is kept for one pack. For one thread at a time; of what two processes keep at once, that of one stays."""
+    """The cached sources of one pack, for one thread at a time. If two processes write at once, the entries of one survive."""
 
     def __init__(self, cache: Cache, path: str, pack: str, counter: str) -> None:
-        """`path` is where the pack lies; `pack` and `counter` are the digests of it and of what counts its tokens."""
+        """Open the cache for the pack at `path`; `pack` and `counter` are the digests of the pack and of its token counter."""
         self._cache = cache
         self._maker = f"{pack}\0{counter}"
         self._answers = _LastKept(cache, f"answers {path}", MOST_ANSWERS)
         self._vectors = _LastKept(cache, "vectors", MOST_VECTORS)
         self.tally = Tally()
-        """Of the render that is under way."""
+        """The tally of the current render."""
 
     def find_answer(self, key: bytes) -> Retrieved | None:
-        """The answer that was kept under a key of `digest_question`."""
+        """Return the cached answer for a key of `digest_question`, or None."""
         found = self._answers.find(key)
         self.tally.count("answers", is_kept=found is not None)
         if found is None:
@@ -86,13 +87,17 @@ class KeptSources:
         return answer
 
     def note_answer(self, key: bytes, answer: Retrieved) -> None:
-        """Remembers it, in place of the one that was asked for longest ago; but none that lacks vectors for a reason of this machine's."""
+        """Cache an answer, evicting the least recently used one if necessary.
+
+        Answers with notes are not cached: this machine lacks vectors for them.
+        """
         if not answer.notes:
             self._answers.note(key, _pickle(answer))
 
     def digest_question(self, indexes: Sequence[tuple[str, str]], request: ChunkQuery) -> bytes | None:
-        """Digests everything that decides an answer; None where a condition does not say what it reads. `indexes` are given by fingerprint
-        and encoder.
+        """Return a digest of everything that decides an answer; None if a condition does not say what it reads.
+
+        `indexes` are given by fingerprint and encoder.
         """
         told = _tell(request)
         if told is _NOTHING:
@@ -102,38 +107,38 @@ class KeptSources:
         return digest_bytes(whole.encode("utf-8", "surrogatepass"))
 
     def load_encoder(self, name: str) -> VectorEncoder | MissingEncoder:
-        """As `encoder.load_encoder`, but nothing is loaded for texts whose vectors are kept."""
+        """Load an encoder as `encoder.load_encoder` does, but only when a text without a cached vector is encoded."""
         if name not in KNOWN or not is_installed():
             return load_encoder(name)
         return _KeptEncoder(name, self._vectors, self.tally)
 
     def open_segments(self, path: str, table: str) -> KeptSegments | None:
-        """What is kept of a table in a SQLite file as it is now; None where that cannot be told."""
+        """Return the cache of a table in a SQLite file with its present content; None if the file cannot be hashed."""
         digest = digest_database(path)
         return KeptSegments(self._cache, path, table, digest) if digest is not None else None
 
     def open_corpus(self, index: CorpusIndex, version: str | None) -> KeptCorpus:
-        """What is kept of an index over files."""
+        """Return the cache of an index over files."""
         return KeptCorpus(self._cache, self._maker, index, version)
 
     def keep(self) -> None:
-        """Keeps what is new of answers and vectors."""
+        """Write new answers and vectors to the cache."""
         self._answers.keep()
         self._vectors.keep()
 
 
 def is_installed() -> bool:
-    """Whether the packages that encoders need are there; none is loaded."""
-    from importlib.util import find_spec  # late: words need no packages
+    """Return whether the packages that encoders need are installed, without loading them."""
+    from importlib.util import find_spec  # late: scores by words need no packages
 
     try:
         return all(find_spec(name) is not None for name in PACKAGES)
     except ValueError:
-        return False  # one stands in `sys.modules` that nobody found
+        return False  # a module in `sys.modules` has no spec
 
 
 def _tell(value: Any) -> Any:
-    """A question as JSON has it; `_NOTHING` for one that cannot be told."""
+    """Return a question as a JSON value; `_NOTHING` if it does not say what decides it."""
     if isinstance(value, ChunkFilter):
         return value.key or _NOTHING
     names = getattr(type(value), "__match_args__", None)
@@ -147,7 +152,7 @@ def _tell(value: Any) -> Any:
 
 
 class _LastKept:
-    """Bytes by their keys, in one file: those that were asked for last, within a number and a size."""
+    """Bytes by key, in one cache file: the most recently used entries, up to a number and a size."""
 
     def __init__(self, cache: Cache, name: str, most: int) -> None:
         self._cache = cache
@@ -183,7 +188,7 @@ class _LastKept:
 
 
 class _KeptEncoder:
-    """An encoder that is loaded for the first text whose vector is not kept; `LostEncoderError` where it cannot be."""
+    """An encoder that is loaded for the first text without a cached vector. Raises `LostEncoderError` if it cannot be loaded."""
 
     size = SIZE
 
@@ -216,7 +221,7 @@ class _KeptEncoder:
 
 
 class KeptSegments:
-    """The answers of one table, of the bytes that its file has now."""
+    """The cached answers of one table, for the present bytes of its file."""
 
     def __init__(self, cache: Cache, path: str, table: str, digest: bytes) -> None:
         self._cache = cache
@@ -228,7 +233,7 @@ class KeptSegments:
         self.is_used = False
 
     def find(self, question: Any) -> Any:
-        """What was answered, or None."""
+        """Return the cached answer, or None."""
         if self._known is None:
             found = _load(self._cache, self._name)
             self._known = _unpickle(found[1]) if found is not None and found[0] == self._digest else {}
@@ -237,11 +242,11 @@ class KeptSegments:
         return answer
 
     def is_still(self) -> bool:
-        """Whether the file has the same bytes yet."""
+        """Return whether the file still has the same bytes."""
         return digest_database(self._path) == self._digest
 
     def note(self, question: Any, answer: Any) -> None:
-        """Remembers an answer that was read of these very bytes."""
+        """Cache an answer that was read from exactly these bytes."""
         known = self._known if self._known is not None else {}
         known[question] = answer
         while len(known) > MOST_ANSWERS:
@@ -249,7 +254,7 @@ class KeptSegments:
         self._known, self._is_new = known, True
 
     def keep(self) -> None:
-        """Keeps what is new."""
+        """Write new answers to the cache."""
         if self._is_new:
             packed = _pickle(self._known)
             if len(packed) <= _LONGEST_KEPT:
@@ -258,8 +263,9 @@ class KeptSegments:
 
 
 def digest_database(path: str) -> bytes | None:
-    """A digest of all that SQLite reads of a file: its bytes, and those of its journal and its log. None for what is too long or cannot be
-    read.
+    """Return a digest of all that SQLite reads of a file: its bytes, and those of its journal and its log.
+
+    None means that the files are too large or cannot be read.
     """
     whole = blake2b(digest_size=_SIZE)
     left = MOST_DIGESTED
@@ -283,7 +289,7 @@ def digest_database(path: str) -> bytes | None:
 
 @frozen
 class KeptPart:
-    """An index on disk that was found to be up to date: its folder inside the pack's, and the fingerprint in its manifest."""
+    """An index on disk that is up to date: its folder inside the pack's folder, its fingerprint, and the digest of its manifest."""
 
     folder: str
     fingerprint: str
@@ -291,7 +297,7 @@ class KeptPart:
 
 
 class KeptCorpus:
-    """The parts of an index over files, as long as neither the files nor the manifests of the indexes have changed."""
+    """The cached parts of an index over files. They are valid while neither the files nor the manifests of the indexes change."""
 
     def __init__(self, cache: Cache, maker: str, index: CorpusIndex, version: str | None) -> None:
         self._cache = cache
@@ -301,7 +307,7 @@ class KeptCorpus:
         self._pattern = index.pattern
 
     def find(self) -> tuple[KeptPart, ...] | None:
-        """The parts, in their order, if all is as it was."""
+        """Return the parts in order; None if they are not cached or something has changed."""
         found = _load(self._cache, self._name)
         if found is None or found[0] != self._maker:
             return None
@@ -319,8 +325,9 @@ class KeptCorpus:
         return tuple(KeptPart(*part) for part in parts)
 
     def keep(self, listed: bytes, root: str, documents: Sequence[Document], parts: Sequence[tuple[str, BuiltIndex]]) -> None:
-        """Keeps that these indexes (by their folders inside the pack's) are up to date with these files; and the indexes, if they are not
-        too long. `listed` is what `digest_listing` said of the folder `root` before the files in it were read.
+        """Cache that these indexes (by their folders inside the pack's) are up to date with these files; and the indexes, unless too large.
+
+        `listed` must be the result of `digest_listing` for the folder `root` from before its files were read.
         """
         seen = [(folder, built.fingerprint, self._digest_manifest(folder, built.fingerprint)) for folder, built in parts]
         if any(manifest is None for *_, manifest in seen):
@@ -332,7 +339,7 @@ class KeptCorpus:
                 self._cache.keep(self._name_index(folder), marshal.dumps((built.fingerprint, packed)))
 
     def _digest_manifest(self, inside: str, fingerprint: str) -> bytes | None:
-        """Of the manifest that has this fingerprint; None where it is another's by now."""
+        """Return the digest of the manifest with this fingerprint; None if the folder has another manifest by now."""
         try:
             content = _read_manifest(self._folder, inside)
         except (OSError, ValueError):
@@ -340,7 +347,7 @@ class KeptCorpus:
         return digest_bytes(content) if fingerprint.encode() in content else None
 
     def find_index(self, part: KeptPart) -> BuiltIndex | None:
-        """The index of a part, if it is kept."""
+        """Return the cached index of a part, or None."""
         found = _load(self._cache, self._name_index(part.folder))
         if found is None or found[0] != part.fingerprint:
             return None
@@ -352,8 +359,9 @@ class KeptCorpus:
 
 
 def walk(folder: str, inside: str, explain: Callable[[str, OSError], Exception] | None = None) -> Iterator[str]:
-    """Every file below the folder `inside` of another, sorted in each; links to folders are not followed, nor are hidden folders entered.
-    A folder that is not there has none; of one that cannot be read `explain` makes what is raised.
+    """Yield every file below `inside`, a folder in `folder`, sorted in each folder. Hidden folders and links to folders are skipped.
+
+    A folder that does not exist has no files. For a folder that cannot be read, the result of `explain` is raised, or the error itself.
     """
     try:
         with os.scandir(os.path.join(folder, inside) or ".") as entries:
@@ -373,7 +381,7 @@ def walk(folder: str, inside: str, explain: Callable[[str, OSError], Exception] 
 
 
 def digest_listing(folder: str, root: str) -> bytes:
-    """A digest of the paths of all files below the folder `root` of another. Raises `OSError`."""
+    """Return a digest of the paths of all files below `root`, a folder in `folder`. Raises `OSError`."""
     return digest_bytes("\0".join(walk(folder, root)).encode("utf-8", "surrogateescape"))
 
 
@@ -381,11 +389,11 @@ def _read_manifest(folder: str, inside: str) -> bytes:
     return read_inside(folder, f"{inside}/manifest.json", _LONGEST_MANIFEST)
 
 
-# --- what all of it is made of ---
+# --- helpers ---
 
 
 def digest_bytes(content: bytes) -> bytes:
-    """What stands for them here."""
+    """Return the digest that identifies content in this module."""
     return blake2b(content, digest_size=_SIZE).digest()
 
 

@@ -1,4 +1,4 @@
-"""A store of segments in a database (`SegmentStore`): read for a render, read whole, written; its table made and brought up to date."""
+"""A store of segments in a database (`SegmentStore`): reads for a render, reads of everything, writes, and migrations of its table."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from promptc.sources.segments import Changes, Malformed, Rows, Stored, choose, i
 from promptc.text.json import render_canonical_json
 
 Wish = tuple[str, Sequence[str] | None]
-"""A scope, and what its segments are to be about; None for all of the scope."""
+"""A scope, and the `ref_id`s of the wanted segments; None for all segments of the scope."""
 
 MAX_ROWS = 100_000
-"""Rows that a render reads of one scope."""
+"""The maximum number of rows that a render reads of one scope."""
 
 _MAX_STORED = 5_000_000
 _MAX_BYTES = 64_000_000
@@ -31,12 +31,12 @@ _T = TypeVar("_T")
 _BATCH = 5_000
 COLUMNS = ("id", "scope", "ref_id", "content", "metadata", "active", "locale", "version", "priority")
 _SHOWN = "CAST(id AS TEXT), scope, CAST(ref_id AS TEXT), content, CAST(metadata AS TEXT), active, locale, version"
-"""The columns in their order, untyped: what a row holds is judged here, not by a library."""
+"""The columns in their order, untyped: promptc, not a library, judges the values of a row."""
 
 _INSERT = f'INSERT INTO "{{0}}" ({", ".join(COLUMNS)}) VALUES ({", ".join(f":{one}" for one in COLUMNS)})'
 _UPDATE = f'UPDATE "{{0}}" SET {", ".join(f"{one} = :{one}" for one in COLUMNS if one != "id")} WHERE id = :id'
 SCHEMAS = "promptc_schemas"
-"""The table that tells which version of its schema each table of promptc's has."""
+"""The table with the schema version of each of promptc's tables."""
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,47}", re.ASCII)
 _INDEX = 'CREATE INDEX IF NOT EXISTS "{0}_place" ON "{0}" (scope, ref_id)'
@@ -49,20 +49,20 @@ _MIGRATIONS: tuple[tuple[str, ...], ...] = (
     ),
     ('ALTER TABLE "{0}" ADD COLUMN priority BIGINT NOT NULL DEFAULT 0',),
 )
-"""What leads from each version of the schema to the next, in SQL that both databases read. What was released is never changed."""
+"""The statements from each version of the schema to the next, in SQL that both databases accept. Released statements never change."""
 
 LATEST = len(_MIGRATIONS)
 
 
 class SegmentStore:
-    """The segments in one table of one database. Nothing is opened before it is asked; `close` gives connections back.
+    """The segments in one table of one database. Nothing is opened before the first query; `close` closes the connections.
 
-    All methods raise `DiskError` (PC0160 to PC0168) where the store is missing, locked, damaged, out of reach or no store of segments,
-    and then have changed nothing. SQLite and PostgreSQL give equal results for equal rows: all order is by code point, made here.
+    All methods raise `DiskError` (PC0160 to PC0168) if the store is missing, locked, damaged, unreachable or not a store of segments, and
+    then have changed nothing. SQLite and PostgreSQL return equal results for equal rows: all sorting is by code point and done here.
     """
 
     def __init__(self, address: Address, name: str = TABLE, span: Span | None = None) -> None:
-        """`span` is where the store is named, for findings. Raises `PromptcError` (PC0167) for what cannot be a table's name."""
+        """Make a store; diagnostics show `span`, the place of its name. Raises `PromptcError` (PC0167) for an invalid table name."""
         check_table_name(name, span)
         self.address = address
         self._name = name
@@ -70,9 +70,9 @@ class SegmentStore:
         self._database = Database(address, span)
 
     def read(self, wanted: Sequence[Wish], locales: Sequence[str] = (), version: str | None = None) -> Rows:
-        """The active segments for each wish, chosen by `choose` and in its order, all of one moment of the store.
+        """Return the active segments for each wish, chosen and sorted by `choose`, all from one snapshot of the store.
 
-        One query for each scope, however many wishes name it (one more for every 20 000 references).
+        There is one query for each scope, however many wishes name it (and one more for every 20 000 references).
         """
         if not wanted:
             return Rows(())
@@ -81,21 +81,21 @@ class SegmentStore:
 
     @contextmanager
     def hold(self) -> Iterator[HeldStore]:
-        """The store at one moment, for as long as this holds."""
+        """Open a snapshot of the store for the duration of the context."""
         with self._database.read() as session:
             yield HeldStore(self, session, read_table(session, self._name, self.address.shown, self._span))
 
     def read_held(
         self, session: Transaction, found: FoundTable, wanted: Sequence[Wish], locales: Sequence[str], version: str | None
     ) -> Rows:
-        """`read` in a transaction that is held."""
+        """Read as `read` does, in an open transaction."""
         with self._database.explain():
             raw = {scope: self._read_scope(session, found, scope, refs) for scope, refs in _gather_refs(wanted).items()}
         scopes = {scope: _sort_out(rows, scope) for scope, rows in raw.items()}
         return _answer(wanted, scopes, locales, version)
 
     def list_refs(self, session: Transaction, scope: str) -> tuple[str, ...] | None:
-        """What the rows of a scope are about, active or not, by code point; None where that is too much to look through."""
+        """Return the `ref_id`s of a scope's rows, active or not, by code point; None if there are too many to read."""
         refs: list[str] = []
         size = 0
         asked = f'SELECT DISTINCT CAST(ref_id AS TEXT) FROM "{self._name}" WHERE scope = :scope LIMIT {_MOST_LISTED + 1}'
@@ -108,7 +108,7 @@ class SegmentStore:
         return tuple(sorted({ref for ref in refs if isinstance(ref, str) and is_name(ref)}))
 
     def load_all(self, scope: str | None = None) -> Stored:
-        """All rows, or those of a scope, active or not."""
+        """Return all rows, or those of a scope, active or not."""
         with self._database.read() as session:
             found = read_table(session, self._name, self.address.shown, self._span)
             asked = self._select(found) + (" WHERE scope = :scope" if scope is not None else "")
@@ -119,15 +119,16 @@ class SegmentStore:
         return Stored(tuple(sorted(segments, key=_rank)), tuple(sorted(malformed, key=lambda one: (one.id, one.why))), found.version)
 
     def write(self, segments: Iterable[Segment], *, prune: bool = False) -> Changes:
-        """Adds and changes rows by id, in one transaction; with `prune` the rows of other ids go. The table is made, or brought to the
-        latest version of its schema, where it is not. Rows that are as they should be are not written.
+        """Insert and update rows by id, in one transaction; with `prune`, delete the rows of other ids.
+
+        The table is created, or migrated to the latest version of its schema, if necessary. Rows that are already correct are not written.
         """
         with self._database.write() as session:
             migrate(session, self._name, self.address.shown, self._span)
             return write_segments(session, self._name, tuple(segments), prune=prune)
 
     def check(self) -> None:
-        """Reads every page of a SQLite file; a server does that by itself. `DiskError` (PC0161) for a damaged one."""
+        """Read every page of a SQLite file; a server does this by itself. Raises `DiskError` (PC0161) if the file is damaged."""
         if self.address.kind == "sqlite":
             with self._database.read() as session:
                 said = list(session.iter_rows("PRAGMA integrity_check(1)"))
@@ -135,7 +136,7 @@ class SegmentStore:
                 self._refuse("PC0161", "is damaged", "restore it from a backup; or remove it and import the segments again")
 
     def close(self) -> None:
-        """Gives its connections back; another read opens them again."""
+        """Close the connections; the next read opens them again."""
         self._database.close()
 
     def _read_scope(self, session: Transaction, found: FoundTable, scope: str, refs: Sequence[str] | None) -> list[tuple[Any, ...]]:
@@ -153,7 +154,7 @@ class SegmentStore:
         return f'SELECT {_SHOWN}, {"priority" if found.has_priority else "0"} FROM "{self._name}"'
 
     def _fetch(self, session: Transaction, asked: str, given: Mapping[str, Any], most: int, most_bytes: int) -> list[tuple[Any, ...]]:
-        """The rows, at most `most` and `most_bytes` of texts: a view may make any number of them."""
+        """Return the rows. Refuses more than `most` rows or `most_bytes` of text, as a view can produce any number."""
         rows: list[tuple[Any, ...]] = []
         size = 0
         for row in session.iter_rows(f"{asked} LIMIT {most + 1}", given):
@@ -171,7 +172,7 @@ class SegmentStore:
 
 
 class HeldStore:
-    """A store at one moment: whatever it is asked, and however often, nothing changes meanwhile."""
+    """A snapshot of a store: whatever and however often it is queried, nothing changes."""
 
     def __init__(self, store: SegmentStore, session: Transaction, found: FoundTable) -> None:
         self._store = store
@@ -180,27 +181,27 @@ class HeldStore:
 
     @property
     def is_told_by_its_file(self) -> bool:
-        """Whether the bytes of a file decide every answer: it is a table, not a view, which may read a clock, nor a virtual table."""
+        """Whether the bytes of the file decide every answer: it is a table, not a view (which may read a clock) or a virtual table."""
         return self._found.is_plain
 
     def read(self, wanted: Sequence[Wish], locales: Sequence[str], version: str | None) -> Rows:
-        """Reads the segments for each wish (`SegmentStore.read`)."""
+        """Read the segments for each wish (`SegmentStore.read`)."""
         return self._store.read_held(self._session, self._found, wanted, locales, version)
 
     def list_refs(self, scope: str) -> tuple[str, ...] | None:
-        """Lists what the rows of a scope are about (`SegmentStore.list_refs`)."""
+        """List the `ref_id`s of a scope's rows (`SegmentStore.list_refs`)."""
         return self._store.list_refs(self._session, scope)
 
 
 def _measure(row: Iterable[Any]) -> int:
-    """The bytes of a row's texts: four for each character of one that is not ASCII, which is how much Python may hold it in."""
+    """Return the bytes of a row's texts. A text that is not ASCII counts four for each character, the most that Python may use."""
     texts = [one for one in row if isinstance(one, str | bytes)]
     return sum(len(one) if isinstance(one, bytes) or one.isascii() else 4 * len(one) for one in texts)
 
 
 @frozen
 class _Scope:
-    """The rows of a scope that were asked for, sorted out."""
+    """The requested rows of a scope, sorted out."""
 
     active: Mapping[str | None, Sequence[Segment]]
     inactive: int
@@ -208,7 +209,7 @@ class _Scope:
 
 
 def _gather_refs(wanted: Sequence[Wish]) -> dict[str, list[str] | None]:
-    """Each scope with all that is asked of it."""
+    """Return each scope with all references requested of it."""
     gathered: dict[str, dict[str, None] | None] = {}
     for scope, refs in wanted:
         known = gathered.setdefault(scope, {})
@@ -220,7 +221,7 @@ def _gather_refs(wanted: Sequence[Wish]) -> dict[str, list[str] | None]:
 
 
 def _sort_out(rows: Iterable[tuple[Any, ...]], scope: str) -> _Scope:
-    """A database may compare texts in its own way, so scopes are compared again."""
+    """Sort out rows. Their scopes are compared again, as a database may compare texts in its own way."""
     active: dict[str | None, list[Segment]] = {}
     inactive = 0
     malformed = []
@@ -265,9 +266,9 @@ def _rank(segment: Segment) -> tuple[Any, ...]:
 
 
 def write_segments(session: Transaction, name: str, segments: Sequence[Segment], *, prune: bool) -> Changes:
-    """Adds the segments to the table or changes those of their id; with `prune` every other row goes. The ids differ.
+    """Insert the segments into the table, or update those whose ids it has; with `prune`, delete every other row. The ids must be distinct.
 
-    The caller's transaction makes it one act.
+    The transaction of the caller makes the change atomic.
     """
     added: list[dict[str, Any]] = []
     changed: list[dict[str, Any]] = []
@@ -308,7 +309,7 @@ def _prune(session: Transaction, name: str, kept: set[str]) -> int:
 
 
 def _name_values(values: Sequence[str]) -> tuple[str, dict[str, str]]:
-    """How a statement names values, and what it is given of them."""
+    """Return the parameters of a statement for values, and a mapping from their names to the values."""
     given = {f"v{number}": value for number, value in enumerate(values)}
     return ", ".join(f":{name}" for name in given), given
 
@@ -319,8 +320,9 @@ def _iter_batches(many: Sequence[_T], size: int) -> Iterator[Sequence[_T]]:
 
 @frozen
 class FoundTable:
-    """A table that can be read. `version` is that of its schema; 0 when promptc did not make it. `is_plain` is a table in a file, which has
-    its rows in there.
+    """A table that can be read.
+
+    `version` is that of its schema; 0 if promptc did not create it. `is_plain` says whether it is a table in a file with its rows inside.
     """
 
     version: int
@@ -329,7 +331,7 @@ class FoundTable:
 
 
 def check_table_name(name: str, span: Span | None = None) -> None:
-    """A table's name is one word of ASCII letters, digits and `_`, at most 48 characters long; otherwise PC0167."""
+    """Raise PC0167 unless `name` is a word of ASCII letters, digits and `_`, not beginning with a digit, of at most 48 characters."""
     if not _NAME.fullmatch(name):
         raise fail(
             "PC0167",
@@ -340,9 +342,9 @@ def check_table_name(name: str, span: Span | None = None) -> None:
 
 
 def read_table(session: Transaction, name: str, shown: str, span: Span | None = None) -> FoundTable:
-    """The table `name`, of this schema or an older one, or any table or view with its columns.
+    """Return the table `name`, which may have this schema or an older one, or be any table or view with its columns.
 
-    `DiskError`: PC0164 when it is not there or lacks columns, PC0165 when its schema is newer than what is known.
+    Raises `DiskError`: PC0164 if the table does not exist or lacks columns, PC0165 if its schema is newer than this promptc.
     """
     columns = _list_columns(session, name)
     if not columns:
@@ -365,15 +367,15 @@ def read_table(session: Transaction, name: str, shown: str, span: Span | None = 
 
 
 def _is_plain(session: Transaction, name: str) -> bool:
-    """A virtual table has no page of its own."""
+    """Return whether `name` is a table with a page of its own, which a virtual table does not have."""
     asked = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND rootpage > 0 AND lower(name) = lower(:name)"
     return bool(list(session.iter_rows(asked, {"name": name})))
 
 
 def migrate(session: Transaction, name: str, shown: str, span: Span | None = None) -> None:
-    """Brings the table to the latest version of its schema, or makes it. To be called in a transaction that writes.
+    """Create the table or migrate it to the latest version of its schema. The transaction must be for writing.
 
-    A table that promptc did not make is taken on as it is, and gets what it lacks. Errors as for `find_table`.
+    A table that promptc did not create is adopted, and what it lacks is added. Raises as `read_table` does.
     """
     if session.kind == "postgresql":
         list(session.iter_rows("SELECT pg_advisory_xact_lock(hashtext(:name))", {"name": f"promptc {name}"}))
@@ -406,7 +408,7 @@ def _read_version(session: Transaction, name: str) -> int:
 
 
 def _list_columns(session: Transaction, name: str) -> Sequence[str]:
-    """The columns of a table or view; none when there is no such table."""
+    """Return the columns of a table or view; empty if it does not exist."""
     if session.kind == "sqlite":
         asked = "SELECT name FROM pragma_table_info(:name)"
     else:

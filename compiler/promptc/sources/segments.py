@@ -1,6 +1,6 @@
-"""Segments: what a row of a store must be (`judge_row`), and which of several that are one are chosen (`choose`).
+"""Segments: the validation of a store's rows (`judge_row`), and the choice among variants of a segment (`choose`).
 
-Nothing here reads a database: `segment_store` does.
+Nothing here reads a database; `segment_store` does.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from promptc.text.json import render_canonical_json
 
 Place = tuple[str, str | None, str | None]
 MAX_ID = 200
-"""Characters of the longest id, scope or ref_id: what an index of either database holds."""
+"""The maximum length, in characters, of an id, scope or ref_id: what an index of either database can hold."""
 
 MAX_CONTENT = 4_000_000
-"""Bytes of the longest content."""
+"""The maximum size of a segment's content, in bytes."""
 
 _MAX_METADATA = 100_000
 _MAX_DEPTH = 20
@@ -30,7 +30,7 @@ _MAX_VALUES = 5_000
 _BITS = 63
 _KEPT = 4096
 _LONGEST_KEPT = 4_000
-"""Characters of a text in a row that is remembered: a process that lives long remembers no more than some 30 MB of rows."""
+"""The maximum length, in characters, of a text in a cached row: the cache of a long-lived process stays below some 30 MB."""
 
 _PART = r"(?:0|[1-9][0-9]*|[0-9]*[A-Za-z-][0-9A-Za-z-]*)"
 
@@ -38,7 +38,7 @@ _SEMVER = compile_later(
     rf"(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)\.(0|[1-9][0-9]*)(?:-({_PART}(?:\.{_PART})*))?(?:\+[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?"
 )
 SemVer = tuple[tuple[int, int, int], int, tuple[tuple[int, int, str], ...], str]
-"""Compares as versions do; those that differ in build metadata alone compare as texts, so that the order is total."""
+"""A version for comparison. Versions that differ only in build metadata compare as texts, so that the order is total."""
 
 _TAG = compile_later(r"[A-Za-z]{2,8}(?:-[A-Za-z0-9]{1,8})*")
 _LONGEST = 100
@@ -46,7 +46,7 @@ _LONGEST = 100
 
 @frozen
 class Malformed:
-    """A row that is no segment: its id as far as it can be told, and why."""
+    """A row that is not a segment: its id, as far as it is readable, and the reason."""
 
     id: str
     why: str
@@ -54,10 +54,11 @@ class Malformed:
 
 @frozen
 class Rows:
-    """The segments of a render. `parts` answers the wishes one by one, each in the order of its items.
+    """The segments of a render. `parts` has the answer to each wish, each in the order of its items.
 
-    Left out, each row counted once however many wishes it would answer: `inactive` ones, those that are `malformed` (by id), those
-    `passed_over` for another locale or version of the same segment, and the ids of those that are in no preferred locale (`foreign`).
+    The other fields describe rows that are left out, each counted once however many wishes it would answer: the number of `inactive` rows,
+    the `malformed` rows (by id), the number `passed_over` for another locale or version of the same segment, and the ids of those in no
+    preferred locale (`foreign`).
     """
 
     parts: tuple[tuple[Segment, ...], ...]
@@ -68,14 +69,16 @@ class Rows:
 
     @property
     def rows(self) -> tuple[Segment, ...]:
-        """All parts, one after the other."""
+        """The segments of all parts, in order."""
         return tuple(one for part in self.parts for one in part)
 
 
 @frozen
 class Stored:
-    """All that a store holds: its segments by (scope, ref_id, id) in code-point order, the malformed rows by id, and which version of the
-    schema its table has (0: promptc did not make it).
+    """The complete content of a store.
+
+    It has the segments by (scope, ref_id, id) in code-point order, the malformed rows by id, and the schema version of the table (0:
+    promptc did not create it).
     """
 
     segments: tuple[Segment, ...]
@@ -85,7 +88,7 @@ class Stored:
 
 @frozen
 class Changes:
-    """What an import changed, in numbers of segments."""
+    """The changes of an import, in numbers of segments."""
 
     added: int
     changed: int
@@ -94,7 +97,7 @@ class Changes:
 
 
 def describe_malformed(rows: Iterable[Malformed], shown: str, span: Span | None = None) -> tuple[Diagnostic, ...]:
-    """PC0172 for each, a warning. `shown` is what the store's address is called, `span` where the store is named."""
+    """Return a warning PC0172 for each row. `shown` is the store's name in messages, `span` the place where the store is named."""
     return tuple(
         Diagnostic("PC0172", f"the row `{one.id}` of the store `{shown}` is left out: {one.why}", span, "correct the row", "warn")
         for one in rows
@@ -104,9 +107,9 @@ def describe_malformed(rows: Iterable[Malformed], shown: str, span: Span | None 
 def judge_row(
     id: Any, scope: Any, ref_id: Any, content: Any, metadata: Any, active: Any, locale: Any, version: Any, priority: Any
 ) -> Segment | str:
-    """The segment in a row, or what is wrong with it, in words that follow its name.
+    """Return the segment in a row, or what is wrong with the row, in words that can follow its name.
 
-    Rows met again are not judged again, long ones aside. `metadata` is JSON text; an absent one is empty, as an absent priority is 0.
+    Results are cached, except for long rows. `metadata` is JSON text; None means no metadata, and a `priority` of None means 0.
     """
     is_short = all(not isinstance(one, str | bytes) or len(one) <= _LONGEST_KEPT for one in (id, scope, ref_id, content, metadata))
     judge = _judge_again if is_short else _judge
@@ -146,12 +149,12 @@ def _read_name(what: str, value: Any) -> str:
 
 
 def is_name(text: str) -> bool:
-    """Whether `text` can be an id, a scope or a `ref_id`."""
+    """Return whether `text` can be an id, a scope or a `ref_id`."""
     return 0 < len(text) <= MAX_ID and text.isprintable()
 
 
 class _MalformedError(Exception):
-    """The row is none; the argument says why."""
+    """A row is not a segment; the argument says why."""
 
 
 def _read_content(value: Any) -> str:
@@ -171,7 +174,7 @@ def _read_metadata(value: Any) -> dict[str, Any]:
         raise _MalformedError("`metadata` is not JSON")
     if len(value) > _MAX_METADATA:
         raise _MalformedError(f"`metadata` has more than {_MAX_METADATA} characters")
-    import json  # late: rows that are kept were judged before
+    import json  # late: cached rows need no parsing
 
     try:
         read = json.loads(value, object_pairs_hook=_read_object, parse_constant=_refuse_constant)
@@ -238,7 +241,7 @@ def _read_locale(value: Any) -> str | None:
 
 
 def is_locale(text: str) -> bool:
-    """Whether `text` has the form of a language tag, such as `de` or `de-CH`: a language, then parts joined by `-`."""
+    """Return whether `text` has the form of a language tag, such as `de` or `de-CH`: a language, then parts joined by `-`."""
     return len(text) <= _LONGEST and _TAG.fullmatch(text) is not None
 
 
@@ -251,7 +254,7 @@ def _read_version(value: Any) -> str | None:
 
 
 def read_semver(text: str) -> SemVer | None:
-    """The version that `text` writes, to be compared; None when it is none, or longer than 100 characters."""
+    """Return the version in `text` for comparison; None if it is not a version, or longer than 100 characters."""
     match = _SEMVER.fullmatch(text) if len(text) <= _LONGEST else None
     if match is None:
         return None
@@ -260,7 +263,7 @@ def read_semver(text: str) -> SemVer | None:
 
 
 def _rank_part(part: str) -> tuple[int, int, str]:
-    """Numbers before words."""
+    """Return a sort key that puts numbers before words."""
     return (0, int(part), "") if part.isdigit() else (1, 0, part)
 
 
@@ -274,7 +277,7 @@ def _read_priority(value: Any) -> int:
 
 @frozen
 class ChosenSegments:
-    """The chosen segments in their order, how many others of theirs were not, and the ids of those in no preferred locale."""
+    """The chosen segments in order, how many of their variants were not chosen, and the ids of segments in no preferred locale."""
 
     chosen: tuple[Segment, ...]
     passed_over: int
@@ -282,14 +285,15 @@ class ChosenSegments:
 
 
 def choose(segments: Iterable[Segment], locales: Sequence[str], version: str | None) -> ChosenSegments:
-    """Segments of equal (scope, ref_id, metadata.key) are one in several locales and versions.
+    """Choose one variant of each segment. Segments of equal (scope, ref_id, metadata.key) are variants of one segment.
 
-    Its locale is the first of `expand_locales(locales)` it has, else none at all, if it has a segment without one; without any
-    preference it is none, else its lowest by code point. A segment that has no such locale is `foreign`. In that locale its version is
-    the wanted one if it has it, else its highest; no version is the lowest. Where a key is given and several are left, the highest
-    priority wins, then the lowest id; without a key they are different segments, and all stand.
+    The locale of a segment is the first of `expand_locales(locales)` for which it has a variant, or else none, if it has a variant without
+    a locale. If no locales are preferred, it is none, or else the lowest by code point. A segment that has no such locale is `foreign`.
+    Among the variants of that locale, the wanted version is used if it exists, else the highest; no version is the lowest. If several
+    variants with a key remain, the highest priority wins, then the lowest id. Segments without a key are different segments, and all are
+    chosen.
 
-    The order is `metadata.order` (0), then id, by code point; it does not depend on the order of `segments`.
+    The order is by `metadata.order` (default 0), then by id in code-point order. It does not depend on the order of `segments`.
     """
     groups: dict[Place, list[Segment]] = {}
     for one in segments:
@@ -307,14 +311,15 @@ def choose(segments: Iterable[Segment], locales: Sequence[str], version: str | N
 
 
 def name_place(segment: Segment) -> Place:
-    """What makes two segments the same one: scope, ref_id, and the text of `metadata.key`; None without a key."""
+    """Return what variants of one segment share: scope, ref_id, and the text of `metadata.key` (None without a key)."""
     key = segment.metadata.get("key")
     return segment.scope, segment.ref_id, render_canonical_json(key) if key is not None else None
 
 
 def expand_locales(preferred: Sequence[str]) -> tuple[str, ...]:
-    """The preferred locales, each followed by what remains of it part by part: `de-CH` then `de`. In lower case, as they are compared;
-    each once, at its first place.
+    """Return the preferred locales in lower case for comparison, each followed by its shorter forms: `de-ch`, then `de`.
+
+    Each locale is listed once, at its first place.
     """
     tags = (tag.lower().split("-") for tag in preferred)
     return tuple(dict.fromkeys("-".join(parts[:stop]) for parts in tags for stop in range(len(parts), 0, -1)))
@@ -333,7 +338,7 @@ def _choose_one(place: Place, group: Sequence[Segment], chain: Sequence[str], ve
 
 
 def fold_locale(segment: Segment) -> str:
-    """The locale as it is compared; empty for none."""
+    """Return the locale of a segment for comparison; empty if it has none."""
     return (segment.locale or "").lower()
 
 
@@ -347,7 +352,10 @@ def _rank_version(segment: Segment) -> tuple[bool, SemVer | tuple[()]]:
 
 
 def rank_equals(segment: Segment) -> tuple[str, str, int]:
-    """What orders rows of one id, which a table that promptc did not make may hold, so that the order is no database's."""
+    """Return a sort key for rows of the same id, so that the order does not depend on the database.
+
+    A table that promptc did not create may have such rows.
+    """
     return segment.content, f"{segment.metadata}{segment.locale}{segment.version}", segment.priority
 
 
@@ -356,7 +364,7 @@ def _rank(segment: Segment) -> tuple[Any, ...]:
 
 
 def iter_twins(segments: Iterable[Segment]) -> Iterator[Diagnostic]:
-    """PC0173 for every active segment that has the place (`place_of`) of one before it."""
+    """Yield PC0173 for every active segment whose place (`place_of`) an earlier segment has."""
     places: dict[Any, Segment] = {}
     for one in segments:
         place = place_of(one)
@@ -365,15 +373,13 @@ def iter_twins(segments: Iterable[Segment]) -> Iterator[Diagnostic]:
 
 
 def place_of(segment: Segment) -> Any:
-    """What no two active segments share: the place of the one it is (`name_place`), locale and version. None without a key, and for an
-    inactive one: those may share it.
-    """
+    """Return what no two active segments may share: `name_place`, locale and version. None without a key or if the segment is inactive."""
     place = name_place(segment)
     return (place, fold_locale(segment), segment.version) if segment.active and place[2] is not None else None
 
 
 def describe_twins(one: Segment, other: Segment) -> str:
-    """What PC0173 says of two segments that are one."""
+    """Return the message of PC0173 for two segments that are the same."""
     about = f", ref_id `{one.ref_id}`" if one.ref_id is not None else ""
     key = render_canonical_json(one.metadata["key"])
     return f"`{other.id}` is the same segment as `{one.id}`: scope `{one.scope}`{about}, key {key}, locale and version are equal"

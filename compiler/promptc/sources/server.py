@@ -1,4 +1,4 @@
-"""Servers of databases, through SQLAlchemy and psycopg: their connections, and what they say as findings."""
+"""Database servers, through SQLAlchemy and psycopg: their connections, and their errors as diagnostics."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from promptc.diag.typed import Any
 from promptc.sources.address import Address, Kind
 
 _PATIENCE = 5
-"""Seconds that a lock is waited for, and twice that a connection."""
+"""The timeout of a lock, in seconds; half the timeout of a connection."""
 
 _LONGEST_STATEMENT = 60
 _COPY = "restore it from a backup, or import the segments again"
@@ -40,10 +40,10 @@ _SERVER_CLASSES: dict[str, tuple[str, str, str]] = {
 
 
 class Server:
-    """The connections to one server, which are kept from one read to the next: `database.Database` says what `read` and `write` are."""
+    """The connections to one server, which are reused from one read to the next. See `database.Database` for `read` and `write`."""
 
     def __init__(self, address: Address, span: Span | None) -> None:
-        """Nothing is opened yet."""
+        """Make a server without opening a connection."""
         self._address = address
         self._span = span
         self._reader: Engine | None = None
@@ -134,7 +134,10 @@ def _explain(wrong: SQLAlchemyError) -> tuple[str, str, str]:
 
 
 def _explain_connection(said: str) -> tuple[str, str, str]:
-    """A connection that failed has no state; what the library says of it names addresses, so only its kind is told."""
+    """Return the diagnostic of a failed connection, which has no SQLSTATE.
+
+    The library's message may have addresses, so only the kind of the failure is reported.
+    """
     lowered = said.lower()
     if "authentication failed" in lowered or "no password supplied" in lowered or "pg_hba" in lowered:
         return _SERVER_CLASSES["28"]

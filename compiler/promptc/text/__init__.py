@@ -1,7 +1,7 @@
-"""Texts: what counts as white, their normal forms, JSON, cuts, differences, moments, and keeping content from being read as structure.
+"""Text: white space, normal forms, JSON, cuts, differences, dates and times, and guards that keep content from being read as structure.
 
-`characters` is below all others; `guard` defuses; `json` renders, digests and points; `pattern` matches in linear time; `cutting` cuts
-to a count of `counters`.
+`characters` is the lowest module: it imports none of the others. `guard` escapes; `json` renders JSON, digests it and resolves pointers;
+`pattern` matches in linear time; `cutting` cuts a text to a count by one of the `counters`.
 
 Public: `characters`, `counters`, `cutting`, `diff`, `guard`, `json`, `moment`, `pattern`.
 """

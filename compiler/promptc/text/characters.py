@@ -1,9 +1,9 @@
-"""Characters: white space in its one definition, normal forms of texts, and patterns that are compiled when they are first used.
+"""Characters: the only definition of white space, normal forms of texts, and patterns that are compiled on first use.
 
-White space is that of blank texts, `\\s` in patterns, the ends and gaps of what is cut, and the filters that are ours (contract.md §3).
-Three definitions are in use outside: Unicode's White_Space; Python's, and so Jinja's `trim`, which has U+001C to U+001F as well;
-ECMA-262's `\\s`, which has U+FEFF and neither those nor U+0085. This is all of them together, so that a text which satisfies `\\S` holds
-a character that none of the three takes for white: nothing takes it for blank.
+White space decides which texts are blank, what `\\s` matches in patterns, the ends and gaps of cuts, and promptc's own filters (contract.md
+§3). Other software uses three definitions: Unicode's White_Space; Python's (and thus Jinja's `trim`), which also has U+001C to U+001F; and
+ECMA-262's `\\s`, which also has U+FEFF but neither those nor U+0085. The definition here is the union of all three. A text that matches
+`\\S` therefore has a character that is white in none of them, and no software considers it blank.
 """
 
 import re
@@ -14,29 +14,29 @@ WHITE = (
     "\t\n\x0b\x0c\r\x1c\x1d\x1e\x1f \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
     "\u2028\u2029\u202f\u205f\u3000\ufeff"
 )
-"""Every white character, in order."""
+"""Every white character, in code-point order."""
 
 WHITE_CLASS = r"\s\ufeff"
-"""`WHITE` inside the brackets of a pattern of Python's."""
+"""`WHITE` for use inside the brackets of a Python pattern."""
 Form = Literal["NFC", "NFD", "NFKC", "NFKD"]
 _DROPPED = frozenset("'’‘ʼ")  # inside words: "don't" is compared as "dont"
 
 
 def is_blank(text: str) -> bool:
-    """Whether a text is empty or white space only."""
+    """Return whether a text is empty or white space only."""
     return not text.strip(WHITE)
 
 
 def join_words(text: str) -> str:
-    """The text on one line: every run of white space is one space, none at the ends."""
+    """Return the text on one line: every run of white space becomes one space, and the ends have none."""
     return " ".join((text.replace("\ufeff", " ") if "\ufeff" in text else text).split())
 
 
 def normalize(text: str) -> str:
-    """`text` in compatibility form (NFKC) and folded case, without apostrophes and invisible characters, other punctuation as a space,
-    white space collapsed and none at the ends. Normalised text stays as it is.
+    """Return `text` in a form for comparison: NFKC, folded case, collapsed white space, no punctuation.
 
-    Symbols (`+`, `$`, emoji) are no punctuation and remain, except the backtick.
+    Apostrophes and invisible characters are removed; other punctuation becomes a space. White space is removed at the ends. Symbols (`+`,
+    `$`, emoji) are not punctuation and remain, except the backtick. The function is idempotent.
     """
     if text.isascii():
         return " ".join(text.lower().translate(_FOLDING).split())
@@ -45,8 +45,11 @@ def normalize(text: str) -> str:
 
 
 def convert_form(form: Form, text: str) -> str:
-    """`unicodedata.normalize(form, text)`, the same characters. Python's own brings the marks of one letter into their order by
-    exchanging neighbours, which takes seconds for 20 000 of them and hours for a million: they are sorted before it sees them."""
+    """Return `unicodedata.normalize(form, text)`, faster for long runs of marks.
+
+    Python's function sorts the marks of one letter by exchanging neighbours, which takes seconds for 20 000 marks and hours for a million.
+    This function sorts them first.
+    """
     if text.isascii():
         return text
     from unicodedata import normalize
@@ -58,7 +61,7 @@ def convert_form(form: Form, text: str) -> str:
 
 
 def _sort_marks(text: str) -> str:
-    """`text`, decomposed, with each run of marks in canonical order."""
+    """Return `text`, which must be decomposed, with each run of marks in canonical order."""
     from unicodedata import combining
 
     made: list[str] = []
@@ -74,7 +77,7 @@ def _sort_marks(text: str) -> str:
 
 
 def compile_later(pattern: str) -> re.Pattern[str]:
-    """What `re.compile(pattern)` gives, as far as its methods go. A wrong pattern is told at its first use."""
+    """Return a stand-in for `re.compile(pattern)` with the same methods. An invalid pattern raises at its first use."""
     return cast("re.Pattern[str]", _Later(pattern))
 
 
@@ -89,11 +92,11 @@ class _Later:
 
 
 _CROWD = compile_later(r"(?:[^\w\s\x00-\x7f]|[\uff9e\uff9f]){32,}")
-"""Where so many marks may stand on one letter: no mark is a letter or digit, but for two half-width ones in their compatibility form."""
+"""Matches places where many marks may follow one letter: no mark is a letter or digit, except two half-width ones in compatibility form."""
 
 
 class _Folding(dict[int, str | None]):
-    """A table for `str.translate` that is filled as characters are met."""
+    """A table for `str.translate`, filled as characters are encountered."""
 
     def __missing__(self, code: int) -> str | None:
         self[code] = folded = _fold_form(chr(code))

@@ -1,4 +1,4 @@
-"""Cutting a text: where it may be cut (`iter_kept`), and exact counts of many cuts for the price of encoding it once (`PrefixMeter`)."""
+"""Cuts of a text: the places for them (`iter_kept`), and exact counts of many cuts for the cost of one encoding (`PrefixMeter`)."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ _AHEAD = 64
 _SHORT = 512
 _FEW = 256
 _LOCAL = 2048
-"""Characters about a cut that are counted anew; where more are, tokens are joined."""
+"""The most characters around a cut that are counted again; for more, tokens are joined."""
 
 _ENDS = 4
-"""What finding the tokens of a text costs, in countings of it."""
+"""The cost of finding the token ends of a text, as a multiple of the cost of counting it."""
 
 _LOOKS = (64, 512, 4096, 32_768)
 _CHUNK = (24, 500, 8_000, 64_000)
-"""Characters in which gaps are looked for at once: few at first, as most searches end there."""
+"""Sizes, in characters, of the chunks in which gaps are searched: small at first, as most searches end early."""
 
 _TOKEN = 8
-"""Characters in which the end of the first token is looked for."""
+"""The characters in which the end of the first token is searched."""
 _REACHES = (8, 64)  # tokens
 Side = Literal["end", "start", "middle"]
 Boundary = Literal["paragraph", "sentence", "line", "word", "token"]
 TokenEnds = Sequence[int] | Callable[[], Sequence[int]]
 BOUNDARIES: tuple[Boundary, ...] = ("paragraph", "sentence", "line", "word", "token")
 _new = tuple.__new__
-"""Makes a named tuple of all its fields in order, at a third of its price: a text has many gaps."""
+"""Makes a named tuple from all its fields in order, at a third of the usual cost: a text has many gaps."""
 
 _WHITE = compile_later(f"[{WHITE_CLASS}]+")
 _LINE_END = compile_later(r"\r\n|\r|\n")
@@ -43,8 +43,11 @@ _UNSPACED = "。！？"
 
 
 class CutReach(NamedTuple):
-    """Which cuts are surely too large: those of the end that keep `head` characters or more, those of the start that begin at `tail` or
-    before, and the pairs of places of which `is_over` is true. Where a cut is too large, so is every longer one."""
+    """The cuts that are certainly too large; if a cut is too large, so is every longer one.
+
+    A cut of the end is too large if it keeps `head` characters or more, a cut of the start if it begins at `tail` or before, and a cut of
+    the middle if `is_over` returns True for its two places.
+    """
 
     head: int
     tail: int
@@ -54,13 +57,13 @@ class CutReach(NamedTuple):
 class PrefixMeter:
     """Counts what cuts leave of `text`.
 
-    The text is counted once, piece by piece. A cut then costs what lies between it and the nearest places where counts add up: a sentence
-    or a line. Where these lie far apart, as in a text without white space, `_RunMeter` joins tokens. Where a counter has no such places,
-    each cut is counted whole.
+    The text is counted once, piece by piece. A cut then costs only the text between it and the nearest places where counts add up, such as
+    the ends of sentences and lines. If these places are far apart, as in a text without white space, `_RunMeter` joins tokens. If a counter
+    has no such places, each cut is counted whole.
     """
 
     def __init__(self, meter: Meter, text: str, pay: Callable[[int], None] = lambda characters: None) -> None:
-        """`pay` is told how many characters are counted beside those near cuts, before they are."""
+        """Make a meter; it calls `pay` with the number of characters that it is about to count in addition to those near a cut."""
         self._meter = meter
         self._text = text
         self._pay = pay
@@ -69,7 +72,7 @@ class PrefixMeter:
         self._parts = meter.counter.unit == 1 and meter.is_safe("a", " b")
 
     def count_cut(self, start: int, stop: int, marker: str = "", ending: str = "") -> int:
-        """The units of `text[:start] + marker + text[stop:] + ending`, where start <= stop."""
+        """Return the units of `text[:start] + marker + text[stop:] + ending`, where start <= stop."""
         text, size, measure = self._text, len(self._text), self._meter.counter.measure
         if self._meter.counter.unit > 1:  # characters
             return start + len(marker) + size - stop + len(ending)
@@ -112,8 +115,10 @@ class PrefixMeter:
         return self._meter.index(self._text)
 
     def make_reach(self, units: int, slack: int) -> CutReach:
-        """Which cuts surely come to more than `units`, whatever they put in the place of what they take, and also if that changes
-        `slack` characters on both sides."""
+        """Return the cuts that certainly have more than `units` units.
+
+        The result is valid whatever marker a cut gets, and also if the marker changes `slack` characters on both sides.
+        """
         places, before, edge = self._index.places, self._index.units, self._index.edge
         margin = slack + _AHEAD
         above = bisect_right(before, units)
@@ -129,7 +134,7 @@ class PrefixMeter:
         return CutReach(head, tail, is_over)
 
     def list_ends(self, first: int, last: int) -> Sequence[int]:
-        """The token ends of the text from `first` to `last`, and maybe more on both sides."""
+        """Return the token ends of the text from `first` to `last`, and possibly some more on both sides."""
         begin, end, ends = self._known
         if not ends or first < begin or last > end:
             begin, end = self.place_before(first), self.place_behind(last)
@@ -138,7 +143,7 @@ class PrefixMeter:
         return ends
 
     def place_before(self, place: int) -> int:
-        """A place where counts add up, at most `place`; 0 where none is found near it."""
+        """Return a place at or before `place` where counts add up; 0 if none is found nearby."""
         if self._is_place(place):
             return place
         for reach in _LOOKS if self._parts and place else ():
@@ -153,7 +158,7 @@ class PrefixMeter:
         return self._parts and self._meter.is_safe(self._text[max(place - 1, 0) : place], self._text[place : place + _AHEAD])
 
     def place_behind(self, place: int) -> int:
-        """A place where counts add up, at least `place`; the text's end where none is found near it."""
+        """Return a place at or after `place` where counts add up; the end of the text if none is found nearby."""
         if self._is_place(place):
             return place
         for reach in _LOOKS if self._parts else ():
@@ -166,16 +171,19 @@ class PrefixMeter:
 
 
 class _RunMeter:
-    """Counts cuts of a text in which counts add up nowhere, or only far apart. The text is encoded once, when the first cut is counted."""
+    """Counts cuts of a text that has no places where counts add up, or only distant ones. The text is encoded once, at the first cut."""
 
     def __init__(self, meter: Meter, text: str, pay: Callable[[int], None] | None) -> None:
-        """`pay` is told of cuts that are counted whole, where a counter can do better."""
+        """Make a meter; it calls `pay`, if given, with the characters of each cut that it must count whole.
+
+        `pay` is None if the counter allows nothing better.
+        """
         self._meter = meter
         self._text = text
         self._pay = pay
 
     def count_cut(self, start: int, stop: int, marker: str) -> int:
-        """As `PrefixMeter.count_cut`."""
+        """Return the units of `text[:start] + marker + text[stop:]`, where start <= stop."""
         places, is_safe = self._places, self._meter.is_safe
         left, right = bisect_right(places, start) - 1, bisect_left(places, stop)
         while True:
@@ -192,7 +200,7 @@ class _RunMeter:
                 return self._count_joined(first, start, marker, stop, last)
 
     def _count_joined(self, first: int, start: int, marker: str, stop: int, last: int) -> int:
-        """As `count_cut`, between two places: joins tokens where the cut is in a run, else counts from place to place."""
+        """Count a cut between two safe places: join tokens if the cut is inside a run, else count the text from `first` to `last`."""
         counter, text = self._meter.counter, self._text
         for reach in _REACHES:
             head = (first, first) if start - first <= _SHORT else self._find_head(start, reach, marker[:1] or text[stop : stop + 1])
@@ -209,7 +217,7 @@ class _RunMeter:
         return self._before(first) + counter.measure(text[first:start] + marker + text[stop:last]) + self._after(last)
 
     def _find_head(self, start: int, reach: int, follower: str) -> tuple[int, int] | None:
-        """The ends of two tokens of the run that is cut at `start`, some tokens before it."""
+        """Return two consecutive token ends `reach` tokens before `start`, inside the run that is cut there; None if there are none."""
         run = self._find_run(start)
         if run is None or (follower and not ends_match(follower)):
             return None
@@ -220,7 +228,7 @@ class _RunMeter:
         return (self._ends[index], self._ends[index + 1]) if index >= 0 and self._ends[index] >= run.first else None
 
     def _find_tail(self, stop: int, reach: int, leader: str) -> tuple[int, int] | None:
-        """The ends of two tokens of the run that is cut at `stop`, some tokens after it."""
+        """Return two consecutive token ends `reach` tokens after `stop`, inside the run that is cut there; None if there are none."""
         run = self._find_run(stop)
         if run is None or run.step > 1 or leader in ("\r", "\n"):
             return None
@@ -232,7 +240,10 @@ class _RunMeter:
         return self._runs[index] if index >= 0 and self._runs[index].first <= place <= self._runs[index].last else None
 
     def _before(self, place: int) -> int:
-        """The units of `text[:place]`: as many as tokens begin there, for one begins at every place (and every token end) anew."""
+        """Return the units of `text[:place]`.
+
+        This is the number of tokens that begin before `place`, as a token begins at every safe place and token end.
+        """
         return self._counts[bisect_left(self._ends, place)] if place else 0
 
     def _after(self, place: int) -> int:
@@ -254,7 +265,7 @@ class _RunMeter:
 
     @cached_property
     def _counts(self) -> list[int]:
-        """For each of `_ends` the units before it."""
+        """The units before each of `_ends`."""
         if len(self._ends) < 2:
             return [self._meter.counter.measure(self._text)] if self._text else [0]
         starts = self._meter.counter.iter_starts(self._text)
@@ -267,7 +278,7 @@ class _RunMeter:
 
 
 def _read_edges(text: str, first: int, start: int, marker: str, stop: int, last: int) -> tuple[str, str]:
-    """The beginning and the end of what a cut leaves between the places `first` and `last`, as far as safety is told from them."""
+    """Return the beginning and the end of what a cut leaves between `first` and `last`, as much of each as a safety check reads."""
     head, tail = text[first : min(start, first + _AHEAD)], text[max(stop, last - 1) : last]
     begin = head if start - first > _AHEAD else head + marker + text[stop : min(last, stop + _AHEAD)]
     return begin, tail or marker or text[max(first, start - 1) : start]
@@ -275,8 +286,11 @@ def _read_edges(text: str, first: int, start: int, marker: str, stop: int, last:
 
 @frozen
 class KeptText:
-    """What a cut keeps of a text, in characters: `text[:stop]` where its end is cut, `text[start:]` where its start is, and for the middle
-    `text[:start] + text[stop:]`. `boundary` is what it ends (or begins) at."""
+    """What a cut keeps of a text, in character offsets.
+
+    A cut of the end keeps `text[:stop]`, a cut of the start `text[start:]`, and a cut of the middle `text[:start] + text[stop:]`.
+    `boundary` is the kind of boundary at which the cut was made.
+    """
 
     start: int
     stop: int
@@ -284,7 +298,7 @@ class KeptText:
     side: Side = "end"
 
     def join(self, text: str, marker: str = "") -> str:
-        """What is kept of `text`, with `marker` where something went."""
+        """Return the kept part of `text`, with `marker` in place of what was cut."""
         if self.side == "end":
             return text[: self.stop] + marker
         if self.side == "start":
@@ -293,23 +307,24 @@ class KeptText:
 
 
 def count_kept(kept: KeptText, size: int) -> int:
-    """How many of a text's `size` characters are kept."""
+    """Return how many of a text's `size` characters are kept."""
     return size - kept.stop + kept.start if kept.side == "middle" else kept.stop - kept.start
 
 
 def list_boundaries(at: Sequence[Boundary], finest: Boundary | None = None) -> tuple[Boundary, ...]:
-    """The boundaries of a cut in the order they are tried: those of `at`, then all that are finer than each of them, up to `finest`."""
+    """Return the boundaries of a cut in the order they are tried: those of `at`, then all finer ones, up to `finest`."""
     order = (*at, *BOUNDARIES[max(map(BOUNDARIES.index, at)) + 1 :])
     return order if finest is None else order[: order.index(finest) + 1]
 
 
 def iter_kept(text: str, boundaries: Sequence[Boundary], *, side: Side = "end", token_ends: TokenEnds) -> Iterator[KeptText]:
-    """Every proper cut of `text`, each keeping less than the one before and nothing that it did not.
+    """Yield every proper cut of `text`, from the longest to the shortest; each keeps a part of what the one before keeps.
 
-    First the cuts at the first of the `boundaries`; then, inside the one unit that is left (the last one with `side="start"`), those at the
-    next one, and so on. What is kept is never only white space and never ends with it (never begins with it for `start`).
-    `token_ends` are a counter's, or a call that gives them; it is only called when tokens are reached. From the middle, units go outward,
-    of an even number left the tail's first; the white space before the tail stays with it.
+    The cuts at the first of the `boundaries` come first. Then the one unit that is left (the last one with `side="start"`) is cut at the
+    next boundary, and so on. The kept text is never only white space and never ends with white space (never begins with it for `start`).
+    `token_ends` are the token ends of a counter, or a function that returns them; it is only called when the boundary `token` is reached. A
+    cut of the middle removes units from the middle outward; if as many units are left on both sides, the tail loses the next one. The white
+    space before the tail stays with it.
     """
     region = trim_span(text)
     for boundary in boundaries:
@@ -331,12 +346,12 @@ def iter_kept(text: str, boundaries: Sequence[Boundary], *, side: Side = "end", 
 
 
 def _strictly(gaps: list[Gap], index: int) -> list[Gap]:
-    """Without those that repeat a neighbour's place: tokens of white space end where the word before them does."""
+    """Drop the gaps that repeat a neighbour's place: a token of white space ends where the word before it ends."""
     return gaps[:1] + [gap for before, gap in pairwise(gaps) if gap[index] > before[index]]
 
 
 def _iter_outward(text: str, gaps: list[Gap], boundary: Boundary) -> Iterator[KeptText]:
-    """Removes units from the middle on both sides in turn, the fuller side first, until the first one is left."""
+    """Remove units from the middle outward on both sides in turn, from the fuller side first, until only the first unit is left."""
     gaps = _strictly(gaps, 0)
     head = (len(gaps) + 1) // 2
     tail = len(gaps) - head
@@ -346,9 +361,9 @@ def _iter_outward(text: str, gaps: list[Gap], boundary: Boundary) -> Iterator[Ke
 
 
 def iter_near(text: str, boundaries: Sequence[Boundary], *, side: Side, meter: PrefixMeter, reach: CutReach) -> Iterator[KeptText]:
-    """What `iter_kept` gives, but without the cuts that `reach` says are too large; the shortest of all is always there.
+    """Yield the cuts of `iter_kept` without those that `reach` says are too large, but always the shortest cut.
 
-    Only what is near the first of these is looked at, and the beginning (with `start` the end) of the text.
+    The function reads only the text near the first cut it yields, and the beginning of the text (with `start` the end).
     """
     whole = region = trim_span(text)
     shortest: KeptText | None = None
@@ -389,14 +404,14 @@ def iter_near(text: str, boundaries: Sequence[Boundary], *, side: Side, meter: P
 
 
 def _place_outward(gaps: Sequence[Gap], at: int, size: int) -> tuple[int, int]:
-    """The `at`-th cut of `_iter_outward`."""
+    """Return the places of the `at`-th cut of `_iter_outward`."""
     left = len(gaps) - at
     head, tail = (left + 1) // 2, left // 2
     return gaps[head - 1].stop, gaps[-tail].stop if tail else size
 
 
 def _iter_down(text: str, boundary: Boundary, region: tuple[int, int], most: int, meter: PrefixMeter) -> Iterator[Gap]:
-    """The gaps that end a unit at `most` or before, the last first; each ends another one."""
+    """Yield the gaps that end a unit at or before `most`, from the last to the first; no two end the same unit."""
     first, last = region
     most, chunk, seen = min(most, last), 0, -1
     while most > first:
@@ -413,7 +428,7 @@ def _iter_down(text: str, boundary: Boundary, region: tuple[int, int], most: int
 
 
 def _iter_up(text: str, boundary: Boundary, region: tuple[int, int], least: int, meter: PrefixMeter) -> Iterator[Gap]:
-    """The gaps that begin a unit behind `least`, in order; each begins another one."""
+    """Yield the gaps that begin a unit after `least`, in order; no two begin the same unit."""
     begin = _begin_anew(text, boundary, region[0], least, meter)
     gaps = _iter_tokens_up(text, (begin, region[1]), meter) if boundary == "token" else iter_gaps(text, boundary, (begin, region[1]), ())
     seen = least
@@ -436,7 +451,7 @@ def _iter_tokens_up(text: str, region: tuple[int, int], meter: PrefixMeter) -> I
 
 
 def _begin_anew(text: str, boundary: Boundary, first: int, place: int, meter: PrefixMeter) -> int:
-    """A place from `first` on, not behind `place`, from which gaps are found as they are from `first`."""
+    """Return a place between `first` and `place` from which the search finds the same gaps as from `first`."""
     if place <= first:
         return first
     if boundary == "token":
@@ -448,15 +463,17 @@ def _begin_anew(text: str, boundary: Boundary, first: int, place: int, meter: Pr
 
 
 class Gap(NamedTuple):
-    """What lies between two units: `stop`, the end of the one before, and `start`, the beginning of the next; between them is white
-    space."""
+    """What lies between two units: `stop` is the end of the unit before, `start` the beginning of the next.
+
+    Only white space is between them.
+    """
 
     stop: int
     start: int
 
 
 def iter_gaps(text: str, boundary: Boundary, region: tuple[int, int], token_ends: TokenEnds) -> Iterator[Gap]:
-    """The gaps between the units of `text` inside `region`, in order. The region begins and ends with something that is not white."""
+    """Yield the gaps between the units of `text` inside `region`, in order. The region must neither begin nor end with white space."""
     if boundary == "sentence":
         return _iter_sentence_gaps(text, region)
     if boundary == "token":
@@ -469,7 +486,7 @@ def iter_gaps(text: str, boundary: Boundary, region: tuple[int, int], token_ends
 
 
 def trim_span(text: str) -> tuple[int, int]:
-    """Where `text` begins and ends without the white space around it."""
+    """Return the offsets where `text` begins and ends without the white space around it."""
     return len(text) - len(text.lstrip(WHITE)), len(text.rstrip(WHITE))
 
 
@@ -482,7 +499,7 @@ def _iter_sentence_gaps(text: str, region: tuple[int, int]) -> Iterator[Gap]:
 
 
 def _is_label(text: str, found: re.Match[str]) -> bool:
-    """A full stop after a digit (`3. `) or a single capital (`J. `) ends no sentence."""
+    """Return whether the mark is a full stop after a digit (`3. `) or a single capital (`J. `), which ends no sentence."""
     if found[1] != "." or found.start() == 0:
         return False
     before, earlier = text[found.start() - 1], text[max(found.start() - 2, 0) : found.start() - 1]
@@ -491,7 +508,7 @@ def _is_label(text: str, found: re.Match[str]) -> bool:
 
 def _iter_token_gaps(text: str, region: tuple[int, int], ends: Sequence[int]) -> Iterator[Gap]:
     first, last = region
-    seen = solid = white_end = first  # solid: the end of the last that is not white, up to `seen`
+    seen = solid = white_end = first  # solid: the end of the last character before `seen` that is not white
     for end in ends:
         if not first < end < last:
             continue

@@ -1,4 +1,4 @@
-"""What changed between two texts, word by word; what both begin with; which names are alike. Only this module imports rapidfuzz."""
+"""Word differences and the common beginning of two texts, and names similar to a name. Only this module imports rapidfuzz."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,22 +12,23 @@ _WORD = re.compile(r"\w+|[^\S\n]+|\n|[^\w\s]")
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
 _NEAR = 4
 _FEW = 3
-"""Words that happen to stay between two changes and are told with them, so that a rewritten sentence is not confetti."""
+"""The most words between two changes that are shown as part of them, to keep a rewritten sentence from becoming confetti."""
 
 
 @frozen
 class TextRun:
-    """Characters that are in both texts, in the old one alone (`gone`), or in the new one alone (`come`)."""
+    """A run of characters that are in both texts (`same`), only in the old one (`gone`), or only in the new one (`come`)."""
 
     kind: Kind
     text: str
 
 
 def diff_words(old: str, new: str) -> tuple[TextRun, ...]:
-    """The runs in order: without `come` they join to `old`, without `gone` to `new`. What goes stands before what comes in its place.
+    """Return the differences as runs in order. Without `come` they join to `old`, without `gone` to `new`.
 
-    Whole lines that both texts have are matched first, then words (runs of letters and digits, of white space, single marks, line ends)
-    between them, both by the longest common subsequence (rapidfuzz, bit-parallel: Hyyrö 2004).
+    Deleted text comes before the text that replaces it. Whole lines that both texts have are matched first. Then words between them are
+    matched (runs of letters and digits, of white space, single marks, line ends). Both use the longest common subsequence (rapidfuzz,
+    bit-parallel: Hyyrö 2004).
     """
     if old == new:
         return (TextRun("same", old),) if old else ()
@@ -38,9 +39,9 @@ def diff_words(old: str, new: str) -> tuple[TextRun, ...]:
 
 
 def list_near(name: str, known: Iterable[str], most: int) -> list[str]:
-    """The names of `known` most like `name`, at most `most`, the nearest first, equally near ones by code point.
+    """Return at most `most` of the `known` names that are similar to `name`, the nearest first, equally near ones by code point.
 
-    A name is near where at most a quarter of the letters of both together has to go or come, capitals aside.
+    A name is similar if at most a quarter of the letters of both names together must be deleted or inserted, ignoring case.
     """
     from rapidfuzz.distance import Indel
 
@@ -51,11 +52,11 @@ def list_near(name: str, known: Iterable[str], most: int) -> list[str]:
 
 
 def _match(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[bool, str, str]]:
-    """Stretches of both, alike or not, joined."""
+    """Yield stretches of both sides, joined: whether they are equal, the old text, and the new text."""
     from rapidfuzz.distance import Indel
 
     before, after = 0, 0
-    numbers: dict[str, int] = {}  # equal ones by number, so that no two texts can be taken for each other
+    numbers: dict[str, int] = {}  # equal texts by number, so that two different texts are never taken for equal
     sides = [[numbers.setdefault(one, len(numbers)) for one in side] for side in (old, new)]
     for block in Indel.opcodes(*sides):
         if block.tag != "equal":
@@ -69,7 +70,7 @@ def _match(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[bool, str, 
 
 
 def _diff_hunk(old: str, new: str) -> list[TextRun]:
-    """Words that go and come. What stays between them by chance goes and comes with them."""
+    """Return the words that are deleted and inserted. A few words that are equal by chance count as changed too."""
     runs: list[TextRun] = []
     gone, come = "", ""
     for is_same, before, after in _match(_WORD.findall(old), _WORD.findall(new)):
@@ -86,7 +87,7 @@ def _is_chance(text: str) -> bool:
 
 
 def _pair(gone: str, come: str) -> list[TextRun]:
-    """The two sides of a change, without what both begin and end with."""
+    """Return the two sides of a change. Characters that both begin or end with become `same`, except letters and digits."""
     start = 0
     while start < min(len(gone), len(come)) and gone[start] == come[start] and not gone[start].isalnum():
         start += 1
@@ -118,7 +119,10 @@ def _iter_merged(runs: Sequence[TextRun]) -> Iterator[TextRun]:
 
 
 def count_shared(before: str, after: str) -> int:
-    """Characters of the beginning that both have; found by halves, so that most are compared at the speed of the machine."""
+    """Return the length of the common beginning in characters.
+
+    A binary search compares slices, which is faster than a loop over characters.
+    """
     low, high = 0, min(len(before), len(after))
     while low < high:
         middle = (low + high + 1) // 2

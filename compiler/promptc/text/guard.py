@@ -1,6 +1,6 @@
-"""Keeping content from being read as structure: fences, special tokens and invisible characters are defused, reversibly (contract.md §10).
+"""Keeps content from being read as structure: escapes fences, special tokens and invisible characters, reversibly (contract.md §10).
 
-`Guard` does all of it for one render; `SpecialTokens` escapes tokens; the functions tell and escape invisible characters.
+`Guard` does all of this for one render; `SpecialTokens` escapes special tokens; the functions find and escape invisible characters.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ InvisiblePolicy = Literal["replace_hidden", "escape", "reject", "keep"]
 Kind = Literal["fence", "special_token", "hidden_text", "invisible", "lookalike"]
 
 REPLACEMENT = "\ufffd"
-"""What stands for hidden text that was taken out."""
+"""The text that replaces hidden text."""
 
 LONGEST = 200
-"""Characters of a token, at most."""
-_BREAKS = r"\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029"  # where str.splitlines parts lines
+"""The maximum length of a special token, in characters."""
+_BREAKS = r"\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029"  # where str.splitlines splits lines
 _LINE_ENDS = "\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029"
 _LINE = rf"(?:^|(?<=[{_BREAKS}]))([^\S{_BREAKS}]*+)"
 _DISTINCT = 20
@@ -40,7 +40,7 @@ _FLAG = (
     "\\U0001f3f4\\U000e0067\\U000e0062"
     "(?:\\U000e0065\\U000e006e\\U000e0067|\\U000e0073\\U000e0063\\U000e0074|\\U000e0077\\U000e006c\\U000e0073)\\U000e007f"
 )
-"""The three flags that Unicode recommends: of England (gbeng), Scotland (gbsct) and Wales (gbwls). Others could spell anything."""
+"""The three flags that Unicode recommends: England (gbeng), Scotland (gbsct) and Wales (gbwls). Other flags could spell any text."""
 _SPELT = 200
 _IDEOGRAPHS = "\\u3400-\\u9fff\\uf900-\\ufaff\\U00020000-\\U0003ffff"
 _ANY = "\\ufe00-\\ufe0f\\U000e0100-\\U000e01ef"
@@ -50,10 +50,10 @@ _STRAY = (
 )
 
 _SEEN = b"\t\n\r" + bytes(range(32, 127))
-"""The characters of ASCII that are no invisible ones."""
+"""The bytes of ASCII characters that are not invisible."""
 
 _BEGINNINGS = (b"\xf3\xa0", b"\xef\xb8")
-"""The first two bytes of tags and of selectors in UTF-8."""
+"""The first two UTF-8 bytes of tags and of variation selectors."""
 _TAGS, _SELECTORS = 0xE0000, 0xE0100 - 16
 _CODE = r"u\{([0-9a-f]{1,6})\}"
 
@@ -61,9 +61,9 @@ _NAME = r"""[^\s|<>"]{1,100}"""
 _WIDE_NAME = '[^\\s\uff5c<>"]{1,100}'
 
 _ANY_TOKEN = {"<": (rf"\|{_NAME}\|>", f"\uff5c{_WIDE_NAME}\uff5c>")}
-"""By first character, what follows it in the families of tokens: `<|name|>`, and DeepSeek's with full-width bars.
+"""Families of tokens, as patterns of what follows their first character: `<|name|>`, and DeepSeek's with full-width bars.
 
-No name holds a quotation mark: two texts that stand in JSON make no token together.
+Names have no quotation marks: two texts inside JSON cannot form a token together.
 """
 _BARS = "|\uff5c"
 _TURNS = "turn channel tool tool_call tool_response image audio".split()
@@ -79,11 +79,12 @@ _FORMAT = compile_later("[\\xad\\u061c\\u180e\\u200b-\\u200f\\u202a-\\u202e\\u20
 
 @frozen
 class Finding:
-    """Something in a text that a guard met: what kind, the text of it, its first line (from 1), what was done about it, and how often it
-    is there.
+    """Something that a guard found in a text.
 
-    A `lookalike` reads as a fence or special token once compatibility forms are folded and invisible characters left out, as a fence also
-    where case and white space are not minded; it is never changed. `hidden_text` is a run of characters that show nothing and spell `text`.
+    A finding has a kind, the text that was found, its first line (from 1), the policy that was applied, and the number of occurrences.
+
+    A `lookalike` reads as a fence or a special token if compatibility forms are folded and invisible characters left out; for a fence, case
+    and white space are ignored too. A lookalike is never changed. `hidden_text` is a run of invisible characters that spell `text`.
     """
 
     kind: Kind
@@ -94,15 +95,16 @@ class Finding:
 
 
 class Guard:
-    """Defuses the fences of one render, special tokens and invisible characters in content.
+    """Escapes fences of one render, special tokens and invisible characters in content.
 
-    `fences` are the texts of all fences, open and close; `prefixes` the literal beginnings of fences that are not known in full. Each
-    line of one is guarded for itself, without the white space around it; what is left empty guards nothing. A fence that is a run of
-    backslashes only cannot be guarded. `tokens` are the special ones of the pack's counter, beside the usual ones. With `guards_ends` a
-    special token that begins at the end of a text, and a last line that a fence begins with, are escaped too, so that nothing that is
-    joined behind it without a line end completes them. `in_messages` tells those who guard parts that they are emitted as such: what its
-    maker signed is reported, and left as it is. The policy `replace_hidden` puts U+FFFD for characters that
-    hide text, which `unguard` cannot undo, and keeps other invisible ones.
+    `fences` are the texts of all fences, opening and closing; `prefixes` the literal beginnings of fences that are not fully known. Each
+    line of a fence is guarded separately, without the white space around it; an empty line guards nothing. A fence that consists only of
+    backslashes cannot be guarded. `tokens` are the special tokens of the pack's counter, in addition to the usual ones.
+
+    With `guards_ends`, a special token that begins at the end of a text, and a last line that begins a fence, are escaped too, so that a
+    text joined to it without a line end cannot complete them. `in_messages` says, to callers that guard parts, that the parts are emitted
+    as such: parts that their maker signed are reported but not changed. The policy `replace_hidden` replaces characters that hide text by
+    U+FFFD, which `unguard` cannot undo, and keeps other invisible characters.
     """
 
     def __init__(
@@ -136,9 +138,9 @@ class Guard:
         self._escaped_line = compile_later(rf"{_LINE}\\(\\*)(?={either})")
 
     def guard(self, text: str, *, goes_on: bool | None = None) -> tuple[str, tuple[Finding, ...]]:
-        """`text` with what its policies escape escaped, and what was met. No line of it reads as a fence, unless that policy is another.
+        """Return `text`, escaped as the policies say, and the findings. With the escape policy, no line of the result reads as a fence.
 
-        `goes_on` tells, for this text, whether its end is guarded, in the place of `guards_ends`.
+        `goes_on` overrides `guards_ends` for this text: whether its end is guarded.
         """
         if self._is_harmless(text):
             return text, ()
@@ -149,15 +151,15 @@ class Guard:
         return self._escape(text, guards_ends), findings
 
     def leaves(self, text: str) -> bool:
-        """True where `guard` gives `text` back; it tells so without looking for what is only reported."""
+        """Return whether `guard` returns `text` unchanged, without searching for what is only reported."""
         return self._is_harmless(text) or self._escape(text, self.guards_ends) == text
 
     def _is_harmless(self, text: str) -> bool:
-        """True only of a text in which nothing is met, nor begins: a cheap test, which most texts of words pass."""
+        """Return True only if nothing is found in the text or begins there: a cheap test that most texts of words pass."""
         return text.isascii() and not text.encode().translate(None, self._harmless)
 
     def is_inert(self, text: str) -> bool:
-        """True only where `guard` leaves every part of `text`, and all that is put together of parts of such texts."""
+        """Return True only if `guard` leaves every part of `text` unchanged, and every text joined from parts of such texts."""
         if self._is_harmless(text):
             return True
         if "\\" in text or _holds(text, self._beginnings):
@@ -184,7 +186,7 @@ class Guard:
         return self._guard_last_line(text) if self._fence_policy == "escape" else text
 
     def _may_begin(self, text: str) -> bool:
-        """False only where nothing begins near the end of the text: a cheap test, as most texts end in words."""
+        """Return False only if nothing begins near the end of the text: a cheap test, as most texts end in words."""
         return _holds(text[-self._reach :], self._beginnings)
 
     def _guard_invisible(self, text: str) -> str:
@@ -193,10 +195,11 @@ class Guard:
         return escape_invisible(text) if self._invisible_policy == "escape" else text
 
     def guard_fence(self, line: str, before: str, after: str) -> tuple[str, tuple[Finding, ...]]:
-        """A fence that holds data, and what was met there: `before` and `after` are the manifest's texts that it begins and ends with.
+        """Escape a fence that contains data; return it with the findings.
 
-        In what stands between them the text of a fence, and `after` itself, get a backslash, and so does a special token wherever it is
-        not wholly in one of the two: one the manifest began and data ended was not put there by the manifest.
+        The fence begins with `before` and ends with `after`, both from the manifest. Between the two, the text of a fence and `after`
+        itself get a backslash. So does a special token that is not entirely in `before` or in `after`: the manifest did not write a token
+        that it begins and the data ends.
         """
         data = line[len(before) : len(line) - len(after)]
         findings = list(self._iter_invisible(data))
@@ -215,7 +218,10 @@ class Guard:
         return line, tuple(findings)
 
     def iter_marks(self, text: str) -> Iterator[tuple[Kind, int, int]]:
-        """Where structure stands in a joined text, as far as no content may hold it: fences that begin a line, special tokens."""
+        """Yield the kind, start and end of the structure in a joined text: fences that begin a line, and special tokens.
+
+        A kind whose policy is `keep` is left out, as content may have it.
+        """
         if self._fence_policy != "keep" and self._may_fence(text):
             is_rare = _is_rare(text, self._shared)
             for at in _iter_places(text, self._shared) if is_rare else (found.end() for found in self._line.finditer(text)):
@@ -225,8 +231,10 @@ class Guard:
             yield from (("special_token", start, end) for start, end in self._tokens.iter_bare(text))
 
     def may_go_on(self, text: str) -> bool:
-        """Whether structure that no content may hold begins at the end of the text, escaped or not, so that what is joined behind completes
-        it. False proves that no mark of two joined texts begins in the first and ends in the second.
+        """Return whether structure begins at the end of the text, escaped or not, that text joined to it could complete.
+
+        A kind whose policy is `keep` does not count. False proves that no mark of two joined texts begins in the first and ends in the
+        second.
         """
         if not self._may_begin(text):
             return False
@@ -234,7 +242,7 @@ class Guard:
         return begins_fence or (self._token_policy != "keep" and next(self._tokens.iter_begun(text), None) is not None)
 
     def _guard_last_line(self, text: str) -> str:
-        """Escapes a last line that is only the beginning of a fence: what is joined behind it could complete it."""
+        """Escape a last line that is only the beginning of a fence, which later text could complete."""
         start = max(map(text.rfind, _LINE_ENDS)) + 1
         line = text[start:].lstrip()
         bare = line.lstrip("\\")
@@ -243,7 +251,7 @@ class Guard:
         return text
 
     def unguard(self, text: str) -> str:
-        """The text that `guard` was given, except for what it replaced."""
+        """Return the text that `guard` received, except for what it replaced."""
         if self._fence_policy == "escape" and self._may_fence(text):
             text = self._escaped_line.sub(r"\1\2", text)
         if self._token_policy == "escape":
@@ -253,7 +261,7 @@ class Guard:
         return text
 
     def _may_fence(self, text: str) -> bool:
-        """False only if no line can be a fence's: a cheap test, as most content has nothing like one."""
+        """Return False only if no line can be that of a fence: a cheap test, as most content has nothing like a fence."""
         return _begins(text, self._shared, self._fences)
 
     def _iter_findings(self, given: str) -> Iterator[Finding]:
@@ -297,18 +305,18 @@ class Guard:
 
 @lru_cache(maxsize=16)
 def make_guard(fences: tuple[str, ...], prefixes: tuple[str, ...], **rules: Any) -> Guard:
-    """A guard by all that it is made of, `rules` by name; the same for all renders that it is the same for."""
+    """Return a guard with these arguments, `rules` by name. Equal arguments return the same object from a cache."""
     return Guard(fences, prefixes, **rules)
 
 
 @lru_cache(maxsize=32)
 def guard_again(guard: Guard, text: str) -> tuple[str, tuple[Finding, ...]]:
-    """What the guard makes of a text that every render of a pack has: found out once."""
+    """Return `guard.guard(text)` from a cache, for texts that every render of a pack has."""
     return guard.guard(text)
 
 
 def _holds(text: str, ones: Iterable[str]) -> bool:
-    """Whether one of them is in the text."""
+    """Return whether the text contains one of `ones`."""
     for one in ones:  # noqa: SIM110  # a generator takes three times as long
         if one in text:
             return True
@@ -316,7 +324,7 @@ def _holds(text: str, ones: Iterable[str]) -> bool:
 
 
 def _begins(text: str, shared: str, ones: tuple[str, ...]) -> bool:
-    """Whether one of them is in the text. Where what they all begin with is rare, only those places are looked at."""
+    """Return whether the text contains one of `ones`, which all begin with `shared`. If `shared` is rare, only its places are checked."""
     at = text.find(shared)
     if at >= 0 and not _is_rare(text, shared):
         return _holds(text, ones)
@@ -339,7 +347,7 @@ def _iter_places(text: str, one: str) -> Iterator[int]:
 
 
 def _begins_line(text: str, at: int) -> bool:
-    """Whether nothing but white space stands before the place in its line."""
+    """Return whether only white space precedes the place in its line."""
     while at and text[at - 1] not in _LINE_ENDS:
         at -= 1
         if not text[at].isspace():
@@ -348,24 +356,24 @@ def _begins_line(text: str, at: int) -> bool:
 
 
 def _fold(text: str) -> str:
-    """What a reader who takes compatibility forms for the plain ones, and sees nothing of format characters, makes of `text`."""
+    """Return `text` with compatibility forms as plain ones and without format characters, as a reader may see it."""
     return text if text.isascii() else convert_form("NFKC", _FORMAT.sub("", text))
 
 
 def _squeeze(text: str) -> str:
-    """What a reader makes of `text` who minds neither case nor white space, as `_fold` tells it."""
+    """Return `text` as a reader may see it who ignores case and white space (see `_fold`)."""
     return "".join(_fold(text).casefold().split())
 
 
 def _shared_beginning(fences: tuple[str, ...]) -> str:
     if not fences:
         return ""
-    first, last = fences[0], fences[-1]  # they are sorted
+    first, last = fences[0], fences[-1]  # fences are sorted
     return first[: next((i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), min(len(first), len(last)))]
 
 
 def _sum_up(kind: Kind, policy: InvisiblePolicy, text: str, places: Iterable[tuple[int, str]]) -> Iterator[Finding]:
-    """One finding for each text met, with its first line; no more than `_DISTINCT`."""
+    """Yield a finding for each distinct text, with its first line; at most `_DISTINCT` findings."""
     first: dict[str, int] = {}
     counts: dict[str, int] = {}
     for place, found in places:
@@ -382,14 +390,14 @@ _IN_ASCII = compile_later(f"[{_ASCII}]")
 _FOUND = compile_later(f"{_FLAG}|([{_ASCII}{_OTHERS}])")
 
 _MAY_HIDE = compile_later(f"[\\U000e0000-\\U000e007f\\U000e0100-\\U000e01ef\\ufe00-\\ufe0d]|[\\ufe0e\\ufe0f](?:[{_ANY}]|(?<=^.))")
-"""Those that are worth a closer look, which takes ten times as long: the selectors of emoji are common, and stand alone."""
+"""Matches characters that need a closer look, which takes ten times as long. Selectors after emoji are common, and stand alone."""
 _HIDDEN = compile_later(f"({_FLAG})|(?:[\\U000e0000-\\U000e007f]|{_STRAY})+")
 _TO_ESCAPE = compile_later(rf"{_FLAG}|(?<!\\)(\\*+)(?:([{_ASCII}{_OTHERS}]|{_STRAY})|(?={_CODE}))")
 _TO_RESTORE = compile_later(rf"(?<!\\)(\\++){_CODE}")
 
 
 def iter_invisible(text: str) -> Iterator[tuple[int, str]]:
-    """The place and the name (`U+200B`) of every such character."""
+    """Yield the place and the name (`U+200B`) of every invisible character."""
     pattern = _IN_ASCII if text.isascii() else _FOUND
     for found in pattern.finditer(text):
         if pattern is _IN_ASCII or found[1]:
@@ -397,20 +405,22 @@ def iter_invisible(text: str) -> Iterator[tuple[int, str]]:
 
 
 def escape_invisible(text: str) -> str:
-    """Every such character as `\\u{...}`. Backslashes before it, or before what looks like an escape, are doubled, so that it can be
-    undone."""
+    """Return the text with every invisible character as `\\u{...}`.
+
+    Backslashes before such a character, or before text that looks like an escape, are doubled, so that the escape can be undone.
+    """
     if "\\" not in text and next(iter_invisible(text), None) is None and not may_hide(text):
         return text
     return _TO_ESCAPE.sub(_escaped, text)
 
 
 def restore_invisible(text: str) -> str:
-    """What `escape_invisible` was given."""
+    """Return the text that `escape_invisible` received."""
     return _TO_RESTORE.sub(_restored, text) if "\\u{" in text else text
 
 
 def iter_hidden(text: str) -> Iterator[tuple[int, str]]:
-    """The place of every run of characters that hides text, and what the first 200 spell; `?` for what is no printable one of ASCII."""
+    """Yield the place of every run of characters that hides text, and what its first 200 spell; `?` for all but printable ASCII."""
     if may_hide(text):
         for found in _HIDDEN.finditer(text):
             if found[1] is None:
@@ -418,17 +428,20 @@ def iter_hidden(text: str) -> Iterator[tuple[int, str]]:
 
 
 def replace_hidden(text: str) -> str:
-    """`text` with `REPLACEMENT` for each run of characters that hides text: no more characters or bytes, and never nothing."""
+    """Return `text` with `REPLACEMENT` for each run of characters that hides text.
+
+    The result is never longer than `text`, in characters or in bytes, and a text of hidden characters alone does not become empty.
+    """
     return _HIDDEN.sub(lambda found: found[1] or REPLACEMENT, text) if may_hide(text) else text
 
 
 def may_hide(text: str) -> bool:
-    """False only of a text that hides none, and of a character that never does: a cheap test, as almost no text does."""
+    """Return False only if the text hides none and has no character that could: a cheap test, as almost no text has one."""
     return _may_select(text) and _MAY_HIDE.search(text) is not None
 
 
 def _may_select(text: str) -> bool:
-    """False only of a text without tags and selectors."""
+    """Return False only if the text has no tags and no variation selectors."""
     if text.isascii():
         return False
     content = text.encode("utf-8", "surrogatepass")
@@ -457,15 +470,16 @@ _BEGINNING = compile_later('\\|[^\\s|<>"]{0,100}\\|?|\uff5c[^\\s\uff5c<>"]{0,100
 
 @lru_cache(maxsize=16)
 def load_special_tokens(own: tuple[str, ...]) -> SpecialTokens:
-    """Those of a counter: the same for every guard of a program that counts by it."""
+    """Return the special tokens of a counter, from a cache that all guards share."""
     return SpecialTokens(own)
 
 
 class SpecialTokens:
-    """The usual special tokens, and those of a counter (`own`), without any of a single character, of several lines or of more than 200.
+    """The usual special tokens and those of a counter (`own`).
 
-    One is escaped by a backslash behind its first character, which is one of `firsts`. Where backslashes stand there already, it gets one
-    more. Nothing of it changes, so threads may share one.
+    Tokens of a single character, of several lines or of more than 200 characters are left out. A token is escaped by a backslash after its
+    first character, which is one of `firsts`. If backslashes follow it already, it gets one more. Objects are immutable, so threads may
+    share one.
     """
 
     def __init__(self, own: Iterable[str] = ()) -> None:
@@ -475,7 +489,7 @@ class SpecialTokens:
         self._begun = {first: (*ones, f"{first}\\", *(("<|", "<\uff5c") if first == "<" else ())) for first, ones in self._by_first.items()}
         self.firsts = tuple(self._by_first)
         rests = {first: "|".join((*_ANY_TOKEN.get(first, ()), *self._list_rests(first))) for first in self.firsts}
-        # Each pattern takes a while to compile: one does for all uses, and most texts hold no first character but `<`.
+        # Patterns are slow to compile: one serves all uses, and most texts have no first character but `<`.
         self._others = tuple(first for first in self.firsts if first != "<")
         self._at, self._at_angle = _make_pattern(rests), _make_pattern({"<": rests["<"]})
         self._escaped = compile_later("|".join(rf"{re.escape(first)}(?=\\+(?:{rest}))\\" for first, rest in rests.items()))
@@ -487,22 +501,22 @@ class SpecialTokens:
         return [re.escape(one[1:]) for one in self._by_first[first]]
 
     def may_hold(self, text: str) -> bool:
-        """False only if no token begins in the text: a cheap test. Many texts hold `[` or `<`, few hold both."""
+        """Return False only if no token begins in the text: a cheap test. Many texts contain `[` or `<`, few contain both."""
         for first, begun in self._begun.items():  # noqa: SIM110  # as in `_holds`
             if _begins(text, first, begun):
                 return True
         return False
 
     def iter_met(self, text: str) -> Iterator[tuple[int, str]]:
-        """The tokens in a text, escaped ones among them: where each begins, and what stands there."""
+        """Yield the tokens in a text, including escaped ones: the place and the text of each."""
         return ((start, text[start:end]) for start, end in self._iter_apart(text, are_bare=False))
 
     def iter_bare(self, text: str) -> Iterator[tuple[int, int]]:
-        """Where tokens stand that are not escaped, from the first character to the last."""
+        """Yield the start and end of the tokens that are not escaped."""
         return self._iter_apart(text, are_bare=True) if self.may_hold(text) else iter(())
 
     def _iter_apart(self, text: str, *, are_bare: bool) -> Iterator[tuple[int, int]]:
-        """Tokens, none of which begins inside the one before; with `are_bare` those that are not escaped."""
+        """Yield the start and end of tokens that do not overlap; with `are_bare`, only of those that are not escaped."""
         last = 0
         for found in self._choose_pattern(text).finditer(text):
             rest = found.lastindex or 0
@@ -511,15 +525,15 @@ class SpecialTokens:
                 yield found.start(), last
 
     def escape(self, text: str) -> str:
-        """The text with every token escaped."""
+        """Return the text with every token escaped."""
         return self._choose_pattern(text).sub(r"\g<0>\\", text) if self.may_hold(text) else text
 
     def unescape(self, text: str) -> str:
-        """The text that `escape` was given."""
+        """Return the text that `escape` received."""
         return self._escaped.sub(lambda found: found[0][:-1], text) if self.may_hold(text) else text
 
     def escape_end(self, text: str) -> str:
-        """The text with every token escaped that `iter_begun` finds."""
+        """Return the text with every token escaped that `iter_begun` finds."""
         made, place = [], 0
         for at in self.iter_begun(text):
             made += [text[place : at + 1], "\\"]
@@ -527,7 +541,7 @@ class SpecialTokens:
         return "".join((*made, text[place:])) if made else text
 
     def iter_begun(self, text: str) -> Iterator[int]:
-        """Where tokens begin near the end of the text, escaped ones too, that what is joined behind it could complete."""
+        """Yield the places near the end of the text where tokens begin, escaped or not, that later text could complete."""
         start = max(0, len(text) - LONGEST)
         places = {first: at for first in self.firsts if (at := text.find(first, start)) >= 0}
         while places:
@@ -545,5 +559,8 @@ class SpecialTokens:
 
 
 def _make_pattern(rests: Mapping[str, str]) -> re.Pattern[str]:
-    """Tokens by their first characters. Two groups for each: the backslashes behind it, as few as will do, and the rest of the token."""
+    """Compile a pattern of tokens by their first characters.
+
+    It has two groups for each: the backslashes after the first character, as few as possible, and the rest of the token.
+    """
     return compile_later("|".join(rf"{re.escape(first)}(?=(\\*?)({rest}))" for first, rest in rests.items()))

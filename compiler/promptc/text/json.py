@@ -1,6 +1,6 @@
-"""JSON texts, digests of them, and values at JSON pointers of plain data: found, put and taken out.
+"""JSON texts, their digests, and JSON pointers into plain data: to find, set and remove values.
 
-What lies on the way to what is put or taken out is copied, all else is shared, and nothing is changed.
+Setting or removing a value copies the containers on the way to it, shares everything else, and modifies nothing in place.
 """
 
 from __future__ import annotations
@@ -12,18 +12,18 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from promptc.diag.typed import Any
 
 MISSING: Any = object()
-"""Stands for nothing where `read_at` finds nothing."""
+"""The result of `read_at` if the pointer leads to nothing."""
 
 _OWN = "_sha2" if sys.version_info >= (3, 12) else "_sha256"
 _PIECE = 1000
-"""Elements of a list that are rendered at once."""
+"""The number of list elements that are rendered at once."""
 
 _LONG = 1_000_000
-"""Bytes from which on the time to load OpenSSL, 2 ms, is less than what it saves."""
+"""The size, in bytes, from which loading OpenSSL (2 ms) saves more time than it costs."""
 
 
 class PointerError(Exception):
-    """A pointer leads nowhere. `way` is as far as it leads, `why` what is there."""
+    """A pointer that leads nowhere. `way` is as far as it leads, `why` says what is there."""
 
     def __init__(self, way: Sequence[str], why: str) -> None:
         self.way = tuple(way)
@@ -32,22 +32,22 @@ class PointerError(Exception):
 
 
 def split_pointer(pointer: str) -> tuple[str, ...]:
-    """The steps of a JSON pointer (RFC 6901)."""
+    """Return the steps of a JSON pointer (RFC 6901)."""
     return tuple(part.replace("~1", "/").replace("~0", "~") for part in pointer.split("/")[1:])
 
 
 def join_pointer(way: Iterable[str | int]) -> str:
-    """The JSON pointer of a way, as `split_pointer` takes it apart."""
+    """Return the JSON pointer with these steps; the inverse of `split_pointer`."""
     return "".join([extend_pointer("", step) for step in way])
 
 
 def extend_pointer(pointer: str, step: str | int) -> str:
-    """The pointer to what stands under a key or at an index of what `pointer` points to."""
+    """Return the pointer to the value at a key or an index of the value that `pointer` points to."""
     return f"{pointer}/{step}" if isinstance(step, int) else f"{pointer}/{step.replace('~', '~0').replace('/', '~1')}"
 
 
 def read_at(value: Any, way: Sequence[str]) -> Any:
-    """What stands there; MISSING for a key or place that is not there, or below a value that holds nothing."""
+    """Return the value at `way`, or MISSING if a key or index does not exist or a value on the way is neither a dict nor a list."""
     for part in way:
         if isinstance(value, dict):
             value = value.get(part, MISSING)
@@ -60,22 +60,26 @@ def read_at(value: Any, way: Sequence[str]) -> Any:
 
 
 def find_list(value: Any, pointer: str) -> list[Any] | None:
-    """The list at a JSON pointer (RFC 6901), the very one; None where there is none."""
+    """Return the list at a JSON pointer (RFC 6901), not a copy; None if there is no list."""
     found = read_at(value, split_pointer(pointer))
     return found if isinstance(found, list) else None
 
 
 def render_canonical_json(value: object) -> str:
-    """`value` as JSON: keys in code-point order, no spaces, characters unescaped where JSON allows, floats as the shortest text that
-    reads back.
+    """Return `value` as canonical JSON.
 
-    Equal values give equal text on every machine. Raises ValueError for NaN and infinities, TypeError for what JSON does not have.
+    Keys are in code-point order; there are no spaces; characters are unescaped where JSON allows; floats have the shortest text that reads
+    back to the same number. Equal values have equal texts on every machine. Raises ValueError for NaN and infinities, TypeError for values
+    that JSON does not have.
     """
     return _render(value, True)
 
 
 def digest_canonical_json(value: object) -> str:
-    """The digest of `value` as canonical JSON; of long lists that text is never there as a whole. Raises the same."""
+    """Return the digest of `value` as canonical JSON. Raises as `render_canonical_json` does.
+
+    The text of a long list is never in memory as a whole.
+    """
     if not _holds_long_list(value):
         return render_digest(render_canonical_json(value).encode())
     digest = _load_sha256(_LONG)()
@@ -85,7 +89,7 @@ def digest_canonical_json(value: object) -> str:
 
 
 def _holds_long_list(value: Any) -> bool:
-    """Whether it is one, or has one under its keys."""
+    """Return whether the value is a long list or has one below its keys."""
     if value.__class__ is dict:
         return any(map(_holds_long_list, value.values()))
     return value.__class__ is list and len(value) > _PIECE
@@ -106,19 +110,21 @@ def _iter_canonical(value: Any) -> Iterator[str]:
 
 
 def render_json_line(value: object) -> str:
-    """`value` as canonical JSON but with its keys in the order they have: one line that reads back as it was written."""
+    """Return `value` as canonical JSON on one line, but with its keys in their present order."""
     return _render(value, False)
 
 
 def read_float(raw: str) -> int | float:
-    """A JSON number with a fraction or an exponent: the nearest double, as a whole number where it is one (`3.0` and `3e0` are 3, `-0.0`
-    is 0). So a value has one form, whoever wrote it, and what a schema calls an integer is one.
+    """Return a JSON number with a fraction or an exponent as the nearest double, or as an int if it is whole.
+
+    For example, `3.0` and `3e0` are 3, and `-0.0` is 0. A number therefore has one form, whoever wrote it, and everything that a schema
+    calls an integer is one.
     """
     return settle_number(float(raw))
 
 
 def settle_number(number: float) -> int | float:
-    """A double as `read_float` gives it; infinities and NaN stay."""
+    """Return a double in the form of `read_float`; infinities and NaN stay as they are."""
     return int(number) if number.is_integer() else number
 
 
@@ -134,13 +140,13 @@ def _plain(value: object) -> Any:
 
 
 def render_digest(content: bytes) -> str:
-    """`sha256:` and 64 hexadecimal digits."""
+    """Return `sha256:` and 64 hexadecimal digits."""
     digest: str = _load_sha256(len(content))(content).hexdigest()
     return f"sha256:{digest}"
 
 
 def _load_sha256(size: int) -> Any:
-    """OpenSSL's for much, or where it is there anyway; Python's own for little, unless Python was built without."""
+    """Return OpenSSL's sha256 for long content or if it is already loaded; else Python's own, unless Python was built without it."""
     if size < _LONG and "_hashlib" not in sys.modules:
         try:
             return __import__(_OWN).sha256
@@ -152,14 +158,15 @@ def _load_sha256(size: int) -> Any:
 
 
 def put_at(value: Any, way: Sequence[str], new: Any) -> Any:
-    """`value` with `new` there; a new key stands behind the others, and mappings on the way that are not there are made. Raises
-    `PointerError`.
+    """Return `value` with `new` at `way`. Raises `PointerError`.
+
+    A new key comes after the others, and missing mappings on the way are made.
     """
     return _put(value, way, 0, new)
 
 
 def drop_at(value: Any, way: Sequence[str]) -> Any:
-    """`value` without what stands there, and without its key or place; the same object where nothing does."""
+    """Return `value` without the value at `way` and its key or index; the same object if there is no such value."""
     if read_at(value, way) is MISSING:
         return value
     part, above = way[-1], read_at(value, way[:-1])
@@ -186,7 +193,7 @@ def _put(value: Any, way: Sequence[str], depth: int, new: Any) -> Any:
 
 
 def find_place(value: list[Any], part: str) -> int | None:
-    """A place in a list, as RFC 6901 writes it: no sign, no leading zero."""
+    """Return a list index as RFC 6901 writes it, without sign or leading zero; None for any other text or an index that does not exist."""
     if not part.isascii() or not part.isdigit() or (part[0] == "0" and len(part) > 1):
         return None
     return int(part) if len(part) < 10 and int(part) < len(value) else None

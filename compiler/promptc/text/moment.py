@@ -1,10 +1,10 @@
-"""Dates and times as texts: one meaning, two forms.
+"""Dates and times as texts, in a strict form and a loose one.
 
-What a schema's `format` takes is RFC 3339, `2026-11-22T18:30:00Z`: who writes it asks for that form. A filter of a template also takes
-the usual others of ISO 8601, since the data may be anybody's.
+A schema's `format` accepts RFC 3339 only, as in `2026-11-22T18:30:00Z`: the author of a schema asks for that form. A filter of a template
+also accepts the other usual forms of ISO 8601, since its data may come from anywhere.
 
-In both, days are those of the calendar from the year 0001, hours go to 23, minutes to 59, also those of an offset, and a leap second stands
-where there may be one: at 23:59:60 in UTC.
+In both forms days are calendar days from the year 0001, hours go up to 23, and minutes up to 59, also those of an offset. A leap second is
+accepted only where one is possible: at 23:59:60 in UTC.
 """
 
 import re
@@ -23,11 +23,12 @@ _MICRO = 10**6
 
 
 def count_micros(text: str) -> int:
-    """Microseconds from 1970-01-01T00:00:00Z to the moment of an ISO 8601 text, below zero before that; what is finer is cut off.
+    """Return the microseconds from 1970-01-01T00:00:00Z to the moment of an ISO 8601 text, negative for an earlier moment.
 
-    RFC 3339, and besides a date alone, which is its midnight; a time without seconds; a space for the `T`; a decimal comma; an offset such
-    as `+01` or `+0100`, also behind a space; no offset, which is UTC. A leap second is the one after it. Raises `ValueError` for
-    anything else, with what is wrong where it has the form.
+    Digits finer than a microsecond are cut off. In addition to RFC 3339, the text may be a date alone, which means its midnight; have a
+    time without seconds, a space for the `T`, a decimal comma, or an offset such as `+01` or `+0100`, also after a space; or have no
+    offset, which means UTC. A leap second counts as the second after it. Raises `ValueError` for any other text; the error has a message if
+    the text has the right form but names a day, time or offset that does not exist.
     """
     found = _LOOSE.fullmatch(text)
     if found is None:
@@ -36,17 +37,17 @@ def count_micros(text: str) -> int:
 
 
 def is_date(text: str) -> bool:
-    """Whether it is a day of the calendar, as `2026-02-28`."""
+    """Return whether `text` is a calendar day such as `2026-02-28`."""
     return _is_moment(_FULL_DATE.fullmatch(text))
 
 
 def is_time(text: str) -> bool:
-    """Whether it is a time of day with its offset, as `18:30:00Z`."""
+    """Return whether `text` is a time of day with an offset, such as `18:30:00Z`."""
     return _is_moment(_FULL_TIME.fullmatch(text), "1970", "01", "01")
 
 
 def is_date_time(text: str) -> bool:
-    """Whether it is a date, `T`, and a time with its offset, as `2026-11-22T18:30:00.250+01:00`."""
+    """Return whether `text` is a date, `T`, and a time with an offset, such as `2026-11-22T18:30:00.250+01:00`."""
     return _is_moment(_FULL_DATE_TIME.fullmatch(text))
 
 
@@ -85,4 +86,4 @@ def _count(
 
 
 FORMATS = {"date-time": is_date_time, "date": is_date, "time": is_time}
-"""The formats that are judged; the others are remarks."""
+"""The checks of the formats that schemas enforce, by name; other formats are only remarks."""

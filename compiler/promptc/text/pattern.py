@@ -1,9 +1,9 @@
-"""Patterns matched in time linear in the text, whatever the pattern: an automaton, so that no pattern can hang the compiler.
+"""Patterns that match in time linear in the text, whatever the pattern: an automaton, so that no pattern can hang the compiler.
 
-`Pattern` says whether a pattern occurs in a text, `PatternFinder` where.
+`Pattern` says whether a pattern occurs in a text, `PatternFinder` where it occurs.
 
-Thompson's construction; the deterministic automaton is built while matching, as far as texts need it (Cox, "Regular Expression Matching
-Can Be Simple And Fast", 2007).
+The automaton is built by Thompson's construction. The deterministic automaton is built while matching, as far as texts need it (Cox,
+"Regular Expression Matching Can Be Simple And Fast", 2007).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from promptc.text.characters import WHITE
 MAX_PLACES = 1000
 MAX_STATES = 5000
 LONGEST = 256
-"""Characters of an occurrence that is found, at most."""
+"""The maximum length of an occurrence, in characters."""
 
 _ACCEPT = 0
 Ranges = tuple[tuple[int, int], ...]
@@ -35,7 +35,10 @@ _HEXADECIMAL = {"x": 2, "u": 4}
 
 
 class _State:
-    """What can be true after some text: a set of places in the pattern. Moves are kept by character and by class of characters."""
+    """A state of the deterministic automaton: a set of places in the pattern.
+
+    Transitions are cached by character and by class of characters.
+    """
 
     __slots__ = ("by_class", "found", "found_at_end", "next", "places")
 
@@ -51,7 +54,7 @@ class Pattern:
     """A pattern that says whether it occurs in a text."""
 
     def __init__(self, pattern: str) -> None:
-        """A PatternError says why the pattern is not read: its syntax, or more than MAX_PLACES places."""
+        """Compile a pattern. Raises `PatternError` if its syntax is not supported, or if it has more than MAX_PLACES places."""
         self._chars: dict[int, tuple[Ranges, int]] = {}
         self._edges: dict[int, tuple[bool, int]] = {}
         self._free: dict[int, tuple[int, ...]] = {}
@@ -63,7 +66,7 @@ class Pattern:
         self._again = self._close((self._entry,))
 
     def matches(self, text: str) -> bool:
-        """Whether the pattern occurs anywhere in `text`. A PatternLimitError where that takes too many states."""
+        """Return whether the pattern occurs anywhere in `text`. Raises `PatternLimitError` if this takes too many states."""
         state = self._begin
         for character in text:
             if state.found:
@@ -72,7 +75,7 @@ class Pattern:
         return state.found_at_end
 
     def _step(self, state: _State, character: str) -> _State:
-        """Characters between two bounds of the pattern's ranges are one class: they lead to the same state."""
+        """Return the next state. Characters between two bounds of the pattern's ranges are one class, and lead to the same state."""
         kind = bisect_right(self._bounds, ord(character))
         after = state.by_class.get(kind)
         if after is None:
@@ -95,7 +98,7 @@ class Pattern:
         return _State(places, _ACCEPT in places, _ACCEPT in self._close(places, start=start, end=True))
 
     def _close(self, places: Iterable[int], *, start: bool = False, end: bool = False) -> frozenset[int]:
-        """With all places that are reached without a character."""
+        """Return these places and all that are reached from them without a character."""
         reached = set(places)
         waiting = list(reached)
         while waiting:
@@ -116,7 +119,7 @@ class Pattern:
         return self._count - 1
 
     def _build(self, tree: Tree, target: int) -> int:
-        """The place from which `tree` leads to `target`."""
+        """Build `tree`; return the place from which it leads to `target`."""
         match tree:
             case Chars(ranges):
                 place = self._new()
@@ -160,15 +163,16 @@ class PatternFinder(Pattern):
 
     def __init__(self, pattern: str) -> None:
         super().__init__(pattern)
-        self._again = frozenset()  # an occurrence begins where it is looked for
+        self._again = frozenset()  # an occurrence may begin only where the search begins
         self._known.clear()
         self._inside = self._make(self._close((self._entry,)))
 
     def list_occurrences(self, text: str) -> tuple[list[tuple[int, int]], int]:
-        """The occurrences as (start, end), each behind the one before: the leftmost, and of those that begin there the longest that has at
-        most LONGEST characters. Empty ones do not count. Also how many characters were looked at: at most LONGEST times those of `text`.
+        """Return the occurrences as (start, end) in order, and how many characters were read.
 
-        A PatternLimitError where that takes too many states.
+        Raises `PatternLimitError` if the search takes too many states. Occurrences do not overlap. Each is the leftmost, and among those
+        with the same start the longest that has at most LONGEST characters. Empty occurrences do not count. The number of characters read
+        is at most LONGEST times the length of `text`.
         """
         found: list[tuple[int, int]] = []
         at = moves = 0
@@ -201,7 +205,7 @@ class PatternLimitError(Exception):
 
 
 class PatternError(ValueError):
-    """The pattern is not one that is read here; the message says why."""
+    """A pattern that is not supported; the message says why."""
 
 
 @frozen
@@ -230,7 +234,7 @@ class Alternatives:
 
 @frozen
 class Repeat:
-    """`most` is None where there is no upper bound."""
+    """A repetition. `most` is None if there is no upper bound."""
 
     body: Tree
     least: int
@@ -241,9 +245,9 @@ Tree = Chars | Edge | Sequence | Alternatives | Repeat
 
 
 def read_pattern(pattern: str) -> Tree:
-    """The tree of a pattern: literals, `.`, classes, escapes, groups, `|`, `*` `+` `?` `{n,m}` (lazy or not), `^`, `$`.
+    """Parse a pattern: literals, `.`, classes, escapes, groups, `|`, `*` `+` `?` `{n,m}` (lazy or not), `^`, `$`.
 
-    A PatternError names what is not read: look-around, back references, `\\b`, `\\p`, and bad syntax.
+    Raises `PatternError` for unsupported syntax (look-around, back references, `\\b`, `\\p`) and for bad syntax, which the message names.
     """
     reader = _PatternReader(pattern)
     tree = reader.read_choice()
@@ -254,22 +258,24 @@ def read_pattern(pattern: str) -> Tree:
 
 @frozen
 class Longest:
-    """What a text that the pattern matches may be at most. `characters`: its length (None: no bound). `width`: the bytes of UTF-8 that one
-    of its characters takes."""
+    """Bounds of the texts that a pattern matches.
+
+    `characters` is the maximum length, or None if there is no bound. `width` is the maximum number of UTF-8 bytes of one character.
+    """
 
     characters: int | None
     width: int
 
 
 def measure_pattern(pattern: str) -> Longest:
-    """The longest text of a pattern that says how the whole text looks, from `^` to `$`; of any other pattern, any text."""
+    """Return the bounds of the texts that match a pattern from `^` to `$`; for any other pattern, those of any text."""
     found = _extend(read_pattern(pattern))
     return Longest(found.characters, found.width) if found.starts and found.ends else Longest(None, _WIDEST)
 
 
 @frozen
 class _Extent:
-    """What matches a part of a pattern: its longest length, its widest character, and whether it must hold the text's start and end."""
+    """Bounds of what a part of a pattern matches: its length, widest character, and whether it must include the text's start and end."""
 
     characters: int | None = 0
     width: int = 1
@@ -467,7 +473,7 @@ def _one(code: int) -> Ranges:
 
 
 def merge(ranges: list[tuple[int, int]]) -> Ranges:
-    """Sorted and disjoint."""
+    """Return the ranges sorted and disjoint."""
     merged: list[tuple[int, int]] = []
     for first, last in sorted(ranges):
         if merged and first <= merged[-1][1] + 1:
@@ -478,7 +484,7 @@ def merge(ranges: list[tuple[int, int]]) -> Ranges:
 
 
 def invert(ranges: Ranges) -> Ranges:
-    """All other code points."""
+    """Return all other code points."""
     starts = [0, *(last + 1 for _, last in ranges)]
     stops = [*(first - 1 for first, _ in ranges), _LAST]
     return tuple((start, stop) for start, stop in zip(starts, stops, strict=True) if start <= stop)

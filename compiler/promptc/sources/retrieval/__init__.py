@@ -1,7 +1,7 @@
-"""Chunks of files or of a list in the state, found by words and by meaning, with scores that can be explained.
+"""Retrieval of chunks from files or from a list in the state, by words and by vectors, with scores that can be explained.
 
-`building` makes an index of documents, `index` keeps it on disk, `local` opens it, `retrieve` asks it; `postgres` holds chunks in a
-database. Scores are whole millionths; nothing here reads a clock, a random number or the order of a folder.
+`building` makes an index of documents, `index` stores it on disk, `local` opens it, and `retrieve` queries it; `postgres` stores chunks in
+a database. Scores are whole millionths. Nothing here depends on a clock, a random number or the order of files in a folder.
 
 Public: `building`, `encoder`, `index`, `local`, `postgres`, `retrieve`, `scoring`.
 """

@@ -1,6 +1,6 @@
-"""From documents to an index: `split_document` cuts one into chunks, `build_index` adds words and vectors.
+"""Building an index of documents: `split_document` cuts a document into chunks, `build_index` adds words and vectors.
 
-Sections of a document are put together up to a target and cut where they pass the limit, never across a file.
+Sections of a document are joined up to a target size and cut if they exceed the limit, never across files.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from promptc.text.characters import is_blank, normalize
 from promptc.text.cutting import Boundary, iter_gaps, trim_span
 
 Count = Callable[[str], int]
-"""Gives the tokens of a text."""
+"""Returns the tokens of a text."""
 
 Progress = Callable[[int, int], None]
-"""Is told how many of how many texts are encoded."""
+"""Receives the number of encoded texts and the total number."""
 
 _ARROW = " > "
 _ID = 16
-"""Hexadecimal digits of a chunk's id."""
+"""The length of a chunk's id, in hexadecimal digits."""
 
 _HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*?))??(?:[ \t]+#+)?[ \t]*")
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
@@ -41,7 +41,7 @@ _ORDER: tuple[Boundary, ...] = ("paragraph", "line", "sentence", "word")
 _REPEATED: tuple[Boundary, ...] = ("sentence", "line", "word")
 
 _HEADINGS = 200
-"""Headings by which the background of vectors is measured."""
+"""The most headings by which the background of vectors is measured."""
 
 _MOST_WORKERS = 8
 
@@ -57,9 +57,11 @@ def build_index(
     earlier: BuiltIndex | None = None,
     progress: Progress = lambda done, total: None,
 ) -> BuiltIndex:
-    """Makes the index of `documents` (in the order of their paths). Its bytes do not depend on `earlier`, from which vectors of unchanged
-    texts are taken. `progress` is told how many of the texts to encode are done. Raises `PromptcError` (PC0196) where no chunk holds an
-    answer of `asked`.
+    """Build the index of `documents`, which must be in the order of their paths.
+
+    The vectors of unchanged texts are taken from `earlier`, but the result does not depend on it. `progress` receives how many of the texts
+    to encode are done. Raises `PromptcError` (PC0196) if no chunk contains an answer of `asked`, or if a query has an answer in one line
+    and none in another.
     """
     split = [chunk for document in documents for chunk in split_document(document, index.chunk, count)]
     chunks = tuple(sorted(split, key=lambda chunk: (chunk.version, chunk.file.encode("utf-8", "surrogatepass"), chunk.ordinal)))
@@ -79,14 +81,14 @@ def build_index(
 
 @frozen
 class AskedLines:
-    """A file of what is asked: the file itself, and its lines."""
+    """A file of asked lines: the file itself, and its lines."""
 
     file: Document
     lines: tuple[KnownAnswer, ...]
 
 
 def _give_asked(chunks: Sequence[Chunk], asked: AskedLines) -> tuple[tuple[Chunk, ...], tuple[str, ...]]:
-    """Each chunk with the lines that it answers, in the file's order; and the lines that have no answer."""
+    """Return the chunks with the asked lines that each answers, in the file's order, and the lines that have no answer."""
     places: dict[tuple[str, str], list[int]] = {}
     for place, chunk in enumerate(chunks):
         for name in chunk.covers:
@@ -116,7 +118,7 @@ def _refuse_both(line: KnownAnswer) -> Diagnostic:
 
 
 def _refuse_answer(lines: Sequence[KnownAnswer], answer: Answer, chunks: Sequence[Chunk]) -> Diagnostic:
-    """Refuses all lines of an answer at once: a page that was renamed is one mistake, however many lines name it."""
+    """Return one diagnostic for all lines of an answer: a renamed page is one mistake, however many lines name it."""
     inside = [chunk for chunk in chunks if answer.is_of(chunk.file)]
     names = [name for chunk in inside for name in chunk.covers] if inside else [chunk.file for chunk in chunks]
     wrong = f"`{answer.file}` has no heading `{answer.heading}` with a text" if inside else f"no file of the corpus is `{answer.file}`"
@@ -128,9 +130,7 @@ def _refuse_answer(lines: Sequence[KnownAnswer], answer: Answer, chunks: Sequenc
 def encode_chunks(
     chunks: Sequence[Chunk], idle: Sequence[str], encoder: VectorEncoder, earlier: BuiltIndex | None, progress: Progress
 ) -> Vectors:
-    """The vectors of chunks, of what is asked for them and of `idle` lines; and what lies behind all of them: how near a heading is to
-    chunks it does not stand above.
-    """
+    """Return the vectors of chunks, of their asked lines and of `idle` lines, with the background that the chunks' headings measure."""
     headings = _choose_headings(chunks)
     texts = [*_iter_encoded(chunks), *idle]
     known = _load_known(encoder, earlier)
@@ -146,7 +146,7 @@ def encode_chunks(
 
 
 def _choose_headings(chunks: Sequence[Chunk]) -> list[str]:
-    """At most 200, drawn by their digests so that no part of a corpus is preferred and no draw is chance."""
+    """Return at most 200 headings, chosen by their digests: no part of a corpus is preferred, and the choice is not random."""
     names = {name for chunk in chunks for name in chunk.covers}
     return sorted(names, key=lambda name: (sha256(name.encode("utf-8", "surrogatepass")).digest(), name))[:_HEADINGS]
 
@@ -160,14 +160,14 @@ def _load_known(encoder: VectorEncoder, earlier: BuiltIndex | None) -> dict[str,
 
 
 def _iter_encoded(chunks: Iterable[Chunk]) -> Iterator[str]:
-    """What is encoded of each chunk in turn: first its text, then what is asked for it."""
+    """Yield the texts that are encoded for each chunk in turn: first its own text, then its asked lines."""
     for chunk in chunks:
         yield render_indexed(chunk.heading, chunk.text)
         yield from chunk.asked
 
 
 def _encode(encoder: VectorEncoder, texts: Sequence[str]) -> Iterator[Vector]:
-    """In order. Each text alone and by one thread, but as many at a time as there are processors."""
+    """Yield the vectors in order. Each text is encoded separately and by one thread, but several at a time, one for each processor."""
     workers = min(os.cpu_count() or 1, _MOST_WORKERS, len(texts))
     if workers < 2:
         yield from map(encoder.encode, texts)
@@ -182,7 +182,7 @@ def _encode(encoder: VectorEncoder, texts: Sequence[str]) -> Iterator[Vector]:
 
 
 def measure_background(chunks: Sequence[Chunk], values: array[int], headings: Mapping[str, Vector], size: int) -> int:
-    """The mean product of headings with chunks that they do not stand in, in 1/10000, halves up; 0 where there is none."""
+    """Return the mean product of headings with chunks that they do not belong to, in 1/10000, rounded halves up; 0 if there are none."""
     texts = array("h")
     for start in list_starts(chunks)[:-1]:
         texts.extend(values[start * size : (start + 1) * size])
@@ -196,10 +196,10 @@ def measure_background(chunks: Sequence[Chunk], values: array[int], headings: Ma
 
 
 def split_document(document: Document, plan: ChunkPlan, count: Count) -> tuple[Chunk, ...]:
-    """The chunks of `document` in order. `count` gives the tokens of a text.
+    """Return the chunks of `document` in order. `count` returns the tokens of a text.
 
-    No chunk with its heading path counts more than `plan.most`. Neighbours under one first heading are put together until they reach
-    `plan.least`, if they fit; a section that does not fit is cut into parts of about equal size, the only place where text is repeated.
+    No chunk has more than `plan.most` tokens, including its heading path. Adjacent sections with the same first heading are joined, if they
+    fit, until they reach `plan.least`. A section that does not fit is cut into parts of about equal size; only these parts repeat text.
     """
     title = str(document.metadata.get("title") or document.file.rpartition("/")[2].rpartition(".")[0])
     parts = split_sections(document.text, title)
@@ -208,13 +208,13 @@ def split_document(document: Document, plan: ChunkPlan, count: Count) -> tuple[C
 
 
 def render_indexed(heading: Sequence[str], text: str) -> str:
-    """What is embedded and counted of a chunk: its heading path in one line, then its text."""
+    """Return the text of a chunk that is encoded and counted: its heading path on one line, then its text."""
     return f"{_ARROW.join(heading)}\n\n{text}" if heading else text
 
 
 @frozen
 class _Draft:
-    """A chunk to be: its heading path, the headings it covers, and its text."""
+    """A chunk in the making: its heading path, the headings it covers, and its text."""
 
     heading: tuple[str, ...]
     covers: tuple[str, ...]
@@ -222,7 +222,7 @@ class _Draft:
 
 
 def _gather(parts: Sequence[HeadingPart], plan: ChunkPlan, count: Count) -> Iterator[tuple[HeadingPart, ...]]:
-    """Neighbouring sections that go into one chunk, if they fit."""
+    """Yield groups of adjacent sections that form one chunk, if they fit."""
     group: tuple[HeadingPart, ...] = ()
     for part in parts:
         joined = (*group, part)
@@ -235,7 +235,7 @@ def _gather(parts: Sequence[HeadingPart], plan: ChunkPlan, count: Count) -> Iter
 
 
 def _joins(group: tuple[HeadingPart, ...], part: HeadingPart, joined: tuple[HeadingPart, ...], plan: ChunkPlan, count: Count) -> bool:
-    """A group below its target takes what fits; a heading without a text of its own takes at least its first section."""
+    """Return whether `part` joins the group: a group below its target accepts what fits, and a heading without text its first section."""
     if part.path[0] != group[0].path[0]:
         return False
     is_short = _measure(group, count) < plan.least or not any(one.text for one in group)
@@ -248,7 +248,7 @@ def _measure(group: tuple[HeadingPart, ...], count: Count) -> int:
 
 
 def _shared_heading(group: tuple[HeadingPart, ...]) -> tuple[str, ...]:
-    """The headings that all text of the group stands under."""
+    """Return the heading path that all text of the group has in common."""
     paths = [one.path for one in group if one.text] or [one.path for one in group]
     first, last = min(paths), max(paths)
     depth = next((depth for depth, (one, other) in enumerate(zip(first, last, strict=False)) if one != other), min(len(first), len(last)))
@@ -256,13 +256,13 @@ def _shared_heading(group: tuple[HeadingPart, ...]) -> tuple[str, ...]:
 
 
 def _join(group: tuple[HeadingPart, ...], heading: tuple[str, ...]) -> str:
-    """The sections with those heading lines that the path does not hold."""
+    """Return the text of the sections, with those heading lines that are not in the path."""
     blocks = [block for one in group for block in (("" if heading[: len(one.path)] == one.path else one.line), one.text) if block]
     return "\n\n".join(blocks)
 
 
 def _write(group: tuple[HeadingPart, ...], plan: ChunkPlan, count: Count) -> Iterator[_Draft]:
-    """The chunk of a group, or the parts of one section that does not fit."""
+    """Yield the chunk of a group, or the parts of a section that does not fit."""
     if not any(one.text for one in group):
         return
     heading = _clip_heading(_shared_heading(group), plan.most // 2, count)
@@ -275,7 +275,10 @@ def _write(group: tuple[HeadingPart, ...], plan: ChunkPlan, count: Count) -> Ite
 
 
 def _clip_heading(heading: tuple[str, ...], room: int, count: Count) -> tuple[str, ...]:
-    """The path without its first headings, where it would take more than `room`; of a last one that long, as many words as fit."""
+    """Return the path without its first headings if it exceeds `room` tokens.
+
+    If the last heading alone exceeds it, only as many of its first words are kept as fit after repeated halving.
+    """
     while len(heading) > 1 and count(_ARROW.join(heading)) > room:
         heading = heading[1:]
     if heading and count(heading[0]) > room:
@@ -296,8 +299,9 @@ def _finish(document: Document, place: int, draft: _Draft, count: Count) -> Chun
 
 @frozen
 class HeadingPart:
-    """A heading's own text, up to the next heading of any level. `path` are the headings it stands under, itself last; `line` is the
-    heading as it was written, empty before the first one.
+    """A heading's own text, up to the next heading of any level.
+
+    `path` has the headings above it and, last, the heading itself. `line` is the heading as it was written; empty before the first heading.
     """
 
     path: tuple[str, ...]
@@ -306,8 +310,9 @@ class HeadingPart:
 
 
 def split_sections(text: str, title: str) -> tuple[HeadingPart, ...]:
-    """The parts of `text` (line ends as `\\n`) in order, `title` standing above what has no heading. ATX headings only: lines that begin
-    with `#`, outside of fenced code. Parts of white space are kept where they have a heading.
+    """Return the parts of `text` in order; text without a heading gets the heading `title`. Line ends must be `\\n`.
+
+    Only ATX headings count: lines that begin with `#`, outside of fenced code. A part that is only white space is kept if it has a heading.
     """
     parts: list[HeadingPart] = []
     open_headings: list[tuple[int, str]] = []
@@ -333,7 +338,7 @@ def split_sections(text: str, title: str) -> tuple[HeadingPart, ...]:
 
 
 def _follow_fence(line: str, fence: str) -> str:
-    """The mark of the fence that is open after `line`, empty where none is."""
+    """Return the mark of the code fence that is open after `line`; empty if none is."""
     found = _FENCE.match(line)
     if fence:
         closes = found is not None and found[1].startswith(fence) and not line.strip().strip(fence[0])
@@ -342,15 +347,15 @@ def _follow_fence(line: str, fence: str) -> str:
 
 
 def _plain_title(title: str) -> str:
-    """A heading without the marks of emphasis and code."""
+    """Return a heading without the marks of emphasis and code."""
     return " ".join(_MARKS.sub("", title).split())
 
 
 def cut_body(text: str, room: int, overlap: int, count: Count) -> list[str]:
-    """`text` in parts of about equal size of at most `room` tokens (of one character at least), in order.
+    """Return `text` in parts of about equal size, in order, each of at most `room` tokens (but at least one character).
 
-    Every character that is not white space stands in a part; the end of a part, up to `overlap` tokens, begins the next one
-    again.
+    Every character that is not white space is in a part. The end of a part, up to `overlap` tokens, is repeated at the beginning of the
+    next.
     """
     room, overlap = max(room, 1), min(overlap, room // 2)
     start, stop = trim_span(text)
@@ -364,7 +369,7 @@ def cut_body(text: str, room: int, overlap: int, count: Count) -> list[str]:
 
 @frozen
 class _Unit:
-    """A stretch of the text: where it begins and ends, and its tokens."""
+    """A stretch of the text: its start, its end, and its tokens."""
 
     start: int
     stop: int
@@ -372,7 +377,7 @@ class _Unit:
 
 
 def _cut(text: str, start: int, stop: int, level: int, room: int, count: Count) -> list[_Unit]:
-    """Units that fit, as coarse as they may be."""
+    """Return units that fit, as coarse as possible."""
     tokens = count(text[start:stop])
     if tokens <= room or stop - start <= 1:
         return [_Unit(start, stop, tokens)]
@@ -393,7 +398,7 @@ def _list_spans(text: str, start: int, stop: int, boundary: Boundary) -> list[tu
 
 
 def _pack(text: str, units: Sequence[_Unit], room: int, count: Count) -> list[tuple[int, int]]:
-    """Neighbouring units together, up to an equal share of the whole."""
+    """Join adjacent units up to an equal share of the whole."""
     total = sum(unit.tokens for unit in units)
     share = -(-total // -(-total // room))
     spans: list[tuple[int, int]] = []
@@ -409,7 +414,7 @@ def _pack(text: str, units: Sequence[_Unit], room: int, count: Count) -> list[tu
 
 
 def _choose_overlap(text: str, before: tuple[int, int], own: tuple[int, int], overlap: int, room: int, count: Count) -> int:
-    """Where a part begins that repeats the end of the one before it: at a sentence, a line or a word."""
+    """Return the start of a part that repeats the end of the previous part, at a sentence, a line or a word."""
     for boundary in _REPEATED if overlap else ():
         best = own[0]
         for gap in reversed(list(iter_gaps(text, boundary, before, ()))):

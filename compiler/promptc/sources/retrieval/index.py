@@ -1,7 +1,7 @@
-"""Indexes on disk: what a built index is, read back from its folder whole and as it was written, or a finding.
+"""Indexes on disk, which are read back exactly as they were written, or reported as a diagnostic.
 
-`write_index` and `read_index` are the two ways; `check_index` tells whether an index is still of the documents and settings it was built
-of. A folder holds a manifest and one folder of files (a generation) that it names, so that a reader never meets half of a new index.
+`write_index` writes an index and `read_index` reads it. `check_index` checks that an index is up to date with its documents and settings. A
+folder has a manifest and one folder of files (a generation) that the manifest names, so that a reader never sees a half-written index.
 """
 
 from __future__ import annotations
@@ -26,28 +26,28 @@ from promptc.sources.retrieval.scoring import IndexWords
 from promptc.text.json import render_canonical_json, render_digest
 
 _MOST_TOLD = 1_000_000
-"""Bytes of the longest manifest of an index."""
+"""The maximum size of the manifest of an index, in bytes."""
 
 MANIFEST = "manifest.json"
 _BUILDING = "generation"
-"""What the name of a folder that is being written is made from: the same for all generations, so that a build finds what was left."""
+"""The base name of a folder that is being written: the same for all generations, so that a build finds leftovers of earlier ones."""
 
 _GENERATION = 16
 FILES = ("documents.json", "chunks.jsonl", "idle.json", "words.json", "postings.u32")
 VECTORS = "vectors.i16"
-"""The files of an index; the last where it has vectors."""
+"""The file of vectors, which an index has in addition to `FILES` if it has vectors."""
 
 MAX_BYTES = 1_000_000_000
-"""Bytes that the files of an index may have together."""
+"""The maximum total size of the files of an index, in bytes."""
 
 
 FORMAT = 2
-"""Rises with every change of the files' form, or of how chunks, words and vectors are made."""
+"""The version of the file format. It increases with every change of the format, or of how chunks, words and vectors are made."""
 
 
 @frozen
 class IndexPlace:
-    """Where an index lies, where the pack declares it, and the command that builds it."""
+    """The folder of an index, the place where the pack declares it, its name, and the command that builds it."""
 
     folder: Path
     span: Span
@@ -59,24 +59,25 @@ class IndexPlace:
 
 
 def tell_chunk(chunk: Chunk) -> dict[str, Any]:
-    """Gives the chunk as it is stored, as JSON has it."""
+    """Return the chunk as it is stored, as a JSON value."""
     return {name: getattr(chunk, name) for name in Chunk.__match_args__} | {"metadata": dict(chunk.metadata)}
 
 
 def read_chunk(told: Mapping[str, Any]) -> Chunk:
-    """Gives back what `tell_chunk` told. Raises a LookupError or a TypeError for anything else."""
+    """Return the chunk that `tell_chunk` described. Raises LookupError or TypeError for anything else."""
     fields = {name: told[name] for name in Chunk.__match_args__}
     return Chunk(**fields | {name: tuple(told[name]) for name in ("heading", "covers", "asked")})
 
 
 def digest_corpus(documents: Iterable[Document]) -> str:
-    """One digest of every file's path and content, in order."""
+    """Return a digest of every file's path and content, in order."""
     return render_digest("".join(f"{one.file}\0{one.digest}\n" for one in documents).encode("utf-8", "surrogatepass"))
 
 
 def digest_config(index: CorpusIndex, counter: str) -> str:
-    """One digest of what decides how files become chunks; `counter` is that of what counts tokens. What only decides how queries meet
-    chunks (weights, synonyms) is not in it: it may change without a build.
+    """Return a digest of the settings that decide how files become chunks. `counter` is the digest of the token counter.
+
+    Settings that only decide how queries match chunks (weights, synonyms) are not included: they may change without a build.
     """
     chunk = index.chunk
     told = {
@@ -91,7 +92,7 @@ def digest_config(index: CorpusIndex, counter: str) -> str:
 
 
 def check_index(index: CorpusIndex, built: BuiltIndex, documents: Sequence[Document], counter: str, place: IndexPlace) -> None:
-    """Raises `DiskError` (PC0192) where the index is not of these documents, or of other settings or another model than the pack's."""
+    """Raise `DiskError` (PC0192) if the index was made from other documents, or with other settings or another model than the pack's."""
     why = _describe_difference(index, built, documents, counter)
     if why:
         message = f"the index `{index.name}` in `{place.folder}` is out of date: {why}"
@@ -116,12 +117,11 @@ def _describe_changes(built: BuiltIndex, documents: Sequence[Document]) -> str:
 
 
 def read_index(place: IndexPlace) -> BuiltIndex:
-    """The index at `place`. Raises `DiskError`: PC0190 where there is none, PC0193 for one that is damaged, PC0194 for one of another
-    form."""
+    """Read the index at `place`. Raises `DiskError`: PC0190 if there is none, PC0193 if it is damaged, PC0194 if it has another format."""
     try:
         return _read(place, _read_manifest(place))
     except FileNotFoundError:
-        pass  # a build may have taken the old files away just now: then the manifest names others
+        pass  # a build may have just removed the old files: then the manifest names new ones
     try:
         return _read(place, _read_manifest(place))
     except FileNotFoundError as error:
@@ -170,7 +170,7 @@ def _read(place: IndexPlace, manifest: Mapping[str, Any]) -> BuiltIndex:
 
 
 def _list(manifest: Mapping[str, Any]) -> tuple[str, ...]:
-    """The files that such an index has, whatever its manifest names besides."""
+    """Return the files that such an index must have, whatever else its manifest names."""
     names = (*FILES, VECTORS) if manifest["encoder"] is not None else FILES
     if sum(manifest["files"][name]["bytes"] for name in names) > MAX_BYTES:
         raise _DamageError(f"its files have more than {MAX_BYTES:,} bytes")
@@ -178,7 +178,7 @@ def _list(manifest: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _read_file(folder: Path, relative: str, told: Mapping[str, Any]) -> bytes:
-    """Its bytes, if they are what the manifest tells: nothing of them is looked at before."""
+    """Return the content of a file, but only if its size and digest are those in the manifest."""
     try:
         content = read_inside(folder, relative, told["bytes"])
     except TooLongError:
@@ -189,7 +189,10 @@ def _read_file(folder: Path, relative: str, told: Mapping[str, Any]) -> bytes:
 
 
 def _build(manifest: Mapping[str, Any], files: Mapping[str, bytes]) -> BuiltIndex:
-    """Raises `_DamageError`, or whatever comes of content that another program wrote: the digests alone prove nothing of it."""
+    """Build the index from its files.
+
+    Raises `_DamageError`, or any other error if another program wrote the content: digests do not prove its form.
+    """
     words, ideals = _read_lines(files["words.json"])
     encoder = manifest["encoder"]
     chunks = tuple(read_chunk(told) for told in _read_lines(files["chunks.jsonl"]))
@@ -229,7 +232,7 @@ def _read_words(words: list[str], ideals: list[int], content: bytes, manifest: M
 
 
 def _read_array(kind: str, content: bytes) -> array[int]:
-    """The numbers of a file, each with the least byte first."""
+    """Return the numbers of a file, least significant byte first."""
     values = array(kind)
     values.frombytes(content)
     if sys.byteorder != "little":
@@ -238,7 +241,7 @@ def _read_array(kind: str, content: bytes) -> array[int]:
 
 
 def _is_sound(built: BuiltIndex) -> bool:
-    """Whether no number leads to a chunk, a word or a vector that is not there."""
+    """Return whether every number refers to a chunk, a word or a vector that exists."""
     words, count, vectors = built.words, len(built.chunks), built.vectors
     ends = words.ends
     is_whole = len(words.ideals) == len(words.numbers) == len(ends) - 1 and len(words.impacts) == len(words.rows) == ends[-1]
@@ -260,11 +263,11 @@ def _refuse(code: str, wrong: str, place: IndexPlace) -> DiskError:
 
 
 class _DamageError(Exception):
-    """A file is not what was written."""
+    """A file is not as it was written."""
 
 
 def write_index(folder: Path, built: BuiltIndex, span: Span | None = None) -> str:
-    """Writes the index and gives its fingerprint. Raises `DiskError` (PC0198)."""
+    """Write the index and return its fingerprint. Raises `DiskError` (PC0198)."""
     files = render_files(built)
     manifest = _render_manifest(built, files)
     fingerprint = str(manifest["fingerprint"])
@@ -287,7 +290,7 @@ def write_index(folder: Path, built: BuiltIndex, span: Span | None = None) -> st
 
 
 def _render_manifest(built: BuiltIndex, files: dict[str, bytes]) -> dict[str, Any]:
-    """What is told of an index, with a fingerprint of all the rest."""
+    """Return the manifest of an index, with a fingerprint of everything else in it."""
     vectors = built.vectors
     told: dict[str, Any] = {
         "format": FORMAT,
@@ -306,13 +309,13 @@ def _render_manifest(built: BuiltIndex, files: dict[str, bytes]) -> dict[str, An
 
 
 def digest_manifest(manifest: dict[str, Any]) -> str:
-    """Gives the fingerprint of a manifest: that of all but itself."""
+    """Return the fingerprint of a manifest: the digest of everything in it but the fingerprint."""
     told = {key: value for key, value in manifest.items() if key != "fingerprint"}
     return render_digest(render_canonical_json(told).encode("utf-8", "surrogatepass"))
 
 
 def render_files(built: BuiltIndex) -> dict[str, bytes]:
-    """The files of an index by name."""
+    """Return the files of an index by name."""
     words = built.words
     files = {
         "documents.json": _render_lines([list(one) for one in built.documents]),
@@ -329,7 +332,7 @@ def _render_lines(values: list[Any]) -> bytes:
 
 
 def _render_array(values: array[int]) -> bytes:
-    """Its numbers, each with the least byte first."""
+    """Return the numbers as bytes, least significant byte first."""
     if sys.byteorder == "little":
         return values.tobytes()
     turned = values[:]
@@ -338,7 +341,7 @@ def _render_array(values: array[int]) -> bytes:
 
 
 def _write_generation(folder: Path, generation: str, files: dict[str, bytes]) -> None:
-    """All files, on the disk, before the folder has its name. One that is there already may be damaged: it is written anew."""
+    """Write all files to the disk before their folder gets its final name. An existing folder may be damaged, and is replaced."""
     if all(_is_there(folder, f"{generation}/{name}", content) for name, content in files.items()):
         return
     final = folder / generation
@@ -350,7 +353,7 @@ def _write_generation(folder: Path, generation: str, files: dict[str, bytes]) ->
 
 
 def name_generation(fingerprint: str) -> str:
-    """The folder that holds the files of an index."""
+    """Return the name of the folder that contains the files of an index."""
     return fingerprint.partition(":")[2][:_GENERATION]
 
 
@@ -362,7 +365,7 @@ def _is_there(folder: Path, relative: str, content: bytes) -> bool:
 
 
 def _remove_others(folder: Path, generation: str) -> None:
-    """Earlier generations. What is not ours by its name stays."""
+    """Remove earlier generations. Files and folders whose names are not those of generations stay."""
     for path in sorted(folder.iterdir()):
         is_generation = len(path.name) == _GENERATION and not path.name.strip("0123456789abcdef") and path.name != generation
         if is_generation and path.is_dir() and not path.is_symlink():

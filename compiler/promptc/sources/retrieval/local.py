@@ -1,6 +1,6 @@
-"""Indexes as queries meet them: `open_index` opens one that was built, `index_entries` makes one of a list in the state.
+"""Indexes in the form for queries: `open_index` opens a built index, `index_entries` makes one of a list in the state.
 
-Their chunks stand in a `ChunkStore`: in memory here (with numpy where they are many), or in PostgreSQL (`postgres.DatabaseStore`).
+Their chunks are in a `ChunkStore`: here in memory (with numpy if there are many), or in PostgreSQL (`postgres.DatabaseStore`).
 """
 
 from __future__ import annotations
@@ -20,22 +20,25 @@ from promptc.sources.retrieval.scoring import FROM_NONE_TO_ONE, IndexWords, Syno
 from promptc.text.json import render_canonical_json, render_digest
 
 _FIRST = 200
-"""Rows that are brought into order at once; few queries need more."""
+"""The number of rows that are sorted at once; few queries need more."""
 
 _ROW_BITS = 31
-"""Bits of a row in a key that sorts by value and then by row."""
+"""The bits of a row in a key that sorts by value and then by row."""
 
 _MANY = 20_000
 _MANY_VECTORS = 2_000
-"""Chunks, or vectors of them, from which on numpy is worth loading: a product takes a tenth of a millisecond without it."""
+"""The numbers of chunks and of vectors from which numpy is worth loading: without it, a product takes a tenth of a millisecond."""
 
 _UNBUILT = "the index `{}` has no vectors: it was built without the extra `[retrieval]`"
 
 
 @frozen
 class Vectors:
-    """The vectors of all chunks in turn (of each that of its text, then those of what is asked for it), then those of the idle lines; what
-    made them, and the product of a heading with chunks it does not stand above, in 1/10000.
+    """The vectors of an index.
+
+    `values` has the vectors of all chunks in turn (of each chunk that of its text, then those of its asked lines), then those of the idle
+    lines. `encoder` and `digest` identify the encoder. `background` is the product of a heading with chunks that it is not above, in
+    1/10000.
     """
 
     encoder: str
@@ -47,8 +50,10 @@ class Vectors:
 
 @frozen(eq=False)
 class BuiltIndex:
-    """All that an index is. `config` and `corpus` are digests of what it was made from, `documents` the digest of each file. `idle` are
-    lines that no chunk answers.
+    """The complete content of an index.
+
+    `config` and `corpus` are digests of what it was made from, and `documents` has the digest of each file. `idle` are lines that no chunk
+    answers.
     """
 
     name: str
@@ -64,12 +69,14 @@ class BuiltIndex:
 
 @frozen(eq=False)
 class LoadedIndex:
-    """`fingerprint` changes with everything that decides an answer. `ideals` give the most a word can add, `rarest` is that of a word that
-    one chunk has, `unseen` that of one that none has. `weights` are those of words and vectors as whole numbers. `encoder` is the id of
-    what made the vectors, empty where there are none, and `background` how near a query is to any chunk, in 1/10000. `note` says why there
-    are no vectors though asked for. What has no versions is asked whatever version is wanted. `floor` is that of a request which names
-    none. `idle` are the lines that no chunk answers, `idle_vectors` the numbers of their vectors in turn, and `lead` in millionths by how
-    much a query must be nearer to chunks than to them.
+    """An index in the form for queries.
+
+    `fingerprint` changes with everything that decides an answer. `ideals` are the most that each word can add; `rarest` is that of a word
+    that one chunk has, `unseen` that of a word that no chunk has. `weights` are those of words and vectors, as whole numbers. `encoder` is
+    the id of the encoder of its vectors, empty if it has none, and `background` is how near a query is to any chunk, in 1/10000. `note`
+    says why it has no vectors although they were requested. An index without versions (`has_versions`) answers whatever version is wanted.
+    `floor` is the default of a request. `idle` are the lines that no chunk answers, and `idle_vectors` their vectors in turn. `lead` is how
+    much nearer, in millionths, a query must be to chunks than to these lines.
     """
 
     name: str
@@ -92,9 +99,11 @@ class LoadedIndex:
 
 @frozen(eq=False)
 class IndexAtHand:
-    """An index that can be told from others before it is read, which `load` does. `encoder` is the id of the one it is asked with; empty
-    where words alone count. `is_decided` is false where something besides the fingerprint decides its answers: an engine. `hidden` counts
-    elements of its list that are no chunks, since the pack does not show them. `floor` is that of a request which names none.
+    """An index that can be identified before it is read by `load`.
+
+    `encoder` is the id of the encoder that its queries need; empty if only words count. `is_decided` is False if something other than the
+    fingerprint decides its answers: an engine. `hidden` counts elements of its list that are not chunks because the pack does not show
+    them. `floor` is the default of a request.
     """
 
     name: str
@@ -107,43 +116,43 @@ class IndexAtHand:
 
 
 class ChunkStore(Protocol):
-    """Chunks by row: their places in the order of (version, file as UTF-8, ordinal).
+    """Chunks by row. Rows are places in the order of (version, file as UTF-8, ordinal).
 
-    A version is given where only its chunks take part. Rows come without end until the reader has enough.
+    If a version is given, only its chunks are used. Iterators yield rows until the reader has enough.
     """
 
     @property
     def count(self) -> int:
-        """How many chunks there are."""
+        """The number of chunks."""
         ...
 
     def iter_by_words(self, words: Sequence[str], version: str | None) -> Iterator[int]:
-        """The rows that have any of these words (all different), the greatest sum of impacts first, then by row."""
+        """Yield the rows that have any of these (distinct) words, the greatest sum of impacts first, then by row."""
         ...
 
     def iter_by_vector(self, vector: Vector, version: str | None) -> Iterator[int]:
-        """All rows, the greatest product of one of its vectors with `vector` first, then by row. An engine may leave out what is far."""
+        """Yield all rows, the greatest product of a vector of theirs with `vector` first, then by row. An engine may omit distant rows."""
         ...
 
     def read_chunks(self, rows: Sequence[int]) -> Sequence[Chunk]:
-        """The chunks of these rows, in this order."""
+        """Return the chunks of these rows, in this order."""
         ...
 
     def list_rows(self, ids: Sequence[str], version: str | None) -> Sequence[int]:
-        """The rows of the chunks with these ids, the first row of each id, in order; those of the version alone, where one is given."""
+        """Return the first row of each chunk id in ascending order; only those of `version`, if it is given."""
         ...
 
     def read_impacts(self, words: Sequence[str], rows: Sequence[int]) -> Sequence[Mapping[str, int]]:
-        """For each of these rows what each of the words adds there; words it does not have are left out."""
+        """Return for each of these rows what each of the words adds there, without words that the row does not have."""
         ...
 
     def read_products(self, vector: Vector, rows: Sequence[int]) -> Sequence[Sequence[int]]:
-        """For each of these rows the products of its vectors with `vector`: that of its text, then those of what is asked for it."""
+        """Return for each of these rows the products of its vectors with `vector`: that of its text, then those of its asked lines."""
         ...
 
 
 def open_index(name: str, matching: Matching, built: BuiltIndex) -> LoadedIndex:
-    """The index as queries meet it."""
+    """Return a built index in the form for queries."""
     words, vectors = built.words, built.vectors
     weights = matching.weights
     asked = bool(weights.vectors and matching.encoder)
@@ -169,12 +178,12 @@ def open_index(name: str, matching: Matching, built: BuiltIndex) -> LoadedIndex:
 
 
 def list_starts(chunks: Sequence[Chunk]) -> array[int]:
-    """Where the vectors of each chunk begin among those of all, counted in vectors; last where those of the last one end."""
+    """Return the index of the first vector of each chunk, and at the end the number of vectors of all chunks."""
     return array("I", accumulate((1 + len(chunk.asked) for chunk in chunks), initial=0))
 
 
 def digest_matching(fingerprint: str, matching: Matching) -> str:
-    """The fingerprint of an index as queries meet it, of that of the built one."""
+    """Return the fingerprint of an index with its matching, from the fingerprint of the built index."""
     told = [
         fingerprint,
         [matching.weights.words, matching.weights.vectors],
@@ -188,7 +197,7 @@ def digest_matching(fingerprint: str, matching: Matching) -> str:
 
 @frozen
 class IndexedItem:
-    """An item of the list: its id, its text, and what else is known of it (the item itself, where it is a mapping)."""
+    """An item of the list: its id, its text, and other metadata (the item itself, if it is a mapping)."""
 
     id: str
     text: str
@@ -203,8 +212,9 @@ def index_entries(
     count: Callable[[str], int],
     encode: Callable[[str], Vector] | None,
 ) -> LoadedIndex:
-    """The index of `entries`, one chunk each, in their order. `count` gives tokens; `encode` gives the vector of a text, or is None where
-    there are to be none.
+    """Return the index of `entries`, one chunk each, in their order.
+
+    `count` returns the tokens of a text; `encode` returns its vector, or is None if the index should have no vectors.
     """
     fingerprint = digest_entries(name, entries)
     made = [Chunk(one.id, "", place, (), (), one.text, count(one.text), one.metadata) for place, one in enumerate(entries)]
@@ -214,13 +224,13 @@ def index_entries(
 
 
 def digest_entries(name: str, entries: Sequence[IndexedItem]) -> str:
-    """What stands for the list: equal lists have equal digests."""
+    """Return a digest of the list: equal lists have equal digests."""
     told = [name, *([one.id, one.text, one.metadata] for one in entries)]
     return render_digest(render_canonical_json(told).encode("utf-8", "surrogatepass"))
 
 
 def _encode(chunks: Sequence[Chunk], encoder: str, encode: Callable[[str], Vector]) -> Vectors:
-    """A list has no headings to measure what lies behind every text: a number of the encoder's own stands for it."""
+    """Encode the chunks. A list has no headings to measure the background by, so the encoder's constant is used."""
     values = array("h")
     for chunk in chunks:
         values.extend(encode(chunk.text))
@@ -228,8 +238,9 @@ def _encode(chunks: Sequence[Chunk], encoder: str, encode: Callable[[str], Vecto
 
 
 def make_store(chunks: Sequence[Chunk], words: IndexWords, vectors: array[int], size: int) -> LocalStore:
-    """The store of these; `vectors` hold `size` numbers for each vector of the chunks in turn, and may hold more behind them. numpy is
-    loaded for many chunks or vectors only: that takes a quarter of a second.
+    """Return a store of these chunks. numpy is only loaded for many chunks or vectors, as this takes a quarter of a second.
+
+    `vectors` has `size` numbers for each vector of the chunks in turn, and may have more after them.
     """
     if len(chunks) < _MANY and len(vectors) // max(size, 1) < _MANY_VECTORS and "numpy" not in sys.modules:
         return LocalStore(chunks, words, vectors, size)
@@ -241,7 +252,7 @@ def make_store(chunks: Sequence[Chunk], words: IndexWords, vectors: array[int], 
 
 
 class LocalStore:
-    """Chunks, words and vectors (`size` numbers each; 0: none) of one index. May be read by several threads."""
+    """Chunks, words and vectors of one index. A vector has `size` numbers; 0 means that there are none. Several threads may read it."""
 
     def __init__(self, chunks: Sequence[Chunk], words: IndexWords, vectors: array[int], size: int) -> None:
         self._chunks = chunks
@@ -296,7 +307,7 @@ class LocalStore:
         return [products for row in rows for products in self._multiply(row, row + 1, vector)]
 
     def _multiply(self, first: int, stop: int, vector: Vector) -> list[list[int]]:
-        """The products of the rows from `first` to before `stop`."""
+        """Return the products of the rows from `first` up to but excluding `stop`."""
         if first == stop:
             return []
         starts = self._starts[first : stop + 1]
@@ -307,21 +318,21 @@ class LocalStore:
         return multiply(self._vectors[start * self._size : end * self._size], vector)
 
     def _iter_stretches(self, words: Sequence[str]) -> Iterator[tuple[int, int]]:
-        """Where the rows of each known word stand."""
+        """Yield the start and end of the rows of each known word."""
         for word in words:
             number = self._words.numbers.get(word)
             if number is not None:
                 yield self._words.ends[number], self._words.ends[number + 1]
 
     def _range_of(self, version: str | None) -> tuple[int, int]:
-        """The rows of a version stand together."""
+        """Return the range of rows of a version, which are adjacent."""
         if version is None:
             return 0, self.count
         return bisect_left(self._versions, version), bisect_right(self._versions, version)
 
 
 class _NumpyStore(LocalStore):
-    """Gives what LocalStore gives, with the work of one chunk done at once for all of them."""
+    """A `LocalStore` that processes all chunks at once with numpy, with the same results."""
 
     def __init__(self, numpy: Any, chunks: Sequence[Chunk], words: IndexWords, vectors: array[int], size: int) -> None:
         super().__init__(chunks, words, vectors, size)
@@ -362,7 +373,7 @@ class _NumpyStore(LocalStore):
 
 
 def _iter_least(keys: list[int]) -> Iterator[int]:
-    """The rows in the low bits of the keys, the least key first."""
+    """Yield the rows in the low bits of the keys, the least key first."""
     heapify(keys)
     while keys:
         yield heappop(keys) & ((1 << _ROW_BITS) - 1)

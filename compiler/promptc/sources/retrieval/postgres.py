@@ -1,9 +1,9 @@
-"""Chunks in PostgreSQL with pgvector: those of any number of indexes, each under its fingerprint, with their words and vectors.
+"""Chunks in PostgreSQL with pgvector: those of any number of indexes, by fingerprint, with their words and vectors.
 
-`DatabaseStore` reads them as `local.ChunkStore` says, `write_chunks` puts a built index there.
+`DatabaseStore` reads them as a `local.ChunkStore`; `write_chunks` stores a built index.
 
-Its sums of impacts are whole numbers and its products of vectors exact (`encoder.SCALE`), and both break ties by row: it proposes the very
-rows that memory does, as long as no approximate index of pgvector's is put on its table.
+Sums of impacts are whole numbers, products of vectors are exact (`encoder.SCALE`), and ties are broken by row. The store therefore proposes
+exactly the same rows as an index in memory, unless an approximate index of pgvector is added to its table.
 """
 
 from __future__ import annotations
@@ -51,14 +51,14 @@ _IMPACTS = """SELECT place, word, impact FROM promptc_postings
 
 
 class DatabaseStore:
-    """The chunks of the index with this fingerprint. Every method may raise `DiskError` (PC0160 to PC0168) of the database."""
+    """The chunks of the index with a fingerprint. Every method may raise `DiskError` of the database (PC0160 to PC0168)."""
 
     def __init__(self, database: Database, fingerprint: str) -> None:
         self._database = database
         self._fingerprint = fingerprint
 
     def is_whole(self, chunks: int) -> bool:
-        """Whether the database holds the index, with so many chunks. False as well where it has no tables of ours yet."""
+        """Return whether the database has the index with this many chunks; False if promptc's tables do not exist yet."""
         found = self._select("SELECT to_regclass('promptc_indexes') IS NOT NULL")
         return bool(found[0][0]) and self.count == chunks
 
@@ -107,9 +107,9 @@ class DatabaseStore:
 
 
 def write_chunks(database: Database, built: BuiltIndex, name: str) -> None:
-    """Puts a built index (with its fingerprint) into the database, all of it or nothing, in place of what was there under `name`.
+    """Store a built index (with its fingerprint) in the database, replacing the one with `name`, in one transaction.
 
-    Makes the tables and the extension where they are not there. Raises `DiskError` (PC0160 to PC0168).
+    Missing tables and the missing extension are created. Raises `DiskError` (PC0160 to PC0168).
     """
     with database.write() as session:
         for statement in _TABLES:
@@ -141,7 +141,7 @@ def _iter_chunks(built: BuiltIndex) -> Iterator[dict[str, Any]]:
 
 
 def _iter_vectors(built: BuiltIndex) -> Iterator[dict[str, Any]]:
-    """Those of the chunks; those of idle lines stay in the files."""
+    """Yield the vectors of chunks. Those of idle lines stay in the files."""
     vectors = built.vectors
     for place, (start, end) in enumerate(pairwise(list_starts(built.chunks)) if vectors is not None else ()):
         for at in range(start, end):

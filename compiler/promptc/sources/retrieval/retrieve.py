@@ -1,28 +1,30 @@
-"""Retrieval: the best chunks of indexes for one query or several, with scores that can be explained (`Retriever.ask`, or `retrieve`
-without memory); and how well an index answers queries whose answers are known (`judge_index`).
+"""Retrieval of the best chunks of indexes for one query or several, with scores that can be explained.
+
+`Retriever.ask` retrieves with a cache, `retrieve` without one. `judge_index` measures how well an index answers queries with known answers.
+The scores are:
 
     words   = min(1, BM25 / (1/2 × most + 5/4 × rarest + strange × unseen))
     vectors = max(0, (cosine - background) / (1 - background))
-    fused   = (w × words + v × vectors) / (w + v)        w, v: the index's weights; words alone where there is no vector
+    fused   = (w × words + v × vectors) / (w + v)        w, v: the index's weights; words alone if there is no vector
 
-Each depends on the query, the chunk and the index only, never on what else was found: a score can be compared between queries, and a
-floor means the same for each. All are whole millionths, worked out in whole numbers. Of several queries each is scored, and a chunk's best
-score counts. `cosine` is the mean of the greatest two of those of the chunk's text, which counts twice, and of the lines that are asked for
-it: one line alone is near by accident, and a line more lowers nothing.
+Each score depends only on the query, the chunk and the index, never on what else was found. Scores can therefore be compared between
+queries, and a floor means the same for each query. All are whole millionths, computed in whole numbers. Each of several queries is scored,
+and a chunk's best score counts. `cosine` is the mean of the two greatest cosines among those of the chunk's text, which counts twice, and
+of its asked lines. One line alone may be near by accident, and an additional line lowers nothing.
 
-A query is idle in an index, and finds nothing there, if this is less than the index's `lead`:
+A query is idle in an index, and finds nothing there, if `ahead` is less than the index's `lead`:
 
     ahead   = (w × words + v × (ours - theirs) / (1 - background)) / (w + v)
 
-`words` is the best such score among the chunks that the query may see, `ours` the mean of its greatest cosines with texts and lines of
-theirs, `theirs` that of its greatest with idle lines (those that no chunk answers). As many on either side: a fifth of what the smaller
-side has, from one to ten. Of several queries the first says what is wanted, and the others help to find it: where it is idle, they are not
-asked.
+Here `words` is the best such score among the chunks that the query may see. `ours` is the mean of the query's greatest cosines with the
+texts and asked lines of these chunks, `theirs` the mean of its greatest with idle lines (those that no chunk answers). Both means are of
+equally many cosines: a fifth of what the smaller side has, from one to ten. Of several queries, the first says what is wanted, and the
+others help to find it: if the first is idle, the others are not used.
 
-`most` is what those words of the query could add that any chunk has: a common one next to nothing. `rarest` is what a word could add that
-one chunk has; it keeps a query of which one common word is known from scoring high. `strange` is from 0 to 3: of the words that no chunk
-has, those of at most three letters tell nothing (`is_telling`), and no more than three of the others count, each as `unseen`. So filler
-does not sink a long query, and what is of another world stays low.
+`most` is what those words of the query could add that any chunk has; a common word adds next to nothing. `rarest` is what a word could add
+that only one chunk has; it keeps a query with a single known, common word from scoring high. `strange` is from 0 to 3: the number of the
+query's words that no chunk has, each weighted by `unseen`. Words of at most three letters do not count (`is_telling`), and at most three of
+the others do. Filler words therefore do not sink a long query, and a query about something else entirely scores low.
 """
 
 from __future__ import annotations
@@ -51,34 +53,35 @@ _ONE = SCALE * SCALE
 _PREVIEW = 120
 _STRANGE = 3
 _NEAREST = 10
-"""Vectors on either side, and chunks by words, by which a query is found idle."""
+"""The most vectors on either side, and chunks by words, that decide whether a query is idle."""
 
 _PARTS = 5
-"""Of so many vectors on the smaller side one is looked at: of few lines ten would be all, near or not."""
+"""One vector is used for each `_PARTS` vectors on the smaller side: ten of a few lines would be all of them, near or not."""
 
 _CLOSEST = 2
-"""Vectors of a chunk whose mean says how near it is; that of its text counts so many times."""
+"""The number of a chunk's vectors whose mean is its nearness; the vector of its text counts as many times."""
 
 NO_LEAD = -2 * MICRO
 """A lead that every query has: no two cosines differ by more."""
 
 Why = Literal["floor", "candidates", "top"]
-"""Why a chunk that was scored is not among the found: under the floor, not among the best of its index, not among the best of all."""
+"""Why a scored chunk was not chosen: below the floor, not among the best of its index, or not among the best of all."""
 
 _Judged = Literal["accepted", "where", "shows"]
-"""What the filters say of a row: that it may be scored, or which of them refuses it."""
+"""The verdict of the filters on a row: accepted, or the filter that refuses it."""
 
 MOST_REFUSED = 12
 _Value = TypeVar("_Value")
 
 SHARE = 1000
-"""Shares are counted in thousandths, cut off."""
+"""The denominator of shares, which are thousandths, rounded down."""
 
 
 @frozen
 class ChunkFilter:
-    """What a chunk must be like. `accepts` is given the chunk as an item (`describe_chunk`); `key` stands for all that decides what it
-    says, so that answers can be kept. With an empty key nothing is kept.
+    """A condition on chunks. `accepts` receives the chunk as an item (`describe_chunk`).
+
+    `key` identifies everything that decides the result of `accepts`, so that answers can be cached. With an empty key nothing is cached.
     """
 
     accepts: Callable[[Mapping[str, Any]], bool] = field(compare=False)
@@ -87,7 +90,7 @@ class ChunkFilter:
 
 @frozen
 class Boost:
-    """What is added to a chunk's score, in millionths, where the condition holds."""
+    """An amount in millionths that is added to a chunk's score if the condition is true."""
 
     add: int
     where: ChunkFilter
@@ -95,10 +98,12 @@ class Boost:
 
 @frozen
 class ChunkQuery:
-    """Queries with their filters and numbers (contract.md §4, Retrieval). `floor` is in millionths, None: each index has its own. `version`
-    None takes every version. `shows` is asked before `where`, and what it refuses is counted apart: nothing else is told of it. `lead` is
-    in millionths, None: each index has its own; `NO_LEAD` asks whatever is idle. `shown` are ids of chunks that are wanted whatever they
-    score, if the version and the filters let them pass.
+    """Queries with their filters and numbers (contract.md §4, Retrieval).
+
+    `floor` is in millionths; None means that of each index. A `version` of None accepts every version. `shows` is applied before `where`;
+    chunks that it refuses are counted separately, and nothing else is said about them. `lead` is in millionths; None means that of each
+    index, and `NO_LEAD` queries even if idle. `shown` are ids of chunks that are wanted whatever their score, if the version and the
+    filters accept them.
     """
 
     queries: tuple[str, ...]
@@ -117,8 +122,9 @@ class ChunkQuery:
 
 @frozen
 class Score:
-    """Why a chunk stands where it does, all in millionths: `words` and `vectors` are from 0 to MICRO, `fused` is their weighted mean,
-    `total` is that with what boosts add.
+    """The parts of a chunk's score, all in millionths.
+
+    `words` and `vectors` are from 0 to MICRO, `fused` is their weighted mean, and `total` is `fused` plus boosts.
     """
 
     words: int
@@ -129,8 +135,9 @@ class Score:
 
 @frozen
 class FoundChunk:
-    """A chunk that was found, in which index, its score, and the query that gave it: of several that gave the same, the first. `asked` is
-    the line asked for the chunk that was nearest of all its vectors; empty where its text was, or no vector counts.
+    """A chunk that was found, with its index, its score, and the first query that gave this score.
+
+    `asked` is the asked line of the chunk whose vector was nearest; empty if the vector of its text was nearest, or if no vector counts.
     """
 
     chunk: Chunk
@@ -140,19 +147,20 @@ class FoundChunk:
     asked: str = ""
 
     def describe(self) -> dict[str, Any]:
-        """The item a template sees."""
+        """Return the item that a template sees."""
         return {**describe_chunk(self.chunk), "index": self.index, "score": self.score.total / MICRO}
 
 
 @frozen
 class Retrieved:
-    """An answer: the best chunks, best first. `considered` counts the chunks that were scored, `beyond` those that were not among the best
-    `candidates` of their index, `under_floor` those of the best that the floor left out. `queries` are those that were asked, in their
-    normal form, each once and none without a word, `fingerprints` those of the indexes asked, `notes` tell why vectors were not used where
-    they were asked for.
-    `refused` are the best `MOST_REFUSED` of those that were scored and not chosen, best first, `unwanted` counts what `where` refused,
-    `hidden` what `shows` did. `idle` tells where the first query was idle: each such index, with the idle line that was nearest. `held` are
-    those of `shown` that are not among the found, with a score of 0.
+    """An answer: the best chunks, best first, and how they were found.
+
+    `considered` counts the chunks that were scored, `beyond` those not among the best `candidates` of their index, and `under_floor` those
+    of the best that were below the floor. `queries` are the queries used, in normal form, without duplicates and without those that have no
+    words. `fingerprints` are those of the indexes used. `notes` say why vectors were requested but not used. `refused` are the best
+    `MOST_REFUSED` chunks that were scored but not chosen, best first. `unwanted` counts the chunks that `where` refused, `hidden` those
+    that `shows` refused. `idle` says where the first query was idle: each such index, with the nearest idle line. `held` are the chunks of
+    `shown` that are not among the found, with a score of 0.
     """
 
     found: tuple[FoundChunk, ...] = ()
@@ -171,8 +179,9 @@ class Retrieved:
 
 
 def describe_chunk(chunk: Chunk) -> dict[str, Any]:
-    """A chunk as an item: its metadata (`version`, `domain`, `mode` and `date` are none where it has none), `id`, `text`, `heading` (a
-    list), `file`, `length` in tokens and `preview`, its first 120 characters in one line.
+    """Return a chunk as an item: its metadata, `id`, `text`, `heading` (a list), `file`, `length` in tokens, and `preview`.
+
+    `version`, `domain`, `mode` and `date` are None if the metadata does not have them. `preview` is the first 120 characters on one line.
     """
     return {
         "version": None,
@@ -190,7 +199,7 @@ def describe_chunk(chunk: Chunk) -> dict[str, Any]:
 
 
 class Retriever:
-    """One for a pack; several threads may use it. What it remembers changes the time taken, never an answer."""
+    """Retrieval with caches, which change the time taken but never an answer. A pack has one; several threads may use it."""
 
     def __init__(self, load_encoder: Callable[[str], VectorEncoder | MissingEncoder] = load_encoder) -> None:
         self._load_encoder = load_encoder
@@ -201,8 +210,9 @@ class Retriever:
         self._lists: RecentValues[LoadedIndex] = RecentValues(_LISTS)
 
     def ask(self, indexes: Sequence[LoadedIndex], request: ChunkQuery) -> Retrieved:
-        """As `retrieve`. A query counts in its normal form: NFC, white space collapsed. Where an encoder's packages are not installed,
-        its indexes answer by words alone and `notes` say so.
+        """Retrieve as `retrieve` does. A query is used in its normal form: NFC, white space collapsed.
+
+        If the packages of an encoder are not installed, its indexes answer by words alone, and `notes` say so.
         """
         normal = (" ".join(convert_form("NFC", query).split()) for query in request.queries)
         request = replace(request, queries=tuple(dict.fromkeys(query for query in normal if has_words(query))))
@@ -215,7 +225,10 @@ class Retriever:
         return found
 
     def open_entries(self, name: str, matching: Matching, entries: Sequence[IndexedItem], count: Callable[[str], int]) -> LoadedIndex:
-        """The index of a list in the state (`index_entries`), made once for equal lists; texts that were encoded before are not again."""
+        """Return the index of a list in the state (`index_entries`).
+
+        Equal lists share an index, and texts encoded before are not encoded again.
+        """
         key = name, matching, digest_entries(name, entries)
         found = self._lists.find(key)
         if found is None:
@@ -224,7 +237,7 @@ class Retriever:
         return found
 
     def load_encoder(self, name: str) -> VectorEncoder | MissingEncoder:
-        """The encoder of that name, loaded once."""
+        """Return the encoder with this name, loaded once."""
         with self._lock:
             if name not in self._encoders:
                 self._encoders[name] = self._load_encoder(name)
@@ -258,7 +271,7 @@ class Retriever:
 
 
 def _find_key(indexes: Sequence[LoadedIndex], request: ChunkQuery) -> Hashable | None:
-    """Everything that decides the answer; None where a condition does not say what decides it."""
+    """Return a key of everything that decides the answer; None if a condition does not say what decides it."""
     conditions = [request.shows, request.where, *(boost.where for boost in request.boosts)]
     if any(one is not None and not one.key for one in conditions):
         return None
@@ -266,7 +279,7 @@ def _find_key(indexes: Sequence[LoadedIndex], request: ChunkQuery) -> Hashable |
 
 
 class RecentValues(Generic[_Value]):
-    """The values that were used last, by key, at most `most` of them."""
+    """The most recently used values by key, at most `most` of them."""
 
     def __init__(self, most: int) -> None:
         self._most = most
@@ -274,7 +287,7 @@ class RecentValues(Generic[_Value]):
         self._lock = allocate_lock()
 
     def find(self, key: Hashable) -> _Value | None:
-        """The value kept under `key`, which counts as used now; or None."""
+        """Return the value of `key` and mark it as used now; None if there is no such value."""
         with self._lock:
             if key not in self._values:
                 return None
@@ -282,7 +295,7 @@ class RecentValues(Generic[_Value]):
             return self._values[key]
 
     def keep(self, key: Hashable, value: _Value) -> None:
-        """Keeps it, and forgets what was used longest ago where there is no room."""
+        """Store a value; if there is no room, evict the least recently used one."""
         with self._lock:
             self._values[key] = value
             self._values.move_to_end(key)
@@ -292,18 +305,18 @@ class RecentValues(Generic[_Value]):
 
 @frozen
 class Query:
-    """A query as it is compared: its text, and its vector by the id of each encoder that was asked."""
+    """A query in the form for comparison: its text, and its vector by the id of each encoder."""
 
     text: str
     vectors: dict[str, Vector]
 
 
 def retrieve(indexes: Sequence[LoadedIndex], queries: Sequence[Query], request: ChunkQuery) -> Retrieved:
-    """The best `request.top` chunks of all indexes together.
+    """Return the best `request.top` chunks of all indexes together. A query without words retrieves nothing.
 
-    Of each index: for each query a window of each list is scored, of a chunk's scores the best counts, the best `candidates` go on, those
-    under the floor go, boosts are added. What `version` and `where` refuse is not scored. Order: score, score by words, then index,
-    version, file (as UTF-8) and place. A query without a word in it retrieves nothing. The queries of `request` are not looked at.
+    In each index, every query scores a window of each list, and the best of a chunk's scores counts. The best `candidates` remain, those
+    below the floor are dropped, and boosts are added. Chunks that `version` and `where` refuse are not scored. The order is by score, score
+    by words, then index, version, file (as UTF-8) and place. The `queries` of `request` are ignored.
     """
     found: list[FoundChunk] = []
     refused: list[tuple[FoundChunk, Why]] = []
@@ -343,7 +356,7 @@ def retrieve(indexes: Sequence[LoadedIndex], queries: Sequence[Query], request: 
 
 
 def _list_shown(index: LoadedIndex, request: ChunkQuery) -> list[FoundChunk]:
-    """The chunks of `shown` that the index has and the filters accept."""
+    """Return the chunks of `shown` that the index has and the filters accept."""
     rows = index.store.list_rows(request.shown, request.version if index.has_versions else None) if request.shown else ()
     chunks = [one for one in index.store.read_chunks(rows) if _judge_item(describe_chunk(one), request) == "accepted"]
     return [FoundChunk(one, index.name, Score(0, 0, 0, 0)) for one in chunks]
@@ -361,8 +374,9 @@ def _rank(found: FoundChunk) -> tuple[int, int, str, str, bytes, int]:
 
 
 def _score(index: LoadedIndex, queries: Sequence[Query], request: ChunkQuery) -> tuple[list[FoundChunk], int, int, str | None]:
-    """What is scored, each chunk with its best score, and how many `where` and `shows` refused. Where the first query is idle, nothing but
-    the idle line that is nearest.
+    """Return the scored chunks, each with its best score, how many `where` and `shows` refused, and no line.
+
+    If the first query is idle, return no chunks and the nearest idle line.
     """
     accepted: dict[int, _Judged] = {}
     best: dict[int, tuple[Score, str, int]] = {}
@@ -390,7 +404,10 @@ def _tell_found(index: LoadedIndex, chunk: Chunk, score: Score, query: str, at: 
 def _find_idle(
     index: LoadedIndex, terms: Sequence[Term], vector: Vector, by_words: Sequence[int], near: Sequence[int], request: ChunkQuery
 ) -> str | None:
-    """The nearest idle line, of several as near the first, if the query is idle; `by_words` and `near` are the first rows of each list."""
+    """Return the nearest idle line if the query is idle, else None. Of equally near lines the first counts.
+
+    `by_words` and `near` are the first rows of each list.
+    """
     lead = index.lead if request.lead is None else request.lead
     if not index.idle_vectors or not near or lead == NO_LEAD:
         return None
@@ -404,7 +421,7 @@ def _find_idle(
 
 
 def _score_rows(index: LoadedIndex, terms: Sequence[Term], vector: Vector | None, rows: Sequence[int]) -> Iterator[tuple[int, Score, int]]:
-    """Each row with its score, and which of its vectors was nearest: 0 is that of its text, or none counts; then come its asked lines."""
+    """Yield each row, its score, and the index of its nearest vector: 0 is its text, or means that none counts; its asked lines follow."""
     by_words = _score_words(index, terms, rows)
     if vector is None:
         yield from ((row, Score(words, 0, words, words), 0) for row, words in zip(rows, by_words, strict=True))
@@ -419,8 +436,9 @@ def _score_rows(index: LoadedIndex, terms: Sequence[Term], vector: Vector | None
 def _propose(
     index: LoadedIndex, terms: Sequence[Term], vector: Vector | None, request: ChunkQuery, accepted: dict[int, _Judged]
 ) -> tuple[list[int], list[int], list[int]]:
-    """The first rows of each list that the filters accept, each row once; and those by which a query is found idle: the first by words,
-    and the nearest by vector, in which the nearest vectors are. `accepted` keeps what the filters said of a row.
+    """Return the first rows of each list that the filters accept, without duplicates, and the rows that decide whether the query is idle.
+
+    The latter are the first by words, and the nearest by vector. `accepted` caches the verdict of the filters on each row.
     """
     words = sorted({word for term in terms for phrase in term.phrases for word in phrase})
     version, window = request.version if index.has_versions else None, request.window
@@ -432,7 +450,7 @@ def _propose(
 
 
 def _take(index: LoadedIndex, rows: Iterator[int], wanted: int, request: ChunkQuery, accepted: dict[int, _Judged]) -> list[int]:
-    """The first `wanted` rows that the filters accept; they are asked of so many rows at a time, and of each row once."""
+    """Return the first `wanted` rows that the filters accept. Rows are filtered in batches, each row only once."""
     is_free = request.where is None and request.shows is None
     taken: list[int] = []
     while len(taken) < wanted and (batch := list(islice(rows, wanted))):
@@ -459,17 +477,17 @@ def _score_words(index: LoadedIndex, terms: Sequence[Term], rows: Sequence[int])
 
 
 def _is_strange(index: LoadedIndex, term: Term) -> bool:
-    """Whether no chunk has a word of it, though it tells something."""
+    """Return whether no chunk has a word of the term, although the term is significant."""
     return any(map(is_telling, term.phrases[0])) and not any(word in index.ideals for phrase in term.phrases for word in phrase)
 
 
 def _ideal_of(index: LoadedIndex, term: Term) -> int:
-    """The most the term can add: its best phrase. A word that no chunk has adds nothing."""
+    """Return the most that the term can add, by its best phrase. A word that no chunk has adds nothing."""
     return max(sum(index.ideals.get(word, 0) for word in phrase) for phrase in term.phrases)
 
 
 def _match(term: Term, impacts: Mapping[str, int]) -> int:
-    """What the term adds to a chunk: its best phrase."""
+    """Return what the term adds to a chunk, by its best phrase."""
     return max(sum(impacts.get(word, 0) for word in phrase) for phrase in term.phrases)
 
 
@@ -489,18 +507,19 @@ class Answer:
     heading: str
 
     def is_of(self, file: str) -> bool:
-        """Whether it is a section of that file."""
+        """Return whether this is a section of `file`."""
         return file == self.file or file.endswith(f"/{self.file}")
 
     def is_in(self, chunk: Chunk) -> bool:
-        """Whether the chunk holds the section's own text, or a part of it."""
+        """Return whether the chunk contains the section's own text, or a part of it."""
         return self.is_of(chunk.file) and normalize(self.heading) in map(normalize, chunk.covers)
 
 
 @frozen
 class KnownAnswer:
-    """A query and what answers it: any of the answers. One without is to find nothing. `columns` are the further ones of its line, which
-    stands at `span`.
+    """A query and its answers, any of which is right. A query without answers should find nothing.
+
+    `columns` are the other columns of its line, which is at `span`.
     """
 
     query: str
@@ -511,8 +530,11 @@ class KnownAnswer:
 
 @frozen
 class JudgedQuery:
-    """What a query came to: the place of the first right answer (from 1; 0: none), whether it stood among those that `cap` tokens hold, the
-    best score in millionths, whether a render would have called it sparse, and the idle line that was nearest, where it is idle.
+    """The result of a query with known answers.
+
+    `rank` is the place of the first right answer (from 1; 0: none). `in_cap` says whether that answer is among those that fit into `cap`
+    tokens, `best` is the best score in millionths, and `is_flagged` says whether a render would call the result sparse. `idle` is the
+    nearest idle line, if the query is idle.
     """
 
     known: KnownAnswer
@@ -525,27 +547,27 @@ class JudgedQuery:
 
 @frozen
 class IndexVerdict:
-    """All queries together. Recall, and the mean of 1/rank, are over those with answers, in thousandths."""
+    """The results of all queries. Recall, and the mean of 1/rank, are over those with answers, in thousandths."""
 
     judged: tuple[JudgedQuery, ...]
 
     @property
     def answered(self) -> tuple[JudgedQuery, ...]:
-        """Those that have an answer."""
+        """The queries that have an answer."""
         return tuple(one for one in self.judged if one.known.answers)
 
     def recall(self, depth: int) -> int:
-        """The share whose answer is among the first `depth`."""
+        """Return the share of queries whose answer is among the first `depth`."""
         return self._share(sum(1 for one in self.answered if 0 < one.rank <= depth))
 
     @property
     def recall_in_cap(self) -> int:
-        """The share whose answer is among what the cap holds."""
+        """The share of queries whose answer fits into the cap."""
         return self._share(sum(1 for one in self.answered if one.in_cap))
 
     @property
     def mean_reciprocal_rank(self) -> int:
-        """The mean of 1/rank, nothing for what was not found."""
+        """The mean of 1/rank; 0 for a query whose answer was not found."""
         return sum(SHARE * SHARE // one.rank for one in self.answered if one.rank) // (SHARE * max(len(self.answered), 1))
 
     def _share(self, count: int) -> int:
@@ -553,8 +575,10 @@ class IndexVerdict:
 
 
 def judge_index(known: Sequence[KnownAnswer], ask: Callable[[str], Retrieved], *, floor: int, top: int, cap: int) -> IndexVerdict:
-    """Asks every query. `ask` is to answer with the floor off, best first, as deep as recall is wanted; `floor`, `top` and `cap` are those
-    of a render: the best `top`, as many as `cap` tokens hold whole.
+    """Run every query and return the verdict.
+
+    `ask` must answer without the floor, best first, and as deep as recall is needed. `floor`, `top` and `cap` are those of a render: the
+    best `top` chunks, as many as fit whole into `cap` tokens.
     """
     return IndexVerdict(tuple(_judge(one, ask(one.query), floor, top, cap) for one in known))
 

@@ -1,7 +1,7 @@
-"""BM25 with whole numbers: what each word of a chunk adds to a query's score, worked out when the index is built.
+"""BM25 in whole numbers: what each word of a chunk adds to a query's score, computed when the index is built.
 
 Robertson and Zaragoza, *The Probabilistic Relevance Framework: BM25 and Beyond* (2009), with k1 = 1.2 and b = 0.75; idf = ln((N + 1) / (df
-+ 1/2)), which is never negative. Fractions throughout and one logarithm that is rounded correctly, so every machine gets the same.
++ 1/2)), which is never negative. The computation uses fractions and one correctly rounded logarithm, so every machine gets the same result.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from promptc.sources.retrieval.encoder import Vector
 from promptc.text.characters import compile_later, normalize
 
 UNIT = 10_000
-"""What a score of one is counted as."""
+"""The whole number that represents a score of one."""
 
 HEADING = 2
-"""How often a word of the heading path counts as one of the text."""
+"""How many times a word of the heading path counts, compared to a word of the text."""
 
 FROM_NONE_TO_ONE = 24_169
-"""How much less a word can add that one chunk has than one that none has, whatever their number: ln 3 × (k1 + 1)."""
+"""How much less a word can add that one chunk has than one that none has, whatever the number of chunks: ln 3 × (k1 + 1)."""
 
 _NANO = 1_000_000_000
 Phrase = tuple[str, ...]
@@ -32,7 +32,7 @@ Synonyms = Mapping[Phrase, tuple[Phrase, ...]]
 _UNSPACED = "\u1100-\u11ff\u2e80-\u2fdf\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
 _TERM = compile_later(rf"[{_UNSPACED}]+|[^\W{_UNSPACED}]+")
 _PLAIN_TERM = compile_later(r"\w+")
-"""The same for ASCII, in a fiftieth of the time that it takes to compile."""
+"""Equivalent to `_TERM` for ASCII, but compiles fifty times as fast."""
 
 _IS_UNSPACED = compile_later(rf"[{_UNSPACED}]")
 _LONGEST = 64
@@ -41,9 +41,10 @@ _JOINING = 3
 
 @frozen
 class IndexWords:
-    """The words of an index. `ideals` gives for each word the most it can add to a score; `unseen` is that of a word no chunk has.
+    """The words of an index. `ideals` are the most that each word can add to a score; `unseen` is that of a word that no chunk has.
 
-    The chunks that have word number n are `rows[ends[n]:ends[n + 1]]`, rising; `impacts` tells beside each what the word adds there.
+    The chunks that have word number n are `rows[ends[n]:ends[n + 1]]`, in ascending order. `impacts`, parallel to `rows`, are what the word
+    adds there.
     """
 
     numbers: Mapping[str, int]
@@ -55,7 +56,7 @@ class IndexWords:
 
 
 def weigh_words(chunks: Sequence[Chunk]) -> IndexWords:
-    """The table of the words of `chunks`, whose places are the rows. Words stand in the order of their code points."""
+    """Return the table of the words of `chunks`, whose places are the rows. Words are in code-point order."""
     counted = [Counter(iter_counted(chunk)) for chunk in chunks]
     sizes = [sum(counts.values()) for counts in counted]
     total, rows_of = sum(sizes), dict[str, list[int]]()
@@ -74,14 +75,14 @@ def weigh_words(chunks: Sequence[Chunk]) -> IndexWords:
 
 
 def iter_counted(chunk: Chunk) -> Iterable[str]:
-    """The words of a chunk and of what is asked for it, those of its heading path HEADING times."""
+    """Return the words of a chunk and of its asked lines; those of its heading path HEADING times."""
     heading = list_words(" ".join(chunk.heading))
     return [*heading * HEADING, *list_words("\n".join((chunk.text, *chunk.asked)))]
 
 
 def compute_idf(chunks: int, having: int) -> int:
-    """ln((chunks + 1) / (having + 1/2)), times 10**9, rounded."""
-    from decimal import ROUND_HALF_EVEN, Context  # late: what asks an index that was built needs none
+    """Return ln((chunks + 1) / (having + 1/2)) × 10**9, rounded."""
+    from decimal import ROUND_HALF_EVEN, Context  # late: queries of a built index do not need it
 
     exact = Context(prec=34, rounding=ROUND_HALF_EVEN)
     ratio = exact.divide(2 * chunks + 2, 2 * having + 1)
@@ -89,29 +90,32 @@ def compute_idf(chunks: int, having: int) -> int:
 
 
 def _ideal_of(idf: int) -> int:
-    """idf × (k1 + 1): what the word would add to a chunk full of it."""
+    """Return idf × (k1 + 1): what the word would add to a chunk full of it."""
     return _round(idf * 22 * UNIT, 10 * _NANO)
 
 
 def _weigh(idf: int, times: int, size: int, total: int, chunks: int) -> int:
-    """idf × times × (k1 + 1) / (times + k1 × (1 - b + b × size / mean size))."""
+    """Return idf × times × (k1 + 1) / (times + k1 × (1 - b + b × size / mean size))."""
     return _round(idf * times * 22 * total * UNIT, (10 * times * total + 3 * total + 9 * size * chunks) * _NANO)
 
 
 def _round(over: int, under: int) -> int:
-    """over / under to the nearest, halves up."""
+    """Return over / under, rounded to the nearest integer, halves up."""
     return (2 * over + under) // (2 * under)
 
 
 @frozen
 class Term:
-    """One thing a query asks for: phrases of which the best match counts, the query's own first."""
+    """A term of a query: alternative phrases, of which the best match counts, the query's own first."""
 
     phrases: tuple[Phrase, ...]
 
 
 def list_terms(query: str, synonyms: Synonyms) -> tuple[Term, ...]:
-    """The terms of a query in order, each once. Where several synonyms begin at a word, the one of most words holds."""
+    """Return the terms of a query in order, without duplicates.
+
+    Of several synonyms that begin at a word, the one with the most words is used.
+    """
     words = list_words(query)
     longest = max(map(len, synonyms), default=0)
     terms: dict[Term, None] = {}
@@ -126,7 +130,7 @@ def list_terms(query: str, synonyms: Synonyms) -> tuple[Term, ...]:
 
 
 def read_synonyms(given: Sequence[tuple[str, Sequence[str]]]) -> Synonyms:
-    """The pack's synonyms by their words. What has no words in it says nothing."""
+    """Return the pack's synonyms as words. Keys and values without words are ignored."""
     read: dict[Phrase, tuple[Phrase, ...]] = {}
     for key, values in given:
         phrase, others = tuple(list_words(key)), tuple(tuple(list_words(value)) for value in values)
@@ -136,20 +140,24 @@ def read_synonyms(given: Sequence[tuple[str, Sequence[str]]]) -> Synonyms:
 
 
 def has_words(text: str) -> bool:
-    """Whether there is a word in it."""
+    """Return whether the text has a word."""
     normal = normalize(text)
     return (_PLAIN_TERM if normal.isascii() else _TERM).search(normal) is not None
 
 
 def is_telling(word: str) -> bool:
-    """Whether a text that lacks the word is about something else: in most scripts words of up to three letters only join others."""
+    """Return whether a text without the word is likely about something else.
+
+    In most scripts, words of up to three letters only join others.
+    """
     return len(word) > _JOINING or _IS_UNSPACED.match(word) is not None
 
 
 def list_words(text: str) -> list[str]:
-    """The words of `text` in order: runs of letters and digits in normalised form (`normalize`), an English plural's `s` left away.
+    """Return the words of `text` in order.
 
-    Scripts without spaces between words give each pair of neighbouring characters. Words are at most 64 characters long.
+    Words are runs of letters and digits in normalized form (`normalize`), without the `s` of an English plural. In scripts without spaces,
+    each pair of neighbouring characters is a word. Words are cut to 64 characters.
     """
     normal = normalize(text)
     if normal.isascii():
@@ -165,7 +173,10 @@ def list_words(text: str) -> list[str]:
 
 
 def _fold_plural(word: str) -> str:
-    """Harman's S stemmer: queries and texts differ in number more than in anything else, and it joins few words that differ in meaning."""
+    """Remove the plural ending, by Harman's S stemmer.
+
+    Queries and texts differ in number more than in anything else, and the stemmer joins few words of different meaning.
+    """
     if len(word) < 4 or word[-1] != "s" or not word.isascii():
         return word
     if word.endswith("ies") and word[-4] not in "ae":
@@ -176,9 +187,9 @@ def _fold_plural(word: str) -> str:
 
 
 def multiply(values: array[int], vector: Vector) -> list[int]:
-    """The product of `vector` with each vector whose numbers stand in `values` (signed, of two bytes) in turn.
+    """Return the product of `vector` with each vector in `values`, which are consecutive signed two-byte numbers.
 
-    numpy is used where something else has loaded it: loading it takes longer than a hundred products. float32 is exact here (see
+    numpy is used only if it is already loaded: loading it takes longer than a hundred products. float32 is exact here (see
     `encoder.SCALE`), so the order in which a library adds does not matter.
     """
     numpy, size = sys.modules.get("numpy"), len(vector)

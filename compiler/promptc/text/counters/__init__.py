@@ -1,4 +1,6 @@
-"""Token counters behind one protocol: `counter` has it and the memory around it, `exact` loads one by name, `bpe` holds the vocabularies.
+"""Token counters with a common protocol.
+
+`counter` defines the protocol and a cache for counts; `exact` loads a counter by name; `bpe` has the vocabularies.
 
 Public: `bpe`, `counter`, `exact`.
 """

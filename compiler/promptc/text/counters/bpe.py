@@ -1,14 +1,13 @@
-"""Byte-pair encoding: of all neighbours that are a token together those with the lowest rank are joined, the leftmost first, until there
-are none.
+"""Byte-pair encoding: join the two neighbours that together are the token of the lowest rank, the leftmost first, until no two are a token.
 
-A long piece is encoded window by window. That is exact because a row of tokens is the encoding of its bytes if and only if each two
-neighbours are the encoding of theirs: up to the first join across the place between two of them, what happened inside each happened as
-it does to these two alone, so these two alone would be joined there as well; and the other way round. A window begins at the last token
-that is known and has to find that token again; its own last tokens, which end where they do because the window does, are dropped. Where
-the token is not found again, it was wrong: some more are dropped, and a larger window begins there.
+A long piece is encoded window by window. This is exact because a row of tokens is the encoding of its bytes if and only if each two
+neighbours are the encoding of theirs. Proof: up to the first join across the border of two tokens, everything inside each token happens as
+if the two were alone, and so the two alone would be joined there as well; and vice versa. A window begins at the last known token and must
+find that token again. The last tokens of a window are dropped, as they end where they do only because the window ends. If a window does not
+find its first token again, that token was wrong: more tokens are dropped, and a larger window begins there.
 
-How far the end of a window reaches into it is bounded by the vocabulary, not by the text: it reaches on only from pair to pair of lower and
-lower rank. So the windows grow to a size that suffices, and the cost is linear.
+The vocabulary, not the text, bounds how far the end of a window affects its tokens: the effect spreads only from pair to pair of falling
+rank. The windows therefore grow to a sufficient size, and the cost is linear.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from promptc.diag.findings import PromptcError, Span, fail
 from promptc.diag.frozen import frozen
 
 WINDOW = 64
-"""Bytes of a window at first. A piece of this length or less is one."""
+"""The initial size of a window, in bytes. A piece of this length or less is a single window."""
 
 EDGE = 3
 _ENTRIES = 4096
@@ -33,7 +32,7 @@ _SINGLES = [bytes((byte,)) for byte in range(256)]
 MAGIC = b"promptc tokens 1"
 HEAD = 64
 NONE = (1 << 30) - 1
-"""Higher than any key."""
+"""A number above any key."""
 
 _TABLE_ENTRIES = 1 << 16
 _FOLDER: str | os.PathLike[str] = f"{__file__.rpartition('text')[0]}vocabularies"
@@ -41,14 +40,14 @@ _REINSTALL = "install promptc again, or name a counter under `tokenizer: {fallba
 
 
 class PieceEncoder:
-    """Encodes pieces. What it remembers of windows, within bounds, makes text that repeats itself cost next to nothing."""
+    """Encodes pieces. A bounded cache of windows makes text that repeats itself almost free."""
 
     def __init__(self, table: Table) -> None:
         self._table = table
         self._windows: dict[bytes, list[bytes]] = {}
 
     def encode(self, piece: bytes) -> list[bytes]:
-        """The tokens of `piece`, which is not empty."""
+        """Return the tokens of `piece`, which must not be empty."""
         if len(piece) <= WINDOW:
             return [piece] if self._table[piece] != NONE else merge(self._table, piece)
         row: list[bytes] = []
@@ -82,7 +81,7 @@ class PieceEncoder:
 
 
 def merge(table: Table, piece: bytes) -> list[bytes]:
-    """The tokens of `piece` by the definition. The cost grows with the square of its length."""
+    """Return the tokens of `piece` by the definition of the encoding. The cost grows with the square of its length."""
     parts = [_SINGLES[byte] for byte in piece]
     keys = [table[left + right] for left, right in pairwise(parts)]
     while keys:
@@ -101,9 +100,9 @@ def merge(table: Table, piece: bytes) -> list[bytes]:
 
 
 class Table(dict[bytes, int]):
-    """From bytes to the key of the token they are, or NONE: `table[token]`. Of two tokens the one with the lower key has the lower rank.
+    """Maps bytes to the key of their token, or to NONE: `table[token]`. Of two tokens, the one with the lower key has the lower rank.
 
-    As a dict it holds what was looked up, up to a bound. A text has few different pairs.
+    The dict itself is a bounded cache of lookups. A text has few different pairs.
     """
 
     def __init__(self, file: mmap.mmap) -> None:
@@ -131,11 +130,11 @@ class Table(dict[bytes, int]):
 
 
 def open_table(name: str, path: str) -> Table:
-    """The table at `path`, which is that of the vocabulary `name` byte for byte, as far as a checksum tells; PC0181 when it is another."""
+    """Open the table at `path`. Raises PC0181 if it cannot be read, or if its checksum is not that of the vocabulary `name`."""
     try:
         with open(path, "rb") as opened:  # noqa: PTH123 - pathlib takes longer to import than a render may
             file = mmap.mmap(opened.fileno(), 0, access=mmap.ACCESS_READ)
-    except (OSError, ValueError) as error:  # there is none, or nothing in it
+    except (OSError, ValueError) as error:  # the file is missing or empty
         raise refuse_vocabulary(name, path) from error
     if adler32(file) != VOCABULARIES[name].check:
         raise refuse_vocabulary(name, path)
@@ -147,8 +146,10 @@ def _read_number(file: mmap.mmap, place: int) -> int:
 
 
 def view_words(content: bytes | memoryview) -> Sequence[int]:
-    """The numbers in `content`, each four bytes, the low one first whatever the machine. Nothing is copied where the machine's order is the
-    same."""
+    """Return the numbers in `content`, four bytes each, the low byte first on every machine.
+
+    Nothing is copied on a little-endian machine.
+    """
     if sys.byteorder == "little":
         return memoryview(content).cast("I")
     words = array("I", content)
@@ -158,8 +159,11 @@ def view_words(content: bytes | memoryview) -> Sequence[int]:
 
 @frozen
 class Vocabulary:
-    """`sha256` of OpenAI's rank file, which says which vocabulary it is; of the table made from it the size, a checksum (Adler-32) for
-    each start, and the sha256. `tools/make_vocabularies.py` prints them."""
+    """The identity of a vocabulary and of the table made from it; `tools/make_vocabularies.py` prints these values.
+
+    `sha256` is that of OpenAI's rank file, which identifies the vocabulary. The others are of the table: its size in bytes, its checksum
+    (Adler-32), which is checked at each start, and its sha256, `table`.
+    """
 
     sha256: str
     size: int
@@ -184,19 +188,19 @@ VOCABULARIES: dict[str, Vocabulary] = {
 
 
 def vocabulary_path(name: str) -> str:
-    """Where the table of a shipped vocabulary lies."""
+    """Return the path of the table of a shipped vocabulary."""
     return f"{_FOLDER}/{name}.tokens"
 
 
 def look_in(folder: str | os.PathLike[str]) -> str | os.PathLike[str]:
-    """From now on tables are looked for in `folder`; where they were looked for before."""
+    """Look for tables in `folder` from now on. Returns the folder used before."""
     global _FOLDER
     before, _FOLDER = _FOLDER, folder
     return before
 
 
 def check_vocabulary(name: str, path: str, span: Span | None = None) -> None:
-    """PC0181 when there is no table at `path`, or one of another size. What is inside is looked at when it is opened."""
+    """Raise PC0181 if there is no table at `path`, or one of another size. `open_table` checks the content."""
     try:
         size = os.stat(path).st_size  # noqa: PTH116 - pathlib takes longer to import than a render may
     except OSError:
@@ -206,7 +210,7 @@ def check_vocabulary(name: str, path: str, span: Span | None = None) -> None:
 
 
 def refuse_vocabulary(name: str, path: str, span: Span | None = None) -> PromptcError:
-    """The error of a table at `path` that cannot be read or is another one than that of the vocabulary `name`."""
+    """Return the error for a table at `path` that cannot be read or is not that of the vocabulary `name`."""
     from promptc.text.json import render_digest
 
     try:

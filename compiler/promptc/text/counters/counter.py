@@ -1,7 +1,7 @@
-"""What a token counter offers (`Counter`), the simplest one, and the memory around any (`Meter`).
+"""The protocol of a token counter (`Counter`), the simplest counter, and a cache for any counter (`Meter`).
 
-The rest of the compiler knows no tokenizer but through this protocol. What counters share is here too: places where counts add up
-(`iter_inner`, `iter_pieces`), and the long runs that may be cut inside (`list_runs`).
+The rest of the compiler uses tokenizers only through this protocol. This module also has what counters share: the places where counts add
+up (`iter_inner`, `iter_pieces`), and the long runs that may be cut inside (`list_runs`).
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from promptc.text.characters import compile_later
 from promptc.text.counters.splitting import LETTER, LONG_S, LOWER, MARK, NUMBER, OTHER, UPPER, WHITE, encode_classes
 
 ENCODING = "tiktoken:"
-"""What stands before the name of an encoding of tiktoken."""
+"""The prefix of the name of a tiktoken encoding."""
 
 LARGEST = 64 * 1024 * 1024
-"""Bytes of a file of a tokenizer."""
+"""The maximum size of a tokenizer file, in bytes."""
 
 _SHORT = 2048
 _WHOLE = "whole\0"
 _ENTRIES = 200_000
 _CHARACTERS = 32_000_000
 _INDEXED = 4_000_000
-"""Characters of the texts whose piece counts a meter remembers."""
+"""The most characters of texts whose piece counts a meter remembers."""
 
 _APART = 256
 _STRETCH = 1024
-"""Characters of a piece from which on it is parted further, at places at least `_APART` apart."""
+"""The size, in characters, above which a piece is split further, at places at least `_APART` apart."""
 _AHEAD = 64
 _LONG = 256
 _EDGE = 4  # characters; a contraction (`'ll`) may take the first letters of a run
@@ -44,70 +44,84 @@ _PIECE_ENDS = compile_later(r"[\r\n](?![\r\n])|[.!?…:;](?= \S)|\w(?=[。！？
 class Counter(Protocol):
     """Counts a text in *units*: tokens, or for `chars/4` characters, of which `unit` make a token.
 
-    Text in which a special token is spelt out is ordinary text. Texts hold no lone surrogates: they are refused where they are read.
-    A counter is immutable and may be used from several threads.
+    A special token that is spelled out in a text counts as ordinary text. Texts have no lone surrogates: these are refused when texts are
+    read. A counter is immutable, and several threads may use it.
     """
 
     @property
     def name(self) -> str:
-        """What a manifest calls it: `cl100k_base`, `chars/4`, `hf:tokenizer.json`."""
+        """The name that a manifest uses: `cl100k_base`, `chars/4`, `hf:tokenizer.json`."""
 
     @property
     def digest(self) -> str:
-        """`sha256:…` of the vocabulary it counts with."""
+        """The digest, `sha256:…`, of the counter's vocabulary."""
 
     @property
     def exact(self) -> bool:
-        """False for an estimate."""
+        """False if the counts are estimates."""
 
     @property
     def unit(self) -> int:
-        """How many units make a token: tokens = ceil(units / unit)."""
+        """The number of units in a token: tokens = ceil(units / unit)."""
 
     @property
     def bytewise(self) -> bool:
-        """True only where no text has more units than bytes in UTF-8."""
+        """True only if no text has more units than UTF-8 bytes."""
 
     @property
     def special_tokens(self) -> Sequence[str]:
-        """What its tokenizer takes for structure where it is not told otherwise, beside the usual special tokens."""
+        """The texts that the tokenizer reads as structure by default, in addition to the usual special tokens."""
 
     def measure(self, text: str) -> int:
-        """The units of `text`; 0 for an empty one. Takes any text of any length."""
+        """Return the units of `text`; 0 for an empty text. Accepts any text of any length."""
 
     def recount(self, text: str) -> int:
-        """`measure(text)`, to confirm a sum: `text` is gone over whole, and nothing that the sum was made of is taken from it."""
+        """Return `measure(text)` to confirm a sum: the whole of `text` is counted again, without any count that the sum was made of."""
 
     def measure_framed(self, text: str) -> int:
-        """The units of a whole prompt in which special tokens are structure, as a chat template writes them. Only `hf:` knows which."""
+        """Return the units of a whole prompt in which special tokens are structure, as a chat template writes it.
+
+        Only `hf:` knows these tokens.
+        """
 
     def is_safe(self, left: str, right: str) -> bool:
-        """True only if `measure(left + right) == measure(left) + measure(right)`, told from the two ends alone.
+        """Return True only if `measure(left + right) == measure(left) + measure(right)`. Only the two adjoining ends are read.
 
-        It chains: where each neighbour in a row of non-empty texts meets the next safely, the whole row adds up.
+        This extends to any number of texts: if each two neighbours in a row of non-empty texts join safely, the counts of the whole row add
+        up.
         """
 
     def find_inner(self, text: str) -> tuple[int, int] | None:
-        """The first and last places i <= j inside `text` where `text[:i]`, `text[i:j]`, `text[j:]` add up, whatever stands before or after
-        `text`; None when there is no such place."""
+        """Return the first and the last place inside `text` where counts add up; None if there is no such place.
+
+        For these places i <= j, the counts of `text[:i]`, `text[i:j]` and `text[j:]` add up. The result is valid whatever text comes before
+        or after `text`.
+        """
 
     def list_runs(self, text: str) -> list[TokenRun]:
-        """The stretches of `text` without safe places in which its tokens may still be joined, in order (see `runs`)."""
+        """Return the stretches of `text` that have no safe places but in which tokens can be joined, in order.
+
+        See the function `list_runs` of this module.
+        """
 
     def iter_starts(self, text: str) -> Sequence[int]:
-        """For every token the place of its first byte in the UTF-8 form of `text`, rising."""
+        """Return the offset of the first byte of every token in the UTF-8 form of `text`, in ascending order."""
 
     def token_ends(self, text: str) -> Sequence[int]:
-        """The places (in characters, rising) where a token ends that are no part of a character or of a CR LF; the last is the text's
-        end."""
+        """Return the token ends, as character offsets in ascending order; the last is the end of the text.
+
+        Token ends inside a character or a CR LF are left out.
+        """
 
     def role_tokens(self, role: str) -> int:
-        """The tokens that a role's name adds to a message."""
+        """Return the tokens that the name of a role adds to a message."""
 
 
 class Refusing:
-    """Turns what a package of tokenizers raises into a finding: plain `Exception`, `ValueError`, and panics, which are known by their name
-    only. No other error is caught here, as a clause `except Exception` would.
+    """Turns an error of a tokenizer package into a diagnostic.
+
+    The context manager catches exactly `Exception` and `ValueError`, and panics, which are recognized by their class name only. It does not
+    catch subclasses, as a clause `except Exception` would.
     """
 
     def __init__(self, code: str, message: str, span: Span | None, help: str) -> None:
@@ -122,7 +136,10 @@ class Refusing:
 
 
 class TokenRun(NamedTuple):
-    """`text[first:last]` may be cut at any of its token ends; with `step` 3 at every third character from `first`, of which each is one."""
+    """A run `text[first:last]` that may be cut at any of its token ends.
+
+    With `step` 3 a token ends at every third character from `first`.
+    """
 
     first: int
     last: int
@@ -130,7 +147,7 @@ class TokenRun(NamedTuple):
 
 
 class CharacterCounter:
-    """Measures characters (code points), four of which make a token, so that parts add up everywhere."""
+    """Counts characters (code points), four of which make a token; counts add up everywhere."""
 
     name = "chars/4"
     digest = "sha256:bf8c86e3cf4deec0e825762217533e015eb7f4bc1a48d14d822d69fa3ab7b546"
@@ -139,34 +156,34 @@ class CharacterCounter:
     bytewise = True
 
     special_tokens: Sequence[str] = ()
-    """None of its own."""
+    """Empty: this counter has no special tokens of its own."""
 
     def measure(self, text: str) -> int:
-        """Characters."""
+        """Return the number of characters."""
         return len(text)
 
     def recount(self, text: str) -> int:
-        """Characters, counted anew."""
+        """Return the number of characters."""
         return self.measure(text)
 
     def measure_framed(self, text: str) -> int:
-        """Characters."""
+        """Return the number of characters."""
         return self.measure(text)
 
     def is_safe(self, left: str, right: str) -> bool:
-        """Always."""
+        """Return True: characters add up everywhere."""
         return True
 
     def find_inner(self, text: str) -> tuple[int, int] | None:
-        """Everywhere inside."""
+        """Return the first and the last place inside `text`; None for a text shorter than two characters."""
         return (1, len(text) - 1) if len(text) > 1 else None
 
     def list_runs(self, text: str) -> list[TokenRun]:
-        """None needed."""
+        """Return an empty list: no runs are needed."""
         return []
 
     def iter_starts(self, text: str) -> Sequence[int]:
-        """A token begins at every fourth character of the whole."""
+        """Return the byte offset of every fourth character, as a token begins there."""
         starts, place = [], 0
         for first in range(0, len(text), 4):
             starts.append(place)
@@ -174,17 +191,17 @@ class CharacterCounter:
         return starts
 
     def token_ends(self, text: str) -> Sequence[int]:
-        """After every fourth character, and at the end."""
+        """Return the offset after every fourth character, and the end of the text."""
         ends = [*range(4, len(text), 4), len(text)] if text else []
         return [end for end in ends if text[end - 1 : end + 1] != "\r\n"]
 
     def role_tokens(self, role: str) -> int:
-        """None: the estimate of a message covers its role."""
+        """Return 0: the estimate of a message includes its role."""
         return 0
 
 
 class KnownCounts(Protocol):
-    """Counts of texts that were counted before, by another process perhaps."""
+    """Counts of texts from earlier, possibly from another process."""
 
     def find(self, text: str) -> int | None: ...
 
@@ -192,9 +209,9 @@ class KnownCounts(Protocol):
 
 
 class Meter:
-    """A counter that remembers counts by content, within bounds; forgetting changes the time taken, never a number.
+    """A counter with a bounded cache of counts by content. An eviction changes the time taken, never a number.
 
-    Several threads may use one without `kept`: each step of the memory is one operation on a dict.
+    Several threads may use one meter that has no `kept`: each step of its cache is a single operation on a dict.
     """
 
     def __init__(self, counter: Counter, kept: KnownCounts | None = None) -> None:
@@ -208,17 +225,17 @@ class Meter:
         self._indexed = 0
 
     def count(self, text: str) -> int:
-        """`counter.measure(text)`, in units."""
+        """Return `counter.measure(text)`, in units."""
         found = self._counts.get(text)
         return found if found is not None else self._count_new(text)
 
     def fits(self, text: str, most: int) -> bool:
-        """Whether `count(text)` is `most` units or fewer. Where the text's bytes are, it is not counted."""
+        """Return whether `count(text)` is at most `most` units. If the bytes of the text already prove it, the text is not counted."""
         is_short = len(text) <= most and self.counter.bytewise
         return (is_short and (text.isascii() or len(text.encode()) <= most)) or self.count(text) <= most
 
     def count_ended(self, text: str, ending: str) -> int:
-        """`count(text + ending)`. A long text with several endings is counted once."""
+        """Return `count(text + ending)`. A long text with several endings is counted once."""
         ended = text + ending
         if len(text) <= _SHORT or self.counter.unit > 1:
             return self.count(ended)
@@ -226,7 +243,7 @@ class Meter:
         return found if found is not None else self._count_new(ended, lambda _: self.index(text).count_ended(ending))
 
     def index(self, text: str) -> TextIndex:
-        """The counts of the pieces of `text`. Those of long texts are remembered."""
+        """Return the counts of the pieces of `text`. Those of long texts are cached."""
         found = self._indexes.get(text)
         if found is None:
             found = TextIndex(self, text)
@@ -238,16 +255,16 @@ class Meter:
         return found
 
     def count_whole(self, text: str) -> int:
-        """`counter.measure(text)`, counted anew by `counter.recount` without any memory but `kept`, for texts to be confirmed."""
+        """Return `counter.measure(text)`, counted again by `counter.recount` to confirm a sum. The only cache it uses is `kept`."""
         return self._count_kept(f"{_WHOLE}{text}", lambda marked: self.counter.recount(marked[len(_WHOLE) :]))
 
     def tokens(self, units: int) -> int:
-        """Units as tokens, rounded up."""
+        """Convert units to tokens, rounding up."""
         return -(-units // self.counter.unit)
 
     def _count_new(self, text: str, count: Callable[[str], int] | None = None) -> int:
         if self.counter.unit > 1:
-            return self.counter.measure(text)  # characters: nothing to remember
+            return self.counter.measure(text)  # counting characters is cheaper than a lookup
         units = self._older.get(text)
         if units is None:
             units = self._count_kept(text, count or self._count_parts)
@@ -267,7 +284,7 @@ class Meter:
         return self.index(text).units[-1] if len(text) > _SHORT else self.counter.measure(text)
 
     def count_piece(self, piece: str) -> int:
-        """`count(piece)` of one of `iter_pieces`, which has no more pieces in it."""
+        """Return `count(piece)` for a piece of `iter_pieces`, which cannot be split any further."""
         found = self._counts.get(piece)
         return found if found is not None else self._count_new(piece, self.counter.measure)
 
@@ -279,9 +296,10 @@ class Meter:
 
 
 class TextIndex:
-    """Where a text may be parted so that its counts add up: `places`, rising, from 0 to its end, and the `units` before each of them.
+    """The places where a text may be split so that counts add up, and the units before each place.
 
-    Places are a sentence or a line apart. `edge` is the last one before which no ending of the text can change a count.
+    `places` ascend from 0 to the end of the text, a sentence or a line apart; `units` are those before each of them. `edge` is the index of
+    the last place before which no ending of the text can change a count.
     """
 
     __slots__ = ("_counter", "_text", "edge", "places", "units")
@@ -307,13 +325,13 @@ class TextIndex:
         self.edge = max(bisect_right(places, len(text) - _AHEAD) - 1, 0)
 
     def count_ended(self, ending: str) -> int:
-        """The units of the text with `ending` behind it."""
+        """Return the units of the text followed by `ending`."""
         place = self.places[self.edge]
         return self.units[self.edge] + self._counter.measure(self._text[place:] + ending)
 
 
 def _iter_apart(counter: Counter, text: str) -> Iterator[str]:
-    """`text` in parts that add up, each of at least `_APART` characters, but maybe the last."""
+    """Yield `text` in parts that add up, each of at least `_APART` characters except possibly the last."""
     start = 0
     for place in _iter_safe(counter, text, _PLACES, _APART):
         yield text[start:place]
@@ -322,14 +340,14 @@ def _iter_apart(counter: Counter, text: str) -> Iterator[str]:
 
 
 def iter_inner(counter: Counter, text: str, start: int = 0) -> Iterator[int]:
-    """Places inside `text` behind `start`, rising, at which `counter` adds up: those at line ends, spaces and changes of class."""
+    """Yield, in ascending order, the places inside `text` after `start` where counts add up: at line ends, spaces and changes of class."""
     return _iter_safe(counter, text, _PLACES, 0, start)
 
 
 def iter_pieces(counter: Counter, text: str) -> Iterator[str]:
-    """`text` in parts that add up: lines, parted where sentences end, as far as those places are safe.
+    """Yield `text` in parts that add up: lines, split where sentences end, as far as those places are safe.
 
-    Where a part ends depends on what is near only, so that two texts which differ in one place have the other parts in common.
+    Where a part ends depends only on the text nearby, and therefore two texts that differ in one place share all other parts.
     """
     start = 0
     for place in _iter_safe(counter, text, _PIECE_ENDS):
@@ -348,7 +366,7 @@ def _iter_safe(counter: Counter, text: str, pattern: re.Pattern[str], apart: int
 
 
 def list_token_ends(text: str, ends: Sequence[int]) -> Sequence[int]:
-    """The character offsets of those UTF-8 offsets `ends` (rising) that are no part of a character or of a CR LF."""
+    """Return the character offsets of the UTF-8 offsets `ends` (ascending), without those inside a character or a CR LF."""
     if text.isascii():
         return [end for end in ends if not _parts_line_end(text, end)] if "\r\n" in text else ends
     found = []
@@ -372,10 +390,10 @@ def _parts_line_end(text: str, place: int) -> bool:
 
 
 def list_runs(text: str, *, cased: bool) -> list[TokenRun]:
-    """The long runs of `text` that do not touch anything which might be taken into the same match.
+    """Return the long runs of `text` whose neighbours cannot become part of the same match.
 
-    `cased`: whether small letters, capitals and other letters and marks are classes of their own (o200k_base), or letters are one class
-    and marks are like punctuation (cl100k_base).
+    With `cased`, small letters, capitals, and other letters and marks are separate classes (o200k_base); without it, all letters are one
+    class, and marks are like punctuation (cl100k_base).
     """
     if len(text) < _LONG:
         return []
@@ -401,12 +419,12 @@ def _trim_run(codes: str, classes: str, first: int, last: int) -> TokenRun | Non
 
 
 def ends_match(character: str) -> bool:
-    """Whether `character`, after a cut inside a run, ends the match: a digit, punctuation, white space."""
+    """Return whether `character`, after a cut inside a run, ends the match: whether it is a digit, punctuation or white space."""
     return encode_classes(character).translate(_CASED) in _ENDS
 
 
 def _make_table(upper: str, lower: str, letter: str, mark: str) -> dict[int, str]:
-    """A table for `str.translate` from what stands for a character (`classes`) to its class here."""
+    """Make a table for `str.translate` from the stand-ins of `encode_classes` to the classes of this module."""
     table = dict.fromkeys(range(128), "p") | {ord(OTHER): "p", ord(NUMBER): "d", ord(WHITE): "w", ord(LONG_S): lower}
     table |= dict.fromkeys(range(9, 14), "w") | {ord(" "): "w"} | dict.fromkeys(range(ord("0"), ord("9") + 1), "d")
     table |= dict.fromkeys(range(ord("A"), ord("Z") + 1), upper) | dict.fromkeys(range(ord("a"), ord("z") + 1), lower)

@@ -1,6 +1,6 @@
 """Counters by name (`load_counter`), and the exact ones: OpenAI's tokenizers over the shipped vocabularies, in the standard library alone.
 
-The files that a pack names for a tokenizer of its own (`hf:<file>`, and the ranks of `tiktoken:<encoding>`) are read here. The modules
+This module reads the files that a pack names for a tokenizer of its own (`hf:<file>`, and the ranks of `tiktoken:<encoding>`). The modules
 `huggingface` and `tiktoken` count with them.
 """
 
@@ -21,20 +21,20 @@ from promptc.text.counters.counter import ENCODING, LARGEST, CharacterCounter, C
 from promptc.text.counters.splitting import find_inner_boundary, is_boundary
 
 _LINE_END = compile_later(r"\n(?=[^\s/])")
-"""The end of a line before one that begins neither with `/` nor with white space, as Python sees it, which is more than the patterns do."""
+"""The end of a line before a line that begins neither with `/` nor with Python's white space, which includes that of the patterns."""
 
 _WORDS = 100_000
 _WORD = 64  # characters
 
 _LONG = 2_000
-"""Characters of a stretch from which on it is not remembered."""
+"""The length, in characters, from which a stretch is not cached."""
 
 _MOST = 8_000_000
-"""Characters that are remembered."""
+"""The maximum number of characters in the cache."""
 
 
 class NamedFile(NamedTuple):
-    """A file that a pack names: its path, the folder that the path is relative to, and where it is named."""
+    """A file that a pack names: its path, the folder that the path is relative to, and the place where the pack names it."""
 
     path: str
     folder: str
@@ -49,11 +49,10 @@ def load_counter(
     span: Span | None = None,
     ranks: Sequence[NamedFile] = (),
 ) -> Counter:
-    """The counter `name`: `cl100k_base`, `o200k_base`, `chars/4`, `tiktoken:<encoding>`, or `hf:<file>` with a file inside `folder`.
+    """Load the counter `name`: `cl100k_base`, `o200k_base`, `chars/4`, `tiktoken:<encoding>`, or `hf:<file>` with a file inside `folder`.
 
-    `vocabulary` is a table to use in place of the shipped one; it has to be the same. `span` is where the name stands. `ranks` are the
-    files that a pack names for an encoding. Raises PromptcError with PC0180 to PC0183; which other counter is used then is the caller's
-    choice.
+    `vocabulary` is the path of a table to use in place of the shipped one, to which it must be identical. `span` is the place of the name.
+    `ranks` are the files that a pack names for an encoding. Raises `PromptcError` with PC0180 to PC0183; the caller chooses the fallback.
     """
     if name == CharacterCounter.name:
         return CharacterCounter()
@@ -67,7 +66,7 @@ def load_counter(
 
 
 def _suggest_counter(name: str) -> str:
-    """The counter for a model's name, else the nearest counter, else all of them."""
+    """Suggest the counter for a model's name, else the nearest counter, else all counters."""
     from promptc.diag.findings import suggest
 
     model = name.lower().rpartition("/")[2]
@@ -89,7 +88,7 @@ _ENCODINGS = ("gpt2", "r50k_base", "p50k_base", "p50k_edit", "o200k_harmony")
 
 
 def load_table_counter(name: str, path: str = "", span: Span | None = None) -> TableCounter:
-    """The counter of the shipped vocabulary `name`; one and the same for every pack of a program. `path`: where its table lies instead."""
+    """Load the counter of the shipped vocabulary `name`, shared by all packs of a process. `path` is its table, if not the shipped one."""
     path = path or vocabulary_path(name)
     check_vocabulary(name, path, span)
     counter = _LOADED.get((name, path))
@@ -100,7 +99,7 @@ _LOADED: dict[tuple[str, str], TableCounter] = {}
 
 
 def load_tokenizer_file(name: str, folder: str | os.PathLike[str], span: Span | None = None) -> Counter:
-    """The counter `hf:<file>`, with a file inside `folder`. Raises PromptcError with PC0181 to PC0183."""
+    """Load the counter `hf:<file>` from a file inside `folder`. Raises `PromptcError` with PC0181 to PC0183."""
     file = NamedFile(name.removeprefix("hf:"), os.fspath(folder), span)
     raw = _read_own(file, name, "`hf:` and a path such as `tokenizers/tokenizer.json`")
     try:
@@ -111,9 +110,9 @@ def load_tokenizer_file(name: str, folder: str | os.PathLike[str], span: Span | 
 
 
 def _load_encoding(name: str, ranks: Sequence[NamedFile], span: Span | None) -> Counter:
-    """The counter `tiktoken:<encoding>`. Raises PromptcError with PC0180 to PC0183."""
+    """Load the counter `tiktoken:<encoding>`. Raises `PromptcError` with PC0180 to PC0183."""
     contents = {one.path: _read_own(one, one.path, "a path such as `ranks/o200k_base.tiktoken`") for one in ranks}
-    note_beyond()  # tiktoken's plug-ins are any code, and its folder is what the environment says
+    note_beyond()  # tiktoken's plug-ins can run any code, and the environment names its folder
     try:
         from promptc.text.counters.tiktoken import load_encoding_counter
     except ImportError as error:
@@ -127,7 +126,7 @@ def _refuse_package(name: str, package: str, extra: str, span: Span | None) -> P
 
 
 def _read_own(file: NamedFile, shown: str, example: str) -> bytes:
-    """A file of a tokenizer, which has to be inside the pack. `shown` is how messages call it, `example` what they say to write."""
+    """Read a file of a tokenizer, which must be inside the pack. Messages call it `shown`, and suggest to write `example`."""
     inside, span = f"write {example}, relative to the pack's folder, without links", file.span
     if any(not re.fullmatch(r"[^\\:\x00-\x1f]+", part) or part in (".", "..") for part in file.path.split("/")):
         raise fail("PC0183", f"`{shown}` names no file inside the pack", span, help=inside)
@@ -146,14 +145,14 @@ def _read_own(file: NamedFile, shown: str, example: str) -> bytes:
 
 
 class TableCounter:
-    """Counts as tiktoken's `encode_ordinary` does. What that takes is loaded when something is first counted."""
+    """Counts as tiktoken's `encode_ordinary` does. The table and the pattern are loaded at the first count."""
 
     exact = True
     unit = 1
     bytewise = True
 
     def __init__(self, name: str, path: str) -> None:
-        """`path`: where the vocabulary's table lies."""
+        """Make the counter of the vocabulary `name` from the table at `path`."""
         self.name = name
         self.digest = f"sha256:{VOCABULARIES[name].sha256}"
         self._path = path
@@ -162,57 +161,57 @@ class TableCounter:
         self._recounts = False
 
     special_tokens: Sequence[str] = ()
-    """Of the form `<|name|>`, which every guard knows."""
+    """Empty: all its special tokens have the form `<|name|>`, which every guard knows."""
 
     def measure(self, text: str) -> int:
-        """Tokens."""
+        """Return the number of tokens."""
         if self._recounts and text.endswith("\n"):
             return self._lines.measure(text)
         return self._tally(self._split(text))
 
     def recount(self, text: str) -> int:
-        """Tokens, counted anew: from the second time on, by what the pattern found in lines before."""
+        """Return the number of tokens, counted again; from the second call on, with cached matches of the pattern in lines."""
         if self._recounts:
             return self._lines.count(text)
-        self._recounts = True  # a render that is alone in its process has no use for a memory
+        self._recounts = True  # the only render of a process has no use for a cache
         return self.measure(text)
 
     def measure_framed(self, text: str) -> int:
-        """Tokens: special ones of other models are text here."""
+        """Return the number of tokens; the special tokens of other models are ordinary text here."""
         return self.measure(text)
 
     @property
     def words(self) -> Mapping[str, int]:
-        """The short pieces counted or recalled so far, the newest last."""
+        """The token counts of the short pieces that were counted or recalled so far, the newest last."""
         found: Mapping[str, int] = self.__dict__.get("_words", {})
         return found
 
     def recall(self, words: Callable[[], Mapping[str, int]]) -> None:
-        """Pieces that this vocabulary counted before, with their counts: asked for when something is first counted."""
+        """Set a function that returns counts of pieces from earlier, by this vocabulary. The first count calls it."""
         self._recall = words
 
     def is_safe(self, left: str, right: str) -> bool:
-        """True at the boundaries of `boundary`."""
+        """Return True at the boundaries that `splitting` defines."""
         return is_boundary(left, right, slash=self._slash)
 
     def find_inner(self, text: str) -> tuple[int, int] | None:
-        """The outermost boundaries of `boundary`."""
+        """Return the first and the last boundary inside `text`, as `splitting` defines them; None if there is none."""
         return find_inner_boundary(text, slash=self._slash)
 
     def list_runs(self, text: str) -> list[TokenRun]:
-        """Long runs of letters, digits or marks."""
+        """Return the long runs of letters, digits or marks."""
         return list_runs(text, cased=not self._slash)
 
     def iter_starts(self, text: str) -> Sequence[int]:
-        """In UTF-8 bytes."""
+        """Return the offset of every token in UTF-8 bytes."""
         return [0, *self._ends(text)][:-1]
 
     def token_ends(self, text: str) -> Sequence[int]:
-        """In characters."""
+        """Return the token ends as character offsets."""
         return list_token_ends(text, self._ends(text))
 
     def role_tokens(self, role: str) -> int:
-        """The tokens of the name."""
+        """Return the tokens of the name."""
         return self.measure(role)
 
     def _ends(self, text: str) -> list[int]:
@@ -220,7 +219,7 @@ class TableCounter:
         sizes: list[int] = []
         for piece in self._split(text):
             raw = piece.encode()
-            if words.get(piece) == 1:  # most are, and a text is counted before its tokens' ends are asked for
+            if words.get(piece) == 1:  # most pieces are one token, and a text is counted before its token ends are requested
                 sizes.append(len(raw))
             else:
                 sizes += map(len, words.encode(raw))
@@ -247,7 +246,7 @@ class TableCounter:
 
 
 class _Words(dict[str, int]):
-    """From a piece to its tokens' number. Remembers short ones up to a bound; a text has few different words."""
+    """Maps a piece to its number of tokens. Short pieces are cached up to a bound; a text has few different words."""
 
     def __init__(self, encode: Callable[[bytes], list[bytes]], known: Mapping[str, int]) -> None:
         super().__init__(known)
@@ -263,16 +262,16 @@ class _Words(dict[str, int]):
 
 
 class LineCounts:
-    """Counts of lines. Several threads may use one: each step of the memory is one operation on a dict."""
+    """Counts of lines. Several threads may use one object: each step of its cache is a single operation on a dict."""
 
     def __init__(self, split: Callable[[str], Iterable[str]], tally: Callable[[Iterable[str]], int]) -> None:
-        """`split` gives the matches of the tokenizer's pattern in a text, `tally` the tokens of matches."""
+        """Make a counter: `split` returns the matches of the tokenizer's pattern in a text, `tally` the number of tokens in matches."""
         self._known = _Known(split, tally)
         self._split = split
         self._tally = tally
 
     def measure(self, text: str) -> int:
-        """The tokens of `text`, which ends in a line end. A stretch that is this very text need not be split again."""
+        """Return the tokens of `text`, which ends with a line end. `count` need not split a stretch again if it equals this text."""
         if len(text) >= _LONG:
             return self._tally(self._split(text))
         pieces = [*self._split(text)]
@@ -281,11 +280,12 @@ class LineCounts:
         return units
 
     def count(self, text: str) -> int:
-        """The tokens of `text`.
+        """Return the tokens of `text`.
 
-        No alternative of the patterns looks back, none takes a character after a line end but white space or `/`, and none looks further
-        than to the first character that it does not take. So the pattern goes over the text as it goes over each stretch that ends before
-        such a line, given the first character of that line; that a match does end there is seen in what it gives.
+        No alternative of the patterns looks back. None takes a character after a line end except white space or `/`, and none looks further
+        than the first character that it does not take. The pattern therefore matches the whole text as it matches each stretch that ends
+        before such a line, followed by the first character of that line. The matches of a stretch show whether one of them really ends
+        there.
         """
         known = self._known
         stretches = _LINE_END.split(text)
@@ -296,8 +296,10 @@ class LineCounts:
 
 
 class _Known(dict[str, int]):
-    """From a stretch and the character behind it to the stretch's tokens; -1 where a match goes on into that character, or the stretch is
-    too long to be remembered."""
+    """Maps a stretch and the character after it to the tokens of the stretch.
+
+    The value is -1 if a match continues into that character, or if the stretch is too long to be cached.
+    """
 
     def __init__(self, split: Callable[[str], Iterable[str]], tally: Callable[[Iterable[str]], int]) -> None:
         super().__init__()
@@ -308,7 +310,7 @@ class _Known(dict[str, int]):
         self._measured: dict[str, tuple[int, str]] = {}
 
     def note(self, text: str, units: int, last: str) -> None:
-        """The tokens and the last match of a text that was split, with nothing behind it."""
+        """Remember the tokens and the last match of a text that was split, with no character after it."""
         self._make_room(text)
         self._measured[text] = units, last
 
@@ -321,7 +323,7 @@ class _Known(dict[str, int]):
         if units < 0:
             *matches, last = self._split(key)
             units = self._tally(matches) if last == behind else -1
-        elif not self._parts(last, behind):  # only the last match saw the end of the text, where something stands now
+        elif not self._parts(last, behind):  # only the last match saw the end of the text, and a character follows it now
             units = -1
         self[key] = units
         return units

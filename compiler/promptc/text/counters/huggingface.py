@@ -1,5 +1,7 @@
-"""Counting with a tokenizer file of the Hugging Face kind (`hf:<file>`). Nothing else imports `tokenizers`, and this module is imported
-when a pack names such a counter."""
+"""Counting with a tokenizer file of the Hugging Face kind (`hf:<file>`).
+
+No other module imports `tokenizers`. This module is imported only if a pack names such a counter.
+"""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -17,12 +19,12 @@ from promptc.text.json import render_digest
 
 
 class HfCounter:
-    """Counts what the tokenizer makes of a text alone: nothing is added before or after it, cut off or filled up, and no merge is left out
-    by chance (BPE's `dropout`).
+    """Counts the tokens that the tokenizer makes of a text alone.
 
-    A text of which a visible character, or a byte of one, has no part in any token is refused (PC0184): its count would be too low, and 0
-    in the end. Characters of which a normalizer makes one have a part in it.
-    How such tokenizers normalise and split is anybody's choice, so no boundary is known to be safe.
+    The counter adds nothing before or after the text, neither truncates nor pads it, and skips no merge at random (BPE's `dropout`). It
+    refuses a text (PC0184) if a visible character, or a byte of one, has no part in any token: the count would be too low, and 0 in the
+    extreme case. Characters that a normalizer merges into one do have a part in it. Tokenizers can normalize and split in any way, so no
+    boundary is known to be safe.
     """
 
     exact = True
@@ -31,7 +33,7 @@ class HfCounter:
 
     def __init__(self, name: str, digest: str, tokenizer: Tokenizer, raw: bytes) -> None:
         _steady(tokenizer)
-        tokenizer.encode_special_tokens = True  # that is: special tokens in a text are encoded as ordinary text
+        tokenizer.encode_special_tokens = True  # despite its name: encode special tokens in a text as ordinary text
         self.special_tokens = tuple(sorted(one.content for one in tokenizer.get_added_tokens_decoder().values() if one.special))
         self.name = name
         self.digest = digest
@@ -40,37 +42,40 @@ class HfCounter:
         self._reading = _TokenizerReading(tokenizer)
 
     def measure(self, text: str) -> int:
-        """Tokens."""
+        """Return the number of tokens."""
         return len(self._encode(text).ids)
 
     def recount(self, text: str) -> int:
-        """Tokens, counted anew."""
+        """Return the number of tokens, counted again."""
         return self.measure(text)
 
     def measure_framed(self, text: str) -> int:
-        """Tokens, special ones as the tokenizer finds them; nothing is added before or behind."""
+        """Return the number of tokens, with special tokens as the tokenizer finds them; nothing is added before or after."""
         with Refusing("PC0184", f"`{self.name}` cannot count a text of {len(text)} characters", None, _HELP):
             return len(self._framing.encode(text, add_special_tokens=False).ids)
 
     @cached_property
     def _framing(self) -> Tokenizer:
-        """The tokenizer once more: whether it knows special tokens is a setting of the whole."""
+        """A second copy of the tokenizer: reading special tokens is a setting of the whole tokenizer."""
         return _steady(Tokenizer.from_buffer(self._raw))
 
     def is_safe(self, left: str, right: str) -> bool:
-        """Only with an empty text."""
+        """Return True only if one of the texts is empty."""
         return not left or not right
 
     def find_inner(self, text: str) -> tuple[int, int] | None:
-        """None."""
+        """Return None: no place is known to be safe."""
         return None
 
     def list_runs(self, text: str) -> list[TokenRun]:
-        """None known."""
+        """Return an empty list: no runs are known."""
         return []
 
     def iter_starts(self, text: str) -> Sequence[int]:
-        """In UTF-8 bytes; for tokens inside a character the character's first byte. Never falling, whatever the tokenizer reports."""
+        """Return the offset of every token in UTF-8 bytes; for a token inside a character, that of the character.
+
+        The offsets never decrease.
+        """
         starts, place, last = [], 0, 0
         for start, _ in self._spans(text):
             if start > last:
@@ -80,13 +85,16 @@ class HfCounter:
         return starts
 
     def token_ends(self, text: str) -> Sequence[int]:
-        """In characters. What no token covers (white space that the tokenizer drops) goes with the token before it."""
+        """Return the token ends as character offsets.
+
+        Text that no token covers, such as dropped white space, goes with the token before it.
+        """
         starts = [start for start, _ in self._spans(text)][1:]
         ends = sorted({start for start in starts if 0 < start < len(text)} | ({len(text)} if text else set()))
         return [end for end in ends if text[end - 1 : end + 1] != "\r\n"]
 
     def role_tokens(self, role: str) -> int:
-        """The tokens of the name."""
+        """Return the tokens of the name."""
         return self.measure(role)
 
     def _spans(self, text: str) -> list[tuple[int, int]]:
@@ -104,7 +112,7 @@ class HfCounter:
 
 
 def _steady(tokenizer: Tokenizer) -> Tokenizer:
-    """The tokenizer, without what would cut off, fill up, or leave out merges by chance."""
+    """Return the tokenizer without truncation, padding and random skipping of merges."""
     tokenizer.no_truncation()
     tokenizer.no_padding()
     if isinstance(tokenizer.model, BPE):
@@ -116,7 +124,7 @@ _HELP = "use a tokenizer that covers all text: one that works on bytes, or has a
 
 
 class _TokenizerReading:
-    """What a tokenizer's model is given of a text, and what it cannot read of it."""
+    """What the model of a tokenizer receives of a text, and which characters of it the model cannot read."""
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         self._normalizer, self._splitter = tokenizer.normalizer, tokenizer.pre_tokenizer
@@ -125,14 +133,15 @@ class _TokenizerReading:
         self._added = [one.content for one in tokenizer.get_added_tokens_decoder().values() if one.content and not one.special]
 
     def split(self, text: str) -> list[str]:
-        """The words that the model is given."""
+        """Return the words that the model receives."""
         normalized = self._normalizer.normalize_str(text) if self._normalizer is not None else text
         return [word for word, _ in self._splitter.pre_tokenize_str(normalized)] if self._splitter is not None else [normalized]
 
     def read_unknown(self, text: str) -> str:
-        """The first characters that the model drops in silence, as it has neither a token for them nor an unknown one; white space aside.
+        """Return the first characters that the model drops silently; empty if it drops none.
 
-        Places do not show them: inside a word those of the tokens behind a dropped character are wrong, and a byte of a character may go.
+        The model drops a character that is not white space if it has neither a token for it nor an unknown token. Token offsets do not
+        reveal them: inside a word, the offsets after a dropped character are wrong, and a single byte of a character may be dropped.
         """
         if self._units is None:
             return ""
@@ -144,19 +153,21 @@ class _TokenizerReading:
         return next(filter(None, (self._units.read_unknown(word) for word in words)), "")
 
     def is_lost(self, text: str, place: int) -> bool:
-        """Whether the model is given the same without the character: then a normalizer or a splitter took it out, and did not make one
-        of it and its neighbours. What stands near decides."""
+        """Return whether the model receives the same text without the character at `place`.
+
+        If so, a normalizer or a splitter removed the character, and did not merge it with its neighbours. Only the text nearby is compared.
+        """
         before, behind = text[max(0, place - _NEAR) : place], text[place + 1 : place + 1 + _NEAR]
         return "".join(self.split(before + text[place] + behind)) == "".join(self.split(before + behind))
 
 
 _NEAR = 16
 _LOOKS = 10_000
-"""Characters of a text of which it is found out whether a neighbour's token stands for them, too."""
+"""The most characters of a text that are checked for being part of a neighbour's token."""
 
 
 class _Units:
-    """Of a model that drops what it lacks: the characters it begins from, as they are written in the vocabulary."""
+    """The characters that a model begins from, in the form its vocabulary has them. Only for a model that drops what it lacks."""
 
     def __init__(self, model: BPE, vocabulary: Mapping[str, int], white: str) -> None:
         self._vocabulary = vocabulary
@@ -165,12 +176,12 @@ class _Units:
         self._white = white
 
     def lacks(self, text: str) -> bool:
-        """Whether a character of the text is lacking somewhere in a word."""
+        """Return whether the model lacks a character of the text in some position of a word."""
         forms = {(first, last) for first in ("", self._prefix) for last in ("", self._suffix)}
         return any(not self._has(first + one + last, one) for one in set(text) for first, last in forms)
 
     def read_unknown(self, word: str) -> str:
-        """The first characters of a word that go."""
+        """Return the first characters of a word that the model drops."""
         if self._has_whole and word in self._vocabulary:
             return ""
         found = ""
@@ -189,11 +200,11 @@ class _Units:
 
 
 _WHITE_BYTES = "\u0120\u010a\u010d\u0109"
-"""How a byte-level tokenizer writes a space, a line end, a carriage return and a tab."""
+"""The characters by which a byte-level tokenizer writes a space, a line feed, a carriage return and a tab."""
 
 
 def _find_units(tokenizer: Tokenizer) -> _Units | None:
-    """None for a model that refuses what it lacks, has a token for it, or is given bytes and lacks none."""
+    """Return the units of the model; None if it refuses what it lacks, has an unknown token, or reads bytes and lacks none."""
     model, splitter = tokenizer.model, tokenizer.pre_tokenizer
     if not isinstance(model, BPE) or model.unk_token is not None:
         return None
@@ -204,8 +215,9 @@ def _find_units(tokenizer: Tokenizer) -> _Units | None:
 
 
 def _read_left_out(text: str, spans: Sequence[tuple[int, int]], reading: _TokenizerReading) -> str:
-    """The first characters that no token stands for; empty where only such are left out as tokenizers do by intent: white space, and what
-    normalizers strip, control characters and marks.
+    """Return the first characters that no token covers, or an empty text.
+
+    Characters that tokenizers omit on purpose do not count: white space, and the control characters and marks that normalizers strip.
     """
     last, looks = 0, 0
     for start, stop in (*spans, (len(text), len(text))):
@@ -223,7 +235,7 @@ def _is_dropped(character: str, categories: str) -> bool:
 
 
 def load_hf_counter(name: str, raw: bytes, span: Span | None = None) -> HfCounter:
-    """The counter of a tokenizer file's bytes; PC0182 when they are none."""
+    """Make a counter from the bytes of a tokenizer file. Raises PC0182 if they are not a tokenizer."""
     with Refusing("PC0182", f"`{name}`: the file is not a tokenizer", span, "name a `tokenizer.json` that the package `tokenizers` wrote"):
         tokenizer = Tokenizer.from_buffer(raw)
     _refuse_endless(name, tokenizer, span)
@@ -231,16 +243,18 @@ def load_hf_counter(name: str, raw: bytes, span: Span | None = None) -> HfCounte
 
 
 _MOST_GROWTH = 32
-"""Characters that a normalizer may make of one. Published ones make two or three."""
+"""The most characters that a normalizer may make of one. Published normalizers make two or three."""
 _LONGEST_WORD = 1_000
-"""Characters of a word that WordPiece looks at. BERT's looks at 100."""
+"""The longest word, in characters, that WordPiece may read. BERT's limit is 100."""
 _LONGEST_PIECE = 256
-"""Characters of a piece of a Unigram vocabulary. SentencePiece makes at most 16, unless it is told otherwise."""
+"""The longest piece, in characters, of a Unigram vocabulary. SentencePiece makes at most 16 by default."""
 
 
 def _refuse_endless(name: str, tokenizer: Tokenizer, span: Span | None) -> None:
-    """PC0182 for a tokenizer that makes a text many times as long before it is counted, or looks at each end of a word from each beginning:
-    the package bounds neither. What it loaded is asked, not the file, which may say a thing twice.
+    """Raise PC0182 for a tokenizer that takes too long, as the package sets no bound.
+
+    Such a tokenizer makes a text many times longer before it counts, or checks every end of a word from every beginning. The loaded
+    tokenizer is inspected, not the file, which may contain a setting twice.
     """
     normalizer, model = tokenizer.normalizer, tokenizer.model
     longest = max(map(len, tokenizer.get_vocab()), default=0) if isinstance(model, Unigram) else 0
@@ -256,7 +270,7 @@ def _refuse_endless(name: str, tokenizer: Tokenizer, span: Span | None) -> None:
 
 
 def _count_growth(normalizer: Any) -> int:
-    """How many characters a chain of replacements makes of one, at most. `normalizer` is one as `tokenizers` writes it."""
+    """Return the most characters that a chain of replacements makes of one. `normalizer` is in the form in which `tokenizers` writes it."""
     growth = 1 + len(normalizer["content"]) if normalizer.get("type") == "Replace" else 1
     for one in normalizer.get("normalizers") or ():
         growth *= _count_growth(one)

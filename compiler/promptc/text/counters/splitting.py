@@ -1,21 +1,21 @@
 """Where a text may be split, or two texts joined, without changing their tokens: the safe boundaries of cl100k_base and o200k_base.
 
 Both vocabularies split a text by a pattern and merge bytes only inside what the pattern matched. No alternative of either pattern looks
-back, so a place that no match can cross, and before which no match depends on what follows, parts the text into two that are counted
-alone:
+back. A place that no match can cross, and before which no match depends on what follows, therefore divides the text into two parts that are
+counted separately:
 
-1. *After a line end*: the left text ends in CR or LF; the white space that the right one begins with holds neither, and other text
-   follows in it. (`\\s*[\r\n]+` takes a white run exactly up to its last line end.) o200k_base: the right text does not begin with `/`,
-   as ` ?[^\\s\\p{L}\\p{N}]+[\r\n/]*` goes on through it.
-2. *Before a lone space*: the left text ends in something that is not white, the right one is a space and then something that is not
-   white. (A space is taken first in a match or in a white run, never in the middle, and this run is one character long.)
+1. *After a line end*: the left text ends in CR or LF; the white space at the beginning of the right text contains neither, and other text
+   follows it. (`\\s*[\r\n]+` takes a white run exactly up to its last line end.) o200k_base: the right text does not begin with `/`,
+   as ` ?[^\\s\\p{L}\\p{N}]+[\r\n/]*` continues through it.
+2. *Before a lone space*: the left text ends in something that is not white; the right text is a space and then something that is not
+   white. (A space is the first character of a match or of a white run, never a middle one, and this run is one character long.)
 3. *Where the class changes*: from letters to digits or punctuation, from digits to letters or punctuation, from punctuation to digits
    (not to letters: one mark before a word belongs to it). Apostrophes are punctuation, but in o200k_base not after a letter (`'s` belongs
-   to the word); there a capital after a small letter is a change, in cl100k_base a combining mark after a letter.
+   to the word). In o200k_base a capital after a small letter is a change, in cl100k_base a combining mark after a letter.
 
-White space is the tokenizers' own, Unicode White_Space; `str.isspace` holds that and U+001C to U+001F, so it only errs towards "not
-safe". Letters and punctuation are from blocks that have not changed for decades, so it does not matter which Unicode version the
-tokenizer and Python follow.
+White space is Unicode White_Space, as in the tokenizers. `str.isspace` also includes U+001C to U+001F, and therefore errs only towards "not
+safe". Letters and punctuation are from blocks that have not changed for decades, so it does not matter which Unicode version the tokenizer
+and Python follow.
 """
 
 from __future__ import annotations
@@ -40,16 +40,19 @@ _CHANGES = {"ld", "ud", "od", "lm", "um", "om", "dl", "du", "do", "dm", "da", "m
 _ALLOWED = {True: _CHANGES | {"la", "ua", "oa", "lc", "uc", "oc"}, False: _CHANGES | {"lu"}}
 _LONG = 1 << 16
 FILE = f"{__file__.rpartition('text')[0]}vocabularies/unicode.classes"
-"""Where the classes lie: the runs of one class, a 4-byte number each (low byte first): the first code point × 8 + the class."""
+"""The path of the table of character classes.
+
+For each run of one class it has a 4-byte number (low byte first): the first code point × 8 + the class.
+"""
 
 CHECK = 2_912_831_490
-"""The Adler-32 of that file."""
+"""The Adler-32 of `FILE`."""
 
 UPPER, LOWER, LETTER, MARK, NUMBER, WHITE, OTHER = STAND_INS = "\u00c0\u00e0\u00aa\u00a8\u00b2\u00a0\u00a7"
-"""What stands for a character outside ASCII, by class: Lu and Lt, Ll, Lm and Lo, M, N, White_Space, all others."""
+"""The stand-ins for characters outside ASCII, one for each class: Lu and Lt, Ll, Lm and Lo, M, N, White_Space, all others."""
 
 LONG_S = "\u00df"
-"""What stands for U+017F: a small letter that is an `s` in a contraction."""
+"""The stand-in for U+017F, a small letter that counts as `s` in a contraction."""
 
 _FEW = 32
 _ASCII = bytes(range(128))
@@ -59,7 +62,7 @@ _INDENT = compile_later(r"[^\S\r\n]+\S")
 
 
 class _Names(dict[str, str]):
-    """From a character to the name of its class, or `?`."""
+    """Maps a character to the name of its class, or to `?`."""
 
     def __missing__(self, character: str) -> str:
         found = _CLASS.match(character)
@@ -78,17 +81,18 @@ _NAMES.update({chr(code): "u" for code in range(65, 91)} | {chr(code): "l" for c
 
 @cache
 def _compile_inner(slash: bool) -> re.Pattern[str]:
-    """The places inside a text. Compiled when first asked for, as it takes as long as a small render does."""
+    """Compile a pattern for the boundaries inside a text. It is compiled on first use, as this takes as long as a small render."""
     after_line = r"(?<=[\r\n])(?=\S|[^\S\r\n]+\S)" if slash else r"(?<=[\r\n])(?=[^\s/]|[^\S\r\n]+\S)"
     changes = (f"(?<=[{_CLASSES[pair[0]]}])(?=[{_CLASSES[pair[1]]}])" for pair in sorted(_ALLOWED[slash]))
     return re.compile("|".join((after_line, r"(?<=\S)(?= \S)", *changes)))
 
 
 def is_boundary(left: str, right: str, *, slash: bool) -> bool:
-    """Whether the place between two texts is one of the three; `slash` is True for cl100k_base, in which a `/` may follow a line end, and
-    False for o200k_base. An empty text meets everything safely.
+    """Return whether the place between two texts is one of the three boundaries. An empty text makes every place a boundary.
 
-    If it holds for two texts it also does with more text before the left and after the right one."""
+    `slash` is True for cl100k_base, in which a `/` may follow a line end, and False for o200k_base. If the result is True for two texts, it
+    is also True with more text before the left one and after the right one.
+    """
     if not left or not right:
         return True
     last, first = left[-1], right[0]
@@ -100,7 +104,7 @@ def is_boundary(left: str, right: str, *, slash: bool) -> bool:
 
 
 def find_inner_boundary(text: str, *, slash: bool) -> tuple[int, int] | None:
-    """The first and the last such place inside `text`, or None."""
+    """Return the first and the last boundary inside `text`, or None if there is none."""
     pattern = _compile_inner(slash)
     first = pattern.search(text, 1)
     if first is None:
@@ -119,7 +123,7 @@ _HEAD, _TAIL = f"{_UPPER}{_OTHER}{MARK}", f"{_LOWER}{_OTHER}{MARK}"
 _PREFIX = rf"[^\r\n{_WORD}{_DIGIT}]?"
 _CONTRACTION = f"'(?:[sSdDmMtT{LONG_S}]|[lL][lL]|[vV][eE]|[rR][eE])"
 
-# What cannot match with less gives nothing back (`++`), which takes a tenth less time.
+# Where backtracking cannot help, quantifiers are possessive (`++`): this saves a tenth of the time.
 _PATTERNS = {
     "cl100k_base": (
         _CONTRACTION,
@@ -144,7 +148,7 @@ _PATTERNS = {
 
 
 def load_splitter(name: str) -> Callable[[str], Iterable[str]]:
-    """What gives the pieces of a text, in order, for the vocabulary `name`."""
+    """Return a function that splits a text into its pieces, in order, for the vocabulary `name`."""
     pattern = re.compile("|".join(_PATTERNS[name]))
     find_all, iter_all = pattern.findall, pattern.finditer
 
@@ -159,10 +163,10 @@ def load_splitter(name: str) -> Callable[[str], Iterable[str]]:
 
 
 def _take(text: str, codes: list[str]) -> list[str]:
-    """The parts of `text` that are as long as each of `codes`, one after the other."""
+    """Return consecutive parts of `text`, each as long as the code of the same index."""
     ends = [*accumulate(map(len, codes))]
     places = find_far(text)
-    if places is not None:  # all others are what they stand for
+    if places is not None:  # all other characters stand for themselves
         for place in places:
             at = bisect_right(ends, place)
             codes[at] = text[ends[at - 1] if at else 0 : ends[at]]
@@ -171,7 +175,7 @@ def _take(text: str, codes: list[str]) -> list[str]:
 
 
 def encode_classes(text: str) -> str:
-    """`text` with a stand-in for each character outside ASCII; as long as `text` is."""
+    """Return `text` with a stand-in for each character outside ASCII. The result has the same length."""
     if text.isascii():
         return text
     places = find_far(text)
@@ -186,8 +190,9 @@ def encode_classes(text: str) -> str:
 
 
 def reads_alike(text: str) -> bool:
-    """Whether patterns on a row of classes may as well be matched on `text` itself, as on most texts: all of it is ASCII or punctuation,
-    symbols and the like, of which patterns name none.
+    """Return whether patterns for stand-ins match `text` itself in the same way.
+
+    They do for most texts: those of ASCII, and of punctuation, symbols and the like outside ASCII, which the patterns never name.
     """
     if text.isascii():
         return True
@@ -199,8 +204,9 @@ def reads_alike(text: str) -> bool:
 
 
 def find_far(text: str) -> list[int] | None:
-    """The places of the characters outside ASCII where they are few, which most texts have: a table of characters takes as long for every
-    one in ASCII as for these. None where they are many.
+    """Return the places of the characters outside ASCII, or None if these are many.
+
+    Most texts have few. `str.translate` with a table would take as long for each ASCII character as for these.
     """
     if len(text.encode("utf-8", "surrogatepass")) - len(text) > len(text) // _FEW:
         return None
@@ -208,12 +214,12 @@ def find_far(text: str) -> list[int] | None:
 
 
 def read_class(character: str) -> str:
-    """The stand-in of any character, in ASCII or not."""
+    """Return the stand-in of any character, in ASCII or not."""
     return _STAND_INS.read(ord(character))
 
 
 class _Classes(dict[int, str]):
-    """A table for `str.translate`, filled as characters are met. It cannot grow beyond Unicode."""
+    """A table for `str.translate`, filled as characters are encountered. Unicode bounds its size."""
 
     def __init__(self) -> None:
         super().__init__({code: chr(code) for code in range(128)} | {0x17F: LONG_S})
@@ -224,7 +230,7 @@ class _Classes(dict[int, str]):
         return found
 
     def read(self, code: int) -> str:
-        """The stand-in of a character."""
+        """Return the stand-in of a character."""
         runs = self._runs = self._runs or _load_classes()
         return STAND_INS[runs[bisect_right(runs, code << 3 | 7) - 1] & 7]
 

@@ -1,8 +1,9 @@
-"""Counting with an encoding of the installed tiktoken (`tiktoken:<encoding>`), those of its plug-ins included. Nothing else imports
-`tiktoken`, and this module is imported when a pack names such a counter.
+"""Counting with an encoding of the installed tiktoken (`tiktoken:<encoding>`), including those of its plug-ins.
 
-tiktoken downloads the ranks of an encoding. promptc opens no connection for them: while an encoding is made, tiktoken's functions that read
-files are replaced, for this thread alone, by ones that read local files and write nothing.
+No other module imports `tiktoken`. This module is imported only if a pack names such a counter.
+
+tiktoken downloads the ranks of an encoding, but promptc opens no connection for them. While an encoding is made, tiktoken's functions that
+read files are replaced, for this thread alone, by functions that read local files and write nothing.
 """
 
 from __future__ import annotations
@@ -32,13 +33,13 @@ _SHIPPED_PATTERNS = {
     "cl100k_base": "f021c3d976978e62ee64cdad150cc3405c2e3d6e3b40407850bb9e8d9eb65899",
     "o200k_base": "2d1b8dc11e89af71459b36004f698ab3693f59fd84f63e8ec2b49564ab857420",
 }
-"""The sha256 of the patterns that `splitting` knows the boundaries of, as tiktoken writes them."""
+"""The sha256 of the patterns whose boundaries `splitting` knows, in the form that tiktoken has."""
 
 _FOLDERS = ("TIKTOKEN_CACHE_DIR", "DATA_GYM_CACHE_DIR")
 _DEFAULT_FOLDER = "data-gym-cache"
 _COVERS_ALL = "use an encoding that covers all bytes, and a shorter text: tiktoken gives up on a million spaces"
 _BUGS = (ArithmeticError, AssertionError, AttributeError, ImportError, LookupError, OSError, RuntimeError, TypeError, ValueError)
-"""What a plug-in may raise that is wrong. Packages of its own may be missing, too."""
+"""The errors that a faulty plug-in may raise. A package that it needs may be missing, too."""
 
 _LOCK = RLock()
 
@@ -46,8 +47,8 @@ _LOCK = RLock()
 class EncodingCounter:
     """Counts as `encode_ordinary` of an encoding does.
 
-    The pattern of an encoding is anybody's choice, so no boundary is known to be safe. An encoding that has the ranks and the pattern of a
-    shipped vocabulary (`o200k_harmony` has those of `o200k_base`) is the exception: it parts texts as that one does.
+    An encoding can have any pattern, and so no boundary is known to be safe. The exception is an encoding with the ranks and the pattern of
+    a shipped vocabulary (`o200k_harmony` has those of `o200k_base`): it splits texts as the vocabulary does.
     """
 
     exact = True
@@ -55,7 +56,7 @@ class EncodingCounter:
     bytewise = True
 
     def __init__(self, name: str, encoding: tiktoken.Encoding, digest: str, shipped: str) -> None:
-        """`shipped`: the shipped vocabulary that parts texts at the same places, if there is one."""
+        """Make a counter; `shipped` names the shipped vocabulary that splits texts at the same places, or is empty."""
         self.name = name
         self.digest = digest
         self.special_tokens: Sequence[str] = tuple(sorted(one for one in encoding.special_tokens_set if not _is_usual(one)))
@@ -64,39 +65,39 @@ class EncodingCounter:
         self._slash = shipped == "cl100k_base"
 
     def measure(self, text: str) -> int:
-        """Tokens."""
+        """Return the number of tokens."""
         return len(self._encode(text))
 
     def recount(self, text: str) -> int:
-        """Tokens, counted anew."""
+        """Return the number of tokens, counted again."""
         return self.measure(text)
 
     def measure_framed(self, text: str) -> int:
-        """Tokens: no chat template stands beside an encoding."""
+        """Return the number of tokens: an encoding has no chat template."""
         return self.measure(text)
 
     def is_safe(self, left: str, right: str) -> bool:
-        """True at the boundaries of the shipped vocabulary, else only with an empty text."""
+        """Return True at the boundaries of the shipped vocabulary; without one, only if one of the texts is empty."""
         return is_boundary(left, right, slash=self._slash) if self._shipped else not left or not right
 
     def find_inner(self, text: str) -> tuple[int, int] | None:
-        """The outermost boundaries of the shipped vocabulary."""
+        """Return the first and the last boundary of the shipped vocabulary inside `text`; None if there is none."""
         return find_inner_boundary(text, slash=self._slash) if self._shipped else None
 
     def list_runs(self, text: str) -> list[TokenRun]:
-        """Long runs of letters, digits or marks; none known without a shipped vocabulary."""
+        """Return the long runs of letters, digits or marks; none are known without a shipped vocabulary."""
         return list_runs(text, cased=not self._slash) if self._shipped else []
 
     def iter_starts(self, text: str) -> Sequence[int]:
-        """In UTF-8 bytes."""
+        """Return the offset of every token in UTF-8 bytes."""
         return [0, *self._ends(text)][:-1]
 
     def token_ends(self, text: str) -> Sequence[int]:
-        """In characters."""
+        """Return the token ends as character offsets."""
         return list_token_ends(text, self._ends(text))
 
     def role_tokens(self, role: str) -> int:
-        """The tokens of the name."""
+        """Return the tokens of the name."""
         return self.measure(role)
 
     def _ends(self, text: str) -> list[int]:
@@ -108,15 +109,15 @@ class EncodingCounter:
 
 
 def _is_usual(token: str) -> bool:
-    """Whether a special token is of the form `<|name|>`, which every guard knows."""
+    """Return whether a special token has the form `<|name|>`, which every guard knows."""
     return token.startswith("<|") and token.endswith("|>")
 
 
 def load_encoding_counter(name: str, ranks: Mapping[str, bytes], span: Span | None = None) -> EncodingCounter:
-    """The counter `tiktoken:<encoding>`, made once for the same files. `ranks` are the files that the pack names, by their paths.
+    """Return the counter `tiktoken:<encoding>`, the same object for the same files. `ranks` maps paths to the files that the pack names.
 
-    Raises `PromptcError`: PC0180 for an encoding that no plug-in has, PC0181 for ranks that are not here, PC0182 for ranks or a plug-in
-    that cannot be used.
+    Raises `PromptcError`: PC0180 for an encoding that no plug-in has, PC0181 for ranks that are not on this machine, PC0182 for ranks or a
+    plug-in that cannot be used.
     """
     with _LOCK:
         constructors = _load_constructors(name, span)
@@ -137,10 +138,10 @@ _LOADED: dict[tuple[object, ...], EncodingCounter] = {}
 
 
 def _load_constructors(name: str, span: Span | None) -> Mapping[str, Callable[[], dict[str, Any]]]:
-    """What the plug-ins of tiktoken make encodings with. tiktoken imports all of the package `tiktoken_ext`, whatever a pack says."""
+    """Return the functions with which the plug-ins of tiktoken make encodings. tiktoken imports the whole package `tiktoken_ext`."""
     here = Path.cwd()
     stray = [folder for folder in tiktoken_ext.__path__ if Path(folder).parent.resolve() == here]
-    if stray:  # as with `python -m promptc` in a clone: nobody installed it
+    if stray:  # as with `python -m promptc` in a clone: the user did not install this package
         message = f"`{name}` would run the code of `tiktoken_ext` in the current folder, which is not installed"
         raise fail("PC0182", message, span, help="run promptc in another folder, or as `promptc` in place of `python -m promptc`")
     try:
@@ -171,7 +172,7 @@ def _refuse_plugin(message: str, error: Exception, span: Span | None) -> Promptc
 
 
 class _RankFiles:
-    """The local files with the ranks of an encoding: those the pack names, then those of tiktoken's cache."""
+    """The local files with the ranks of an encoding: those that the pack names, then those in tiktoken's cache."""
 
     def __init__(self, name: str, ranks: Mapping[str, bytes], span: Span | None) -> None:
         self._name, self._ranks, self._span = name, ranks, span
@@ -181,13 +182,13 @@ class _RankFiles:
 
     @contextmanager
     def in_place(self) -> Iterator[None]:
-        """While it lasts, what tiktoken reads for this thread comes from here. Other threads read as ever."""
+        """Make tiktoken read these files in this thread while the context lasts. Other threads read as usual."""
         own, read_cached, read = get_ident(), load.read_file_cached, load.read_file
 
         def read_local(blobpath: str, expected_hash: str | None = None) -> bytes:
             return self._find(blobpath, expected_hash) if get_ident() == own else read_cached(blobpath, expected_hash)
 
-        def refuse(blobpath: str) -> bytes:  # a plug-in that keeps no cache
+        def refuse(blobpath: str) -> bytes:  # called by a plug-in that does not use the cache
             return self._find(blobpath, None) if get_ident() == own else read(blobpath)
 
         load.read_file_cached, load.read_file = read_local, refuse
@@ -197,7 +198,7 @@ class _RankFiles:
             load.read_file_cached, load.read_file = read_cached, read
 
     def _find(self, address: str, expected: str | None) -> bytes:
-        """The file that stands for `address`, or that a plug-in names by its path. `expected` is its sha256."""
+        """Return the content of the file for `address`, or of the local file if a plug-in gives a path. `expected` is its sha256."""
         if "://" not in address:
             return read_given(address, LARGEST)
         for path, content in self._ranks.items():
@@ -212,7 +213,7 @@ class _RankFiles:
         return kept
 
     def _find_kept(self, address: str, expected: str | None) -> bytes | None:
-        """The file in tiktoken's cache. Everybody may write into the folder of temporary files, so one from there needs a sha256."""
+        """Return the file in tiktoken's cache, or None. Anyone may write to the temporary folder, so a file from there needs a sha256."""
         path = f"{self.folder}/{sha1(address.encode()).hexdigest()}"  # tiktoken's own name for it
         if not self.folder or not (self._is_own or expected):
             return None
