@@ -1,7 +1,7 @@
-"""Calibrations: measured from pairs of an estimate and a reported count (`measure`), written (`render_calibration`), and checked when a
-pack is loaded (`iter_wrong`).
+"""Calibrations: measured (`measure`), written (`render_calibration`), and checked when a pack is loaded (`iter_wrong`).
 
-All numbers are whole, and dates come from the pairs. So equal pairs result in equal bytes, in any order and on every machine.
+They are measured from pairs of an estimate and a reported count. All numbers are whole, and dates come from the pairs. So equal pairs
+result in equal bytes, in any order and on every machine.
 """
 
 from __future__ import annotations
