@@ -191,10 +191,10 @@ _NO_TEXT = (
     r"~|null|Null|NULL|[Tt]rue|TRUE|[Ff]alse|FALSE|0o[0-7]+|0x[0-9a-fA-F]+|[-+]?\.(?:inf|Inf|INF|nan|NaN|NAN)"
     r"|[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
 )
-"""What YAML reads as something other than text, unless it is quoted."""
+"""A pattern of the texts that YAML reads as something else, unless they are quoted."""
 
 UNMADE = "a sequence that is not a list yet"
-"""What `map`, `select` and the like return before `list`."""
+"""The name of the results of `map`, `select` and the like before `list`."""
 
 _KINDS = {
     "NoneType": "none",
@@ -315,7 +315,7 @@ FAMILIES = {
     "PC08": "Operations on a state, and `promptc apply`",
     "PC09": "Cases and goldens",
 }
-"""What codes are about, by their first four characters."""
+"""The subjects of codes, by their first four characters."""
 
 
 VERBOSE = frozenset({"PC0654", "PC0655", "PC0656"})

@@ -1,5 +1,4 @@
-"""The frozen values that passes accept and return: what a pack declares, a state, the content of sources, and the stages between the
-passes.
+"""The frozen values that passes accept and return: packs, states, the content of sources, and the stages between the passes.
 
 Public: `budget`, `calibration`, `media`, `messages`, `pack`, `section`, `sources`, `stages`, `state`, `tools`.
 """

@@ -18,10 +18,10 @@ MEDIA_KINDS = ("image", "document", "audio")
 """The kinds of parts that are not text."""
 
 DETAILS = ("low", "medium", "high", "original", "auto")
-"""How closely a model is asked to look at a picture. Each model knows some of these."""
+"""The levels of detail in which a model may look at a picture. Each model knows some of them."""
 
 _BOUNDARY = ("", "-", "@", ":")
-"""What may follow a prefix from the table in a model's name: `gpt-5.6-sol`, `claude-opus-5-5@20261001`."""
+"""The characters that may follow a prefix from the table in a model's name: `gpt-5.6-sol`, `claude-opus-5-5@20261001`."""
 
 _RULE_KEYS = ("models", "how", "numbers", "detail", "page", "second", "estimate", "source", "example")
 _LARGEST = 10_000_000
@@ -121,7 +121,7 @@ def _begins(name: str, start: str) -> bool:
 
 @frozen(eq=False)
 class MediaForm:
-    """What a section says about its pictures, documents and sounds.
+    """The settings of a section for its pictures, documents and sounds.
 
     `model` is the model they are counted for if the request names none, `detail` the requested detail, and `tokens` an expression for the
     tokens of a part.

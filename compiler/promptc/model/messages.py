@@ -1,6 +1,6 @@
-"""What a pack says to models and does to a state: its operations, with their questions and edits (contract.md §9).
+"""The operations of a pack, with their questions to models and their edits of a state (contract.md §9).
 
-It also has the facts about each `Provider` that messages are made for (contract.md §8).
+The module also has the facts about each `Provider` that messages are made for (contract.md §8).
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ class AnswerSchema(Protocol):
 
 @frozen(eq=False)
 class AnswerCheck:
-    """What an answer must be: JSON by a schema, or a text with these headings in this order (not both).
+    """The requirements of an answer: JSON by a schema, or a text with these headings in this order (not both).
 
-    It has at most `max` tokens, and meets all `claims`.
+    It must have at most `max` tokens, and meet all `claims`.
     """
 
     span: Span
@@ -144,7 +144,7 @@ class Operation:
 
 @frozen
 class Breakpoints:
-    """The cache breakpoints of a provider: at most `count` in a request (0: none, since it caches on its own or not at all).
+    """The cache breakpoints of a provider: at most `count` in a request (0: none, since it caches on its own or not).
 
     `models` are the prefixes of the names of the models that accept them (empty: all do). `minimums` are the fewest tokens that are cached,
     by the prefix of a model's name.
@@ -155,8 +155,9 @@ class Breakpoints:
     minimums: tuple[tuple[str, int], ...] = ()
 
     def takes(self, model: str | None) -> bool:
-        """Return whether a request to this model may have breakpoints. The name of a gateway may precede that of the model:
-        `openai/gpt-5.6`.
+        """Return whether a request to this model may have breakpoints.
+
+        The name of a gateway may precede that of the model: `openai/gpt-5.6`.
         """
         return self.count > 0 and (not self.models or (model is not None and _cut_own_name(model).startswith(self.models)))
 
@@ -214,7 +215,7 @@ class Caching:
 
 @frozen
 class SchemaRules:
-    """What a provider accepts of the JSON Schema of an answer.
+    """The limits of what a provider accepts of the JSON Schema of an answer.
 
     With `is_closed`, every value has a type, objects have no properties but those declared, strings only have one of these `formats`, and
     arrays only one of these `least_items` as `minItems`. Without it, a schema is sent whole, except for `without` and for what is not among

@@ -118,7 +118,7 @@ class Plan:
 
 @frozen
 class Choice:
-    """What selects a plan: a case for each axis (None: no case applies), patches, how many strain tiers apply, and the patches they use."""
+    """The key of a plan: a case for each axis (None: no case applies), patches, how many strain tiers apply, and the patches they use."""
 
     cases: tuple[tuple[str, str | None], ...] = ()
     patches: tuple[str, ...] = ()
@@ -219,7 +219,8 @@ class Counting:
 
 @frozen
 class CalibrationEntry:
-    """What a provider reported for prompts of a model, compared to their estimates, in `pairs` renders from day `first` to `last`.
+    """The counts that a provider reported for prompts of a model, compared to their estimates, in `pairs` renders from day `first` to
+    `last`.
 
     `ratio` is the quantile of reported / estimate, in parts per million. A ratio above one million holds back a part of the whole.
     """
@@ -238,8 +239,9 @@ class CalibrationEntry:
 
 @frozen(eq=False)
 class Calibration:
-    """How far a provider's own counts exceed the estimates, as `file` says. There is at least one entry. `quantile` is in parts per
-    million.
+    """How far a provider's own counts exceed the estimates, as `file` says.
+
+    There is at least one entry. `quantile` is in parts per million.
     """
 
     file: str

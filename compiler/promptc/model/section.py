@@ -18,7 +18,7 @@ PART_KINDS = ("text", *MEDIA_KINDS, "tool_use", "tool_result", "thinking", "reda
 """The kinds of parts that a message of a request can contain."""
 
 SYSTEM_ROLES = ("system", "developer")
-"""The roles that only a manifest can give, and no state."""
+"""The roles that a manifest may assign, but no state."""
 
 TOOLS = "tools"
 """The id of the section of a pack's tools, if these are items."""
@@ -288,9 +288,9 @@ _NUMBER = 7
 
 @frozen
 class Redaction:
-    """What a section must not see: texts of a `kind` (`email`, `phone`, `card`, `key`), or the matches of `pattern`, if that is not empty.
+    """A rule for what a section must not see: texts of a `kind` (`email`, `phone`, `card`, `key`), or the matches of a `pattern`.
 
-    The placeholder contains `label`.
+    A `pattern` that is not empty takes precedence. The placeholder contains `label`.
     """
 
     label: str

@@ -79,8 +79,9 @@ class CorpusIndex:
 
 @frozen
 class StateIndex:
-    """An index of a list in the state, which `source` evaluates to. `id` (None: the index in the list) and `text` are evaluated with
-    `item`.
+    """An index of a list in the state, which `source` evaluates to.
+
+    `id` (None: the position in the list) and `text` are evaluated with `item`.
     """
 
     name: str
@@ -153,10 +154,10 @@ class Segment:
 
 @frozen
 class Store:
-    """A store. A `url` (empty: none) that names a file is relative to `folder`. The environment variable `url_env` (empty: none) overrides
-    it.
+    """A store of segments.
 
-    `locale` and `version` are what is preferred if a section does not say.
+    A `url` (empty: none) that names a file is relative to `folder`. The environment variable `url_env` (empty: none) overrides it. `locale`
+    and `version` are what is preferred if a section does not say.
     """
 
     name: str

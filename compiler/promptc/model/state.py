@@ -88,8 +88,9 @@ class Node:
         return str(found.value) if found is not None and found.value is not None else None
 
     def text(self, key: str, default: str = "") -> Any:
-        """Return the text of a scalar under `key`, or the default. The type is Any, since most texts are among a few that the schema
-        allows.
+        """Return the text of a scalar under `key`, or the default.
+
+        The return type is Any, since most texts are among a few that the schema allows.
         """
         found = self.find_text(key)
         return default if found is None else found

@@ -1,4 +1,4 @@
-"""What a running template can name and call: its variables and files (`Names`), blocks, macros, and the allowed functions."""
+"""The names of a running template (`Names`), and what it can call: blocks, macros, and the allowed functions."""
 
 from __future__ import annotations
 
@@ -288,8 +288,9 @@ def raise_exception(run: Run, message: Any, /) -> NoReturn:
 
 
 class Clock:
-    """The value of `strftime_now`, called as `strftime_now('%d %b %Y')`: the moment that the pack names, in UTC. A template has no other
-    clock.
+    """The value of `strftime_now`: the moment that the pack names, in UTC. A template has no other clock.
+
+    It is called with a format: `strftime_now('%d %b %Y')`.
     """
 
     __slots__ = ("moment",)

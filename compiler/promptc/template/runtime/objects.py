@@ -18,13 +18,13 @@ _STRICT = f"{_BOTH} iter str len eq ne bool"
 
 
 class Group(tuple[Any, ...]):
-    """A pair of what the elements have in common (`grouper`) and the elements (`list`). Prints and compares as that pair."""
+    """A pair of a key that the elements share (`grouper`) and the elements (`list`). Prints and compares as that pair."""
 
     __slots__ = ()
 
     @property
     def grouper(self) -> Any:
-        """What the elements have in common."""
+        """The key that the elements share."""
         return self[0]
 
     @property
@@ -142,7 +142,7 @@ missing = _Missing()
 
 
 class Module:
-    """What a template exports, as attributes, and the text that it rendered. Names that begin with `_` are never exported."""
+    """The exports of a template, as attributes, and the text that it rendered. Names that begin with `_` are never exported."""
 
     __slots__ = ("exports", "name", "text")
 

@@ -613,8 +613,9 @@ def format_percent(run: Run, pattern: str, values: Any) -> str:
 
 
 def _check_spec(run: Run, spec: re.Match[str]) -> int:
-    """Return the factor by which a conversion may lengthen a value. Raises `Fault` for one that is too wide (PC0430) or not allowed
-    (PC0424).
+    """Return the factor by which a conversion may lengthen a value.
+
+    Raises `Fault` for a conversion that is too wide (PC0430) or not allowed (PC0424).
     """
     most = run.limits.width
     for width in spec.group(1, 2):
