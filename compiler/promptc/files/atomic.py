@@ -1,13 +1,13 @@
 """Atomic writes of files and new folders. Whenever a run is killed, a reader sees the old version or the new one, never a part.
 
-`write_file` and `write_folder` write what a user named, and report errors as findings. They are made of `replace_file`, `replace_remade`
+`write_file` and `write_folder` write what a user named, and report errors as findings. They are built on `replace_file`, `replace_remade`
 and `make_folder_beside`, which raise `OSError`.
 
 Files that are made again when they are missing may be lost in a power cut. All others are on the disk when the call returns. A
 `GrowingFile` is written for hours, next to the file that it replaces once it is complete, and outlives the run that writes it.
 
-The new version is written next to the old one, under a name of its own, and locked for as long as it is written. The lock tells what
-another run is writing from what a killed run left, which the next write of the same file or folder removes.
+The new version is written next to the old one, under a name of its own, and locked for as long as it is written. The lock distinguishes
+what another run is writing from what a killed run left. The next write of the same file or folder removes such leftovers.
 """
 
 from __future__ import annotations

@@ -323,7 +323,7 @@ def _say_too_long(path: AnyPath, limit: int) -> OSError:
 
 @_noted
 def read_stamp(path: AnyPath) -> tuple[int, ...]:
-    """Return what changes if the file is replaced or written to; empty if there is no file. Raises `OSError`."""
+    """Return a stamp of the file, which changes if the file is replaced or written to; empty if there is no file. Raises `OSError`."""
     try:
         found = os.stat(path)
     except FileNotFoundError:

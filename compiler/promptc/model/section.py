@@ -39,13 +39,13 @@ _ALIASES: Mapping[str, str] = {
     **dict.fromkeys(("file", "input_file"), "document"),
     "input_audio": "audio",
 }
-"""The names of OpenAI for kinds of parts."""
+"""OpenAI's names for kinds of parts."""
 
 MICRO = 1_000_000
 """The unit of scores, which are whole millionths: 250_000 is 0.25."""
 
 DEFAULT = ".overflow (default)"
-"""How the address of a step ends that no manifest writes. The place of such a step is that of its section."""
+"""The end of the address of a step that no manifest writes. The place of such a step is that of its section."""
 
 
 _LEAST_WORDS = 8
@@ -462,7 +462,7 @@ class Ranked(Step):
 
 @frozen
 class Trim(Ranked):
-    """Shortens text at the first boundary of `at`, then what is left at the next boundary, down to `finest`."""
+    """A step that cuts text at the first boundary of `at`, then what is left at the next boundary, down to `finest`."""
 
     at: tuple[Boundary, ...] = ("sentence",)
     finest: Boundary | None = None
@@ -507,9 +507,9 @@ def _quote(text: str) -> str:
 
 @frozen
 class Evict(Ranked):
-    """Removes whole items, whole groups or, from messages, one tool call after the other.
+    """A step that removes whole items, whole groups or, from messages, one tool call after the other.
 
-    It works on its section and, in one order with it, on those `beside` it.
+    It works on its section and, in one order with it, on the sections `beside` it.
     """
 
     beside: tuple[str, ...] = ()
@@ -528,12 +528,12 @@ class Evict(Ranked):
 
 @frozen
 class Shorten(Ranked):
-    """Changes items to their next form."""
+    """A step that changes items to their next form."""
 
 
 @frozen
 class Lower(Step):
-    """Removes all items with the greatest value of `by`, one level a notch. Values up to `floor` stay."""
+    """A step that removes all items with the greatest value of `by`, one level a notch. Values up to `floor` stay."""
 
     by: Expression
     floor: int = 0
@@ -617,7 +617,7 @@ class Ratio:
 
 @frozen
 class Recap(Step):
-    """Replaces the oldest part of the items that meet `where` with one new item."""
+    """A step that replaces the oldest part of the items that meet `where` with one new item."""
 
     template: Template
     older: Ratio = Ratio(1)
@@ -626,29 +626,29 @@ class Recap(Step):
 
 @frozen
 class Replace(Step):
-    """Replaces all items with one new item."""
+    """A step that replaces all items with one new item."""
 
     template: Template
 
 
 @frozen
 class Drop(Step):
-    """Removes the section."""
+    """A step that removes the section."""
 
 
 @frozen
 class Fail(Step):
-    """Stops with an error that names the section and the missing tokens."""
+    """A step that stops with an error, which names the section and the missing tokens."""
 
 
 @frozen
 class Continue(Step):
-    """Goes on with the section's own ladder; only in `truncate`."""
+    """A step that goes on with the section's own ladder; only in `truncate`."""
 
 
 @frozen
 class Use(Step):
-    """Applies a named patch; only in a tier's `do`."""
+    """A step that applies a named patch; only in a tier's `do`."""
 
     patch: str
 
