@@ -1,7 +1,7 @@
-"""What can be said about a pack, template or state, and the values it is said with: every module of promptc stands on these.
+"""Findings about a pack, template or state, and the frozen values that all modules of promptc are built on.
 
-`findings` are findings, errors, and what each code means; `frozen` and `typed` stand for `dataclasses` and `typing` at a
-fraction of the time that importing those takes.
+`findings` has the findings, the errors, and what each code means. `frozen` and `typed` replace `dataclasses` and `typing`, in a fraction of
+the time that importing those takes.
 
 Public: `findings`, `frozen`, `typed`.
 """

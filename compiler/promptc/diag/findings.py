@@ -1,7 +1,7 @@
-"""Findings, the errors that carry them, what each code means, and the words that messages are made of.
+"""Findings, the errors that carry them, what each code means, and the words of messages.
 
-A `Diagnostic` is one finding at a `Span`; a `PromptcError` carries those of a stage, and its `exit_code` is the command line's.
-`show_value`, `name_kind`, `suggest` and their like put an author's values and names into messages: no word of Python's reaches one.
+A `Diagnostic` is one finding at a `Span`. A `PromptcError` carries the findings of a stage, and its `exit_code` is that of the command
+line. `show_value`, `name_kind`, `suggest` and the like put an author's values and names into messages, which contain no word of Python's.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from promptc.version import DOCUMENTATION
 Level = Literal["error", "warn", "note"]
 _RANKS: dict[Level, int] = {"error": 0, "warn": 1, "note": 2}
 LONGEST = 60
-"""Characters of a value that a message shows."""
+"""The number of characters of a value that a message shows."""
 
 _EXCERPT = 400
 
 
 class PromptcError(Exception):
-    """The pack, a template or the state is not valid, does not fit, or goes over a limit.
+    """The pack, a template or the state is not valid, does not fit, or exceeds a limit.
 
-    `diagnostics` holds every finding, errors first. `exit_code` is what the command line ends with.
+    `diagnostics` contains every finding, errors first. `exit_code` is the exit code of the command line.
     """
 
     exit_code: ClassVar[int] = 3
@@ -57,20 +57,20 @@ class FitError(PromptcError):
 
 
 def fail(code: str, message: str, span: Span | None = None, *, help: str = "", level: Level = "error") -> PromptcError:
-    """Makes the error of a single finding, for the caller to raise."""
+    """Return the error of a single finding, for the caller to raise."""
     return PromptcError([Diagnostic(code, message, span, help, level)])
 
 
 @frozen
 class Diagnostic:
-    """One finding. `str()` of it is one line.
+    """One finding. Its `str()` is one line.
 
     - `code`: its code, such as `PC0201`.
     - `message`: what is wrong.
-    - `span`: where, with `file`, `line`, `column` and `excerpt`. It is None where there is no place.
-    - `help`: what would mend it.
+    - `span`: where, with `file`, `line`, `column` and `excerpt`. It is None if the finding has no place.
+    - `help`: what would fix it.
     - `level`: `error`, `warn` or `note`.
-    - `removable`: a key or an entry of the manifest that can go: without it every prompt is the same. It is None where that is not certain.
+    - `removable`: a key or an entry of the manifest that can be removed without changing any prompt. It is None if that is not certain.
     """
 
     code: str
@@ -86,8 +86,9 @@ class Diagnostic:
 
 
 def sort_diagnostics(found: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
-    """Sorts errors before warnings before notes, each by file, line, column, code, message; those without a place come last there. Equal
-    ones are kept once.
+    """Sort errors before warnings before notes, each by file, line, column, code and message, and keep equal ones once.
+
+    Findings without a place come last in their level.
     """
     return tuple(sorted(dict.fromkeys(found), key=_place))
 
@@ -107,9 +108,9 @@ def _place(found: Diagnostic) -> tuple[int, bool, str, int, int, str, str]:
 
 @frozen
 class Span:
-    """One place: a file as shown to its author, a line and a column (both from 1, in characters), and that line's text.
+    """One place: a file as shown to its author, a line and a column (both from 1, in characters), and the text of the line.
 
-    Of a long line the excerpt is a part; `skipped` characters of the line stand before it.
+    The excerpt of a long line is a part of it, after `skipped` characters.
     """
 
     file: str
@@ -124,13 +125,13 @@ class Span:
 
 @frozen
 class Source:
-    """A text file: the name its author knows it by, and its text with line ends as `\\n`."""
+    """A text file: the name by which its author knows it, and its text, with line ends as `\\n`."""
 
     name: str
     text: str
 
     def span(self, line: int, column: int) -> Span:
-        """Makes the place at `line` and `column`, both from 1; its excerpt is empty where there is no such line."""
+        """Return the place at `line` and `column`, both from 1. Its excerpt is empty if there is no such line."""
         lines = self.text.split("\n", line)
         return Span(self.name, line, column, lines[line - 1][:_EXCERPT] if 0 < line <= len(lines) else "")
 
@@ -139,20 +140,21 @@ class Source:
 
 
 def count_noun(number: int, noun: str) -> str:
-    """Counts in a sentence: `1 token`, `2 tokens`."""
+    """Return a count for a sentence: `1 token`, `2 tokens`."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def show_share(share: int) -> str:
-    """Parts of a million in per cent, as short as they are exact: `99.9 %`."""
+    """Return parts per million as a percentage, exact and as short as possible: `99.9 %`."""
     whole, rest = divmod(share, 10_000)
     return f"{whole}.{rest:04d}".rstrip("0").rstrip(".") + " %"
 
 
 def suggest(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> str:
-    """`did you mean \\`x\\`?` for the nearest known word, else what `offer_names` says if they are few, else nothing.
+    """Return `did you mean \\`x\\`?` for the nearest known word, or else the help of `offer_names` if there are few, or else nothing.
 
-    `cutoff`: how alike two words must be, from 0 to 1; short words are soon alike."""
+    `cutoff` is how similar two words must be, from 0 to 1. Short words are easily similar.
+    """
     from difflib import get_close_matches
 
     names = sorted(set(known))
@@ -163,23 +165,23 @@ def suggest(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> str:
 
 
 def offer_names(names: Iterable[str]) -> str:
-    """The help that lists what there is: `choose one of \\`a\\`, \\`b\\``; nothing where there is nothing."""
+    """Return the help that lists the choices: `choose one of \\`a\\`, \\`b\\``; empty if there are none."""
     shown = [*names]
     return f"choose one of {join_names(shown)}" if len(shown) > 1 else f"there is only `{shown[0]}`" if shown else ""
 
 
 def join_names(names: Iterable[object]) -> str:
-    """Lists names in a sentence: `` `a`, `b` ``."""
+    """Return names as a list for a sentence: `` `a`, `b` ``."""
     return ", ".join(f"`{name}`" for name in names)
 
 
 def join_some(shown: Sequence[str], most: int) -> str:
-    """Lists the first of several in a sentence, and how many there are besides: `a, b and 3 more`."""
+    """Return the first `most` texts as a list for a sentence, and how many there are besides: `a, b and 3 more`."""
     return ", ".join(shown[:most]) + (f" and {len(shown) - most} more" if len(shown) > most else "")
 
 
 def shorten(text: str, longest: int = LONGEST) -> str:
-    """Cuts a name or text for a message: an author's may be of any length."""
+    """Cut a name or text for a message, since an author's may be of any length."""
     return text if len(text) <= longest else f"{text[:longest]}…"
 
 
@@ -189,10 +191,10 @@ _NO_TEXT = (
     r"~|null|Null|NULL|[Tt]rue|TRUE|[Ff]alse|FALSE|0o[0-7]+|0x[0-9a-fA-F]+|[-+]?\.(?:inf|Inf|INF|nan|NaN|NAN)"
     r"|[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
 )
-"""What YAML reads as something else than text, unless it stands in quotes."""
+"""A pattern of the texts that YAML reads as something else, unless they are quoted."""
 
 UNMADE = "a sequence that is not a list yet"
-"""What `map`, `select` and their like give before `list`."""
+"""The name of the results of `map`, `select` and the like before `list`."""
 
 _KINDS = {
     "NoneType": "none",
@@ -221,9 +223,9 @@ _KINDS = {
 
 
 def show_value(value: Any) -> str:
-    """Shows a value as its author writes it: `ten`, `"10"`, 10, true, null, `{"id": "ada"}`; what is no data by its kind.
+    """Return a value as its author writes it: `ten`, `"10"`, 10, true, null, `{"id": "ada"}`. What is not data is shown by its kind.
 
-    Never more than `LONGEST` characters of it, at a cost that does not grow with the value.
+    The result has at most `LONGEST` characters of the value, at a cost that does not grow with the value.
     """
     if isinstance(value, str):
         return f"`{_spell(value)}`" if value else "an empty text"
@@ -235,7 +237,7 @@ def show_value(value: Any) -> str:
 
 
 def _spell(text: str) -> str:
-    """A text, in quotes where it would be no text or another one without."""
+    """Return a text, quoted if it would not be the same text without quotes."""
     head = text[:LONGEST]
     is_other = head == text and re.fullmatch(_NO_TEXT, text)
     is_plain = head.isprintable() and head == head.strip() and head[0] not in "{[\"'" and not is_other
@@ -252,7 +254,7 @@ def _write(value: Any) -> str:
 
 
 def _iter_json(value: Any) -> Iterator[str]:
-    """JSON, of which each level inside another begins with a piece of its own: whoever stops soon does not go deep."""
+    """Yield JSON in pieces. Each level begins with a piece of its own, so a caller that stops early does not go deep."""
     if isinstance(value, Mapping):
         for place, (key, inner) in enumerate(value.items()):
             yield f"{', ' if place else '{'}{encode_basestring(str(key)[: LONGEST + 1])}: "
@@ -270,20 +272,22 @@ def _iter_json(value: Any) -> Iterator[str]:
 
 
 def name_kind(value: object) -> str:
-    """Says what an author calls a value like this: "a text", "a list", "none" ..."""
+    """Return what an author calls a value like this: "a text", "a list", "none" ..."""
     kind = type(value).__name__
     return name_type("generator" if kind not in _KINDS and hasattr(value, "__iter__") else kind)
 
 
 def name_type(kind: str) -> str:
-    """Says what an author calls values of the Python type of that name."""
+    """Return what an author calls values of the Python type of that name."""
     return _KINDS.get(kind, "something that is not data")
 
 
 @frozen
 class Code:
-    """What is written down about a diagnostic code: its name, its usual level, a one-line summary, why it is a finding, an example that
-    causes it, how to mend it, and the example mended. `good` is empty where the mending is no edit.
+    """The documentation of a diagnostic code.
+
+    It has the code's name, its usual level, a one-line summary, why it is a finding, an example that causes it (`bad`), how to fix it, and
+    the fixed example (`good`). `good` is empty if the fix is not an edit.
     """
 
     name: str
@@ -296,7 +300,7 @@ class Code:
 
     @property
     def url(self) -> str:
-        """The code's page. The address stays the same for ever."""
+        """The URL of the code's documentation, which never changes."""
         return f"{DOCUMENTATION}/reference/codes.html#{self.name.lower()}"
 
 
@@ -311,22 +315,23 @@ FAMILIES = {
     "PC08": "Operations on a state, and `promptc apply`",
     "PC09": "Cases and goldens",
 }
-"""What the codes are about that begin so."""
+"""The subjects of codes, by their first four characters."""
 
 
 VERBOSE = frozenset({"PC0654", "PC0655", "PC0656"})
-"""The codes of notes that are shown only on demand: they tell of a pack, and ask for nothing."""
+"""The codes of notes that are only shown on request: they describe a pack, and require nothing."""
 
 
 def find_code(name: str) -> Code | None:
-    """The entry of `PC0123`, or None."""
+    """Return the entry of a code such as `PC0123`, or None."""
     return load_codes().get(name)
 
 
 @cache
 def load_codes() -> Mapping[str, Code]:
-    """Every code by its name, in order of number, as `codes.toml` has them. The file is read when the first code is asked for: a finding
-    itself needs none of it.
+    """Return every code by its name, in order of number, from `codes.toml`.
+
+    The file is read when the first code is looked up, since a finding itself needs none of it.
     """
     import tomllib
     from pathlib import Path

@@ -1,7 +1,7 @@
-"""Frozen values: what `@dataclass(frozen=True, slots=True)` gives, at a fortieth of its cost when a module is imported.
+"""Frozen values: what `@dataclass(frozen=True, slots=True)` offers, at a fortieth of its cost when a module is imported.
 
-A render that starts a process pays for every class it imports. `dataclasses` writes and compiles source for each (0.5 ms a class, after
-14 ms of its own); here every class shares the same few functions. The types are in `frozen.pyi`.
+A render that starts a process pays for every class that it imports. `dataclasses` writes and compiles source for each (0.5 ms a class,
+after 14 ms of its own). Here all classes share the same few functions. The types are in `frozen.pyi`.
 """
 
 from _operator import attrgetter
@@ -9,7 +9,7 @@ from _operator import attrgetter
 _MISSING = object()
 _MUTABLE = frozenset((list, dict, set))
 _MANY = 256
-"""Values of a class after which it gets an `__init__` of its own."""
+"""The number of values of a class after which the class gets its own `__init__`."""
 
 
 class _Field:
@@ -26,23 +26,23 @@ _PLAIN = _Field(_MISSING, _MISSING, True, True)
 
 
 def field(*, default=_MISSING, default_factory=_MISSING, repr=True, compare=True):
-    """What is special about a field: its default, made afresh by `default_factory`; whether it is shown, and compared."""
+    """Return the settings of a field: its default, made anew by a `default_factory`, and whether it is shown and compared."""
     return _Field(default, default_factory, repr, compare)
 
 
 def frozen(cls=None, /, *, eq=True):
-    """The class with its annotated names as fields, after those of its base: slots, set once by `__init__`, given by place or by name.
+    """Return the class with its annotated names as fields, after those of its base.
 
-    Equal when class and compared fields are, and hashed by them; with `eq=False` a value is equal to itself alone. Pickled by its
-    fields. Setting or deleting one raises `AttributeError`. A default that could be
-    changed, a list, dict or set, is refused with `TypeError`. `__match_args__` are all fields in order. No `__post_init__`, `kw_only`
-    or `ClassVar`: nothing here uses them.
+    Fields are slots, which `__init__` sets once, by position or by name. Values are equal if their classes and their compared fields are,
+    and are hashed by these fields. With `eq=False`, a value is only equal to itself. Values are pickled by their fields. Setting or
+    deleting a field raises `AttributeError`. A mutable default (a list, dict or set) raises `TypeError`. `__match_args__` has all fields in
+    order. `__post_init__`, `kw_only` and `ClassVar` are not supported, since nothing here uses them.
     """
     return _freeze(cls, eq) if cls is not None else lambda decorated: _freeze(decorated, eq)
 
 
 def replace(value, /, **changes):
-    """`value` with other values for the fields named. Raises `TypeError` for a name that is no field."""
+    """Return `value` with other values for the named fields. Raises `TypeError` for a name that is not a field."""
     kind = value.__class__
     fresh = [changes.pop(name) if name in changes else getattr(value, name) for name in kind.__match_args__]
     if changes:
@@ -51,7 +51,10 @@ def replace(value, /, **changes):
 
 
 def as_plain(value):
-    """`value` with every frozen value in it, at any depth of tuples, lists and dicts, as a dict of its fields."""
+    """Return `value` with every frozen value in it as a dict of its fields, at any depth of tuples, lists and dicts.
+
+    Tuples become lists.
+    """
     kind = value.__class__
     if hasattr(kind, "_frozen_fields"):
         return {name: as_plain(getattr(value, name)) for name in kind.__match_args__}
@@ -91,7 +94,7 @@ def _freeze(cls, eq):
 
 
 def _make_reader(names):
-    """A function of a value that gives these fields as a tuple."""
+    """Return a function that returns these fields of a value as a tuple."""
     if len(names) > 1:
         return attrgetter(*names)
     return (lambda value: (getattr(value, names[0]),)) if names else lambda value: ()
@@ -111,9 +114,9 @@ def _init(self, /, *args, **given):
 
 
 def _write_init(kind):
-    """An `__init__` of that class's own, which takes a third of the time or less, and refuses what the shared one refuses.
+    """Return an `__init__` for one class, which takes at most a third of the time, and refuses what the shared one refuses.
 
-    It costs as much as some dozen values, so a class has it once many were made.
+    It costs as much as some dozen values, so a class only gets it after many were made.
     """
     fields, names = kind._frozen_fields, kind.__match_args__
     space = {"_missing": _MISSING, "_arrange": _arrange, "_default": _default, "_kind": kind, "_fields": fields}
@@ -126,12 +129,12 @@ def _write_init(kind):
         if fields[name].default is _MISSING:
             lines.append(f"    if {name} is _missing: {name} = _default(_kind, {name!r}, _fields[{name!r}])")
         lines.append(f"    _write_{name}(self, {name})")
-    exec("\n".join(lines), space)  # its text is made of names that are fields of a class
+    exec("\n".join(lines), space)  # safe: the source contains nothing but names of fields
     return space["__init__"]
 
 
 def _arrange(kind, args, given):
-    """The value of every field in order, of what is given by place and by name, and the defaults."""
+    """Return the value of every field in order: those given by position and by name, and the defaults."""
     fields = kind._frozen_fields
     if len(args) > len(fields):
         raise TypeError(f"{kind.__qualname__} takes {len(fields)} values, but {len(args)} were given")
@@ -185,4 +188,4 @@ def _reduce(self):
 _SHARED = {"__init__": _init, "__repr__": _repr, "__setattr__": _refuse_set, "__delattr__": _refuse_delete, "__reduce__": _reduce}
 _SHARED_EQUAL = {**_SHARED, "__eq__": _equal, "__hash__": _hash}
 _OWN = frozenset(("__repr__", "__eq__", "__hash__", "__reduce__"))
-"""What a class may define for itself, in place of ours."""
+"""The methods that a class may define itself, in place of the shared ones."""

@@ -1,17 +1,17 @@
-"""The names of `typing` that the compiler uses, without its 8 ms: at run time they only have to be there. Their meaning is in `typed.pyi`.
+"""Stand-ins for the names of `typing` that the compiler uses, since importing `typing` takes 8 ms. Their types are in `typed.pyi`.
 
-`NamedTuple` is the one that does something.
+At run time the names only have to exist. `NamedTuple` is the only one that does something.
 """
 
 from _collections import _tuplegetter
 
 _MISSING = object()
 _MANY = 256
-"""Tuples of a class after which it gets a `__new__` of its own."""
+"""The number of tuples of a class after which the class gets its own `__new__`."""
 
 
 class _Form:
-    """A name that may be subscripted and joined by `|` wherever an annotation or an alias is evaluated."""
+    """A name that can be subscripted and joined by `|` when an annotation or an alias is evaluated."""
 
     __slots__ = ()
 
@@ -34,7 +34,7 @@ TextIO = _Form()
 
 
 class Protocol:
-    """A base class for what is known by what it offers. It may be subscripted; nothing is checked at run time."""
+    """A base class for structural types. It can be subscripted, and nothing is checked at run time."""
 
     __slots__ = ()
 
@@ -49,27 +49,27 @@ class Generic(Protocol):
 
 
 def TypeVar(name, *bounds, **settings):
-    """A type parameter: nothing at run time."""
+    """Return a placeholder for a type parameter, which means nothing at run time."""
     return _Form()
 
 
 def cast(kind, value):
-    """`value`."""
+    """Return `value`."""
     return value
 
 
 def overload(function):
-    """Nothing: the last definition is the one that is called."""
+    """Return the function. The last definition is the one that is called."""
     return function
 
 
 def final(decorated):
-    """`decorated`: only a type checker minds."""
+    """Return `decorated`. Only type checkers use the mark."""
     return decorated
 
 
 class _TupleMaker(type):
-    """Turns a class's annotations into a tuple's named places. Slimmer than `collections.namedtuple`, which compiles source for each."""
+    """A metaclass that turns annotations into the named places of a tuple. `collections.namedtuple` compiles source for each class."""
 
     def __new__(mcls, name, bases, space):
         if not bases:
@@ -88,7 +88,7 @@ class _TupleMaker(type):
 
 
 class NamedTuple(metaclass=_TupleMaker):
-    """A tuple whose places have names: a class of annotated names, with defaults and methods if it likes."""
+    """A tuple whose places have names. A subclass has annotated names, and may have defaults and methods."""
 
 
 def _new_tuple(kind, /, *args, **given):
@@ -102,8 +102,9 @@ def _new_tuple(kind, /, *args, **given):
 
 
 def _write_new(kind):
-    """A `__new__` of that class's own, which takes a fraction of the time where places are named or left out, and refuses what the shared
-    one refuses. It costs as much as some dozen tuples, so a class has it once many were made.
+    """Return a `__new__` for one class, which is several times as fast if places are named or left out.
+
+    It refuses what the shared one refuses. It costs as much as some dozen tuples, so a class only gets it after many were made.
     """
     names = kind._fields
     space = {"_missing": _MISSING, "_new": tuple.__new__, "_shared": _new_tuple}
@@ -119,7 +120,7 @@ def _write_new(kind):
         f"        return _shared(_kind, **{{name: value for name, value in given if value is not _missing}}, **_more)\n"
         f"    return _new(_kind, ({places}))\n",
         space,
-    )  # its text is made of names that are places of a class
+    )  # safe: the source contains nothing but names of places
     return space["__new__"]
 
 

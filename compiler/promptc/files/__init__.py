@@ -1,4 +1,4 @@
-"""Files: read within a bound, written whole, locked. Nothing that a stranger put in their place is waited for or followed.
+"""Files: bounded reads, atomic writes, locks. Nothing that a stranger puts in place of a file is waited for or followed.
 
 Public: `atomic`, `lock`, `paths`, `reading`.
 """

@@ -1,13 +1,13 @@
-"""Files, and new folders, put in place in one step: whoever reads one, whenever a run is killed, has the old or the new one, whole.
+"""Atomic writes of files and new folders. Whenever a run is killed, a reader sees the old version or the new one, never a part.
 
-`write_file` and `write_folder` write what a user named, and tell what is wrong as findings; `replace_file`, `replace_remade` and
-`make_folder_beside` are what they are made of, and raise `OSError`.
+`write_file` and `write_folder` write what a user named, and report errors as findings. They are built on `replace_file`, `replace_remade`
+and `make_folder_beside`, which raise `OSError`.
 
-What is made again when it is missing need not outlive a power cut; all else is on the disk when the call returns. A `GrowingFile` is
-written for hours, beside the one whose place it takes when it is whole, and outlives the run that writes it.
+Files that are made again when they are missing may be lost in a power cut. All others are on the disk when the call returns. A
+`GrowingFile` is written for hours, next to the file that it replaces once it is complete, and outlives the run that writes it.
 
-The new one is written beside the old one, under a name of its own, and locked for as long as it is written. So what a killed run left
-there is told from what another run is writing: the next write of the same file or folder removes it.
+The new version is written next to the old one, under a name of its own, and locked for as long as it is written. The lock distinguishes
+what another run is writing from what a killed run left. The next write of the same file or folder removes such leftovers.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ _LEFT = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0
 _GROWING = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | _BINARY
 _INSIDE = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 _NO_FOLDER_SYNC = (errno.EINVAL, errno.EACCES, errno.EBADF, errno.ENOTSUP)
-"""What systems say that cannot promise it for folders."""
+"""The errors of systems that cannot sync a folder."""
 
 _MOST_BESIDE = 1000
 
 
 def write_folder(folder: Path, files: Mapping[str, bytes], *, force: bool) -> None:
-    """Makes `folder` with the files, named by paths inside it that are joined by `/`; a reader sees all of it or nothing.
+    """Create `folder` with the files, which are named by paths inside it, joined by `/`. A reader sees all of it or nothing.
 
-    A folder that is there and not empty is PC0176. With `force` files of the same names are replaced one by one, others stay.
-    `DiskError` (PC0725) when it cannot be written.
+    With `force`, files of the same names in an existing folder are replaced one by one, and others stay. Raises `DiskError`: PC0176 if the
+    folder is not empty, without `force`; PC0725 if it cannot be written.
     """
     try:
         if folder.is_dir() and any(folder.iterdir()):
@@ -61,7 +61,7 @@ def write_folder(folder: Path, files: Mapping[str, bytes], *, force: bool) -> No
 
 
 def _make(folder: Path, files: Mapping[str, bytes]) -> None:
-    """By way of a folder beside it."""
+    """Create the folder under a temporary name, then rename it."""
     with make_folder_beside(folder) as beside:
         fill_folder(beside, files)
         os.replace(beside, folder)
@@ -69,10 +69,10 @@ def _make(folder: Path, files: Mapping[str, bytes]) -> None:
 
 
 def write_file(name: str, data: bytes, *, mode: int = 0o666) -> None:
-    """Writes `data` to the file `name`, replacing it in one step: a reader sees the old file or the new one.
+    """Write `data` to the file `name`, which is replaced in one step: a reader sees the old file or the new one.
 
-    A new file has the `mode`, less the mask of the process. A link is followed. What is no regular file, such as a pipe or `/dev/null`, is
-    written to. `DiskError` (PC0725) when it cannot be.
+    A new file has the `mode`, less the umask of the process. A link is followed. What is not a regular file, such as a pipe or `/dev/null`,
+    is written to directly. Raises `DiskError` (PC0725) if it cannot be written.
     """
     given = Path(name)
     try:
@@ -89,10 +89,10 @@ def write_file(name: str, data: bytes, *, mode: int = 0o666) -> None:
 def replace_file(
     path: AnyPath, data: bytes, *, like: AnyPath | None = None, check: Callable[[], None] = lambda: None, mode: int = 0o666
 ) -> None:
-    """Puts a file of these bytes at `path`, in a step that outlives a power cut; a link in its place is replaced.
+    """Put a file of these bytes at `path`, in one step that survives a power cut. A link at `path` is replaced.
 
-    `check` is called when the new file is on the disk and has only to be renamed; it may raise. Its mode is that of the file `like`, its
-    owner too where that is allowed; without one, `mode`. Raises `OSError`.
+    `check` is called when the new file is on the disk and only has to be renamed; it may raise. The new file has the mode of the file
+    `like`, and its owner if that is allowed; without `like`, it has `mode`. Raises `OSError`.
     """
     old = os.stat(like) if like is not None else None
     _replace(path, lambda opened: _fill(opened, data, old, is_kept=True), mode=mode, like=old, check=check)
@@ -100,12 +100,12 @@ def replace_file(
 
 
 def replace_remade(path: AnyPath, data: bytes, *, mode: int = 0o666) -> None:
-    """Puts a file at `path` as `replace_file` does, for what is made again when it is missing: a power cut may take it."""
+    """Put a file at `path` as `replace_file` does, but without a sync: a power cut may take it, and then it is made again."""
     _replace(path, lambda opened: _fill(opened, data, None, is_kept=False), mode=mode, like=None, check=lambda: None)
 
 
 def replace_filled(path: AnyPath, fill: Callable[[IO[bytes]], None]) -> None:
-    """Puts a file at `path` as `replace_file` does, which `fill` writes to the open file that it is given. Raises `OSError`."""
+    """Put a file at `path` as `replace_file` does. `fill` is called with the open file and writes it. Raises `OSError`."""
 
     def fill_and_sync(opened: int) -> None:
         with os.fdopen(os.dup(opened), "wb") as stream:
@@ -117,12 +117,17 @@ def replace_filled(path: AnyPath, fill: Callable[[IO[bytes]], None]) -> None:
 
 
 class GrowingFile:
-    """A file that grows as `path` with `.part` behind it, until `finish` puts it in the place of `path`. Only one process at a time has it
-    open. What was there when `sync` returned outlives a kill and a power cut. Every call may raise `OSError`.
+    """A file that grows at `path` with `.part` after it, until `finish_part` moves it to `path`.
+
+    Only one process at a time can open it. What was written before `sync` returned survives a kill and a power cut. Every call may raise
+    `OSError`.
     """
 
     def __init__(self, path: str, size: int) -> None:
-        """Opens it, or makes it, with its first `size` bytes. Raises `BlockingIOError` where another process has it open."""
+        """Open or create the file, and keep its first `size` bytes.
+
+        Raises `BlockingIOError` if another process has it open, and `OSError` if it has fewer bytes.
+        """
         self._path = path
         self.part = name_part(path)
         self._opened = os.open(self.part, _GROWING, 0o666)
@@ -145,25 +150,25 @@ class GrowingFile:
         os.lseek(self._opened, size, os.SEEK_SET)
 
     def write(self, data: bytes) -> None:
-        """Adds the bytes at the end."""
+        """Append the bytes."""
         _write_all(self._opened, data)
 
     def sync(self) -> None:
-        """Has on the disk what was added."""
+        """Flush what was appended to the disk."""
         os.fsync(self._opened)
 
     def close(self) -> None:
-        """It stays as it is, for whoever opens it again."""
+        """Close the file. It stays, and can be opened again."""
         os.close(self._opened)
 
 
 def name_part(path: str) -> str:
-    """The path of what grows until it takes the place of `path`."""
+    """Return the path of the file that grows until it replaces the one at `path`."""
     return f"{path}.part"
 
 
 def finish_part(path: str) -> None:
-    """Puts what grew in the place of `path`, once it is closed; where that was done before, nothing is. Raises `OSError`."""
+    """Move what grew to `path`, once it is closed. If it was moved before, do nothing. Raises `OSError`."""
     try:
         os.replace(name_part(path), path)
     except FileNotFoundError:
@@ -174,8 +179,9 @@ def finish_part(path: str) -> None:
 
 @contextmanager
 def make_folder_beside(path: AnyPath) -> Iterator[str]:
-    """The path of a new, empty folder beside `path`, to be filled and renamed within. It is locked meanwhile; where something is raised
-    within, it goes with all that is in it. Raises `OSError`.
+    """Yield the path of a new, empty folder next to `path`, to be filled and renamed in the `with` block.
+
+    The folder is locked until the end of the block. If the block raises, the folder is removed with all that is in it. Raises `OSError`.
     """
     beside, opened = _open_beside(path, _FOLDERS, 0o777)
     is_done = False
@@ -189,9 +195,7 @@ def make_folder_beside(path: AnyPath) -> Iterator[str]:
 
 
 def fill_folder(folder: AnyPath, files: Mapping[str, bytes]) -> None:
-    """Writes the files into a new folder, named by paths inside it that are joined by `/`, and has all of it on the disk. Raises
-    `OSError`.
-    """
+    """Write the files, which are named by paths joined by `/`, into a new folder, and flush all of it to the disk. Raises `OSError`."""
     folders = {os.fspath(folder)}
     for name, data in files.items():
         path = os.path.join(folder, *name.split("/"))
@@ -207,7 +211,7 @@ def fill_folder(folder: AnyPath, files: Mapping[str, bytes]) -> None:
 
 
 def sync_folder(folder: AnyPath) -> None:
-    """Has on the disk what was renamed in a folder, where the system can promise that. Raises `OSError`."""
+    """Flush renames in a folder to the disk, on systems that can. Raises `OSError`."""
     try:
         opened = os.open(folder, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
     except PermissionError:
@@ -222,7 +226,7 @@ def sync_folder(folder: AnyPath) -> None:
 
 
 def name_beside(path: AnyPath, number: int = 0) -> str:
-    """The path of what is written before it takes the place of `path`; others may be writing the first ones."""
+    """Return the path at which a new version of `path` is written. Other runs may be writing at the first numbers."""
     folder, name = os.path.split(os.fspath(path))
     mark = blake2b(os.fsencode(name), digest_size=6).hexdigest()
     return os.path.join(folder, f".promptc-{mark}-{number}.tmp")
@@ -234,7 +238,7 @@ def _replace(path: AnyPath, fill: Callable[[int], None], *, mode: int, like: os.
     try:
         fill(opened)
         check()
-        if os.name != "posix":  # what is open cannot be renamed there
+        if os.name != "posix":  # other systems cannot rename an open file
             os.close(opened)
         os.replace(beside, path)
         is_done = True
@@ -271,13 +275,13 @@ def _remove_file(path: str) -> None:
 def _make_folder(path: str, mode: int) -> int:
     os.mkdir(path, mode)
     try:
-        return os.open(path if os.name == "posix" else os.devnull, _INSIDE)  # a folder cannot be opened elsewhere, nor locked
-    except FileNotFoundError:  # another run took it for one that was left
+        return os.open(path if os.name == "posix" else os.devnull, _INSIDE)  # other systems cannot open or lock folders
+    except FileNotFoundError:  # another run took it for one that a killed run left
         raise FileExistsError(errno.EEXIST, "it was made by two at once", path) from None
 
 
 def _remove_folder(path: str) -> None:
-    """No link in it is followed."""
+    """Remove the folder with its content, without following links. Errors are ignored."""
     import shutil
 
     shutil.rmtree(path, ignore_errors=True)
@@ -285,7 +289,7 @@ def _remove_folder(path: str) -> None:
 
 @frozen
 class _Kind:
-    """What is written beside another: how it is made and opened, told from others, and removed."""
+    """How a temporary file or folder is created and opened, recognized, and removed."""
 
     make: Callable[[str, int], int]
     is_one: Callable[[int], bool]
@@ -297,7 +301,7 @@ _FOLDERS = _Kind(_make_folder, stat.S_ISDIR, _remove_folder)
 
 
 def _open_beside(path: AnyPath, kind: _Kind, mode: int) -> tuple[str, int]:
-    """A new one, by its path, locked for as long as it is open."""
+    """Create a temporary file or folder next to `path`, and return its path and descriptor. It is locked for as long as it is open."""
     for number in range(_MOST_BESIDE):
         beside = name_beside(path, number)
         for _ in range(2):
@@ -313,7 +317,7 @@ def _open_beside(path: AnyPath, kind: _Kind, mode: int) -> tuple[str, int]:
 
 
 def _take(opened: int, beside: str, kind: _Kind) -> bool:
-    """Whether the new one is ours; it is closed where another run took it for one that was left."""
+    """Return whether the new file or folder is ours. It is closed if another run took it for one that a killed run left."""
     is_ours = None
     try:
         is_ours = _lock(opened) is not False and (is_at(opened, beside) or os.name != "posix")
@@ -326,7 +330,7 @@ def _take(opened: int, beside: str, kind: _Kind) -> bool:
 
 
 def _remove_left(beside: str, kind: _Kind) -> bool:
-    """Whether what stood there was left by a run that is dead, and is gone. A lock dies with the one who holds it."""
+    """Remove what a dead run left at this path, and return whether it is gone. A lock dies with the process that has it."""
     try:
         opened = os.open(beside, _LEFT)
     except OSError:
@@ -343,7 +347,7 @@ def _remove_left(beside: str, kind: _Kind) -> bool:
 
 
 def _lock(opened: int) -> bool | None:
-    """Whether the file is locked by us now; None where the system cannot tell."""
+    """Return whether the file was locked, or None if the system cannot tell."""
     try:
         return lock_file(opened) if os.name == "posix" else None
     except OSError:
@@ -351,7 +355,7 @@ def _lock(opened: int) -> bool | None:
 
 
 def _make_alike(opened: int, like: os.stat_result) -> None:
-    """Owner first, since a change of it takes away from the mode."""
+    """Copy owner and mode. The owner comes first, since changing it clears bits of the mode."""
     own = os.fstat(opened)
     if hasattr(os, "fchown") and (like.st_uid, like.st_gid) != (own.st_uid, own.st_gid):
         with suppress(PermissionError):

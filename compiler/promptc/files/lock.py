@@ -1,4 +1,4 @@
-"""Exclusive locks held by files: `hold_lock` waits for one, `lock_file` takes one that is free."""
+"""Exclusive file locks: `hold_lock` waits for a lock, `lock_file` acquires one that is free."""
 
 import errno
 import os
@@ -17,16 +17,18 @@ _LONGEST_PAUSE = 0.02
 _SIGNATURE = 200
 _HELD = (errno.EAGAIN, errno.EWOULDBLOCK, errno.EACCES, errno.EDEADLK, errno.EINTR)
 _FAR = 1 << 30
-"""Where Windows locks a byte: behind all that is written, or nobody could read who holds it."""
+"""The offset of the byte that Windows locks. It is after all that is written, or nobody could read who has the lock."""
 
 
 @contextmanager
 def hold_lock(path: Path, *, wait: float, purpose: str, shown: str) -> Iterator[None]:
-    """Holds the lock of the file `path`, which is made if need be and never removed, until the end of the `with`.
+    """Hold the lock of the file `path` until the end of the `with` block.
 
-    Nobody else holds it meanwhile, whether process or thread; when this process dies, however it dies, the system frees it. Waits at most
-    `wait` seconds. `DiskError`: PC0820 where another holds it, PC0822 where there is no locking. `purpose` is what others are told,
-    `shown` what messages call that which is locked.
+    The file is created if necessary, and never removed. No other process or thread has the lock at the same time. The system releases the
+    lock when this process dies, however it dies. Waits at most `wait` seconds. `purpose` is what others are told, and `shown` is the name
+    in messages of what is locked.
+
+    Raises `DiskError`: PC0820 if another process or thread has the lock, PC0822 if the file cannot be locked.
     """
     opened = _acquire(path, monotonic() + wait, wait, shown)
     try:
@@ -37,7 +39,7 @@ def hold_lock(path: Path, *, wait: float, purpose: str, shown: str) -> Iterator[
 
 
 def _acquire(path: Path, deadline: float, wait: float, shown: str) -> int:
-    """The file, locked, and still the one of that name."""
+    """Return the open file, locked and still the one at `path`."""
     while True:
         opened, is_ours = _open(path, shown), False
         try:
@@ -51,7 +53,7 @@ def _acquire(path: Path, deadline: float, wait: float, shown: str) -> int:
 
 
 def _open(path: Path, shown: str) -> int:
-    """For reading alone where another user's lock file allows no more; that is enough for a lock."""
+    """Open the lock file, only for reading if another user's file allows no more. That is enough for a lock."""
     flags = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
     try:
         try:
@@ -70,7 +72,7 @@ def _open(path: Path, shown: str) -> int:
 
 
 def _close(opened: int) -> None:
-    """The file is closed, and the lock free, even where that fails."""
+    """Close the file, which releases the lock. Errors are ignored."""
     with suppress(OSError):
         os.close(opened)
 
@@ -87,7 +89,7 @@ def _wait(opened: int, shown: str, deadline: float, wait: float) -> None:
 
 
 def _try(opened: int, shown: str) -> bool:
-    """Whether the lock is ours now."""
+    """Return whether the lock was acquired."""
     try:
         return lock_file(opened)
     except OSError as wrong:
@@ -95,7 +97,10 @@ def _try(opened: int, shown: str) -> bool:
 
 
 def lock_file(opened: int) -> bool:
-    """Locks an open file until it is closed, without waiting; False where another holds it. Raises `OSError` where there is no locking."""
+    """Lock an open file until it is closed, without waiting. Return False if another has the lock.
+
+    Raises `OSError` if the file system has no locks.
+    """
     try:
         _lock(opened)
     except OSError as wrong:
@@ -122,7 +127,7 @@ else:
 
 
 def is_at(opened: int, path: AnyPath) -> bool:
-    """Whether the open file is the one of that name, no link followed: somebody may have removed it, or put another there."""
+    """Return whether the open file is the one at `path`, without following a link. It may have been removed or replaced."""
     try:
         return os.path.samestat(os.fstat(opened), os.lstat(path))
     except OSError:
@@ -130,7 +135,7 @@ def is_at(opened: int, path: AnyPath) -> bool:
 
 
 def _sign(opened: int, purpose: str) -> None:
-    """For those who wait. It is no part of the lock, so that a full disk is no reason to stop."""
+    """Write who has the lock, for those who wait. Errors such as a full disk are ignored, since this is not part of the lock."""
     try:
         os.ftruncate(opened, 0)
         os.lseek(opened, 0, os.SEEK_SET)

@@ -1,4 +1,4 @@
-"""Files of a pack, read by `read_pack_file` so that no path leaves its folder; and where the files lie that are shipped with promptc."""
+"""The files of a pack, which `read_pack_file` reads without leaving its folder, and the location of the files shipped with promptc."""
 
 from __future__ import annotations
 
@@ -15,22 +15,23 @@ from promptc.files.reading import MAX_PACK_FILE, IrregularError, TooLongError, c
 _PACKAGE = Path(__file__).resolve().parents[1]
 
 Held = Mapping[str, bytes]
-"""Files that somebody is writing, such as in an editor: what each will be, by `name_held`."""
+"""Files that somebody is writing, such as in an editor: the content that each will have, by `name_held`."""
 
 
 def show_path(span: Span, relative: str) -> str:
-    """Names a file for findings: its path beside that of the file that names it at `span`."""
+    """Return the name of a file for findings: `relative`, in the folder of the file that names it at `span`."""
     return str(PurePosixPath(span.file).parent / relative)
 
 
 def name_held(path: str | PathLike[str]) -> str:
-    """What a file is called among those that are held: its absolute path in its shortest form. No link is followed."""
+    """Return the name of a file in `Held`: its absolute path in its shortest form. Links are not followed."""
     return os.path.normcase(os.path.abspath(path))
 
 
 def find_held(held: Held, path: str | PathLike[str], limit: int) -> bytes | None:
-    """What is held of the file at `path`; None where nothing is, and for a link: what is wrong with one is for the disk to say. Raises
-    `TooLongError` for more than `limit` bytes.
+    """Return the held content of the file at `path`, or None if there is none, or if `path` is a link.
+
+    What is wrong with a link is for the read from the disk to report. Raises `TooLongError` for more than `limit` bytes.
     """
     content = held.get(name_held(path)) if held else None
     if content is None or stat.S_ISLNK(read_mode(path)):
@@ -41,10 +42,11 @@ def find_held(held: Held, path: str | PathLike[str], limit: int) -> bytes | None
 
 
 def read_pack_file(folder: str | PathLike[str], relative: str, span: Span, held: Held = MappingProxyType({})) -> bytes:
-    """Reads the file `relative` inside `folder`; `span` is where the pack names it. What is `held` of it stands before what is on the disk.
+    """Read the file `relative` inside `folder`. Content in `held` comes before that on the disk.
 
-    The path is a plain relative one (PC0150), exists (PC0151), passes through no link (PC0152), is a regular file (PC0153)
-    of at most MAX_PACK_FILE bytes (PC0102). A file that is there and cannot be read is a DiskError (PC0154).
+    `span` is where the pack names the file. Raises `PromptcError` unless the path is a plain relative one (PC0150), exists (PC0151), passes
+    through no link (PC0152), and is a regular file (PC0153) of at most MAX_PACK_FILE bytes (PC0102). Raises `DiskError` for a file that
+    exists and cannot be read (PC0154).
     """
     wrong = check_pack_path(relative)
     if wrong:
@@ -84,7 +86,7 @@ def _explain_path(folder: str | PathLike[str], relative: str, span: Span, wrong:
 
 
 def _iter_files(folder: str | PathLike[str], relative: str) -> list[str]:
-    """The files beside the one that was asked for that may be meant: of its kind, or of its name. Hidden ones are not."""
+    """Return the files next to the requested one that may be meant: those of its kind or of its name, without hidden ones."""
     inside, slash, name = relative.rpartition("/")
     stem, ending = name.partition(".")[0], PurePosixPath(name).suffix
     try:
@@ -96,9 +98,9 @@ def _iter_files(folder: str | PathLike[str], relative: str) -> list[str]:
 
 
 def name_shipped(*parts: str) -> Path:
-    """Gives the path of a shipped file or folder, such as `name_shipped("schemas", "pack.schema.json")`.
+    """Return the path of a shipped file or folder, such as `name_shipped("schemas", "pack.schema.json")`.
 
-    An installed promptc has them beside its modules, a checkout two levels up. Whether the file exists is not asked.
+    An installed promptc has them next to its modules, a checkout two levels up. The path need not exist.
     """
     home = _PACKAGE if (_PACKAGE / "schemas").is_dir() else _PACKAGE.parents[1]
     return home.joinpath(*parts)

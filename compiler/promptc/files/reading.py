@@ -1,7 +1,7 @@
-"""Files, read within a bound: `read_file` and `read_inside` what something else named, `read_given` what the user passed.
+"""Bounded reads of files: `read_file` and `read_inside` read what something else named, `read_given` what the user passed.
 
-A file that something else named (a pack, a case, a rule of names) is a regular file, and no link leads to it: it is never waited for, and
-at most its limit is read. A path that the user passed is opened as it is.
+A file that something else named (a pack, a case, a naming rule) must be a regular file, and no link may lead to it. Reading it never
+blocks, and stops at its limit. A path that the user passed is opened as it is.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _MARK = "\ufeff"
 _EXCERPT = 400
 MAX_PACK_FILE = 4_000_000
-"""Bytes of the longest file a pack may name."""
+"""The size of the largest file that a pack may name, in bytes."""
 
 _REFUSED = r'[\x00-\x1f\x7f\ud800-\udfff\\:<>|?*"]'
 _DEVICE = r"(?i)(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?$"
@@ -37,26 +37,32 @@ _LONGEST_NAME = 255
 
 
 Look = tuple[str, tuple[Any, ...], Any]
-"""Which function of this module looked, with what, and what it saw: a digest of content, the name of an error, else the value."""
+"""A look at the disk: the name of the function of this module, its arguments, and what it saw.
+
+That is a digest of content, the name of an error, or else the value.
+"""
 
 _LOOKS: list[dict[Look, None]] = []
 _Looking = TypeVar("_Looking")
 
 
 class IrregularError(OSError):
-    """Something else is in place of a file: a folder, a pipe, a device, a socket."""
+    """Raised for something that is not a file: a folder, a pipe, a device, a socket."""
 
 
 class LinkError(OSError):
-    """There is a link on the way to a file, or in its place."""
+    """Raised for a link in the path of a file, or in its place."""
 
 
 class TooLongError(OSError):
-    """A file has more bytes than may be read of it."""
+    """Raised for a file of more bytes than its limit."""
 
 
 def note_looks(work: Callable[[], _Looking]) -> tuple[_Looking, tuple[Look, ...]]:
-    """What `work` gives, and every look at a stranger's file or folder that was taken meanwhile: all that it can know of the disk."""
+    """Return the result of `work`, and every look that it took at files and folders that are not promptc's own.
+
+    Nothing else of the disk can affect the result.
+    """
     looks: dict[Look, None] = {}
     _LOOKS.append(looks)
     try:
@@ -66,7 +72,7 @@ def note_looks(work: Callable[[], _Looking]) -> tuple[_Looking, tuple[Look, ...]
 
 
 def leave_looks(work: Callable[[], _Looking]) -> _Looking:
-    """What `work` gives. None of its looks is noted: they are at what is promptc's own, or gone soon."""
+    """Return the result of `work`, without noting its looks: they are at promptc's own files, or at files that will soon be gone."""
     held, _LOOKS[:] = _LOOKS[:], []
     try:
         return work()
@@ -75,12 +81,12 @@ def leave_looks(work: Callable[[], _Looking]) -> _Looking:
 
 
 def note_beyond() -> None:
-    """Notes that something is asked of which no look tells, so that nobody believes later that all is as it was."""
+    """Note that a result depends on something that no look covers, so nobody later assumes that nothing has changed."""
     _note(("", (), None))
 
 
 def is_still(look: Look) -> bool:
-    """Whether it sees the same now."""
+    """Return whether the look would see the same now."""
     name, given, seen = look
     if not name:
         return False
@@ -92,7 +98,7 @@ def is_still(look: Look) -> bool:
 
 
 def _noted(look: Callable[..., _Looking]) -> Callable[..., _Looking]:
-    """A function whose looks are noted, wherever it is called; but for those that are named conditions: they are at promptc's own files."""
+    """Return a function that notes its looks, except for calls with keyword arguments, which are for promptc's own files."""
 
     @wraps(look)
     def looking(*given: Any, **named: Any) -> _Looking:
@@ -123,16 +129,16 @@ def _describe(found: Any) -> Any:
 
 @_noted
 def list_folder(folder: AnyPath) -> tuple[str, ...]:
-    """The names in a folder, sorted. Raises `OSError`."""
+    """Return the names in a folder, sorted. Raises `OSError`."""
     return tuple(sorted(os.listdir(folder)))
 
 
 @_noted
 def read_file(path: AnyPath, limit: int, *, admit: Callable[[os.stat_result], bool] | None = None) -> bytes:
-    """Reads the regular file at `path`, which is no link; the folders above it are whose they are.
+    """Read the regular file at `path`, which must not be a link; the folders above it may be. Never blocks.
 
     Raises `OSError`: `LinkError`, `IrregularError`, `TooLongError` for more than `limit` bytes, `PermissionError` for a file that `admit`
-    refuses. Never waits.
+    refuses.
     """
     try:
         opened = os.open(path, _FILE)
@@ -143,9 +149,9 @@ def read_file(path: AnyPath, limit: int, *, admit: Callable[[os.stat_result], bo
 
 @_noted
 def read_inside(folder: AnyPath, relative: str, limit: int) -> bytes:
-    """Reads the regular file `relative` (names joined by `/`) inside `folder`, where no part of `relative` is a link.
+    """Read the regular file `relative` (names joined by `/`) inside `folder`. No part of `relative` may be a link.
 
-    Raises as `read_file`. Names such as `..` are for the caller to refuse (`check_pack_path`).
+    Raises as `read_file` does. Names such as `..` are for the caller to refuse (`check_pack_path`).
     """
     try:
         opened = _open_stepwise(folder, relative) if _STEPWISE else _open_checked(folder, relative)
@@ -156,8 +162,9 @@ def read_inside(folder: AnyPath, relative: str, limit: int) -> bytes:
 
 @_noted
 def read_given(path: AnyPath, limit: int) -> bytes:
-    """Reads a file whose path the user passed: a link is followed, and a pipe is read to its end. Raises `TooLongError` for more
-    than `limit` bytes, of which no more are read.
+    """Read a file whose path the user passed. A link is followed, and a pipe is read to its end.
+
+    Raises `TooLongError` for more than `limit` bytes, and reads no more than one beyond them.
     """
     content = read_beginning(path, limit + 1)
     if len(content) > limit:
@@ -166,7 +173,7 @@ def read_given(path: AnyPath, limit: int) -> bytes:
 
 
 def read_beginning(path: AnyPath, size: int) -> bytes:
-    """Reads at most the first `size` bytes of a file whose path the user passed."""
+    """Read at most the first `size` bytes of a file whose path the user passed."""
     opened = os.open(path, _GIVEN)
     try:
         return read_opened(opened, size)
@@ -175,13 +182,14 @@ def read_beginning(path: AnyPath, size: int) -> bytes:
 
 
 def open_given(path: AnyPath) -> IO[bytes]:
-    """Opens a file or pipe whose path the user passed, for whoever reads it part by part. Raises `OSError`."""
+    """Open a file or pipe whose path the user passed, to read it part by part. Raises `OSError`."""
     return os.fdopen(os.open(path, _GIVEN), "rb")
 
 
 def read_opened(opened: int, left: int, size: int = 0) -> bytes:
-    """Reads at most `left` bytes of an open file or pipe, up to its end; memory is taken only for what is there. What is `size` bytes long
-    is mostly read at once: one more is asked for, to see that nothing follows.
+    """Read at most `left` bytes of an open file or pipe, up to its end. Memory is only allocated for what is there.
+
+    `size` is the expected size, or 0. The first read requests one byte more, so a file of that size is usually read in one call.
     """
     whole = os.read(opened, min(left, size + 1, sys.maxsize) if size else min(left, _PART))
     if len(whole) == size < left:
@@ -195,14 +203,15 @@ def read_opened(opened: int, left: int, size: int = 0) -> bytes:
 
 
 def follow_link(path: str) -> str:
-    """The file that a path stands for which the user passed: where it leads if it is a link, else itself."""
+    """Return the file at a path that the user passed: the target of a link, or else the path itself."""
     return os.path.realpath(path) if stat.S_ISLNK(read_mode(path)) else path
 
 
 def check_pack_path(relative: str) -> str | None:
-    """Says why `relative` is no plain path inside a pack; None when it is one.
+    """Return why `relative` is not a plain path inside a pack, or None if it is one.
 
-    Plain: names joined by `/`, without a leading `/` or `~`, `.` or `..`, and without what some file systems refuse or rename.
+    A plain path consists of names joined by `/`. It has no leading `/` or `~`, no `.` or `..`, and nothing that some file systems refuse or
+    rename.
     """
     if not relative:
         return "the path is empty"
@@ -239,7 +248,7 @@ def _check_name(name: str) -> str | None:
 
 
 def find_link(folder: AnyPath, relative: str) -> str | None:
-    """The first part of the path that is a link, or None."""
+    """Return the first part of the path that is a link, or None."""
     names = relative.split("/")
     parts = ("/".join(names[: stop + 1]) for stop in range(len(names)))
     return next((part for part in parts if stat.S_ISLNK(read_mode(folder, part))), None)
@@ -247,7 +256,7 @@ def find_link(folder: AnyPath, relative: str) -> str | None:
 
 @_noted
 def read_mode(folder: AnyPath, relative: str = "") -> int:
-    """Reads what kind of file stands there, links not followed: the mode of `lstat`, 0 when that cannot be told."""
+    """Return the mode of `lstat`, which does not follow links, or 0 if it cannot be read."""
     try:
         return os.lstat(f"{os.fspath(folder)}/{relative}" if relative else folder).st_mode
     except (OSError, ValueError):
@@ -255,7 +264,7 @@ def read_mode(folder: AnyPath, relative: str = "") -> int:
 
 
 def _open_stepwise(folder: AnyPath, relative: str) -> int:
-    """Opened name by name from the folder, so that a link put there meanwhile is not followed either."""
+    """Open the file name by name from the folder, so a link that appears in the meantime is not followed either."""
     *folders, name = relative.split("/")
     at = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
@@ -269,7 +278,7 @@ def _open_stepwise(folder: AnyPath, relative: str) -> int:
 
 
 def _open_checked(folder: AnyPath, relative: str) -> int:
-    """For systems that cannot open relative to an open folder."""
+    """Open the file on systems that cannot open relative to an open folder."""
     link = find_link(folder, relative)
     if link:
         raise LinkError(0, f"`{link}` is a symbolic link, and promptc does not follow links", relative)
@@ -277,7 +286,7 @@ def _open_checked(folder: AnyPath, relative: str) -> int:
 
 
 def _explain(folder: AnyPath, relative: str, wrong: OSError) -> OSError:
-    """What the system says of a link or a socket tells nobody what it is."""
+    """Return an error that says what is there, since the system's own error for a link or a socket does not."""
     link = find_link(folder, relative) if relative else None
     if link or (not relative and stat.S_ISLNK(read_mode(folder))):
         return LinkError(0, f"{f'`{link}`' if link else 'it'} is a symbolic link, and promptc does not follow links", relative or folder)
@@ -314,7 +323,7 @@ def _say_too_long(path: AnyPath, limit: int) -> OSError:
 
 @_noted
 def read_stamp(path: AnyPath) -> tuple[int, ...]:
-    """What is another where a file was replaced or written to; nothing where it is not there. Raises `OSError`."""
+    """Return a stamp of the file, which changes if the file is replaced or written to; empty if there is no file. Raises `OSError`."""
     try:
         found = os.stat(path)
     except FileNotFoundError:
@@ -324,8 +333,9 @@ def read_stamp(path: AnyPath) -> tuple[int, ...]:
 
 @_noted
 def list_stamps(folder: AnyPath, left_out: str) -> tuple[tuple[str, tuple[int, ...]], ...]:
-    """Every file in a folder and in those below it, with its stamp, in the order of the paths. Names that begin with a dot or end in
-    `left_out`, links, and folders that cannot be looked into are left out.
+    """Return every file in a folder and its subfolders, with its stamp. The files of a folder, by name, come before its subfolders.
+
+    Names that begin with a dot or end in `left_out`, links, and unreadable folders are skipped.
     """
     found: list[tuple[str, tuple[int, ...]]] = []
     for inside, folders, names in os.walk(folder):
@@ -336,9 +346,9 @@ def list_stamps(folder: AnyPath, left_out: str) -> tuple[tuple[str, tuple[int, .
 
 
 def decode_text(data: bytes, name: str) -> str:
-    """Decodes `data` as UTF-8 without a leading byte order mark, with CRLF and CR as `\\n`.
+    """Decode `data` as UTF-8, without a leading byte order mark, and with CRLF and CR as `\\n`.
 
-    Anything else is PC0101 at the line and column of the first byte that is wrong.
+    Raises `PromptcError` (PC0101) at the line and column of the first wrong byte. `name` is the file's name in it.
     """
     try:
         text = data.decode().removeprefix(_MARK)

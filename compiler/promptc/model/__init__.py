@@ -1,4 +1,4 @@
-"""Frozen values that all else takes and returns: what a pack declares, a state, what sources hold, and the stages between the passes.
+"""The frozen values that passes accept and return: packs, states, the content of sources, and the stages between the passes.
 
 Public: `budget`, `calibration`, `media`, `messages`, `pack`, `section`, `sources`, `stages`, `state`, `tools`.
 """

@@ -1,8 +1,8 @@
-"""The total budget of a prompt (`TotalBudget`), and the models that it may follow: the facts of each, and the table they stand in.
+"""The total budget of a prompt (`TotalBudget`), the facts about models that a budget may name, and the table of these models.
 
-`settle_budget` makes the budget of one render: for a budget that names a model, with the window that the table gives for it. `load_models`
-reads the table that promptc brings along (`models.toml`), and in front of it one of the user's, of the same form. That may have rules for
-media, too, of the form of `frontend/media.toml`.
+`settle_budget` makes the budget of one render. If the budget names a model, it uses the window of that model in the table. `load_models`
+reads the table that is shipped with promptc (`models.toml`), and before it a table of the user's, of the same form. The user's table may
+also have rules for media, of the form of `frontend/media.toml`.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from promptc.files.reading import decode_text, read_given
 from promptc.text.json import render_digest
 
 _OWN_NAME = "/"
-"""In front of it stands who passes a model on: `openai/gpt-4o`."""
+"""The separator after the name of a gateway: `openai/gpt-4o`."""
 
 _TAG = ":"
-"""Behind it stands which build of a model a local server runs: `qwen3:8b`."""
+"""The separator before the build of a model that a local server runs: `qwen3:8b`."""
 
 MOST_BYTES = 1_000_000
-"""Bytes of a table of the user's."""
+"""The size of the largest table of the user's, in bytes."""
 
 _LARGEST = 999_999_999
 _TOKENS = ("context", "input", "output")
@@ -36,7 +36,7 @@ _EXAMPLE = 'write, for example, `as_of = 2026-11-24`, then `[[model]]` with `nam
 
 @frozen
 class Price:
-    """US dollars for a million tokens, read and written. `up_to`: for prompts of at most so many tokens (None: for all)."""
+    """US dollars for a million tokens, read and written. `up_to` limits the price to prompts of at most so many tokens (None: all)."""
 
     input: float
     output: float
@@ -45,10 +45,10 @@ class Price:
 
 @frozen
 class KnownModel:
-    """The facts of a model, as they were on the day `as_of`. What is None is not known.
+    """The facts about a model, as of the day `as_of`. What is None is not known.
 
     `context` is how many tokens the prompt and the reply may have together, `input` how many the prompt alone, `output` how many the reply.
-    The server of a model without a `context` decides it.
+    If a model has no `context`, its server decides it.
     """
 
     name: str
@@ -65,8 +65,9 @@ class KnownModel:
 
 @frozen(eq=False)
 class ModelTable:
-    """Models by name. `as_of` is the day of the table that promptc brings along, `digest` that of its bytes. `media` are the rules of the
-    user's own table for what is no text.
+    """Models by name. `as_of` is the day of the shipped table, and `digest` the digest of its bytes.
+
+    `media` are the rules for media of the user's own table.
     """
 
     as_of: str = ""
@@ -75,7 +76,10 @@ class ModelTable:
     media: tuple[Any, ...] = ()
 
     def find(self, name: str) -> KnownModel | None:
-        """The model of that name, also behind the name of who passes it on; without the tag where its server decides the window."""
+        """Return the model of that name, or None. The name of a gateway may precede it.
+
+        A tag may follow the name of a model whose server decides the window.
+        """
         own = name.rpartition(_OWN_NAME)[2]
         found = self.models.get(name) or self.models.get(own)
         if found is None and _TAG in own:
@@ -86,10 +90,10 @@ class ModelTable:
 
 @frozen
 class TotalBudget:
-    """The whole prompt's budget in tokens: `context - reserve`. `reserve` is None where none is written.
+    """The whole prompt's budget in tokens: `context - reserve`. `reserve` is None if the manifest has none.
 
-    A budget that names a `model` has of the manifest only the `context` that is written there, or 0; once it is settled, it has the window
-    of the model, the most that a prompt for it may hold (`input`; None: as much as the window), and the day of these figures.
+    If the budget names a `model`, `context` is the manifest's, or 0. A settled budget has the window of the model, the most tokens that a
+    prompt for it may have (`input`; None: as many as the window), and the day of these figures.
     """
 
     context: int
@@ -101,15 +105,15 @@ class TotalBudget:
 
     @property
     def total(self) -> int:
-        """What a prompt may hold, in tokens."""
+        """The tokens that a prompt may have."""
         left = self.context - (self.reserve or 0)
         return left if self.input is None else min(left, self.input)
 
 
 def settle_budget(budget: TotalBudget, asked: str | None, load_models: Callable[[], ModelTable]) -> TotalBudget:
-    """The budget of a render for the model that was `asked` for, else for the one that it names. One that names none stays as it is.
+    """Return the budget of a render for the model `asked`, or else for the one that it names. A budget without a model stays as it is.
 
-    Raises `PromptcError` for a model whose window nothing tells (PC0524, PC0525): a `UsageError` where it was asked for.
+    Raises `PromptcError` if the window of the model is not known (PC0524, PC0525). If the model was `asked`, that is a `UsageError`.
     """
     if not budget.model:
         return budget
@@ -126,7 +130,7 @@ def settle_budget(budget: TotalBudget, asked: str | None, load_models: Callable[
 
 
 def describe_unknown(name: str, table: ModelTable, span: Span | None) -> Diagnostic:
-    """The finding of a model whose window is not known: it is in no table, or its server decides it."""
+    """Return the finding of a model whose window is not known: it is in no table, or its server decides it."""
     written = f"`budget: {{model: {shorten(name)}, context: 8192, reserve: 1000}}`"
     if table.find(name) is not None:
         message = f"the window of `{name}` is what its server is configured with, which no table can know"
@@ -140,7 +144,7 @@ def describe_unknown(name: str, table: ModelTable, span: Span | None) -> Diagnos
 
 
 def describe_room(budget: TotalBudget) -> str:
-    """What to write where a budget leaves nothing for the prompt."""
+    """Return what to write if a budget leaves nothing for the prompt."""
     if budget.model:
         return f"make `reserve` smaller than the {budget.context} tokens that `{budget.model}` has"
     return "make `context` larger than `reserve`"
@@ -150,9 +154,9 @@ def describe_room(budget: TotalBudget) -> str:
 
 
 def load_models(file: str | None = None) -> ModelTable:
-    """The models that promptc knows; those of `file`, a path that the user gave, stand in front of them.
+    """Return the models that promptc knows. Those of `file`, a path that the user gave, override models of the same name.
 
-    Raises `PromptcError` (PC0756) with everything that is wrong in that file, and `DiskError` (PC0724) where it cannot be read.
+    Raises `PromptcError` (PC0756) with everything that is wrong in that file, and `DiskError` (PC0724) if it cannot be read.
     """
     shipped = _load_shipped()
     if file is None:
@@ -169,7 +173,7 @@ def load_models(file: str | None = None) -> ModelTable:
 
 @cache
 def _load_shipped() -> ModelTable:
-    from pathlib import Path  # late: a warm render of a number needs nothing of it
+    from pathlib import Path  # late: a warm render of a budget without a model does not need it
 
     return _read_table(Path(__file__).with_name("models.toml").read_text(encoding="utf-8"), "models.toml")
 
@@ -271,7 +275,7 @@ def _iter_wrong_price(value: Any, what: str, span: Span) -> Iterator[Diagnostic]
 
 
 def _is_day(value: Any) -> bool:
-    """Whether it is a date of TOML without a time."""
+    """Return whether the value is a TOML date without a time."""
     return hasattr(value, "isoformat") and not hasattr(value, "hour")
 
 
@@ -284,12 +288,12 @@ def _is_amount(value: Any) -> bool:
 
 
 def _locate_model(source: Source, index: int) -> Span:
-    """The line with which a model of the table begins."""
+    """Return the place of the line with which the model at `index` begins."""
     return _locate_line(source, "[[model]]", index)
 
 
 def _locate_line(source: Source, beginning: str, index: int) -> Span:
-    """The line that begins so for the `index`th time; the first line of the file where there is none."""
+    """Return the place of a line with this beginning, the one at `index` from 0, or of the first line of the file if there is none."""
     lines = source.text.split("\n")
     found = [number for number, line in enumerate(lines, 1) if line.replace(" ", "").startswith(beginning)]
     return source.span(found[index] if index < len(found) else 1, 1)

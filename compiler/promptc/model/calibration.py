@@ -1,7 +1,7 @@
-"""Calibrations: measured from pairs of an estimate and a reported count (`measure`), written (`render_calibration`), and looked
-through (`iter_wrong`) when a pack is loaded.
+"""Calibrations: measured (`measure`), written (`render_calibration`), and checked when a pack is loaded (`iter_wrong`).
 
-All is in whole numbers, and dates come from the pairs: so equal pairs give equal bytes, in any order and on every machine.
+They are measured from pairs of an estimate and a reported count. All numbers are whole, and dates come from the pairs. So equal pairs
+result in equal bytes, in any order and on every machine.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from promptc.model.pack import MILLION, CalibrationEntry
 from promptc.text.counters.counter import Counter
 
 MOST_RATIO = 100
-"""How many times its estimate a prompt may have been reported with: more is a mistake."""
+"""The largest plausible ratio of the reported tokens of a prompt to its estimate. A larger one is a mistake."""
 
 _MOST_ENTRIES = 1000
 _LARGEST = 999_999_999
@@ -30,7 +30,10 @@ ENTRY_KEYS = ("first", "last", "model", "pairs", "provider", "ratio")
 
 @frozen
 class Pair:
-    """A prompt that was sent: the tokens of its report, those that the provider reported, and when. `line` is where that was read."""
+    """A prompt that was sent: the tokens of its report, the tokens that the provider reported, and the day.
+
+    `line` is the line that the pair was read from.
+    """
 
     provider: str
     model: str
@@ -46,13 +49,16 @@ class Pair:
 
 
 def group_pairs(pairs: Sequence[Pair]) -> dict[tuple[str, str], list[Pair]]:
-    """The pairs by provider and model, both in code-point order, and of each those of the smallest ratio first."""
+    """Return the pairs by provider and model, both in code-point order, and each group from the smallest ratio up."""
     ordered = sorted(pairs, key=lambda one: (one.provider, one.model, one.ratio, one.line))
     return {key: list(group) for key, group in groupby(ordered, key=lambda one: (one.provider, one.model))}
 
 
 def measure(pairs: Sequence[Pair], quantile: int) -> tuple[CalibrationEntry, ...]:
-    """An entry for each provider and model. Its ratio is the smallest one of a pair that at least `quantile` of its pairs do not exceed."""
+    """Return an entry for each provider and model. Its ratio is the smallest that at least `quantile` of its pairs do not exceed.
+
+    `quantile` is in parts per million.
+    """
     return tuple(_measure_one(own, quantile) for own in group_pairs(pairs).values())
 
 
@@ -63,14 +69,14 @@ def _measure_one(own: Sequence[Pair], quantile: int) -> CalibrationEntry:
 
 
 def render_calibration(entries: Sequence[CalibrationEntry], quantile: int, counter: Counter) -> str:
-    """The text of the file: JSON with sorted keys, two spaces deep."""
+    """Return the text of the file: JSON with sorted keys, indented by two spaces."""
     described = [{name: getattr(one, name) for name in ENTRY_KEYS} for one in entries]
     value = {"calibration": 1, "counter": {"digest": counter.digest, "name": counter.name}, "entries": described, "quantile": quantile}
     return json.dumps(value, ensure_ascii=False, indent=2, sort_keys=True) + "\n"
 
 
 def is_day(value: Any) -> bool:
-    """Whether it is a date of the calendar, as `2026-11-24`."""
+    """Return whether the value is a date of the calendar, such as `2026-11-24`."""
     try:
         return isinstance(value, str) and date.fromisoformat(value).isoformat() == value
     except ValueError:
@@ -78,12 +84,12 @@ def is_day(value: Any) -> bool:
 
 
 def is_name(value: Any) -> bool:
-    """Whether it can name a model: a text of one line that is not too long, without control characters."""
+    """Return whether the value can name a model: a text of one line that is not too long, without control characters."""
     return isinstance(value, str) and 0 < len(value) <= _LONGEST and value.isprintable() and value == value.strip()
 
 
 def iter_wrong(value: Any) -> Iterator[tuple[str, str]]:
-    """What is wrong with the value of a file, each with the JSON pointer to it."""
+    """Yield what is wrong with the value of a file, each as a JSON pointer and a message."""
     yield from _iter_keys(value, _KEYS, "")
     if not _is_whole(value["calibration"], 1):
         yield "/calibration", "is of another version: this promptc reads version 1"

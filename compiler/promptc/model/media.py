@@ -1,7 +1,7 @@
-"""Pictures, documents and sounds in messages: what a pack says of them (`MediaForm`), and how the models of a `MediaTable` count them.
+"""Pictures, documents and sounds in messages: what a pack says about them (`MediaForm`), and how models count them (`MediaTable`).
 
-The formulas are those that providers publish; their numbers are in `frontend/media.toml`, each with its page. All are whole numbers but for
-two roots and ratios, which are taken as the providers' own code takes them, so that the counts are equal to theirs.
+The formulas are those that providers publish. Their numbers are in `frontend/media.toml`, each with its page. All numbers are whole, except
+for two roots and ratios, which are computed as in the providers' own code, so that the counts are equal to theirs.
 """
 
 from __future__ import annotations
@@ -15,23 +15,23 @@ from promptc.diag.typed import Any
 from promptc.template.compile import Expression
 
 MEDIA_KINDS = ("image", "document", "audio")
-"""The kinds of parts that are no text."""
+"""The kinds of parts that are not text."""
 
 DETAILS = ("low", "medium", "high", "original", "auto")
-"""How closely a model is asked to look at a picture; each model knows some of them."""
+"""The levels of detail in which a model may look at a picture. Each model knows some of them."""
 
 _BOUNDARY = ("", "-", "@", ":")
-"""What may follow the beginning of a model's name that the table has: `gpt-5.6-sol`, `claude-opus-5-5@20261001`."""
+"""The characters that may follow a prefix from the table in a model's name: `gpt-5.6-sol`, `claude-opus-5-5@20261001`."""
 
 _RULE_KEYS = ("models", "how", "numbers", "detail", "page", "second", "estimate", "source", "example")
 _LARGEST = 10_000_000
-"""Of a number in a rule."""
+"""The largest number that a rule may have."""
 
 _UNITS: Mapping[str, str] = {"image": "width and height", "document": "number of pages", "audio": "length in seconds"}
 
 
 class UncountableError(Exception):
-    """The model does not count such a part, or refuses it; `help` says what to write instead."""
+    """Raised if the model does not count such a part, or refuses it. `help` says what to write instead."""
 
     def __init__(self, message: str, help: str) -> None:
         super().__init__(message)
@@ -40,7 +40,7 @@ class UncountableError(Exception):
 
 @frozen
 class MediaSize:
-    """What is known of the size of a part: pixels, pages, thousandths of a second; 0 for what is not."""
+    """The known size of a part: pixels, pages, milliseconds. What is not known is 0."""
 
     width: int = 0
     height: int = 0
@@ -48,17 +48,17 @@ class MediaSize:
     millis: int = 0
 
     def tells(self, kind: str) -> bool:
-        """Whether it is known what a part of that kind is counted by."""
+        """Return whether the size that a part of that kind is counted by is known."""
         return bool({"image": self.width and self.height, "document": self.pages, "audio": self.millis}[kind])
 
 
 @frozen
 class MediaRule:
-    """How some models count, of which `name` is one; `how` names the formula of pictures, and `numbers` are its numbers.
+    """How some models, of which `name` is one, count media. `how` names the formula for pictures, and `numbers` are its numbers.
 
-    `details` are further numbers by what is asked for, `auto` among them; empty where a model knows no such thing. `page` and `second` are
-    the tokens of a page of a document and a second of sound, 0 where none are published. `source` is where it is published, on the day
-    `as_of`; `estimate` tells that the provider itself calls it that.
+    `details` are more numbers, by the requested detail (also `auto`); empty if the models have no details. `page` and `second` are the
+    tokens of a page of a document and of a second of sound, or 0 if none are published. `source` is where the rule was published, as of the
+    day `as_of`. With `estimate`, the provider itself calls it an estimate.
     """
 
     name: str
@@ -73,7 +73,7 @@ class MediaRule:
     as_of: str
 
     def count(self, kind: str, size: MediaSize, detail: str | None) -> int:
-        """The tokens of a part. Raises `UncountableError` for what the model does not count, or refuses."""
+        """Return the tokens of a part. Raises `UncountableError` if the model does not count the part, or refuses it."""
         if kind == "image":
             return self._count_picture(size.width, size.height, detail or "auto")
         per = self.page if kind == "document" else self.second
@@ -95,14 +95,14 @@ class MediaRule:
 
 @frozen
 class MediaTable:
-    """The rules as they were published on the day `as_of`, and in front of them those of the user, `own`."""
+    """The rules as they were published on the day `as_of`. The user's rules, `own`, come before them."""
 
     as_of: str
     rules: tuple[MediaRule, ...]
     own: tuple[MediaRule, ...] = ()
 
     def find(self, model: str) -> MediaRule | None:
-        """The rule of a model: the one with the longest beginning of its name. It may stand behind who passes it on: `openai/gpt-4o`."""
+        """Return the rule with the longest prefix of the model's name, or None. The name of a gateway may precede it: `openai/gpt-4o`."""
         name = model.rsplit("/", 1)[-1]
         for rules in (self.own, self.rules):
             found = [(len(start), rule) for rule in rules for start in rule.models if _begins(name, start)]
@@ -111,7 +111,7 @@ class MediaTable:
         return None
 
     def iter_models(self) -> Iterator[str]:
-        """The beginnings of all names, in the table's order."""
+        """Yield the prefixes of all models' names, in the table's order."""
         return (name for rule in (*self.own, *self.rules) for name in rule.models)
 
 
@@ -121,8 +121,10 @@ def _begins(name: str, start: str) -> bool:
 
 @frozen(eq=False)
 class MediaForm:
-    """What a section says of its pictures, documents and sounds: the `model` they are counted for where the request names none, the
-    `detail` asked for, and an expression for the `tokens` of a part.
+    """The settings of a section for its pictures, documents and sounds.
+
+    `model` is the model they are counted for if the request names none, `detail` the requested detail, and `tokens` an expression for the
+    tokens of a part.
     """
 
     span: Span
@@ -132,16 +134,16 @@ class MediaForm:
     tokens: Expression | None = None
 
     def choose_model(self, *named: str | None) -> str | None:
-        """The model that counts: the first of those `named` and the section's own that the table has, else the first there is."""
+        """Return the model that counts: the first of `named` and the section's own that is in the table, or else the first one named."""
         names = [name for name in (*named, self.model) if name]
         return next((name for name in names if self.table.find(name) is not None), names[0] if names else None)
 
 
 @frozen
 class CountedMedia:
-    """A part as it was counted: its kind, media type (empty: not known), size, tokens, and by what (a model, or `tokens`).
+    """A part as it was counted: its kind, media type (empty: not known), size, tokens, and what counted it (a model, or `tokens`).
 
-    A prompt in text shows a line for it, and counts that: then it has no tokens of its own.
+    A prompt in text shows a line for the part, and counts that line. The part itself then has no tokens.
     """
 
     kind: str
@@ -154,12 +156,12 @@ class CountedMedia:
 
 
 def name_unit(kind: str) -> str:
-    """What a part of that kind is counted by, as it is told."""
+    """Return what a part of that kind is counted by, for messages."""
     return _UNITS[kind]
 
 
 def describe_media(part: Mapping[str, Any]) -> str:
-    """The line that stands for a part in text: `[image: image/png, 1024 x 768]`. Nothing of it is the state's own words."""
+    """Return the line that replaces a part in text: `[image: image/png, 1024 x 768]`. It contains no words of the state's own."""
     source = part["source"]
     told = [source["media_type"]] if "media_type" in source else []
     if "width" in part:
@@ -172,7 +174,7 @@ def describe_media(part: Mapping[str, Any]) -> str:
 
 
 def list_media(part: Mapping[str, Any]) -> tuple[Mapping[str, Any], ...]:
-    """The media of a part of a message, once it was read: itself, or those in the list that a tool gave."""
+    """Return the media of a part of a message that was read: the part itself, or those in the list that a tool returned."""
     if part.get("type") in MEDIA_KINDS:
         return (part,)
     content = part.get("content") if part.get("type") == "tool_result" else None
@@ -180,12 +182,12 @@ def list_media(part: Mapping[str, Any]) -> tuple[Mapping[str, Any], ...]:
 
 
 def is_media(value: Any) -> bool:
-    """Whether what stands in the list that a tool gave is a picture, a document or a sound."""
+    """Return whether an element of the list that a tool returned is a picture, a document or a sound."""
     return isinstance(value, Mapping) and value.get("type") in MEDIA_KINDS and isinstance(value.get("source"), Mapping)
 
 
 def split_counted(parts: Sequence[Mapping[str, Any]], counted: Sequence[CountedMedia]) -> Iterator[tuple[CountedMedia, ...]]:
-    """For each part of a message what its media were counted as."""
+    """Yield, for each part of a message, the counts of its media."""
     left = iter(counted)
     return (tuple(islice(left, len(list_media(part)))) for part in parts)
 
@@ -194,7 +196,7 @@ def split_counted(parts: Sequence[Mapping[str, Any]], counted: Sequence[CountedM
 
 
 def make_rule(given: Mapping[str, Any], as_of: str) -> MediaRule:
-    """The rule of an entry in which `iter_wrong_rule` finds nothing."""
+    """Return the rule of an entry in which `iter_wrong_rule` finds nothing."""
     return MediaRule(
         name=given["models"][0],
         models=tuple(given["models"]),
@@ -210,7 +212,10 @@ def make_rule(given: Mapping[str, Any], as_of: str) -> MediaRule:
 
 
 def iter_wrong_rule(given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """What is wrong in an entry of a table, and what to write instead: keys, numbers that its formula lacks, examples that it misses."""
+    """Yield what is wrong in an entry of a table, each with what to write instead.
+
+    It checks keys, numbers that the formula needs, and examples that the rule must count correctly.
+    """
     unknown = [key for key in given if key not in _RULE_KEYS]
     if unknown:
         yield f"has the unknown key `{shorten(unknown[0])}`", suggest(unknown[0], _RULE_KEYS)
@@ -259,7 +264,7 @@ def _iter_wrong_plain(given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _iter_missed(rule: MediaRule, examples: Any) -> Iterator[tuple[str, str]]:
-    """Examples that the rule counts otherwise: published figures hold a table to what it says."""
+    """Yield the examples that the rule counts differently. Published figures keep a table correct."""
     shape = "write `[[media.example]]` with `image = [1024, 1024]` and `tokens = 765` below it"
     if not isinstance(examples, list) or not all(isinstance(one, dict) for one in examples):
         yield "has an `example` of the wrong form", shape
@@ -291,11 +296,11 @@ def _is_number(value: Any, *, least: int) -> bool:
 
 
 def _count_patches(width: int, height: int, numbers: Mapping[str, int]) -> int:
-    """Squares that cover the picture, after it was made to fit a side and a number of them, times a hundredth of `percent`."""
+    """Return the squares that cover the picture, shrunk to a side and a number of squares, times `percent` / 100, rounded up."""
     width, height = _fit_side(width, height, numbers["side"])
     patch, most = numbers["patch"], numbers.get("patches", 0)
     if most and _cover(width, height, patch) > most:
-        from math import sqrt  # a render without such a picture does not pay for it
+        from math import sqrt  # late: only such a picture needs it
 
         shrink = sqrt(patch * patch * most / (width * height))
         across, down = width * shrink / patch, height * shrink / patch
@@ -309,7 +314,7 @@ def _count_patches(width: int, height: int, numbers: Mapping[str, int]) -> int:
 
 
 def _fit_side(width: int, height: int, side: int) -> tuple[int, int]:
-    """Made smaller so that no side is longer, the other rounded."""
+    """Return the size scaled down to a longest side, with the other side rounded."""
     longer = max(width, height)
     if longer <= side:
         return width, height
@@ -321,11 +326,11 @@ def _cover(width: int, height: int, patch: int) -> int:
 
 
 def _count_tiles(width: int, height: int, numbers: Mapping[str, int]) -> int:
-    """A base, and squares that cover the picture after it was made to fit a square, and then its shorter side another length."""
+    """Return a base plus the tokens of the tiles that cover the picture, shrunk to fit a square, and then to a shorter side."""
     if not numbers.get("tile_tokens"):
         return numbers["base"]
     longer, shorter, side, least, tile = max(width, height), min(width, height), numbers["side"], numbers["short"], numbers["tile"]
-    above, below = (side, longer) if longer > side else (1, 1)  # what it is multiplied by, and divided by
+    above, below = (side, longer) if longer > side else (1, 1)  # the factor and the divisor of the first scaling
     if shorter * above > least * below:
         across, down = -(-(longer * least // shorter) // tile), -(-least // tile)
     else:
@@ -334,7 +339,7 @@ def _count_tiles(width: int, height: int, numbers: Mapping[str, int]) -> int:
 
 
 def _count_visual(width: int, height: int, numbers: Mapping[str, int]) -> int:
-    """Squares that cover the picture, after it was made as large as a side and a number of them allow."""
+    """Return the squares that cover the picture, as large as a side and a number of squares allow."""
     patch, side, most = numbers["patch"], numbers["side"], numbers["patches"]
 
     def fits(longer: int, shorter: int) -> bool:
@@ -355,14 +360,17 @@ def _count_visual(width: int, height: int, numbers: Mapping[str, int]) -> int:
 
 
 def _count_crops(width: int, height: int, numbers: Mapping[str, int]) -> int:
-    """One tile for a small picture, else as many as its crop unit, the shorter side less a third, fits across and down."""
+    """Return the tokens of one tile for a small picture, or else of the crop units that cover it.
+
+    A crop unit is the shorter side less a third.
+    """
     if max(width, height) <= numbers["small"]:
         return numbers["tile_tokens"]
     return _cover(width, height, max(2 * min(width, height) // 3, 1)) * numbers["tile_tokens"]
 
 
 def _count_level(width: int, height: int, numbers: Mapping[str, int]) -> int:
-    """As many as the detail allows, whatever the size."""
+    """Return the tokens of the detail, whatever the size."""
     return numbers["tokens"]
 
 
@@ -380,4 +388,4 @@ _NUMBERS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "crops": (("small", "tile_tokens"), ("longest",)),
     "level": (("tokens",), ("longest",)),
 }
-"""Of each formula the numbers that it needs, and those that it may have."""
+"""For each formula, the numbers that it needs, and those that it may have."""

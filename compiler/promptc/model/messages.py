@@ -1,5 +1,6 @@
-"""What a pack says to models and does to a state: the operations it declares, with their questions and edits (contract.md §9), and the
-facts of each `Provider` that messages are made for (contract.md §8).
+"""The operations of a pack, with their questions to models and their edits of a state (contract.md §9).
+
+The module also has the facts about each `Provider` that messages are made for (contract.md §8).
 """
 
 from __future__ import annotations
@@ -14,29 +15,30 @@ from promptc.model.section import Shown
 from promptc.template.compile import Expression, Template
 
 PROVIDERS = ("openai", "openai-responses", "openai-compatible", "anthropic", "gemini", "ollama")
-"""The names of the providers, which are formats of `render`."""
+"""The names of the providers, each of which is a format of `render`."""
 
 CHAT = "chat"
-"""The format that the chat template of the pack's tokenizer makes of messages, and what counts them then."""
+"""The format of the text that the tokenizer's chat template makes of messages, and which then counts the prompt."""
 
 FORMATS = ("text", "messages", CHAT, *PROVIDERS)
-"""What a prompt may be rendered as: text, messages, the text of a chat template, or messages for a provider."""
+"""The formats of a prompt: text, messages, the text of a chat template, or messages for a provider."""
 
 
 class AnswerSchema(Protocol):
-    """A JSON Schema without errors. `schema` is it as plain data."""
+    """A JSON Schema without errors. `schema` is the schema as plain data."""
 
     @property
     def schema(self) -> Any: ...
 
     def check(self, document: Any) -> list[Diagnostic]:
-        """What is wrong with a JSON document, each with its place."""
+        """Return what is wrong with a JSON document, each finding with its place."""
 
 
 @frozen(eq=False)
 class AnswerCheck:
-    """What an answer must be: JSON by a schema, or a text with these headings in this order (not both); at most so many tokens; and what
-    `claims` say of it holds.
+    """The requirements of an answer: JSON by a schema, or a text with these headings in this order (not both).
+
+    It must have at most `max` tokens, and meet all `claims`.
     """
 
     span: Span
@@ -48,10 +50,10 @@ class AnswerCheck:
 
 @frozen(eq=False)
 class Ask:
-    """A question to a model: the pack that renders it, whether it is asked, what its answer must be, and what stands for it otherwise.
+    """A question to a model: the pack that renders it, when it is asked, what its answer must be, and the text used instead of an answer.
 
-    `pack` is the manifest's path inside the folder of the pack that asks. `load_pack` loads it, the same object every time, and raises
-    `PromptcError` with what is wrong with it.
+    `pack` is the path of the manifest inside the folder of the pack that asks. `load_pack` returns that pack, the same object every time,
+    and raises `PromptcError` with what is wrong with it.
     """
 
     name: str
@@ -63,13 +65,13 @@ class Ask:
     check: AnswerCheck | None = None
 
     def is_asked(self, names: Mapping[str, Any]) -> bool:
-        """Whether it is asked, where these names have these values."""
+        """Return whether the question is asked, given these values of names."""
         return self.when is None or bool(self.when.evaluate(names))
 
 
 @frozen(eq=False)
 class StateEdit:
-    """A change of the state. `pointer` is a JSON pointer to what is changed; `span` is where it stands in the manifest."""
+    """A change of the state. `pointer` is a JSON pointer to what is changed, and `span` is the place of the edit in the manifest."""
 
     pointer: str
     span: Span
@@ -78,7 +80,7 @@ class StateEdit:
 
 @frozen(eq=False)
 class Set(StateEdit):
-    """Puts the value there; what it replaces, or that there was nothing, goes into `archive`, if that has a name."""
+    """An edit that sets a value. The value that it replaces, or that there was none, goes into `archive`, if that has a name."""
 
     value: Expression
     archive: str
@@ -86,8 +88,9 @@ class Set(StateEdit):
 
 @frozen(eq=False)
 class Append(StateEdit):
-    """Puts a value behind the last element of a list, or, with `each`, every element of a list. One of the two is there. What was put
-    there is noted in `archive`, if that has a name.
+    """An edit that appends a `value` to a list or, with `each`, every element of a list. Exactly one of the two is set.
+
+    What was appended is noted in `archive`, if that has a name.
     """
 
     value: Expression | None
@@ -97,12 +100,15 @@ class Append(StateEdit):
 
 @frozen(eq=False)
 class Remove(StateEdit):
-    """Takes a value out, with its key or place."""
+    """An edit that removes a value, with its key or index."""
 
 
 @frozen(eq=False)
 class Keep(StateEdit):
-    """Takes out of a list all but the `last` elements, or all but those `where` holds for; into `archive`, if that has a name."""
+    """An edit that removes all elements of a list but the `last` ones, or all but those that meet `where`.
+
+    What is removed goes into `archive`, if that has a name.
+    """
 
     last: Expression | None
     where: Expression | None
@@ -113,8 +119,8 @@ class Keep(StateEdit):
 class Operation:
     """A named way from one state to another.
 
-    `args` are its arguments with their defaults, plain data; `say` is what is said when it is done. `when` is None where none is
-    written and where it reads nothing: an operation is due only by a condition.
+    `args` are its arguments with their defaults, as plain data. `say` is the text that reports what was done. `when` is None if there is
+    none, and if it reads nothing: an operation is due only by a condition.
     """
 
     name: str
@@ -132,16 +138,16 @@ class Operation:
         return tuple(dict.fromkeys(edit.archive for edit in self.edits if isinstance(edit, Set | Append | Keep) and edit.archive))
 
     def find_ask(self, name: str) -> Ask | None:
-        """The ask of that name, or None."""
+        """Return the ask of that name, or None."""
         return next((ask for ask in self.asks if ask.name == name), None)
 
 
 @frozen
 class Breakpoints:
-    """Where a provider caches: how many breakpoints a request may hold (0: none, it caches by itself or not at all).
+    """The cache breakpoints of a provider: at most `count` in a request (0: none, since it caches on its own or not).
 
-    `models` are beginnings of the names of the models that take them (empty: all do); `minimums` the fewest tokens that are cached, by
-    the beginning of a model's name.
+    `models` are the prefixes of the names of the models that accept them (empty: all do). `minimums` are the fewest tokens that are cached,
+    by the prefix of a model's name.
     """
 
     count: int
@@ -149,11 +155,14 @@ class Breakpoints:
     minimums: tuple[tuple[str, int], ...] = ()
 
     def takes(self, model: str | None) -> bool:
-        """Whether a request to this model may hold any. A model's name may stand behind that of who passes it on: `openai/gpt-5.6`."""
+        """Return whether a request to this model may have breakpoints.
+
+        The name of a gateway may precede that of the model: `openai/gpt-5.6`.
+        """
         return self.count > 0 and (not self.models or (model is not None and _cut_own_name(model).startswith(self.models)))
 
     def choose_minimum(self, model: str | None) -> int:
-        """The fewest tokens that are cached: of the model's family, else the lowest that is known; 0 where none is."""
+        """Return the fewest tokens that are cached: those of the model's family, or else the lowest known number; 0 if none is known."""
         name = _cut_own_name(model or "")
         known = [(len(start), tokens) for start, tokens in self.minimums if name.startswith(start)]
         return max(known)[1] if known else min((tokens for _, tokens in self.minimums), default=0)
@@ -161,8 +170,9 @@ class Breakpoints:
 
 @frozen
 class ToolSearch:
-    """How a provider lets a model search deferred tools: what of one is `shown` before it is found, and the `tokens` of the tool that
-    searches. `body` is that tool in a request, `models` are the beginnings of the names of the models that can (empty: all).
+    """How a provider lets a model search deferred tools: what is `shown` of a tool before it is found, and the `tokens` of the search tool.
+
+    `body` is the search tool in a request. `models` are the prefixes of the names of the models that can search (empty: all can).
     """
 
     shown: Shown
@@ -171,22 +181,25 @@ class ToolSearch:
     models: tuple[str, ...] = ()
 
     def takes(self, model: str | None) -> bool:
-        """Whether this model can. One that nobody names is taken to be one of those."""
+        """Return whether this model can search. A model without a name is assumed to."""
         return model is None or not self.models or _cut_own_name(model).startswith(self.models)
 
 
 UNPROVIDED = ToolSearch("described", 0)
-"""Messages that are no provider's: the most that a provider shows of a deferred tool."""
+"""The search of messages that are for no provider: it shows as much of a deferred tool as any provider does."""
 
 
 @frozen
 class Caching:
-    """How a provider keeps beginnings of the requests to some of its models.
+    """How a provider caches the beginnings of requests to some of its models.
 
-    `by`: `prefix` finds any common beginning by itself, in whole steps of `step` tokens, from `least` tokens on; `marks` finds beginnings
-    that ended at a breakpoint. `lookback`: how many blocks before a breakpoint it looks for one (0: all). `has_own_mark`: the provider sets
-    a breakpoint at the end of each request, too. `minutes`: how long a beginning lives that is not read (0: nobody says).
-    `read` and `write`: what a token costs there, in per cent of one that is not cached; None where nobody says, or nothing is charged.
+    `by` says how it finds one: `prefix` finds any common beginning by itself, in whole steps of `step` tokens, from `least` tokens on;
+    `marks` finds beginnings that ended at a breakpoint. `lookback` is how many blocks before a breakpoint are searched (0: all). With
+    `has_own_mark`, the provider also sets a breakpoint at the end of each request. `minutes` is how long a beginning lives that is not read
+    (0: not published).
+
+    `read` and `write` are the price of a token that is read from or written to the cache, in percent of the price of an uncached token.
+    They are None if it is not published, or nothing is charged.
     """
 
     by: Literal["prefix", "marks"]
@@ -202,11 +215,11 @@ class Caching:
 
 @frozen
 class SchemaRules:
-    """What a provider takes of the JSON Schema of an answer.
+    """The limits of what a provider accepts of the JSON Schema of an answer.
 
-    `is_closed`: every value has a type, objects hold no more than they declare; of strings `formats`, of arrays `least_items` pass.
-    Otherwise a schema is whole, but for what is not among `keywords` (empty: all are), and for `without`; with `bare_references` nothing
-    stands beside a reference.
+    With `is_closed`, every value has a type, objects have no properties but those declared, strings only have one of these `formats`, and
+    arrays only one of these `least_items` as `minItems`. Without it, a schema is sent whole, except for `without` and for what is not among
+    `keywords` (empty: all are). With `bare_references`, nothing is next to a reference.
     """
 
     is_closed: bool = False
@@ -219,7 +232,7 @@ class SchemaRules:
 
 @frozen
 class TakenMedia:
-    """How a provider takes parts of one kind: `by` base64, by URL, or both; of these media `types`."""
+    """How a provider accepts parts of one kind: `by` base64, by URL, or both, of these media `types`."""
 
     by: tuple[str, ...]
     types: tuple[str, ...]
@@ -227,15 +240,17 @@ class TakenMedia:
 
 @frozen
 class Provider:
-    """The facts of one provider, as they were on the day `as_of`.
+    """The facts about one provider, as of the day `as_of`.
 
-    `system` tells where text of the roles `system` and `developer` stands: among the `messages`, the `first` one apart, or all of it
-    `apart`. `estimates` names the tokens below that no one has published or that differ between models.
-    `late_system` are beginnings of the names of models that take text of the system among the messages, too: behind one of the user.
-    `name_tokens` are those of the name of who speaks a message, beside its own; None where there is no place for one.
-    `tool_names` tells whether a tool's name must begin with a letter or an underscore, `tool_ids` whether an id of a use may come again in
-    a later turn (`turn`) or only `once`. Without a `search` no tool can be deferred. `caching` are the rules by model, the first that names
-    it; the last is for all others.
+    `system` says where text of the roles `system` and `developer` goes: among the `messages`, the `first` one apart, or all of it `apart`.
+    `late_system` are the prefixes of the names of models that also accept it among the messages, after a message of the user.
+
+    `estimates` names those of the token counts that nobody has published, or that differ between models. `name_tokens` are the tokens of
+    the name of a message's speaker, in addition to those of the name itself; None if the provider has no place for a name.
+
+    `tool_names` says whether the name of a tool must begin with a letter or an underscore. `tool_ids` says whether the id of a tool use may
+    be reused in a later turn (`turn`), or never (`once`). Without a `search`, no tool can be deferred. `caching` are the rules by model.
+    The first rule that names the model applies, and the last is for all others.
     """
 
     name: str
@@ -265,20 +280,20 @@ class Provider:
     caching: tuple[Caching, ...] = ()
 
     def find_search(self, model: str | None) -> ToolSearch | None:
-        """How requests to this model defer tools; None where they cannot."""
+        """Return how requests to this model defer tools, or None if they cannot."""
         return self.search if self.search is not None and self.search.takes(model) else None
 
     def takes_late_system(self, model: str | None) -> bool:
-        """Whether a request to this model may hold text of the system behind a message of the user."""
+        """Return whether a request to this model may have system text after a message of the user."""
         return model is not None and _cut_own_name(model).startswith(self.late_system)
 
     def choose_caching(self, model: str | None) -> Caching:
-        """The rules of its cache for a model."""
+        """Return the caching rules for a model."""
         name = _cut_own_name(model or "")
         return next(one for one in self.caching if not one.models or name.startswith(one.models))
 
     def find_media(self, kind: str, *, in_result: bool = False) -> TakenMedia | None:
-        """How it takes parts of that kind, or those in the result of a tool; None where it takes none."""
+        """Return how the provider accepts parts of that kind, or those in a tool's result; None if it does not."""
         return next((taken for name, taken in (self.result_media if in_result else self.media) if name == kind), None)
 
 

@@ -1,5 +1,6 @@
-"""A loaded pack (`PackModel`): what holds for every render, and the way to the `Plan` of one. `has_reach` tells of which lists no more
-need be read than a budget can hold.
+"""A loaded pack (`PackModel`): what is the same for every render, and the way to the `Plan` of one render.
+
+`has_reach` says which lists need only be read as far as a budget reaches.
 """
 
 from __future__ import annotations
@@ -36,21 +37,21 @@ from promptc.template.runtime.run import Run
 from promptc.text.counters.counter import Counter
 
 MANIFEST = "pack.yaml"
-"""The manifest of a folder that is a pack."""
+"""The name of the manifest in the folder of a pack."""
 
 MILLION = 1_000_000
-"""The whole of which a calibration states parts."""
+"""The whole, of which the numbers of a calibration are parts."""
 
 Policy = Literal["escape", "reject", "keep"]
 InvisiblePolicy = Literal["replace_hidden", "escape", "reject", "keep"]
 Format = Literal["text", "messages"]
 _RENDERS = 6
-"""How many renders' worth of steps and memory one operation may use up."""
+"""How many times the steps and memory of a render one operation may use up."""
 
 
 @frozen
 class Guarding:
-    """What is done with forged fences, special tokens and invisible characters in rendered content."""
+    """How forged fences, special tokens and invisible characters in rendered content are treated."""
 
     fences: Policy = "escape"
     special_tokens: Policy = "escape"
@@ -59,7 +60,7 @@ class Guarding:
 
 @frozen
 class MessagePlan:
-    """One message of the output: its role and the sections it may hold. `each` marks a section whose items are messages."""
+    """One message of the output: its role and the sections that it may contain. `each` marks a section whose items are messages."""
 
     role: Role
     sections: tuple[str, ...]
@@ -68,7 +69,10 @@ class MessagePlan:
 
 @frozen
 class Output:
-    """How the emitted sections become text or messages. `models`: provider → the name in its requests. `warn_span`: of `warn_chars`."""
+    """How the emitted sections become text or messages.
+
+    `models` maps a provider to the model's name in its requests. `warn_span` is the place of `warn_chars`.
+    """
 
     span: Span
     format: Format = "text"
@@ -82,14 +86,14 @@ class Output:
 
     @property
     def repeats_roles(self) -> bool:
-        """Whether one role may have several messages, which services may join. To most of them a `developer` is `system`."""
+        """Whether one role may have several messages, which services may join. To most services, `developer` is `system`."""
         roles = ["system" if one.role == "developer" else one.role for one in self.messages]
         return any(one.each for one in self.messages) or len({*roles}) < len(roles)
 
 
 @frozen
 class Plan:
-    """The effective pack of one choice: variants, patches and strain tiers merged and compiled."""
+    """The effective pack of one choice: variants, patches and strain tiers, merged and compiled."""
 
     sections: tuple[Section, ...]
     truncate: tuple[Step, ...]
@@ -100,21 +104,21 @@ class Plan:
     pools: tuple[Pool, ...] = ()
 
     def find_pool(self, section: str) -> Pool | None:
-        """The pool that holds a section, or None."""
+        """Return the pool of a section, or None."""
         return next((pool for pool in self.pools if section in pool.sections), None)
 
     def list_shared_steps(self) -> tuple[Step, ...]:
-        """The steps that name their sections: those of the pools, then those of `truncate`."""
+        """Return the steps that name their sections: those of the pools, then those of `truncate`."""
         return (*(step for pool in self.pools for step in pool.overflow), *self.truncate)
 
     def find_section(self, name: str) -> Section | None:
-        """The section of that id, or None."""
+        """Return the section of that id, or None."""
         return next((section for section in self.sections if section.id == name), None)
 
 
 @frozen
 class Choice:
-    """What selects a plan: a case for each axis (None: no case applies), patches, how many strain tiers hold, patches they use."""
+    """The key of a plan: a case for each axis (None: no case applies), patches, how many strain tiers apply, and the patches they use."""
 
     cases: tuple[tuple[str, str | None], ...] = ()
     patches: tuple[str, ...] = ()
@@ -124,7 +128,7 @@ class Choice:
 
 @frozen
 class Band:
-    """A number's label by ascending lower bounds; below the lowest, the lowest."""
+    """The label of a number, by ascending lower bounds. A number below the lowest bound has the lowest label."""
 
     value: Expression
     bounds: tuple[tuple[Ratio, str], ...]
@@ -132,7 +136,7 @@ class Band:
 
 @frozen
 class Assign:
-    """A label drawn by weight as a pure function of an id."""
+    """A label that is drawn by weight, as a pure function of an id."""
 
     value: Expression
     weights: tuple[tuple[str, int], ...]
@@ -148,13 +152,13 @@ class Let:
 
     @property
     def expression(self) -> Expression:
-        """What the value is made of: of a band its number, of an assignment its id."""
+        """The expression that the value is made of: the number of a band, or the id of an assignment."""
         return self.value.value if isinstance(self.value, Band | Assign) else self.value
 
 
 @frozen
 class Assert:
-    """A condition the state must meet, and what to say when it does not."""
+    """A condition that the state must meet, and what to say if it does not."""
 
     that: Expression
     otherwise: Template
@@ -164,7 +168,7 @@ class Assert:
 
 @frozen
 class Axis:
-    """A variant axis: the expression that names a case, the default, and the cases' names."""
+    """A variant axis: the expression that names a case, the default, and the names of the cases."""
 
     name: str
     select: Expression
@@ -175,7 +179,7 @@ class Axis:
 
 @frozen
 class Tier:
-    """A strain tier: its threshold, the pressure under which it is left, what it does to the selection, the cases it puts in force."""
+    """A strain tier: its threshold, the pressure below which it ends, what it does to the selection, and the cases it puts in force."""
 
     name: str
     at: Ratio
@@ -187,7 +191,10 @@ class Tier:
 
 @frozen
 class Strain:
-    """How pressure is measured and what tiers follow. `count` is None for its default; what `watch` names takes room and brings none."""
+    """How pressure is measured, and which tiers follow.
+
+    `count` is None for its default. The sections in `watch` use tokens, and do not add to what is allowed.
+    """
 
     tiers: tuple[Tier, ...]
     span: Span
@@ -198,7 +205,10 @@ class Strain:
 
 @frozen
 class Counting:
-    """The counter in force, per cent of the total held back, and why it is not the first choice (empty when it is)."""
+    """The counter in force, the percentage of the total that is held back, and why the counter is not the first choice.
+
+    `reason` is empty if it is the first choice.
+    """
 
     counter: Counter
     span: Span
@@ -209,9 +219,10 @@ class Counting:
 
 @frozen
 class CalibrationEntry:
-    """What a provider reported for the prompts of a model, against the estimates of as many renders: `pairs`, from day `first` to `last`.
+    """The counts that a provider reported for prompts of a model, compared to their estimates, in `pairs` renders from day `first` to
+    `last`.
 
-    `ratio` is the quantile of reported / estimate, in parts per million: so many of them hold a part of the whole.
+    `ratio` is the quantile of reported / estimate, in parts per million. A ratio above one million holds back a part of the whole.
     """
 
     provider: str
@@ -222,13 +233,16 @@ class CalibrationEntry:
     last: str
 
     def hold_back(self, total: int) -> int:
-        """What of `total` a prompt may take by estimate, so that by the ratio the provider counts no more than `total`."""
+        """Return how many tokens of `total` a prompt may have by estimate, so that by the ratio the provider counts at most `total`."""
         return total if self.ratio <= MILLION else total * MILLION // self.ratio
 
 
 @frozen(eq=False)
 class Calibration:
-    """How far a provider's own counts lie above the estimates, as `file` says; `quantile` is in parts per million. There is an entry."""
+    """How far a provider's own counts exceed the estimates, as `file` says.
+
+    There is at least one entry. `quantile` is in parts per million.
+    """
 
     file: str
     span: Span
@@ -236,8 +250,9 @@ class Calibration:
     entries: tuple[CalibrationEntry, ...]
 
     def choose(self, provider: str | None, model: str | None) -> CalibrationEntry:
-        """The entry of the model (whose name may stand behind that of who passes it on) at this provider, or at any where none is known;
-        else the one that holds back most.
+        """Return the entry of the model at this provider, or at any provider if that is None.
+
+        The model's name may follow that of a gateway. Of several entries, and if there is none, the result is the one that holds back most.
         """
         names = (model, model.rsplit("/", 1)[-1]) if model else ()
         fitting = [one for one in self.entries if one.model in names and provider in (None, one.provider)]
@@ -245,14 +260,16 @@ class Calibration:
 
     @property
     def largest(self) -> CalibrationEntry:
-        """The entry that holds back most; the first of those."""
+        """The entry that holds back most, and the first of several such entries."""
         return max(self.entries, key=lambda one: one.ratio)
 
 
 @frozen(eq=False)
 class ChatTemplate:
-    """The chat template of the model that the tokenizer is from. `names` are what it is given beside messages and tools: special tokens,
-    and what the manifest says. `now` is the moment that it may print.
+    """The chat template of the model that the tokenizer is from.
+
+    `names` are its variables in addition to messages and tools: special tokens, and what the manifest sets. `now` is the moment that it may
+    print.
     """
 
     template: Template
@@ -263,7 +280,7 @@ class ChatTemplate:
 
 @frozen(eq=False)
 class DueCondition:
-    """When an operation is due, and the defaults of its arguments: what a render needs of it."""
+    """The parts of an operation that a render needs: when it is due, and the defaults of its arguments."""
 
     operation: str
     args: Mapping[str, Any]
@@ -272,8 +289,9 @@ class DueCondition:
 
 @frozen(eq=False)
 class SentSchema:
-    """A schema as a provider takes it: None where it takes nothing of it, `why` then says so. `left_out` are the JSON pointers of the
-    keywords of the whole schema that do not stand in it.
+    """A schema as a provider accepts it. `schema` is None if the provider accepts nothing of it, and `why` then says why.
+
+    `left_out` are the JSON pointers of those keywords of the whole schema that were removed.
     """
 
     schema: Mapping[str, Any] | None
@@ -283,9 +301,9 @@ class SentSchema:
 
 @frozen(eq=False)
 class Response:
-    """The JSON Schema (2020-12) of a model's answer, and the name providers ask of one: its file's, made of [a-zA-Z0-9_-]{1,64}.
+    """The JSON Schema (2020-12) of a model's answer, and the name that providers require, which is that of its file ([a-zA-Z0-9_-]{1,64}).
 
-    `sent` is what providers that do not take it whole are sent, by their names.
+    `sent` maps providers that do not accept the whole schema to what they are sent.
     """
 
     schema: Mapping[str, Any]
@@ -294,19 +312,21 @@ class Response:
     sent: Mapping[str, SentSchema] = field(default_factory=dict)
 
     def choose_sent(self, provider: str | None) -> SentSchema:
-        """Choose what a provider is sent: the whole where it takes it whole, or none is asked for."""
+        """Return what a provider is sent: the whole schema if the provider accepts it, or if `provider` is None."""
         return self.sent.get(provider or "") or SentSchema(self.schema)
 
     def fit(self, provider: str | None) -> Response | None:
-        """As that provider takes it; None where it takes nothing of it."""
+        """Return the response as a provider accepts it, or None if the provider accepts nothing of it."""
         schema = self.choose_sent(provider).schema
         return replace(self, schema=schema) if schema is not None else None
 
 
 @frozen(eq=False)
 class Offers:
-    """For lints: every tool that some list of the manifest names, with its place there; and the files in the folders of tools that look
-    like tools and that no list names, each with the place of a list that names its neighbours.
+    """The tools that the manifest names, and those that it does not. For lints.
+
+    `listed` are all tools in lists of the manifest, with their places there. `loose` are the files in the folders of tools that look like
+    tools and that no list names, each with the place of a list that names its neighbours.
     """
 
     listed: tuple[tuple[Tool, Span], ...] = ()
@@ -315,16 +335,22 @@ class Offers:
 
 @frozen(eq=False)
 class PackModel:
-    """A pack: read, checked in shape, its bases merged.
+    """A pack that was read, checked in shape, and merged with its bases.
 
-    `file` is its manifest as its author knows it, `sections` are the ids of all of them. `load_plan` gives the compiled plan of a choice,
-    the same object for the same choice; `find_schema_place` tells where a JSON pointer leads in the schema's file. `given` are names that
-    whoever renders it must give a value besides the state; `conditions` are those of its operations that have one. `load_offers` tells
-    which tools are named, and which are not. `visible` is the condition that an item must meet to be read by any section (None: all are).
-    `models` are those for which `check` proves it, each with its place. `redact` are the rules of the pack and of all its sections, in the
-    order in which they are written. `list_named` tells which definitions the texts name that were compiled so far; `load_models` gives the
-    models that a budget may name. `chat` is the chat template of its model. `calibration` was measured with the first choice of a counter,
-    and holds where that one counts.
+    `file` is its manifest, as its author knows it, and `sections` are the ids of all sections. `load_plan` returns the compiled plan of a
+    choice, the same object for the same choice. `find_schema_place` returns the place of a JSON pointer in the file of the schema.
+    `read_manifest` returns the manifest, and `list_operations` the operations.
+
+    `given` are the names for which a render needs a value besides the state. `conditions` are those of the operations that have one.
+    `visible` is the condition that an item must meet to be read by any section (None: all are). `redact` are the rules of the pack and of
+    all its sections, in the order in which they are written.
+
+    `load_offers` returns which tools are named, and which are not. `list_named` returns the definitions that the texts compiled so far
+    name. `models` are the models for which `check` proves the pack, each with its place. `load_models` returns the models that a budget may
+    name.
+
+    `chat` is the chat template of the pack's model. `calibration` was measured with the first choice of a counter, and applies while that
+    counter counts.
     """
 
     name: str
@@ -362,22 +388,25 @@ class PackModel:
     remarks: tuple[Diagnostic, ...] = ()
 
     def hold_back(self, total: int, entry: CalibrationEntry | None) -> int:
-        """What of `total` a prompt may take: less the margin of a fallback where that counts, less that of the calibration."""
+        """Return how many tokens of `total` a prompt may have.
+
+        That is less the margin of a fallback if a fallback counts, or else less the part that the calibration holds back.
+        """
         if self.counting.reason:
             return total * (100 - self.counting.margin) // 100
         return total if entry is None else entry.hold_back(total)
 
     def open_account(self) -> Run:
-        """Open an account of what one render may use up."""
+        """Return a new account for one render."""
         return Run(self.counting.counter, self.limits)
 
     def open_operation_account(self) -> Run:
-        """Open an account for one operation: as much as six renders may use up, since it is rare and looks at all of a state."""
+        """Return a new account for one operation: six times that of a render, since an operation is rare and looks at the whole state."""
         limits = replace(self.limits, steps=_RENDERS * self.limits.steps, memory=_RENDERS * self.limits.memory)
         return Run(self.counting.counter, limits)
 
     def change_plans(self, change: Callable[[Plan], Plan]) -> PackModel:
-        """The same pack with other plans. `change` is called once for each."""
+        """Return the same pack with other plans. `change` is called once for each plan."""
         changed: dict[Choice, Plan] = {}
 
         def load_plan(choice: Choice) -> Plan:
@@ -389,12 +418,12 @@ class PackModel:
 
     @property
     def manifest(self) -> Node:
-        """The manifest, for rules that look at what its author wrote. No render needs it."""
+        """The manifest, for rules about what its author wrote. No render needs it."""
         return self.read_manifest()
 
     @property
     def operations(self) -> tuple[Any, ...]:
-        """What it can do to a state: each a `model.operation.Operation`. No render needs them."""
+        """The operations on a state, each a `promptc.model.messages.Operation`. No render needs them."""
         return self.list_operations()
 
     @property
@@ -405,7 +434,7 @@ class PackModel:
 
 
 def list_caps(plan: Plan, rules: Strain, total: int) -> dict[str, int]:
-    """Caps in tokens of the sections that count, of a plan without tiers; a percentage counts as its tokens."""
+    """Return the caps, in tokens, of the sections that count toward strain. `plan` is without tiers. A percentage counts as its tokens."""
     watched = {name for name, _ in rules.watch}
     names = rules.count if rules.count is not None else tuple(section.id for section in plan.sections if section.id not in watched)
     found = {name: _find_cap(plan, name, total) for name in names}
@@ -413,7 +442,7 @@ def list_caps(plan: Plan, rules: Strain, total: int) -> dict[str, int]:
 
 
 def list_watched(plan: Plan, rules: Strain, total: int) -> dict[str, int | None]:
-    """Caps in tokens of the watched sections, of a plan without tiers; None where one has none."""
+    """Return the caps, in tokens, of the watched sections, or None for a section without one. `plan` is without tiers."""
     return {name: _find_cap(plan, name, total) for name, _ in rules.watch}
 
 
@@ -424,7 +453,10 @@ def _find_cap(plan: Plan, name: str, total: int) -> int | None:
 
 
 def list_steps(tiers: tuple[Tier, ...]) -> tuple[tuple[Step, ...], tuple[str, ...]]:
-    """The tiers' `do` one after the other; an empty one runs none of the earlier. `use` selects again, so it comes before all others."""
+    """Return the steps of the tiers' `do`, in order, and the patches that their `use` steps name.
+
+    An empty `do` cancels those of earlier tiers. `use` steps select again, so they come before all others.
+    """
     steps: list[Step] = []
     for tier in tiers:
         if tier.do is not None:
@@ -434,14 +466,14 @@ def list_steps(tiers: tuple[Tier, ...]) -> tuple[tuple[Step, ...], tuple[str, ..
 
 
 def choose_tiers(choice: Choice, tiers: tuple[Tier, ...]) -> Choice:
-    """The choice under these tiers: the patches that their steps use, and the cases that they put in the place of those chosen."""
+    """Return the choice under these tiers: with the patches that their steps use, and their cases in place of those chosen."""
     named = {axis: case for tier in tiers for axis, case in tier.cases}
     cases = tuple((axis, named.get(axis, case)) for axis, case in choice.cases)
     return replace(choice, cases=cases, tiers=len(tiers), uses=list_steps(tiers)[1])
 
 
 def list_reads(section: Section, pack: PackModel) -> frozenset[tuple[str, ...]]:
-    """What selecting the section reads: its own paths, those of `visible`, and those of the indexes over the state that it asks."""
+    """Return the paths that selecting the section reads: its own, those of `visible`, and those of the state's indexes that it queries."""
     if section.items is None:
         return section.reads
     source = section.items.source
@@ -452,7 +484,7 @@ def list_reads(section: Section, pack: PackModel) -> frozenset[tuple[str, ...]]:
 
 
 def has_reach(section: Section, plan: Plan, pack: PackModel) -> bool:
-    """True when reading from the newest end up to the budget cannot change the prompt."""
+    """Return whether reading only from the newest end, as far as the budget reaches, cannot change the prompt."""
     items = section.items
     if items is None or section.pinned or not section.overflow or not _is_plain_evict(section.overflow[0]):
         return False
@@ -482,7 +514,7 @@ def _counts_removed(step: Step) -> bool:
 
 
 def _shows_ids(items: Items) -> bool:
-    """True when an item's text holds its id, which may end in `#2` because of an older item."""
+    """Return whether an item's text contains its id, which may end in `#2` because of an older item."""
     texts = (*items.forms, *((items.fence.open, items.fence.close) if items.fence else ()))
     return (items.id is not None or items.number is not None) and any({("this",), ("this", "id")} & text.reads for text in texts)
 
@@ -494,7 +526,7 @@ def _iter_shared_steps(plan: Plan, pack: PackModel) -> Iterator[Step]:
 
 
 def _is_counted(name: str, plan: Plan, pack: PackModel) -> bool:
-    """True when anything reads how many items the section selected."""
+    """Return whether anything reads how many items the section selected."""
     steps = (*_iter_shared_steps(plan, pack), *(step for section in plan.sections for step in section.overflow))
     reads: Iterable[frozenset[tuple[str, ...]]] = (
         *(section.reads for section in plan.sections),

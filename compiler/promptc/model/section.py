@@ -15,23 +15,23 @@ from promptc.text.json import render_canonical_json
 
 Role = Literal["system", "developer", "user", "assistant"]
 PART_KINDS = ("text", *MEDIA_KINDS, "tool_use", "tool_result", "thinking", "redacted_thinking")
-"""The kinds of parts of a message that a request can hold."""
+"""The kinds of parts that a message of a request can contain."""
 
 SYSTEM_ROLES = ("system", "developer")
-"""The roles that a manifest gives, and no state."""
+"""The roles that a manifest may assign, but no state."""
 
 TOOLS = "tools"
-"""The id of the section that the tools of a pack are, where they are items."""
+"""The id of the section of a pack's tools, if these are items."""
 
 DEFERRED = "deferred"
 TOOL_FORMS = ("full", "brief", "name", DEFERRED)
-"""The forms of a tool, the longest first. What is deferred is sent, and the model reads it once a search of the provider has found it."""
+"""The forms of a tool, the longest first. A deferred tool is sent, and the model reads it once the provider's search has found it."""
 
 Shown = Literal["all", "described", "nothing"]
-"""What of a tool stands in the prompt: all of it, its name with its description, or nothing."""
+"""How much of a tool is in the prompt: all of it, its name with its description, or nothing."""
 
 HALVES = frozenset(("tool_use", "tool_result"))
-"""Of a turn of tools."""
+"""The two kinds of parts of a tool call, which a request only contains together."""
 
 _ALIASES: Mapping[str, str] = {
     **dict.fromkeys(("input_text", "output_text"), "text"),
@@ -39,17 +39,17 @@ _ALIASES: Mapping[str, str] = {
     **dict.fromkeys(("file", "input_file"), "document"),
     "input_audio": "audio",
 }
-"""What OpenAI calls them."""
+"""OpenAI's names for kinds of parts."""
 
 MICRO = 1_000_000
-"""Scores are whole millionths: 250_000 is 0.25."""
+"""The unit of scores, which are whole millionths: 250_000 is 0.25."""
 
 DEFAULT = ".overflow (default)"
-"""How the address of a step ends that no manifest writes: there is no line to point at but the section's own."""
+"""The end of the address of a step that no manifest writes. The place of such a step is that of its section."""
 
 
 _LEAST_WORDS = 8
-"""Tokens that a proposed trim by words leaves of each text."""
+"""The tokens of each text that a proposed trim by words leaves."""
 
 
 @frozen
@@ -63,7 +63,7 @@ class Fence:
 
 @frozen
 class Window:
-    """How far back a section looks. An expression for `last` is clamped to `min + step - 1` .. `max`."""
+    """How far back a section looks. A `last` that is an expression is clamped to `min + step - 1` .. `max`."""
 
     span: Span
     last: int | Expression
@@ -75,7 +75,7 @@ class Window:
 
 @frozen
 class Matches:
-    """The newest `last` items among `within` places that `where` holds for (`anchors`, `keep`)."""
+    """The newest `last` items (None: all) that meet `where`, among `within` places (`anchors`, `keep`)."""
 
     where: Expression
     last: Expression | None
@@ -84,9 +84,10 @@ class Matches:
 
 @frozen
 class Freeze:
-    """What was shown once stays where it stood. `shown` gives the ids of what the turn before showed, in order. All that is new stands
-    behind that. `late` says of what comes late (its place in the source is before one that stands) whether it does so, too, or stays out;
-    with it, the list has an order in time.
+    """The rule that what was shown once stays in place, and all that is new comes after it.
+
+    `shown` evaluates to the ids of what the turn before showed, in order. `late` decides whether a late item, whose place in the source is
+    before one that stays, comes after it too or is left out. A list with `late` is in order of time.
     """
 
     span: Span
@@ -96,7 +97,7 @@ class Freeze:
 
 @frozen
 class Dedupe:
-    """Removal of items whose text `by` was met before. `places` are those of the names in `against`."""
+    """The removal of items whose text `by` occurred before. `places` are the places of the names in `against`."""
 
     span: Span
     by: Expression
@@ -116,7 +117,7 @@ class SortKey:
 
 @frozen
 class LimitPer:
-    """How many items of each value of `by` pass. `places` are those of the keys of `caps`."""
+    """How many items of each value of `by` may stay. `places` are the places of the keys of `caps`."""
 
     by: Expression
     caps: tuple[tuple[str, int], ...]
@@ -124,7 +125,7 @@ class LimitPer:
 
 
 def spell_key(key: object) -> str:
-    """A value of `limit_per.by` as its cap is named, which is how YAML writes it: `true`, `null`, `3`."""
+    """Return a value of `limit_per.by` as its cap is named, which is how YAML writes it: `true`, `null`, `3`."""
     if key is None:
         return "null"
     return str(key).lower() if isinstance(key, bool) else str(key)
@@ -132,7 +133,7 @@ def spell_key(key: object) -> str:
 
 @frozen
 class Limit:
-    """How many items remain: the first or the last so many."""
+    """How many items stay, from the first or the last."""
 
     span: Span
     count: int
@@ -141,23 +142,24 @@ class Limit:
 
 @frozen
 class Grouping:
-    """Items of equal key, gathered at the first one's place."""
+    """Items with equal keys, gathered at the place of the first one."""
 
     by: Expression
     header: Template | None = None
 
 
 def read_part_kind(type: str) -> str:
-    """The kind of a part of that `type`: the type itself, or what it is called in another service."""
+    """Return the kind of a part of that `type`: the type itself, or the kind that another service calls so."""
     return _ALIASES.get(type, type)
 
 
 @frozen
 class MessageForm:
-    """Each item a message of its own. `parts` are the kinds that the manifest names. `span` is that of `parts`, where it is given. `media`
-    tells how parts that are no text are counted; it is there where `parts` names such kinds, or the manifest names it. `written` has the
-    roles of the system that `role` gives as a literal, each with the same expression in which that literal is in capitals. `name` gives
-    the name of who speaks, or none.
+    """The form of items that are messages of their own.
+
+    `parts` are the kinds that the manifest names, at `span`. `media` says how parts that are not text are counted. It is set if `parts`
+    names such kinds, or if the manifest has it. `written` has the system roles that `role` contains as literals, each with the same
+    expression in which that literal is in capitals. `name` evaluates to the name of the speaker, or to none.
     """
 
     role: Expression
@@ -170,7 +172,7 @@ class MessageForm:
     name: Expression | None = None
 
     def admits(self, role: object, names: Mapping[str, Any]) -> bool:
-        """Whether an item may have the role: one of the system only where the manifest itself wrote it, and no state gave it."""
+        """Return whether an item may have the role. A system role must be written in the manifest, and must not come from a state."""
         if role not in self.roles:
             return False
         marked = next((one for name, one in self.written if name == role), None)
@@ -178,15 +180,16 @@ class MessageForm:
 
     @property
     def passing(self) -> tuple[str, ...]:
-        """The kinds that pass: uses and results of tools only together, since no request holds one without the other."""
+        """The kinds that pass. Tool uses and tool results only pass together, since no request contains one without the other."""
         kinds = tuple(dict.fromkeys(read_part_kind(kind) for kind in self.parts))
         return kinds if len(HALVES.intersection(kinds)) != 1 else tuple(kind for kind in kinds if kind not in HALVES)
 
 
 @frozen(eq=False)
 class Tool:
-    """A tool: its name ([a-zA-Z0-9_-]{1,64}), what it is for, the JSON Schema (2020-12) of its arguments, an object. `span` is its file, or
-    where the list is declared that it is from. An empty description is not sent. Of one that is deferred not all is `shown`.
+    """A tool: its name ([a-zA-Z0-9_-]{1,64}), what it is for, and the JSON Schema (2020-12) of its arguments, which are an object.
+
+    `span` is its file, or the place of the list that declares it. An empty description is not sent. A deferred tool is not `shown` whole.
     """
 
     name: str
@@ -197,33 +200,35 @@ class Tool:
 
     @property
     def is_deferred(self) -> bool:
-        """Whether the model reads it only when a search has found it."""
+        """Whether the model only reads the tool when a search has found it."""
         return self.shown != "all"
 
     @property
     def definition(self) -> dict[str, Any]:
-        """All of it, as Anthropic writes it."""
+        """The whole tool, as Anthropic writes it."""
         marked = {"defer_loading": True} if self.is_deferred else {}
         return {"name": self.name, **self.said, "input_schema": self.input_schema, **marked}
 
     @property
     def counted(self) -> str:
-        """What is counted: canonical JSON of what the model is shown."""
+        """The text that is counted: canonical JSON of what the model is shown."""
         if self.shown == "nothing":
             return ""
         return render_canonical_json(self.definition if self.shown == "all" else {"name": self.name, **self.said})
 
     @property
     def said(self) -> dict[str, str]:
-        """Its description under its key; nothing where it has none."""
+        """The description under its key; empty if the tool has none."""
         return {"description": self.description} if self.description else {}
 
 
 @frozen
 class ToolForms:
-    """Each item a tool of the request. `names` are its forms, in the order in which `shorten` takes them; `span` is that of the tools.
-    `listed` are those of the files, where the manifest lists files. What is deferred is `shown` so far. `is_cut` tells that the provider
-    can defer no tool, and that `names` lost this form.
+    """The form of items that are tools of the request.
+
+    `names` are their forms, in the order in which `shorten` uses them, and `span` is the place of the tools. `listed` are the tools of the
+    files, if the manifest lists files. `shown` is how much of a deferred tool is in the prompt. With `is_cut`, the provider cannot defer
+    tools, and that form was removed from `names`.
     """
 
     names: tuple[str, ...]
@@ -240,7 +245,7 @@ class ToolForms:
 
 @frozen
 class TrimEach:
-    """A cut of every item's text to a size. `span` is that of the size."""
+    """A cut of the text of every item to a size. `span` is the place of the size."""
 
     span: Span
     to: Size
@@ -250,7 +255,7 @@ class TrimEach:
 
 @frozen
 class Items:
-    """The item pipeline of a section, in its fixed order (contract.md §4). `source` is an expression, or what another source is asked."""
+    """The item pipeline of a section, in its fixed order (contract.md §4). `source` is an expression, or the query of another source."""
 
     span: Span
     source: Expression | Segments | Retrieve
@@ -275,16 +280,17 @@ class Items:
 
 
 _SHORTEST = {"email": 6, "phone": 9, "card": 13, "key": 15}
-"""Characters of the shortest text of a kind."""
+"""The characters of the shortest text of a kind."""
 
 _NUMBER = 7
-"""Digits of a placeholder, at most: a state holds fewer texts."""
+"""The most digits of a placeholder. A state contains fewer texts."""
 
 
 @frozen
 class Redaction:
-    """What a section may not see: what is of a `kind` (`email`, `phone`, `card`, `key`), or, where `pattern` is not empty, what that finds.
-    `label` stands in the placeholder.
+    """A rule for what a section must not see: texts of a `kind` (`email`, `phone`, `card`, `key`), or the matches of a `pattern`.
+
+    A `pattern` that is not empty takes precedence. The placeholder contains `label`.
     """
 
     label: str
@@ -292,18 +298,18 @@ class Redaction:
     pattern: str = ""
 
     def bound_growth(self, characters: int) -> int:
-        """How many characters placeholders add at most to a text of so many."""
+        """Return how many characters placeholders add at most to a text of so many characters."""
         shortest = _SHORTEST.get(self.kind, 1)
         return characters // shortest * max(0, len(f"[{self.label}_]") + _NUMBER - shortest)
 
 
 @frozen
 class Section:
-    """One section. Exactly one of `text` (a template or constant text) and `items` is its source. `cache` puts a cache
-    breakpoint behind it. `note` is its author's remark, for the map. `role_span` is where its author names a role, if that is so.
-    `redact` are the pack's rules and its own: it sees nothing that they find.
+    """One section. Its source is either `text` (a template or constant text) or `items`.
 
-    `reads` are the static paths of every expression and template that its selection evaluates.
+    `cache` sets a cache breakpoint after the section. `note` is a remark of its author, for the map. `role_span` is the place at which its
+    author names a role, or None. `redact` are the rules of the pack and of the section, which hide what they match. `reads` are the static
+    paths of every expression and template that its selection evaluates.
     """
 
     id: str
@@ -328,35 +334,36 @@ class Section:
 
     @property
     def is_tools(self) -> bool:
-        """Whether its items are the tools of the request. They stand in no message."""
+        """Whether its items are the tools of the request. These are in no message."""
         return self.items is not None and self.items.tool is not None
 
     @property
     def is_frozen(self) -> bool:
-        """Whether what was shown once stays where it stood."""
+        """Whether what was shown once stays in place."""
         return self.items is not None and self.items.freeze is not None
 
     @property
     def is_ageless(self) -> bool:
-        """Whether none of its items is older than another: of equal ones the last goes first, so that the beginning stays."""
+        """Whether its items have no age. Of equal items the last goes first, so that the beginning stays."""
         return self.is_tools or (self.items is not None and self.items.freeze is not None and self.items.freeze.late is None)
 
 
 def show_score(micro: int, places: int = 3) -> str:
-    """A score in decimals, of one place to six, cut off towards nothing: shown as a floor, it lets the score itself pass."""
+    """Return a score as a decimal with one to six places, cut off towards zero. As a floor, that decimal admits the score itself."""
     whole, part = divmod(abs(micro), MICRO)
     return f"{'-' if micro < 0 else ''}{whole}.{part // 10 ** (6 - places):0{places}}"
 
 
 def read_micro(score: float) -> int:
-    """The millionths that a report tells as a score: exactly those it was made of."""
+    """Return the exact millionths that a score in a report was made of."""
     return round(score * MICRO)
 
 
 @frozen
 class Segments:
-    """Segments of a store: those of a scope, of some references (`ref` None: of all), once for every element of `each`. `missing` says
-    what a reference is that nothing answers, and `missing_span` where its author does, if that is so.
+    """The segments of a store: those of a scope, for some references (a `ref` of None: for all), once for every element of `each`.
+
+    `missing` says what a reference without a segment is. `missing_span` is the place at which its author says so, or None.
     """
 
     span: Span
@@ -373,7 +380,7 @@ class Segments:
 
 @frozen
 class Boosting:
-    """What is added to a chunk's score, in millionths, where something holds."""
+    """The millionths that are added to a chunk's score if a condition holds."""
 
     add: int
     where: Expression
@@ -381,7 +388,7 @@ class Boosting:
 
 @frozen
 class Retrieve:
-    """The best chunks of indexes for one query or several (contract.md §4). `floor` is in millionths; None: that of each index."""
+    """The best chunks of indexes for one or more queries (contract.md §4). `floor` is in millionths (None: that of each index)."""
 
     span: Span
     indexes: tuple[str, ...]
@@ -397,12 +404,12 @@ class Retrieve:
 
 
 def has_each(source: Expression | Segments | Retrieve) -> bool:
-    """True where every item belongs to an element of `each`."""
+    """Return whether every item belongs to an element of `each`."""
     return isinstance(source, Segments) and source.each is not None
 
 
 def iter_expressions(source: Expression | Segments | Retrieve) -> Iterator[tuple[str, Expression]]:
-    """Every expression of a source, with the key it stands under."""
+    """Yield every expression of a source, with its key."""
     if isinstance(source, Expression):
         yield "items.from", source
         return
@@ -418,7 +425,7 @@ def iter_expressions(source: Expression | Segments | Retrieve) -> Iterator[tuple
 
 @frozen
 class Step:
-    """What every step has: its section, its address and its place."""
+    """The fields of every step: its section, its address and its place."""
 
     section: str
     label: str
@@ -426,28 +433,28 @@ class Step:
 
     @property
     def sections(self) -> tuple[str, ...]:
-        """The sections it works on."""
+        """The sections that the step works on."""
         return (self.section,)
 
     @property
     def rule(self) -> str:
-        """The kind of step, as a manifest writes it: `evict`, `trim`."""
+        """The kind of the step, as a manifest writes it: `evict`, `trim`."""
         return type(self).__name__.lower()
 
     @property
     def is_default(self) -> bool:
-        """Whether the pack does not write it: a section without `overflow` has one of its kind."""
+        """Whether the pack does not write the step. A section without `overflow` has a default one of its kind."""
         return self.label.endswith(DEFAULT)
 
     @property
     def is_own(self) -> bool:
-        """Whether it stands in the `overflow` of its section, and so need not name it."""
+        """Whether the step is in the `overflow` of its section, so it need not name the section."""
         return self.is_default or self.label.startswith(f"{self.section}.overflow[")
 
 
 @frozen
 class Ranked(Step):
-    """A step that goes through items by predicate classes (`order`) or by a value (`by`), oldest first within one."""
+    """A step that visits items by predicate classes (`order`) or by a value (`by`), the oldest first within a class."""
 
     order: tuple[Expression, ...] = ()
     by: Expression | None = None
@@ -455,7 +462,7 @@ class Ranked(Step):
 
 @frozen
 class Trim(Ranked):
-    """Shortens text: at the first boundary of `at`, then inside what that leaves at the next, down to `finest`."""
+    """A step that cuts text at the first boundary of `at`, then what is left at the next boundary, down to `finest`."""
 
     at: tuple[Boundary, ...] = ("sentence",)
     finest: Boundary | None = None
@@ -467,19 +474,22 @@ class Trim(Ranked):
 
     @property
     def is_limited(self) -> bool:
-        """Whether it may leave more than one token of a text for the only reason that it cuts at nothing finer."""
+        """Whether the step may leave more than one token of a text only because it cuts at nothing finer."""
         return self.finest not in (None, "token")
 
 
 def propose_trims(before: Step, section: str) -> tuple[Trim, Trim]:
-    """The trims that would use what `before` leaves of a section, put before it and in its order: by sentences, and by words."""
+    """Return two trims of a section, by sentences and by words, to put before a step.
+
+    They go through items in the order of the step, and use the tokens that the step would leave unused.
+    """
     ranked = before if isinstance(before, Ranked) else Ranked(section, "", before.span)
     plain = Trim(section, "", before.span, ranked.order, ranked.by, finest="sentence")
     return plain, replace(plain, at=("word",), finest=None, floor=Size(Ratio(_LEAST_WORDS), "tokens"))
 
 
 def spell_trim(trim: Trim, before: Step) -> str:
-    """A proposed trim as a manifest has it right before that step: `trim: {by: item.score, finest: sentence}`."""
+    """Return a proposed trim as a manifest has it right before that step: `trim: {by: item.score, finest: sentence}`."""
     keys = {} if before.is_own else {"section": trim.section}
     keys |= {"order": f"[{', '.join(_quote(one.text) for one in trim.order)}]"} if trim.order else {}
     keys |= {"by": _quote(trim.by.text)} if trim.by is not None else {}
@@ -488,7 +498,7 @@ def spell_trim(trim: Trim, before: Step) -> str:
 
 
 def _quote(text: str) -> str:
-    """An expression as YAML takes it inside braces."""
+    """Return an expression as YAML reads it inside braces."""
     from json import dumps
 
     text = text.strip()
@@ -497,8 +507,9 @@ def _quote(text: str) -> str:
 
 @frozen
 class Evict(Ranked):
-    """Removes whole items, whole groups, or of messages one tool call after the other: of its section, and of those `beside` it in one
-    order with it.
+    """A step that removes whole items, whole groups or, from messages, one tool call after the other.
+
+    It works on its section and, in one order with it, on the sections `beside` it.
     """
 
     beside: tuple[str, ...] = ()
@@ -511,32 +522,34 @@ class Evict(Ranked):
 
     @property
     def sections(self) -> tuple[str, ...]:
-        """The sections it works on, in the order in which they give way where items are equal."""
+        """The sections that the step works on, in the order in which equal items of them are removed."""
         return (self.section, *self.beside)
 
 
 @frozen
 class Shorten(Ranked):
-    """Takes items to their next form."""
+    """A step that changes items to their next form."""
 
 
 @frozen
 class Lower(Step):
-    """Removes all items with the greatest value of `by`, one level a notch; values up to `floor` stay."""
+    """A step that removes all items with the greatest value of `by`, one level a notch. Values up to `floor` stay."""
 
     by: Expression
     floor: int = 0
 
 
 class Ratio:
-    """A rational number in lowest terms, its denominator at least 1. Compares exactly with numbers of any kind, and is added to,
-    multiplied and divided by whole numbers and its like. `fractions` can do that, too, and takes long to import.
+    """A rational number in lowest terms, with a denominator of at least 1.
+
+    It compares exactly with numbers of any kind. It can be added to, multiplied by and divided by whole numbers and other ratios.
+    `fractions` can do that too, and takes long to import.
     """
 
     __slots__ = ("denominator", "numerator")
 
     def __init__(self, numerator: int, denominator: int = 1) -> None:
-        """Raises ZeroDivisionError for a denominator of 0."""
+        """Reduce the numerator and denominator. Raises `ZeroDivisionError` for a denominator of 0."""
         if denominator == 0:
             raise ZeroDivisionError(f"Ratio({numerator}, 0)")
         shared = gcd(numerator, denominator) * (1 if denominator > 0 else -1)
@@ -555,7 +568,7 @@ class Ratio:
     __rmul__ = __mul__
 
     def __truediv__(self, divisor: Ratio | int) -> Ratio:
-        """Raises ZeroDivisionError for a divisor of 0."""
+        """Return the quotient. Raises `ZeroDivisionError` for a divisor of 0."""
         return Ratio(self.numerator * divisor.denominator, self.denominator * divisor.numerator)
 
     def __eq__(self, other: object) -> bool:
@@ -580,7 +593,7 @@ class Ratio:
         return self.numerator != 0
 
     def __int__(self) -> int:
-        """Rounded towards zero."""
+        """Return the number, rounded towards zero."""
         whole = abs(self.numerator) // self.denominator
         return whole if self.numerator >= 0 else -whole
 
@@ -594,7 +607,7 @@ class Ratio:
         return Ratio, (self.numerator, self.denominator)
 
     def _compare(self, other: Ratio | float) -> float:
-        """Less than, equal to or more than 0 as this is less than, equal to or more than the other; nan for nan."""
+        """Return a number below, equal to or above 0, as this one is less than, equal to or more than the other; nan for nan."""
         if isinstance(other, Ratio):
             return self.numerator * other.denominator - other.numerator * self.denominator
         if isinstance(other, int):
@@ -604,7 +617,7 @@ class Ratio:
 
 @frozen
 class Recap(Step):
-    """Replaces the oldest part of the items that pass `where` by one new item."""
+    """A step that replaces the oldest part of the items that meet `where` with one new item."""
 
     template: Template
     older: Ratio = Ratio(1)
@@ -613,35 +626,35 @@ class Recap(Step):
 
 @frozen
 class Replace(Step):
-    """Replaces all items by one new item."""
+    """A step that replaces all items with one new item."""
 
     template: Template
 
 
 @frozen
 class Drop(Step):
-    """Removes the section."""
+    """A step that removes the section."""
 
 
 @frozen
 class Fail(Step):
-    """Stops with an error that names the section and the tokens missing."""
+    """A step that stops with an error, which names the section and the missing tokens."""
 
 
 @frozen
 class Continue(Step):
-    """Goes on with the section's own ladder; only in `truncate`."""
+    """A step that goes on with the section's own ladder; only in `truncate`."""
 
 
 @frozen
 class Use(Step):
-    """Applies a named patch; only in a tier's `do`."""
+    """A step that applies a named patch; only in a tier's `do`."""
 
     patch: str
 
 
 def iter_code(step: Step) -> Iterator[Expression | Template]:
-    """The expressions and templates that carrying out a step evaluates."""
+    """Yield the expressions and templates that the step evaluates."""
     if isinstance(step, Ranked):
         yield from step.order
     for name in ("by", "where", "marker", "template"):
@@ -652,20 +665,21 @@ def iter_code(step: Step) -> Iterator[Expression | Template]:
 
 @frozen
 class Size:
-    """So many tokens or characters, or a share (0..1) of the total in tokens, read from the decimal text."""
+    """A number of tokens or characters, or a share (0..1) of the total in tokens. It is read exactly from the decimal text."""
 
     amount: Ratio
     unit: Literal["tokens", "chars", "share"]
 
     def tokens(self, total: int) -> int:
-        """The size in tokens of a total of `total` tokens: the floor of a share. Not for characters."""
+        """Return the size in tokens, given the `total` in tokens. A share is rounded down. Not for characters."""
         return int(self.amount * total) if self.unit == "share" else int(self.amount)
 
 
 @frozen
 class Budget:
-    """A section's cap: `cap` (a number, share or characters), or shares with `min`, `max` and `grow`. Where a state may choose the cap,
-    `source` gives it, and `cap` is the most that it may be.
+    """A section's cap: `cap` (a number, a share or characters), or a share with `min`, `max` and `grow`.
+
+    If a state may choose the cap, `source` evaluates to it, and `cap` is its maximum.
     """
 
     span: Span
@@ -677,17 +691,17 @@ class Budget:
 
     @property
     def is_share(self) -> bool:
-        """True when the grant depends on what others leave: a percentage, or `grow`."""
+        """Whether the grant depends on what other sections leave: a percentage, or `grow`."""
         return self.grow > 0 or (self.cap is not None and self.cap.unit == "share")
 
     @property
     def is_percent(self) -> bool:
-        """True for a percentage without `grow`."""
+        """Whether the cap is a percentage without `grow`."""
         return self.grow == 0 and self.cap is not None and self.cap.unit == "share"
 
 
 def settle_cap(section: Section, cap: int | None) -> Section:
-    """The section with a number as its cap where a state chooses one; any other as it is, and all where `cap` is None."""
+    """Return the section with `cap` as its cap, if a state chooses the cap and `cap` is not None; or else the section unchanged."""
     budget = section.budget
     if budget is None or budget.source is None or budget.cap is None or cap is None:
         return section
@@ -696,7 +710,7 @@ def settle_cap(section: Section, cap: int | None) -> Section:
 
 @frozen
 class Pool:
-    """A cap that several sections share, with a ladder of its own: it is walked after theirs, and before `truncate`."""
+    """A cap that several sections share, with a ladder of its own, which runs after their ladders and before `truncate`."""
 
     name: str
     sections: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""Sources as a pack declares them, segment stores and retrieval indexes, and what is read out of them: segments, documents, chunks."""
+"""The sources that a pack declares, segment stores and retrieval indexes, and what is read from them: segments, documents, chunks."""
 
 from __future__ import annotations
 
@@ -10,15 +10,16 @@ from promptc.diag.typed import Any
 from promptc.template.compile import Expression, Template
 
 Phrase = tuple[str, ...]
-"""Words as the index knows them, in order."""
+"""Words as the index has them, in order."""
 
 TABLE = "prompt_segments"
 
 
 @frozen
 class ChunkPlan:
-    """Sizes of chunks in tokens of the pack's counter, heading path included: `least` is a target, `most` a limit. `overlap` is the share
-    of `most`, in millionths, that is repeated where one section had to be split.
+    """The sizes of chunks in tokens of the pack's counter, heading path included. `least` is a target, `most` a limit.
+
+    `overlap` is the share of `most`, in millionths, that is repeated if a section has to be split.
     """
 
     least: int = 120
@@ -28,7 +29,7 @@ class ChunkPlan:
 
 @frozen
 class Weights:
-    """How much the match by words and the match by vectors count, as whole numbers. Only their ratio matters."""
+    """How much matches by words and matches by vectors count, as whole numbers. Only their ratio matters."""
 
     words: int = 1
     vectors: int = 0
@@ -36,8 +37,11 @@ class Weights:
 
 @frozen
 class Matching:
-    """How queries meet chunks: weights, the encoder's name (empty: none), synonyms as (words of the query, what they also stand for), the
-    floor where a section says none, and by how much a query must be nearer to what is asked than to idle lines, both in millionths."""
+    """How queries match chunks.
+
+    `encoder` is the name of the encoder (empty: none). `synonyms` are pairs of words of a query and what these also mean. `floor` applies
+    to sections without one. `lead` is how much nearer a query must be to what is asked than to idle lines. Both are in millionths.
+    """
 
     weights: Weights = Weights()
     encoder: str = ""
@@ -48,7 +52,7 @@ class Matching:
 
 @frozen
 class Engine:
-    """A database that holds the chunks of an index in place of memory, where the variable `url_env` says."""
+    """A database that stores the chunks of an index, instead of memory. The environment variable `url_env` contains its URL."""
 
     span: Span
     url_env: str
@@ -56,8 +60,10 @@ class Engine:
 
 @frozen
 class CorpusIndex:
-    """An index over files. `pattern`, `path` and `asked` are relative to `folder`; names in braces in `path` part the corpus into several
-    indexes. `asked` is the file of what is asked for the chunks, empty where there is none."""
+    """An index of files. `pattern`, `path` and `asked` are relative to `folder`.
+
+    Names in braces in `path` split the corpus into several indexes. `asked` is the file of the questions that chunks answer (empty: none).
+    """
 
     name: str
     span: Span
@@ -73,7 +79,10 @@ class CorpusIndex:
 
 @frozen
 class StateIndex:
-    """An index over a list in the state: `source` gives it, `id` (None: the place in the list) and `text` are evaluated with `item`."""
+    """An index of a list in the state, which `source` evaluates to.
+
+    `id` (None: the position in the list) and `text` are evaluated with `item`.
+    """
 
     name: str
     span: Span
@@ -88,8 +97,10 @@ Index = CorpusIndex | StateIndex
 
 @frozen
 class Document:
-    """A file of a corpus: its path relative to the pack (names joined by `/`), its text (NFC, LF, without front matter) and its
-    metadata. `seen` is the path as the system has it, and a digest of the bytes that were read."""
+    """A file of a corpus: its path relative to the pack (names joined by `/`), its text (NFC, LF, without front matter) and its metadata.
+
+    `seen` is the path as the system has it, and a digest of the bytes that were read.
+    """
 
     file: str
     text: str
@@ -100,9 +111,11 @@ class Document:
 
 @frozen
 class Chunk:
-    """A part of a document. `heading` is its path of headings, `covers` are the headings whose own text stands in it, `tokens` what heading
-    path and text count together, `ordinal` its place in the document (from 0), `asked` are known questions that it answers: it is found by
-    them too, and no prompt shows them.
+    """A part of a document.
+
+    `heading` is its path of headings, and `covers` are the headings whose own text it contains. `tokens` is the count of heading path and
+    text together. `ordinal` is its place in the document, from 0. `asked` are known questions that it answers; it is found by them too, and
+    no prompt shows them.
     """
 
     id: str
@@ -117,15 +130,15 @@ class Chunk:
 
     @property
     def version(self) -> str:
-        """The version it belongs to; empty where it has none."""
+        """The version that the chunk belongs to; empty if it has none."""
         return str(self.metadata.get("version") or "")
 
 
 @frozen
 class Segment:
-    """One row of a store. `metadata` is plain data with its keys in code-point order; whoever is given it does not change it.
+    """One row of a store. `metadata` is plain data, with its keys in code-point order; nobody may change it.
 
-    `ref_id` is what the segment is about, `locale` a language tag, `version` a SemVer; None where the row has none.
+    `ref_id` is what the segment is about, `locale` a language tag, `version` a SemVer. Each is None if the row has none.
     """
 
     id: str
@@ -141,9 +154,10 @@ class Segment:
 
 @frozen
 class Store:
-    """A store. `url` (empty: none) is relative to `folder` where it names a file; the variable `url_env` (empty: none) may name another.
+    """A store of segments.
 
-    `locale` and `version` are what is preferred where a section does not say.
+    A `url` (empty: none) that names a file is relative to `folder`. The environment variable `url_env` (empty: none) overrides it. `locale`
+    and `version` are what is preferred if a section does not say.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""What the passes hand on. Each stage holds the one before it, so that `explain` can show any of them.
+"""The results that the passes hand on. Each stage contains the one before it, so that `explain` can show any of them.
 
 Counts are in the counter's *units*: tokens for a tokenizer, characters for `chars/4` (four units a token).
 """
@@ -25,11 +25,11 @@ SectionState = Literal["present", "empty", "off", "dropped"]
 
 @frozen(eq=False)
 class Bound:
-    """A pack bound to a state: the values of `let`, the choice of variants and patches, the budget in tokens, sections left out.
+    """A pack bound to a state: the values of `let`, the choice of variants and patches, the budget in tokens, the sections left out.
 
-    `budget` is that of the manifest for the model of this render, `total` what the prompt may hold. `model` is the one that was asked for.
-    `provider` is the one whose overheads messages are counted with (None: those of contract.md §8), `due` the operations whose
-    `when` holds. `calibrated` is the entry of a calibration that holds a part of `whole` back: `total` is what is left.
+    `budget` is that of the manifest for the model of this render, and `total` is what the prompt may contain. `model` is the requested one.
+    `provider` is the one whose overheads are counted for messages (None: those of contract.md §8). `due` are the operations whose `when` is
+    true. `calibrated` is the entry of a calibration that holds back a part of `whole`; `total` is the rest.
     """
 
     pack: PackModel
@@ -50,25 +50,31 @@ class Bound:
 
     @property
     def run(self) -> Run:
-        """The account that everything of the render charges."""
+        """The account that everything in the render charges."""
         return read_run(self.names)
 
     def find_shows(self) -> Callable[[Any], bool] | None:
-        """What tells whether the pack's `visible` holds for an item, whichever section or index asks; None where it shows all."""
+        """Return a function that says whether an item meets the pack's `visible`, or None if the pack shows all items.
+
+        The function is for items of any section or index.
+        """
         visible = self.pack.visible
         return None if visible is None else lambda item: bool(visible.evaluate({**self.names, "item": item}))
 
 
 @frozen(eq=False)
 class Item:
-    """The smallest thing kept or cut whole.
+    """The smallest thing that is kept or cut whole.
 
-    `value` is the author's data, untouched, `element` the one of `each` that it belongs to. `raw` is its rendered text without final line
-    ends, `text` the same guarded. `unit` is shared by items that live and die together. `content` is a message item's list of parts, None
-    for plain text; `media` are those that are no text, as they were counted, and `beyond` the units that they count beyond the lines that
-    stand for them in the text. `tool` is the tool that an item of `tools` is, in the form that it has. `speaker`
-    is the name of who speaks a message, where it has one. `held` is the stage that would leave it out, where it stands because it stood
-    before.
+    `value` is the author's data, untouched. `element` is the element of `each` that the item belongs to. `raw` is its rendered text without
+    final line ends, and `text` is the same text, guarded. Items with the same `unit` are kept or cut together.
+
+    `content` is the list of parts of a message item, or None for plain text. `media` are the parts that are not text, as they were counted,
+    and `beyond` is how many units these count in addition to the lines that replace them in the text. `speaker` is the name of the speaker
+    of a message, if it has one.
+
+    `tool` is the tool of an item of `tools`, in its current form. `held` is the stage that would have left the item out, if it stays only
+    because it was shown before.
     """
 
     id: str
@@ -96,7 +102,7 @@ class Item:
 
 @frozen(eq=False)
 class GroupHeader:
-    """A group's key and its guarded header line (empty: none)."""
+    """The key of a group, and its guarded header line (empty: none)."""
 
     key: Any
     header: str
@@ -104,9 +110,10 @@ class GroupHeader:
 
 @frozen(eq=False)
 class Selected:
-    """One section after selection: its items in order, before any budget. `left_out` counts items by stage; `gathered` is what its source
-    gave it where that is not the state. Of a list with `freeze`, `standing` are the ids of what stands where it stood, in order, and `gone`
-    those that the source does not have any more.
+    """One section after selection: its items in order, before any budget.
+
+    `left_out` counts items by stage. `gathered` is what the source returned, unless the source is the state. For a list with `freeze`,
+    `standing` are the ids of the items that stay in place, in order, and `gone` are the ids that the source no longer has.
     """
 
     section: Section
@@ -128,8 +135,10 @@ class Selected:
 
 @frozen(eq=False)
 class Selection:
-    """All sections selected under one plan, the guard they were rendered with, the fences it guards by section, and what expressions see
-    as `strain`.
+    """All sections selected under one plan.
+
+    It includes the guard that they were rendered with, the fences that the guard protects, by section, and the value of `strain` in
+    expressions.
     """
 
     bound: Bound
@@ -141,34 +150,35 @@ class Selection:
     strain: Mapping[str, Any]
 
     def find_selected(self, name: str) -> Selected | None:
-        """The section of that id, or None."""
+        """Return the section of that id, or None."""
         return next((one for one in self.sections if one.section.id == name), None)
 
 
 @frozen
 class Pressure:
-    """Spent over allowed, in tokens; compared by cross-multiplication."""
+    """Tokens spent over tokens allowed, compared by cross-multiplication."""
 
     spent: int
     allowed: int
 
     def reaches(self, threshold: Ratio) -> bool:
-        """True when spent / allowed >= threshold; 0 / 0 is 0."""
+        """Return whether spent / allowed >= threshold, where 0 / 0 is 0."""
         if not self.allowed:
             return threshold <= 0
         return self.spent * threshold.denominator >= threshold.numerator * self.allowed
 
     @property
     def percent(self) -> int:
-        """The floor of 100 times the pressure."""
+        """The pressure in percent, rounded down."""
         return 100 * self.spent // self.allowed if self.allowed else 0
 
 
 @frozen(eq=False)
 class Strained:
-    """The selection under the strain tier that was found.
+    """The selection under the strain tier in force.
 
-    `steps` are the tier's `do`, `raises` the watched sections that raise it, each with the tier without it and with it.
+    `steps` are the tier's `do`. `raises` has the watched sections that raise the tier, each with the tier without the section and the tier
+    with it.
     """
 
     selection: Selection
@@ -181,7 +191,7 @@ class Strained:
 
 @frozen
 class SourceDigest:
-    """What was read, by its content: of a `store` or an `index`, by name."""
+    """The digest of the content that was read from a `store` or an `index`, with its name."""
 
     kind: str
     name: str
@@ -190,11 +200,11 @@ class SourceDigest:
 
 @frozen(eq=False)
 class Gathered:
-    """The values that are a section's items, in order, and for each the element of `each` it belongs to (empty without `each`).
+    """The values that become a section's items, in order, and the element of `each` that each belongs to (empty without `each`).
 
-    `left_out` counts by stage what the source had and did not give, `account` is what a report tells of it: plain JSON data. `refused` are
-    the best of what was scored and not given, each as a chunk of the account with `why`; `unwanted` counts what `retrieve.where` refused.
-    The last `held` of the values are there only because they were shown before.
+    `left_out` counts, by stage, what the source had and did not return. `account` is the part of a report about it, as plain JSON data.
+    `refused` are the best of the scored chunks that were not returned, each as a chunk of the account with `why`. `unwanted` counts what
+    `retrieve.where` refused. The last `held` values are only included because they were shown before.
     """
 
     values: tuple[Any, ...]
@@ -210,21 +220,23 @@ class Gathered:
 
 
 class Gathering(Protocol):
-    """Asks sources for sections. The same question in one render is asked once, and has one answer."""
+    """The interface to the sources of sections. The same question is asked once in a render, and has one answer."""
 
     def gather(self, section: Section, bound: Bound, names: Mapping[str, Any]) -> Gathered:
-        """What the section's source gives under these names; `bound` has the cases in force, which a strain tier may change. Raises
-        `PromptcError`; `DiskError` where a source cannot be read.
+        """Return what the section's source returns under these names.
+
+        `bound` has the cases in force, which a strain tier may change. Raises `PromptcError`, and `DiskError` if a source cannot be read.
         """
         ...
 
 
 @frozen(eq=False)
 class RenderOptions:
-    """`budget` (tokens), `model`, `variants` (a case by axis), `patches` and `format` take the place of what the pack and the state say.
-    `without` leaves sections out as if their `when` were false.
+    """The options of a render.
 
-    `given` are the values of the names that the pack is given, `provider` is the one whose overheads messages are counted with.
+    `budget` (tokens), `model`, `variants` (a case by axis), `patches` and `format` override what the pack and the state say. `without`
+    leaves sections out as if their `when` were false. `given` are the values of the names that the pack must be given. `provider` is the
+    one whose overheads are counted for messages.
     """
 
     budget: int | None = None

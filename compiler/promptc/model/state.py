@@ -1,4 +1,4 @@
-"""A loaded state (`State`) with its digest, a YAML value with its place (`Node`), and where a value stands in a state (`Pointers`)."""
+"""A loaded state with its digest (`State`), a YAML value with its place (`Node`), and the pointers of values in a state (`Pointers`)."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from promptc.text.json import digest_canonical_json, join_pointer
 
 _Step = tuple[int, str | int] | None
 _Met = tuple[Any, Any, str | int]
-"""A mapping or list, what holds it, and under what."""
+"""A mapping or list, its holder, and its key or index there."""
 
 
 class LazyDigest:
-    """The digest of plain data as canonical JSON, made when it is first asked for: most renders put it nowhere. Pickles as what it is."""
+    """The digest of plain data as canonical JSON, computed on first use, since most renders show it nowhere. Pickling computes it."""
 
     __slots__ = ("_known", "_value")
 
     def __init__(self, known: str = "", value: Any = None) -> None:
-        """Either is given."""
+        """Set the digest, or the value to compute it from."""
         self._known = known
         self._value = value
 
     def find(self) -> str:
-        """`sha256:` and 64 hexadecimal digits. The data is then let go of."""
+        """Return `sha256:` and 64 hexadecimal digits. The first call computes them, and releases the data."""
         value = self._value
         if not self._known:
             self._known = digest_canonical_json(value)
@@ -41,10 +41,10 @@ class State:
     """A valid state, as templates see it.
 
     - `value`: the data. Defaults are filled in, and mappings are sorted by key. Nothing changes it.
-    - `name`: what findings call the state.
-    - `warnings`: what was said while it was loaded.
-    - `shared`: mappings and lists that the schema fills in at several places: nothing but they and what they hold stands at more than one.
-      None where that is not known.
+    - `name`: the name of the state in findings.
+    - `warnings`: the warnings from loading it.
+    - `shared`: mappings and lists that the schema fills in at several places. Only these, and what they contain, occur at more than one
+      place. None if that is not known.
     """
 
     value: Mapping[str, Any]
@@ -61,11 +61,11 @@ class State:
 
 @frozen(eq=False)
 class Node:
-    """A YAML value, its place, and the folder that paths in it are relative to.
+    """A YAML value, its place, and the folder to which paths in it are relative.
 
-    `value` is a dict of Nodes, a tuple of Nodes, or a str, int, float, bool or None. `raw` is a scalar's own text
-    (thresholds and percents are read from it), `keys` tells where each key of a mapping stands, and is None of what is none.
-    Two Nodes are equal only if they are the same object.
+    `value` is a dict of Nodes, a tuple of Nodes, or a str, int, float, bool or None. `raw` is the source text of a scalar, from which
+    thresholds and percents are read. `keys` has the place of each key of a mapping, and is None for other values. Two Nodes are equal only
+    if they are the same object.
     """
 
     value: Any
@@ -75,55 +75,58 @@ class Node:
     keys: Mapping[str, Span] | None = None
 
     def get(self, key: str) -> Node | None:
-        """The value of `key` in a mapping, or None when it is not there; a null is a Node."""
+        """Return the value of `key` in a mapping, or None if there is no such key. A null is a Node, not None."""
         return self.value.get(key) if isinstance(self.value, dict) else None
 
     def items(self) -> Iterator[tuple[str, Node]]:
-        """The entries of a mapping, in the file's order; nothing for other kinds."""
+        """Return the entries of a mapping, in the file's order. Other values have none."""
         return iter(self.value.items() if isinstance(self.value, dict) else ())
 
     def find_text(self, key: str) -> str | None:
-        """The text of a scalar under `key`; None where the key is not there, or null."""
+        """Return the text of a scalar under `key`, or None if the key is missing or null."""
         found = self.get(key)
         return str(found.value) if found is not None and found.value is not None else None
 
     def text(self, key: str, default: str = "") -> Any:
-        """The text of a scalar under `key`, or the default. Of any type, since most are one of a few words that the schema allows."""
+        """Return the text of a scalar under `key`, or the default.
+
+        The return type is Any, since most texts are among a few that the schema allows.
+        """
         found = self.find_text(key)
         return default if found is None else found
 
     def flag(self, key: str) -> bool:
-        """Whether `key` is true; a key that is not there is not."""
+        """Return whether `key` is true. A missing key is not."""
         found = self.get(key)
         return found is not None and bool(found.value)
 
     def number(self, key: str, default: int) -> int:
-        """The whole number under `key`, or the default."""
+        """Return the whole number under `key`, or the default."""
         found = self.find_number(key)
         return default if found is None else found
 
     def find_number(self, key: str) -> int | None:
-        """The whole number under `key`; None where the key is not there, or null."""
+        """Return the whole number under `key`, or None if the key is missing or null."""
         found = self.get(key)
         return int(found.value) if found is not None and found.value is not None else None
 
     def list(self, key: str) -> tuple[Node, ...]:
-        """The entries of the list under `key`; a value that is no list is the only entry. Nothing where the key is not there, or null."""
+        """Return the entries of the list under `key`. A value that is not a list is the only entry; a missing key or a null has none."""
         found = self.get(key)
         if found is None or found.value is None:
             return ()
         return found.value if isinstance(found.value, tuple) else (found,)
 
     def texts(self, key: str) -> tuple[str, ...]:
-        """The texts of the entries of `list`."""
+        """Return the entries of `list` as texts."""
         return tuple([str(one.value) for one in self.list(key)])
 
     def key_span(self, key: str) -> Span:
-        """The place of `key`, or of the mapping when it has none of its own."""
+        """Return the place of `key`, or that of the mapping if the key has none."""
         return self.keys.get(key, self.span) if self.keys is not None else self.span
 
     def plain(self) -> Any:
-        """The value without places: dicts, lists and scalars."""
+        """Return the value without places, as dicts, lists and scalars."""
         if isinstance(self.value, dict):
             return {key: node.plain() for key, node in self.value.items()}
         if isinstance(self.value, tuple):
@@ -132,10 +135,10 @@ class Node:
 
 
 class Pointers:
-    """JSON pointers of the mappings and lists of a state. The state is walked only as far as that takes."""
+    """The JSON pointers of mappings and lists in a state. The state is walked only as far as a lookup requires."""
 
     def __init__(self, state: Mapping[str, Any], shared: Iterable[Any] | None = None) -> None:
-        """`shared` is that of a `State`."""
+        """Set the state, and the `shared` of its `State`."""
         self._state = state
         self._shared = None if shared is None else {id(one) for outer in shared for one, _, _ in _iter_steps(outer)}
         self._walks: dict[tuple[str, ...], Iterator[_Met]] = {}
@@ -143,10 +146,10 @@ class Pointers:
         self._steps: dict[int, _Step] = {}
 
     def find(self, value: object, paths: Iterable[Sequence[str]] | None = None) -> str | None:
-        """The pointer of a mapping or list of the state; None for anything else, and for one that the state holds at several places.
+        """Return the pointer of a mapping or list of the state, or None for anything else, and for one at several places.
 
-        `paths` are those that made the value, each led by `state`, where they are known: the value is looked for at no other, from the
-        newest end of each list.
+        `paths` are the paths that the value was read from, each beginning with `state`, if they are known. The value is then only looked
+        for there, from the newest end of each list.
         """
         if value.__class__ is not dict and value.__class__ is not list:
             return None
@@ -155,7 +158,7 @@ class Pointers:
         return self._find_near(value, sorted({tuple(path[1:]) for path in paths}))
 
     def find_at(self, value: object, paths: Iterable[Sequence[str]]) -> str | None:
-        """Find the pointer of `value` where it stands at one of a few paths, each led by `state`; None where it does not."""
+        """Return the pointer of `value` if it is at one of `paths`, each of which begins with `state`, or else None."""
         own = sorted(tuple(path[1:]) for path in paths if path[0] == "state")
         return next((join_pointer(path) for path in own if self._follow(path) is value), None)
 
@@ -172,7 +175,7 @@ class Pointers:
         return self._render(value, self._steps)
 
     def _find_near(self, value: object, paths: Sequence[tuple[str, ...]]) -> str | None:
-        """What the walks of the paths meet; each goes a step in turn, and only until the value is met."""
+        """Return the pointer of a value from walks of the paths. They advance in turn, only until one of them finds the value."""
         walks = [self._walks.setdefault(path, _walk(self._state, path)) for path in paths]
         while id(value) not in self._near and walks:
             walks = [walk for walk in walks if self._go_on(walk)]
@@ -197,8 +200,9 @@ class Pointers:
 
 
 def _iter_steps(value: Any) -> Iterator[_Met]:
-    """Every mapping and list, the outermost as held by nothing, with what holds it and under what; what is held twice comes twice, and is
-    entered once.
+    """Yield every mapping and list with its holder and its key or index there. The outermost has no holder.
+
+    A value with two holders is yielded twice, and entered once.
     """
     yield value, None, ""
     met: set[int] = {id(value)}
@@ -214,7 +218,10 @@ def _iter_steps(value: Any) -> Iterator[_Met]:
 
 
 def _walk(state: Mapping[str, Any], path: Sequence[str]) -> Iterator[_Met]:
-    """What lies on the way there, and what stands there and in it. It knows nothing of who asks, so that no state outlives its render."""
+    """Yield what is on the way to a path, at the path, and below it.
+
+    It must not refer to its caller, or a state would outlive its render.
+    """
     holder: Any = state
     for name in path:
         if holder.__class__ is list:
@@ -228,7 +235,7 @@ def _walk(state: Mapping[str, Any], path: Sequence[str]) -> Iterator[_Met]:
 
 
 def _iter_newest(holder: Any) -> Iterator[_Met]:
-    """Every mapping and list in one, each before what it holds, lists from their newest end."""
+    """Yield every mapping and list in a value, each before its content, and lists from their newest end."""
     waiting = [_iter_children(holder)]
     while waiting:
         met = next(waiting[-1], None)

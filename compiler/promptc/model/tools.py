@@ -1,4 +1,4 @@
-"""Tools that are items: `read_tool` makes a tool of what a state holds, whoever wrote it, and `shape_tool` gives it in a form."""
+"""Tools that are items: `read_tool` makes a tool of what a state contains, whoever wrote it, and `shape_tool` returns it in a form."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from promptc.text.cutting import iter_gaps, trim_span
 
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _SCHEMAS = ("input_schema", "inputSchema", "parameters", "parametersJsonSchema")
-"""What the schema of the arguments is called by Anthropic, by MCP, by OpenAI and by Gemini."""
+"""The names of the schema of the arguments at Anthropic, in MCP, at OpenAI and at Gemini."""
 
 _NOTES = frozenset(("title", "description", "examples", "$comment"))
-"""Keywords that say something to who reads a schema, and nothing about what it accepts."""
+"""Keywords that inform readers of a schema, and do not affect what it accepts."""
 
 _OF_ONE = frozenset(
     "additionalItems additionalProperties contains contentSchema else if items not propertyNames then unevaluatedItems "
@@ -25,16 +25,18 @@ _OF_ONE = frozenset(
 )
 _OF_SEVERAL = frozenset(("allOf", "anyOf", "items", "oneOf", "prefixItems"))
 _BY_NAME = frozenset(("$defs", "definitions", "dependentSchemas", "patternProperties", "properties"))
-"""Keywords that hold a schema, a list of schemas, or schemas by names."""
+"""Keywords that contain a schema, a list of schemas, or schemas by name."""
 
 _WRITE = "write `{name, description, input_schema}`, as Anthropic and MCP do; or leave such items out with `where`"
 _OPEN: Mapping[str, Any] = {"type": "object", "properties": {}}
-"""A schema that says nothing of the arguments. OpenAI refuses one without `properties`."""
+"""A schema that says nothing about the arguments. OpenAI refuses one without `properties`."""
 
 
 def read_tool(value: Any, what: str, span: Span) -> Tool:
-    """The tool that an item is, which findings call `what`: its name, its description, and its schema by whichever name that has. Other
-    keys are the author's, and no part of it. Raises `PromptcError` (PC0595).
+    """Return the tool that an item is: its name, its description, and its schema, under any name that providers use.
+
+    `what` is the name of the item in findings. Other keys are the author's, and not part of the tool. Raises `PromptcError` (PC0595) if the
+    item is not a tool.
     """
     inner = value.get("function") if isinstance(value, Mapping) else None
     given = inner if isinstance(inner, Mapping) else value
@@ -58,8 +60,10 @@ def read_tool(value: Any, what: str, span: Span) -> Tool:
 
 
 def shape_tool(tool: Tool, form: str, shown: Shown = "nothing") -> Tool:
-    """The tool in a form. `brief` says its first sentence, and nothing of its arguments but what they are; its schema accepts the same.
-    `name` is the name alone: its schema accepts any object. `deferred` is all of it, of which so much is `shown` before a search.
+    """Return the tool in a form.
+
+    `brief` has the first sentence of the description, and no notes on the arguments; its schema accepts the same. `name` has only the name;
+    its schema accepts any object. `deferred` is the whole tool, of which `shown` is in the prompt before a search.
     """
     if form == DEFERRED:
         return replace(tool, shown=shown)
@@ -73,11 +77,11 @@ def _cut_sentence(text: str) -> str:
     line = text[start:end].split("\n", 1)[0]
     line = line[: trim_span(line)[1]]
     gaps = iter_gaps(line, "sentence", (0, len(line)), ()) if line else ()
-    return next((line[: gap.stop] for gap in gaps if not line[gap.start].islower()), line)  # `e.g. this` goes on
+    return next((line[: gap.stop] for gap in gaps if not line[gap.start].islower()), line)  # the sentence goes on after `e.g. this`
 
 
 def _strip(schema: Any) -> Any:
-    """The schema without its notes. Names of properties and values are left as they are, whatever they are called."""
+    """Return the schema without its notes. Names of properties and values are kept, whatever they are called."""
     if not isinstance(schema, Mapping):
         return schema
     return {key: _strip_under(key, value) for key, value in schema.items() if key not in _NOTES}

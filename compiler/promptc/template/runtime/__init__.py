@@ -1,7 +1,7 @@
-"""All that lowered code calls when it runs. Everything is paid for on a `Run` before it is done; nothing here imports Jinja.
+"""Everything that lowered code calls when it runs. All work is paid for on a `Run` before it is done. Nothing here imports Jinja.
 
-`program` holds the code, `run` the account, `callables` and `objects` what a template can name, `values` what it does, and
-`errors` explains what went wrong.
+`program` has the code, `run` the account, `callables` and `objects` what a template can name, `values` its operators, and `errors` explains
+what went wrong.
 
 Public: `callables`, `errors`, `filters`, `objects`, `program`, `run`, `values`.
 """

@@ -1,4 +1,4 @@
-"""What a running template knows by name and may call: its variables and files (`Names`), blocks, macros, and the functions of the list."""
+"""The names of a running template (`Names`), and what it can call: blocks, macros, and the allowed functions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from promptc.text.characters import compile_later
 
 Render = Callable[[Run, "Names"], str]
 _NOTHING: dict[str, Any] = {}
-"""Never added to: most templates keep nothing and have no blocks, and a pack runs hundreds of them in a render."""
+"""An empty mapping that is never added to. Most templates keep nothing and have no blocks, and a pack runs hundreds of them in a render."""
 
 
 class File(Protocol):
@@ -20,19 +20,22 @@ class File(Protocol):
 
     @property
     def weight(self) -> int:
-        """The steps of going through it once."""
+        """The steps of executing the file once."""
 
     @property
     def root(self) -> Render:
-        """Its text."""
+        """The function that renders its text."""
 
     @property
     def blocks(self) -> Mapping[str, Render]:
-        """Its blocks."""
+        """The functions that render its blocks, by name."""
 
 
 class Names:
-    """`given` is neither copied nor changed; what the template sets at its top goes to `kept`, with whether it may be imported."""
+    """The names of a running template. `given` is neither copied nor changed.
+
+    What the template sets at its top level goes to `kept`, with whether it may be imported.
+    """
 
     __slots__ = ("blocks", "files", "given", "kept", "run")
 
@@ -44,7 +47,7 @@ class Names:
         self.blocks: dict[str, list[Render]] = {name: [block] for name, block in blocks.items()} if blocks else _NOTHING
 
     def read(self, name: str) -> Any:
-        """What the template has kept, then what it was given, then the functions; else `missing`."""
+        """Return the value of a name: kept, given, or an allowed function, in this order. Return `missing` if there is none."""
         if name in self.kept:
             return self.kept[name][0]
         if name in self.given:
@@ -52,17 +55,17 @@ class Names:
         return FUNCTIONS.get(name, missing)
 
     def keep(self, name: str, value: Any) -> None:
-        """Set a name for blocks and includes, not for importers."""
+        """Set a name for blocks and includes, but not for importers."""
         self.kept = self.kept or {}
         self.kept[name] = value, False
 
     def export(self, name: str, value: Any) -> None:
-        """Set a name for importers too."""
+        """Set a name for blocks, includes and importers."""
         self.kept = self.kept or {}
         self.kept[name] = value, True
 
     def derive(self, local: Mapping[str, Any]) -> Names:
-        """The names of a scoped block: these and those around it."""
+        """Return the names of a scoped block: these, and the `local` ones around it."""
         inner = Names(self.files, self.run, self._with(local), _NOTHING)
         inner.blocks = {name: list(stack) for name, stack in self.blocks.items()}
         return inner
@@ -73,11 +76,14 @@ class Names:
         return found
 
     def include(self, file: str, local: Mapping[str, Any] | None) -> str:
-        """The text of another file; `local` None is `without context`."""
+        """Return the text of another file. `local` is None for `without context`."""
         return self.load_module(file, None).text if local is None else self._render_file(file, self._with(local))[1]
 
     def load_module(self, file: str, local: Mapping[str, Any] | None) -> Module:
-        """An imported file. Without context it is run once in a render, so nothing is carried from one render to the next."""
+        """Return an imported file. `local` is None for an import without context.
+
+        Without context a file runs once in a render, so nothing is carried from one render to the next.
+        """
         if local is None and file in self.run.modules:
             found: Module = self.run.modules[file]
             return found
@@ -96,7 +102,10 @@ class Names:
         return names, text
 
     def extend(self, name: str, parent: File | None) -> File:
-        """The file that is extended; its blocks go behind those there are."""
+        """Return the file that is extended, and add its blocks after those of the same name.
+
+        Raises `Fault` (PC0414) if the template extends a `parent` already.
+        """
         if parent is not None:
             refuse("PC0414", "a template extends one other, once", "leave one `extends` out")
         file = self.files(name)
@@ -106,31 +115,31 @@ class Names:
         return file
 
     def render_parent(self, parent: File) -> str:
-        """The text of what is extended, with the blocks of the template that extends it."""
+        """Return the text of the extended file, with the blocks of the template that extends it."""
         self.run.enter(parent.weight)
         text = parent.root(self.run, self)
         self.run.leave()
         return text
 
     def call_block(self, name: str) -> str:
-        """The text of a block: the first of those of its name."""
+        """Return the text of a block: the first of that name."""
         return self.blocks[name][0](self.run, self)
 
     def call_required(self, name: str) -> str:
-        """The text of a block that must be replaced. Raises `Fault` (PC0414) where it is not."""
+        """Return the text of a block that must be overridden. Raises `Fault` (PC0414) if it is not."""
         if len(self.blocks[name]) <= 1:
             refuse("PC0414", f"the required block `{name}` is not there", "define it in the template that extends this one")
         return self.call_block(name)
 
     def read_super(self, name: str, own: Render) -> Any:
-        """What `super` is in the block `own`."""
+        """Return the value of `super` in the block `own`: the block that it overrides, or an undefined value."""
         stack = self.blocks.get(name, [])
         place = stack.index(own) + 1 if own in stack else 0
         return BlockCall(name, self, stack, place) if 0 < place < len(stack) else _no_block(name)
 
 
 class BlockCall:
-    """A block, to be called."""
+    """A block that can be called."""
 
     __slots__ = ("name", "names", "place", "stack")
 
@@ -141,7 +150,7 @@ class BlockCall:
         self.place = place
 
     def call(self) -> str:
-        """Its text."""
+        """Return the text of the block."""
         run = self.names.run
         run.enter(0)
         text = self.stack[self.place](run, self.names)
@@ -150,7 +159,7 @@ class BlockCall:
 
     @property
     def super(self) -> Any:
-        """The block it replaces."""
+        """The block that this one overrides; undefined if there is none."""
         above = self.place + 1
         return BlockCall(self.name, self.names, self.stack, above) if above < len(self.stack) else _no_block(self.name)
 
@@ -160,7 +169,7 @@ def _no_block(name: str) -> Missing:
 
 
 class TemplateBlocks:
-    """`self`: the blocks of the template by name."""
+    """The value of `self`: the blocks of the template by name."""
 
     __slots__ = ("names",)
 
@@ -168,13 +177,13 @@ class TemplateBlocks:
         self.names = names
 
     def read(self, name: str) -> Any:
-        """A block; undefined where there is none."""
+        """Return a block, or an undefined value if there is none of that name."""
         stack = self.names.blocks.get(name)
         return BlockCall(name, self.names, stack, 0) if stack else Missing(name, hint=f"there is no block `{name}`")
 
 
 class Cycler:
-    """`cycler('a', 'b')`: its `next()` goes round the values."""
+    """The value of `cycler('a', 'b')`. Its `next()` goes through the values over and over."""
 
     __slots__ = ("values", "position")
 
@@ -184,22 +193,22 @@ class Cycler:
 
     @property
     def current(self) -> Any:
-        """The value `next` gives next."""
+        """The value that the next call of `next` returns."""
         return self.values[self.position]
 
     def next(self) -> Any:
-        """The current value, and on to the next."""
+        """Return the current value, and go on to the next."""
         value = self.current
         self.position = (self.position + 1) % len(self.values)
         return value
 
     def reset(self) -> None:
-        """Back to the first."""
+        """Go back to the first value."""
         self.position = 0
 
 
 class Joiner:
-    """`joiner(', ')`: empty the first time it is called, what it was given from then on."""
+    """The value of `joiner(', ')`. The first call returns an empty text, later ones the separator."""
 
     __slots__ = ("sep", "used")
 
@@ -215,7 +224,7 @@ class Joiner:
 
 
 class Namespace:
-    """`namespace(n=0)`: names that `{% set ns.n = ... %}` may change, also inside a loop. Nothing else changes `values`."""
+    """The value of `namespace(n=0)`. `{% set ns.n = ... %}` changes its names, even inside a loop. Nothing else changes `values`."""
 
     __slots__ = ("values",)
 
@@ -223,12 +232,12 @@ class Namespace:
         self.values = values
 
     def read(self, name: str) -> Any:
-        """What it holds under a name; undefined where there is none."""
+        """Return the value of a name, or an undefined value if the namespace does not have the name."""
         return self.values[name] if name in self.values else Missing(name, self)
 
 
 def make_range(run: Run, *bounds: int) -> range:
-    """Whole numbers, at most `Limits.range` of them."""
+    """Return a range of whole numbers, at most `Limits.range` of them."""
     made = range(*bounds)
     check_range(made, run.limits)
     run.take(len(made))
@@ -236,7 +245,7 @@ def make_range(run: Run, *bounds: int) -> range:
 
 
 def make_dict(run: Run, pairs: Any = (), /, **values: Any) -> dict[Any, Any]:
-    """A new mapping, of another or of pairs, and of names."""
+    """Return a new mapping of a mapping or of pairs, and of the named values."""
     made: dict[Any, Any] = {}
     if pairs.__class__ is dict:
         run.take(1 + len(pairs))
@@ -257,38 +266,44 @@ def _iter_pairs(run: Run, source: Any) -> Any:
 
 
 def make_namespace(run: Run, pairs: Any = (), /, **values: Any) -> Namespace:
-    """A namespace with what `dict` would hold."""
+    """Return a namespace of what `dict` would contain."""
     return Namespace(make_dict(run, pairs, **values))
 
 
 def make_cycler(run: Run, first: Any, /, *rest: Any) -> Cycler:
-    """A cycler of at least one value."""
+    """Return a cycler of at least one value."""
     return Cycler((first, *rest))
 
 
 def make_joiner(run: Run, sep: Any = ", ") -> Joiner:
-    """A joiner."""
+    """Return a joiner."""
     return Joiner(sep)
 
 
 def raise_exception(run: Run, message: Any, /) -> NoReturn:
-    """`raise_exception('why')`: how a chat template refuses the messages that it is given."""
+    """Refuse the messages that a chat template is given: `raise_exception('why')`. Always raises `Fault` (PC0431)."""
     why = message if message.__class__ is str else name_kind(message)
     shown = f"{why[:_REASON]}…" if len(why) > _REASON else why
     refuse("PC0431", f"the chat template refuses these messages: {shown}", "give it the messages that its model takes")
 
 
 class Clock:
-    """`strftime_now('%d %b %Y')`: the moment that the pack names, in UTC. A template has no other clock."""
+    """The value of `strftime_now`: the moment that the pack names, in UTC. A template has no other clock.
+
+    It is called with a format: `strftime_now('%d %b %Y')`.
+    """
 
     __slots__ = ("moment",)
 
     def __init__(self, moment: Any) -> None:
-        """`moment` is an ISO 8601 text, or None where the pack names none."""
+        """Set the moment to an ISO 8601 text, or to None if the pack names none."""
         self.moment = moment
 
     def call(self, form: Any, /) -> str:
-        """The moment by a format of `strftime`, in English wherever it runs."""
+        """Return the moment in a format of `strftime`, in English on every machine.
+
+        Raises `Fault` if the pack names no moment (PC0432), or if the format is unknown or too long (PC0424).
+        """
         from datetime import UTC, datetime, timedelta
 
         if self.moment is None:
@@ -351,17 +366,18 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 
 
 CHAT_FUNCTIONS: dict[str, Callable[..., Any]] = {"raise_exception": raise_exception}
-"""What a chat template may call beside them."""
+"""The functions that only a chat template may call."""
 
 
 for _name, _function in (*FUNCTIONS.items(), *CHAT_FUNCTIONS.items()):
-    _function.__qualname__ = _name  # what Python's messages about arguments call it
+    _function.__qualname__ = _name  # Python's messages about arguments use this name
 
 
 class Macro:
-    """A macro, or the text of a `call`. Arguments are bound as Jinja binds them.
+    """A macro, or the body of a `{% call %}`. Arguments are bound as Jinja binds them.
 
-    `weight`: the steps of going through it once. `kwargs`, `varargs`, `caller`: whether its body mentions them, so is given them.
+    `weight` is the number of steps of executing the body once. `kwargs`, `varargs` and `caller` are true if the body mentions these names,
+    and so is given them.
     """
 
     __slots__ = ("arguments", "caller", "function", "kwargs", "name", "run", "varargs", "weight")
@@ -387,7 +403,7 @@ class Macro:
         self.caller = caller
 
     def call(self, args: tuple[Any, ...], named: dict[str, Any]) -> str:
-        """The text the macro makes."""
+        """Return the text that the macro renders."""
         run = self.run
         if named or len(args) != len(self.arguments) or self.kwargs or self.varargs or self.caller:
             args = tuple(self._bind(args, named))
@@ -421,5 +437,5 @@ class Macro:
 
 
 def unfilled(name: str) -> Missing:
-    """What an argument is that was not given and has no default."""
+    """Return the undefined value of an argument that was not given and has no default."""
     return Missing(name, hint=f"the argument `{name}` was not given")

@@ -1,6 +1,6 @@
-"""From whatever a run of a template raised to a finding with its line and column (`explain_error`), in an author's words (`reword`).
+"""Explanations of what a run of a template raised: a finding with its line and column (`explain_error`), in an author's words (`reword`).
 
-Python's and Jinja's messages tell of types and of their own insides. They are told again in the words of the documentation.
+Python's and Jinja's messages are about types and their own internals. They are reworded in the terms of the documentation.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from promptc.template.runtime.objects import TEMPLATE, Fault, MissingFault, name
 _Words = tuple[str, str]
 
 PARTS_HELP = "give as many names as there are parts; a mapping has pairs: `for name, value in state.m.items()`"
-"""What mends a list of names that is filled from too many parts, or too few."""
+"""The help for a list of names that is filled from too many or too few parts."""
 _PATH = re.compile(r"[^\W\d]\w*(?:\.\w+|\[(?:'[^'\n]*'|\"[^\"\n]*\"|-?\d+)\])*\Z")
 _HELP = {"PC0411": "ask first with `is defined`, or give a value with `default`"}
 _ARGUMENTS = re.compile(r"\w\(\) (?:got|takes|missing)|^macro '|positional argument|keyword argument")
@@ -31,9 +31,10 @@ _QUOTED = re.compile(r"'?\b(NoneType)\b'?|'(str|int|float|list|tuple|dict|bool|g
 def explain_error(
     error: BaseException, place: Place, texts: Mapping[str, tuple[str, Sequence[Site]]], names: Mapping[str, Any]
 ) -> PromptcError:
-    """One finding: where an undefined value arose, else at the innermost place of a template that was running.
+    """Return an error of a run as one finding, with its place.
 
-    `texts`: by name, the text of a file, and where definitions were written out in it.
+    The place is where an undefined value arose, or else the innermost place of a template that was running. `texts` maps the name of each
+    file to its text and to the sites where definitions were expanded in it. `names` are the variables that the template was given.
     """
     name, at = error.place if isinstance(error, MissingFault) else _read_place(error.__traceback__)
     text, sites = texts.get(name, ("", ()))
@@ -72,7 +73,7 @@ def _explain(error: BaseException) -> tuple[str, str, str]:
 
 
 def _read_written(text: str, at: int, sites: Sequence[Site]) -> tuple[str, int]:
-    """The text that its author wrote, and the place there: of a definition, where it stands in one."""
+    """Return the text that its author wrote, and the offset in it: those of the innermost definition, if the place is in one."""
     inner = trace_outside(sites, at)[1]
     return (inner[-1][0].text, inner[-1][1]) if inner else (text, at)
 
@@ -91,14 +92,14 @@ def _explain_missing(error: MissingFault, known: Iterable[str], text: str, at: i
 
 
 def _read_holder(text: str, at: int, part: str) -> str:
-    """What stands before the part, if that is a path written out: `state.player` of `state.player.name`."""
+    """Return the path before the part, such as `state.player` of `state.player.name`; empty if the text has no such path there."""
     before = text[: at - 1]
     found = _PATH.search(before.rstrip(".")) if part else None
     return found[0] if found else ""
 
 
 def reword(text: str) -> tuple[str, str]:
-    """What went wrong, and what would mend it (empty where nothing better is known than the documentation)."""
+    """Return what went wrong, and what would fix it (empty if nothing better than the documentation is known)."""
     line = _ADDRESS.sub("", text.split("\n")[0][:300])
     for pattern, write in _SENTENCES:
         found = pattern.search(line)
@@ -133,7 +134,7 @@ def _wrong_arguments(name: str, rest: str) -> _Words:
 
 
 def _too_many(name: str, most: str, given: str) -> _Words:
-    """Python counts what every filter and method is given first: the run, and the value."""
+    """Return the words for too many arguments. Python includes the first two of every filter and method, the run and the value."""
     allowed = int(most) - 2
     takes = f"at most {allowed} argument{'s' if allowed > 1 else ''}" if allowed > 0 else "no argument"
     return f"`{name}` takes {takes}, and was given {int(given) - 2}", "see docs/reference/templates.md for its arguments"

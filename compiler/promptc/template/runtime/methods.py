@@ -1,4 +1,4 @@
-"""The methods of texts, mappings and lists a template may call, each paid for before it works."""
+"""The methods of texts, mappings and lists that a template may call. Each pays before it works."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ _CHANGING = "capitalize casefold lower swapcase title upper"
 
 
 def call_method(run: Run, value: Any, name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
-    """`value.name(*args, **kwargs)`, for a kind and a name that `METHODS` has."""
+    """Return `value.name(*args, **kwargs)`, for a kind and a name in `METHODS`.
+
+    Raises `Fault` for any other name (PC0409), for an undefined argument, and for arguments that do not fit the signature.
+    """
     methods = METHODS.get(value.__class__, {})
     if name not in methods:
         refuse("PC0409", f"`.{name}` is not a method a template may call on {name_kind(value)}")
@@ -59,7 +62,7 @@ _OF_MAPPING: dict[str, Method] = {
 
 
 def replace_text(run: Run, text: str, old: str, new: str, count: Any = -1, /) -> str:
-    """`str.replace`, paid before it is made."""
+    """Return `text.replace(old, new, count)`, paid for before it is made."""
     if old.__class__ is str and new.__class__ is str:
         run.take(price_search(len(text), len(old)))
         found = text.count(old)
@@ -99,7 +102,7 @@ def _padding(pad: Callable[..., str]) -> Callable[..., str]:
 
 
 def _searching(search: Callable[..., Any], *, backward: bool) -> Callable[..., Any]:
-    """From the end Python compares each character with each; what is made of the text is a copy of it at most."""
+    """Return a search that pays. Backward, Python compares each character with each. The result contains at most a copy of the text."""
 
     def searching(run: Run, text: str, sought: str, /, *bounds: Any) -> Any:
         if sought.__class__ is str:
@@ -120,11 +123,11 @@ def _beginning(begins: Callable[..., bool]) -> Callable[..., bool]:
 
 
 def _splitting(split: Callable[..., list[str]], *, backward: bool) -> Callable[..., list[str]]:
-    """The parts take many times the memory of the text, so each character is a step."""
+    """Return a split that pays a step for each character, since the parts take many times the memory of the text."""
 
     def splitting(run: Run, text: str, sep: str | None = None, maxsplit: Any = -1) -> list[str]:
         run.take(1 + len(text))
-        run.hold(len(text) * (8 if text.isascii() else 40))  # at worst each other character is a text of its own
+        run.hold(len(text) * (8 if text.isascii() else 40))  # at worst every second character becomes a text of its own
         if sep.__class__ is str:
             run.take(len(text) * len(sep or "") >> 10 if backward else price_search(len(text), len(sep or "")))
         return split(text, sep, maxsplit)
@@ -133,7 +136,7 @@ def _splitting(split: Callable[..., list[str]], *, backward: bool) -> Callable[.
 
 
 def split_lines(run: Run, text: str, keepends: Any = False) -> list[str]:
-    """The lines of a text. Each takes as much memory as a hundred characters, however short it is."""
+    """Return the lines of a text, paid for. Each line takes as much memory as a hundred characters, however short it is."""
     run.take(1 + (len(text) >> 4))
     run.take(8 * sum(map(text.count, _LINE_ENDS)))
     return text.splitlines(keepends)
@@ -162,7 +165,7 @@ def _join(run: Run, text: str, parts: Iterable[str], /) -> str:
 
 
 def change_case(run: Run, text: str, change: Callable[[str], str]) -> str:
-    """What `str.upper` and its like make of a text: elsewhere than in ASCII it may be longer."""
+    """Return what `change`, such as `str.upper`, makes of a text, paid for. The result may be longer if the text is not ASCII."""
     if text.isascii():
         run.take(1 + (len(text) >> 4))
         return change(text)
@@ -173,7 +176,7 @@ def change_case(run: Run, text: str, change: Callable[[str], str]) -> str:
 
 
 def strip_text(run: Run, text: str, chars: str | None, strip: Callable[[str, str | None], str]) -> str:
-    """What `str.strip` and its like leave: each character is looked for among all of `chars`."""
+    """Return what `strip`, such as `str.strip`, leaves of a text, paid for. It looks each character up in all of `chars`."""
     run.take(1 + (len(text) >> 4))
     if chars.__class__ is str:
         run.take(len(text) * len(chars or "") >> 10)
@@ -181,7 +184,7 @@ def strip_text(run: Run, text: str, chars: str | None, strip: Callable[[str, str
 
 
 def pad_text(run: Run, text: str, width: Any, pad: Callable[..., str], *fill: Any) -> str:
-    """What `str.center` and its like make."""
+    """Return what `pad`, such as `str.center`, makes of a text, paid for. Raises `Fault` (PC0430) if `width` exceeds the limit."""
     check_width(run.limits, width)
     run.make(max(len(text), width if isinstance(width, int) else 0))
     return pad(text, width, *fill)
@@ -205,9 +208,9 @@ TEXT_METHODS: dict[str, Callable[..., Any]] = {
     "join": _join,
 }
 METHODS: dict[type, dict[str, Method]] = {str: TEXT_METHODS, dict: _OF_MAPPING, list: _OF_LIST, tuple: _OF_LIST}
-"""What may be called, by kind and name: functions `(run, value, *args, **kwargs)`."""
+"""The methods that may be called, by kind and name: functions `(run, value, *args, **kwargs)`."""
 
 
 for _methods in METHODS.values():
     for _name, _method in _methods.items():
-        _method.__qualname__ = _name  # what Python's messages about arguments call it
+        _method.__qualname__ = _name  # Python's messages about arguments use this name

@@ -1,4 +1,4 @@
-"""The objects a template meets that are no data: loops, groups, modules, what is undefined, and the faults that using them raises."""
+"""The objects of a template that are not data: loops, groups, modules and undefined values; and the faults that their use raises."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from promptc.diag.typed import Any, NoReturn, Self
 
 _NOTHING = object()
 TEMPLATE = "<template "
-"""How the file names of generated code begin; the template's own name and `>` follow."""
+"""The prefix of the file names of generated code. The template's own name and `>` follow."""
 
 _ARITHMETIC = "add radd sub rsub mul rmul truediv rtruediv floordiv rfloordiv mod rmod pow rpow neg pos abs round"
 _BOTH = f"{_ARITHMETIC} lt le gt ge getitem call int float index contains"
@@ -18,13 +18,13 @@ _STRICT = f"{_BOTH} iter str len eq ne bool"
 
 
 class Group(tuple[Any, ...]):
-    """A pair: what the group has in common (`grouper`), and its elements (`list`). Printed and compared as the pair it is."""
+    """A pair of a key that the elements share (`grouper`) and the elements (`list`). Prints and compares as that pair."""
 
     __slots__ = ()
 
     @property
     def grouper(self) -> Any:
-        """What the elements have in common."""
+        """The key that the elements share."""
         return self[0]
 
     @property
@@ -34,7 +34,7 @@ class Group(tuple[Any, ...]):
 
 
 class Loop:
-    """Iterates over pairs of an element and this. `length`, `last` and `nextitem` look ahead, as Jinja's do."""
+    """An iterator over pairs of an element and this object. As in Jinja, `length`, `last` and `nextitem` look ahead."""
 
     __slots__ = ("_after", "_before", "_changed", "_current", "_length", "_values", "_waiting", "index0")
 
@@ -64,7 +64,7 @@ class Loop:
 
     @property
     def length(self) -> int:
-        """How many elements."""
+        """The number of elements."""
         if self._length < 0:
             if hasattr(self._values, "__len__"):
                 self._length = len(self._values)
@@ -76,57 +76,57 @@ class Loop:
 
     @property
     def index(self) -> int:
-        """The turn, from 1."""
+        """The number of the iteration, from 1."""
         return self.index0 + 1
 
     @property
     def revindex(self) -> int:
-        """Turns to the end, this one included."""
+        """The number of iterations left, including this one."""
         return self.length - self.index0
 
     @property
     def revindex0(self) -> int:
-        """Turns to the end, without this one."""
+        """The number of iterations left, without this one."""
         return self.length - self.index
 
     @property
     def first(self) -> bool:
-        """Whether this is the first turn."""
+        """Whether this is the first iteration."""
         return self.index0 == 0
 
     @property
     def last(self) -> bool:
-        """Whether this is the last turn."""
+        """Whether this is the last iteration."""
         return self._peek() is _NOTHING
 
     @property
     def depth(self) -> int:
-        """Loops do not recurse."""
+        """The depth of the loop, from 1. It is always 1, since loops do not recurse."""
         return 1
 
     @property
     def depth0(self) -> int:
-        """How deep the loop is, from 0."""
+        """The depth of the loop, from 0. It is always 0, since loops do not recurse."""
         return 0
 
     @property
     def previtem(self) -> Any:
-        """The element before; undefined in the first turn."""
+        """The previous element; undefined in the first iteration."""
         return Missing("previtem", hint="there is no element before the first") if self.first else self._before
 
     @property
     def nextitem(self) -> Any:
-        """The element after; undefined in the last turn."""
+        """The next element; undefined in the last iteration."""
         after = self._peek()
         return Missing("nextitem", hint="there is no element after the last") if after is _NOTHING else after
 
     def cycle(self, first: Any, /, *rest: Any) -> Any:
-        """One of the values, in turn."""
+        """Return one of the values, in turn by the iteration."""
         values = (first, *rest)
         return values[self.index0 % len(values)]
 
     def changed(self, *values: Any) -> bool:
-        """Whether the values differ from those of the last call. The caller pays for comparing them."""
+        """Return whether the values differ from those of the last call. The caller pays for the comparison."""
         if self._changed == values:
             return False
         self._changed = values
@@ -138,11 +138,11 @@ class _Missing:
 
 
 missing = _Missing()
-"""Never seen by a template: reading a variable that holds it gives an undefined value."""
+"""The value of a variable that is not set. No template sees it: reading such a variable results in an undefined value."""
 
 
 class Module:
-    """What a template exports, as attributes, and the text it made on the way. Names with `_` are never exported."""
+    """The exports of a template, as attributes, and the text that it rendered. Names that begin with `_` are never exported."""
 
     __slots__ = ("exports", "name", "text")
 
@@ -152,19 +152,19 @@ class Module:
         self.exports = exports
 
     def read(self, name: str) -> Any:
-        """What it exports under a name; undefined where there is none."""
+        """Return the value that the module exports under a name, or an undefined value if it does not export the name."""
         return self.exports[name] if name in self.exports else Missing(name, self)
 
 
 def read_export(module: Module, name: str) -> Any:
-    """What `from ... import name` binds."""
+    """Return the value that `from ... import name` binds, or an undefined value if the module does not export the name."""
     if name in module.exports:
         return module.exports[name]
     return Missing(name, hint=f"the template `{module.name}` does not export `{name}`")
 
 
 class Fault(Exception):
-    """A finding without its place; `explain_error` adds that."""
+    """A finding without its place, which `explain_error` adds."""
 
     def __init__(self, code: str, message: str, help: str = "") -> None:
         super().__init__(message)
@@ -173,9 +173,9 @@ class Fault(Exception):
 
 
 class MissingFault(Fault):
-    """An undefined value was used: `name` is not among the parts of `holder`, or of the names themselves when `of_names`.
+    """Raised when an undefined value is used: `holder` has no part `name` or, with `of_names`, no variable has that name.
 
-    `place`: the template's name, and the line of the generated code where the value arose.
+    `place` is the name of the template, and the line of the generated code at which the value arose.
     """
 
     def __init__(self, name: object, holder: object, *, of_names: bool, place: tuple[str, int]) -> None:
@@ -188,14 +188,14 @@ class MissingFault(Fault):
 
 
 def name_part(name: object) -> str:
-    """A key or place as it is told: never more than a line of it, and nothing of what is no data."""
+    """Return a key or an index as messages show it: at most 80 characters of a text, and of what is not data only the kind."""
     if isinstance(name, str):
         return f"`{name[:80]}`"
     return f"element {name}" if name.__class__ is int else f"key that is {name_kind(name)}"
 
 
 def read_place() -> tuple[str, int]:
-    """The name of the template that is running, and the line of its generated code."""
+    """Return the name of the template that is running and the line of its generated code, or `("", 1)` if none is running."""
     frame: Any = _getframe(1)
     while frame is not None:
         file: str = frame.f_code.co_filename
@@ -206,7 +206,10 @@ def read_place() -> tuple[str, int]:
 
 
 class Missing:
-    """Any use but `is defined` and `default` raises `MissingFault`, with the place where it arose. `hint` replaces its message."""
+    """An undefined value. Any use but `is defined` and `default` raises `MissingFault`, with the place at which the value arose.
+
+    With a `hint`, it raises a `Fault` (PC0411) with that message instead.
+    """
 
     __slots__ = ("name", "holder", "of_names", "hint", "place")
 
@@ -218,7 +221,7 @@ class Missing:
         self.place = read_place()
 
     def fail(self, *_: object, **__: object) -> NoReturn:
-        """Raise what using the value means."""
+        """Raise the fault of using this value."""
         if self.hint:
             refuse("PC0411", self.hint)
         raise MissingFault(self.name, self.holder, of_names=self.of_names, place=self.place)
@@ -227,8 +230,10 @@ class Missing:
 
 
 class Blank:
-    """Prints as nothing, is false and holds nothing; any other use raises `Fault`: that of `absent`, where it stands for an undefined
-    value."""
+    """A value that prints as nothing, is false and is empty. Any other use raises `Fault`.
+
+    The fault is that of the undefined value `absent`, if this object replaces one, or else that of an `if` without `else` (PC0421).
+    """
 
     __slots__ = ("absent",)
 
@@ -236,7 +241,7 @@ class Blank:
         self.absent = absent
 
     def fail(self, *_: object, **__: object) -> NoReturn:
-        """Raise what using the value means."""
+        """Raise the fault of using this value."""
         if self.absent is not None:
             self.absent.fail()
         refuse("PC0421", "this `if` has no `else`, and its condition does not hold", "add an `else`, such as `else none`")
@@ -261,7 +266,7 @@ class Blank:
 
 
 def refuse(code: str, message: str, help: str = "") -> NoReturn:
-    """Raise the `Fault`."""
+    """Raise a `Fault`."""
     raise Fault(code, message, help)
 
 

@@ -1,4 +1,4 @@
-"""A lowered template, ready to run: its code is made into functions when it is first used."""
+"""Lowered templates, ready to run. Their code is turned into functions on first use."""
 
 from __future__ import annotations
 
@@ -46,10 +46,11 @@ from promptc.template.runtime.values import (
 
 @frozen
 class LoweredFile:
-    """One file of a template (`name` empty: the template itself), as bytes of `marshal`: they suit one version of the interpreter.
+    """One file of a template as bytes of `marshal`, for one version of the interpreter. The `name` of the template itself is empty.
 
-    `weight`: the steps of going through it once. `filters` and `tests`: the variables its code knows them by, and their names.
-    The line of every instruction is a place in `text`: the characters before it, plus 1; behind it, one in a definition (`sites`).
+    `weight` is the number of steps of executing the file once. `filters` and `tests` pair each variable of the code with the filter or test
+    that it refers to. The line number of an instruction is a place in `text`: the number of characters before it, plus 1. A place beyond
+    the text is in a definition (`sites`).
     """
 
     name: str
@@ -70,7 +71,7 @@ _KNOWN = (
 )  # fmt: skip
 
 GLOBALS: dict[str, Any] = {"__builtins__": {}, "missing": missing, "BLANK": BLANK, **{known.__name__: known for known in _KNOWN}}
-"""All that generated code can name: nothing else exists for it."""
+"""Everything that generated code can name. Nothing else exists for it."""
 
 RUN_ERRORS = (
     Fault,
@@ -84,11 +85,14 @@ RUN_ERRORS = (
     MemoryError,
     StopIteration,
 )
-"""All that evaluating a template can raise, but for a bug of the interpreter."""
+"""Everything that evaluating a template can raise, unless the interpreter has a bug."""
 
 
 class Program:
-    """A template and the files it brings in, by name (`""`: itself). Many threads may run it at once. Pickled as what it was made of."""
+    """A template and the files that it uses, by name (`""`: the template itself).
+
+    Many threads may run it at the same time. It is pickled as its arguments.
+    """
 
     __slots__ = ("_loaded", "files", "lenient", "limits", "place", "settled")
 
@@ -106,14 +110,14 @@ class Program:
         return Program, (self.files, self.place, self.settled, self.limits, self.lenient)
 
     def load(self, name: str) -> _File:
-        """The functions of a file."""
+        """Return the functions of a file."""
         found = self._loaded.get(name)
         if found is None:
             found = self._loaded[name] = _File(next(file for file in self.files if file.name == name))
         return found
 
     def render(self, names: Mapping[str, Any]) -> Any:
-        """The text. Errors: `PromptcError` with file, line and column."""
+        """Return the text of the template. Raises `PromptcError` with file, line and column."""
         run = read_run(names, self.limits)
         try:
             return self._run(names, run)
@@ -121,7 +125,7 @@ class Program:
             return self._run(names, MeasuringRun(run.counter, run.limits))
 
     def evaluate(self, names: Mapping[str, Any]) -> Any:
-        """The value of an expression: plain data. Errors: as those of `render`."""
+        """Return the value of the expression as plain data. Raises as `render` does."""
         run = read_run(names, self.limits)
         try:
             value = self._run(names, run)
@@ -138,7 +142,7 @@ class Program:
             raise self._explain(error, names) from None
 
     def _settle(self, value: Any, run: Run, names: Mapping[str, Any]) -> Any:
-        """Plain data from whatever an expression gave."""
+        """Return the value of an expression as plain data."""
         try:
             if self.settled and (value.__class__ is list or value.__class__ is dict):
                 return value

@@ -1,8 +1,7 @@
-"""The account of a render (`Run`), and what it costs to go over, compare, search and sort values.
+"""The account of a render (`Run`), and the price of iterating over, comparing, searching and sorting values.
 
-One account is for all templates and expressions of a render, and for the compiler's own work on them: what is to be done is paid for before
-it is done. Also the limits that are judged when a value is there: keys of mappings, widths, the length of a `range`,
-beginnings of addresses, times.
+One account covers all templates and expressions of a render, and the compiler's own work on them. Work is paid for before it is done. The
+module also checks the limits that depend on a value: keys of mappings, widths, the length of a `range`, beginnings of addresses, times.
 """
 
 from __future__ import annotations
@@ -15,29 +14,29 @@ from promptc.template.allow import CEILINGS, LIMITS, Limits
 from promptc.template.runtime.objects import Blank, Group, Missing, refuse
 
 RUN = "__run__"
-"""The name under which all that a render runs is given its account. No template can read it."""
+"""The name under which everything that a render runs is given its account. No template can read it."""
 _BEGINNING = 10
-"""Steps of beginning a template or an expression."""
+"""The steps of starting a template or an expression."""
 
 _ENTERING = 20
-"""Steps of going into a macro, include or block, besides what it does."""
+"""The steps of entering a macro, include or block, in addition to those of its body."""
 
 _EXPLAINED = 16
-"""How many times the limits of a render whoever explains it may use up."""
+"""How many times the limits of a render may be used up to explain it."""
 
 _WIDEST = 4
-"""Bytes that Python may hold a character of a text in."""
+"""The most bytes that Python uses for one character of a text."""
 
 _FEWER_TEXTS = f"make shorter texts, or fewer; or raise `limits.memory`, up to {CEILINGS.memory}"
 
 _CHARACTER = 84
-"""Bytes of a character that is not ASCII as a text of its own, in a list."""
+"""The bytes of a text in a list that is a single character and not ASCII."""
 
 NESTING = 200
-"""Lists and mappings inside each other, where C code goes into all of them."""
-_LARGE = 2**61 - 1  # Python hashes numbers by this remainder, so that any number of larger ones may share a place
+"""The most levels of nested lists and mappings. C code recurses into all of them."""
+_LARGE = 2**61 - 1  # Python hashes a number to its remainder by this, so any number of larger ones may collide
 _LONG = 255
-"""Characters of a text that costs nothing to compare."""
+"""The length of a text, in characters, up to which a comparison costs nothing."""
 SCALARS: frozenset[type] = frozenset({str, int, float, bool, type(None)})
 NUMBERS: frozenset[type] = frozenset({int, float, bool})
 LISTS: frozenset[type] = frozenset({list, tuple, Group})
@@ -50,24 +49,24 @@ _MADE: frozenset[Any] = frozenset({str, list, tuple, dict, range, Group}) | VIEW
 
 
 class PackCounter(Protocol):
-    """What `tokens` and `truncate_at` need of the pack's counter."""
+    """The part of the pack's counter that `tokens` and `truncate_at` need."""
 
     @property
     def unit(self) -> int:
-        """How many units are a token."""
+        """The number of units in a token."""
 
     def measure(self, text: str) -> int:
-        """Units in a text."""
+        """Return the number of units in a text."""
 
     def token_ends(self, text: str) -> Sequence[int]:
-        """Where tokens end, in characters."""
+        """Return the offsets at which tokens end, in characters."""
 
 
 class Run:
-    """The account of one render, or of one operation: everything that it evaluates and renders charges it. Never shared between renders.
+    """The account of one render or of one operation, which everything that it evaluates and renders charges. Never shared between renders.
 
-    Steps and bytes are counted, not measured, so that a pack fails at the same place on every machine. A text counts a byte for each
-    character, and four where one of them is not ASCII: that is how much Python may hold it in.
+    Steps and bytes are counted, not measured, so a pack fails at the same place on every machine. A text counts one byte for each
+    character, or four if one of them is not ASCII, since Python may use that many.
     """
 
     __slots__ = ("counter", "limits", "left", "memory", "depth", "modules", "lenient")
@@ -82,9 +81,9 @@ class Run:
         self.lenient = False
 
     def begin_program(self, lenient: bool = False) -> None:
-        """Pay for beginning a template or an expression. What the one before imported is not known to it.
+        """Pay for starting a template or an expression, and forget what the previous one imported.
 
-        `lenient`: what has no such part gives a value that prints as nothing.
+        With `lenient`, a part that does not exist is a value that prints as nothing.
         """
         self.depth = 0
         self.lenient = lenient
@@ -95,19 +94,22 @@ class Run:
             self.take(0)
 
     def renew(self) -> None:
-        """The render has ended: what explains it may run again what the render ran, some times over."""
+        """Refill the account after the render, so that an explanation may run several times what the render ran."""
         self.left = self.limits.steps * _EXPLAINED
         self.memory = self.limits.memory * _EXPLAINED
 
     def take(self, steps: int) -> None:
-        """Pay for `steps` before they are made."""
+        """Pay for `steps` before they are taken. Raises `Fault` (PC0430) if they exceed the limit."""
         self.left -= steps
         if self.left < 0:
             help = f"loop over less: limit the list, or the loops inside loops; or raise `limits.steps`, up to {CEILINGS.steps}"
             refuse("PC0430", f"the render takes more than {self.limits.steps} steps; the limit is reached here", help)
 
     def pay(self, steps: int, span: Span | None, what: str, size: int = 0) -> None:
-        """Pay for the compiler's own work on `what`, in steps and bytes. Raises `PromptcError`."""
+        """Pay for the compiler's own work on `what`, in steps and in bytes (`size`).
+
+        Raises `PromptcError` (PC0590) if it exceeds a limit.
+        """
         self.left -= steps
         self.memory -= size
         if self.memory < 0:
@@ -118,14 +120,17 @@ class Run:
             raise fail("PC0590", f"the render takes more than {self.limits.steps} steps, and {what} exceeds the limit", span, help=help)
 
     def hold(self, size: int) -> None:
-        """Pay for so many bytes of text."""
+        """Pay for `size` bytes of text. Raises `Fault` (PC0430) if they exceed the limit."""
         self.memory -= size
         if self.memory < 0:
             most = self.limits.memory
             refuse("PC0430", f"the render makes texts of more than {most} bytes together; the limit is reached here", _FEWER_TEXTS)
 
     def make(self, characters: int) -> None:
-        """Pay for a text of so many characters, or a list of so many elements, before it is made."""
+        """Pay for a text of so many characters, or a list of so many elements, before it is made.
+
+        Raises `Fault` (PC0430) if it exceeds a limit.
+        """
         if characters > self.limits.text:
             most = self.limits.text
             help = f"limit what is repeated, or raise `limits.text`, up to {CEILINGS.text}"
@@ -134,7 +139,10 @@ class Run:
         self.hold(characters * _WIDEST)
 
     def enter(self, weight: int) -> None:
-        """Go into a macro, include or block that takes `weight` steps; `leave` comes after."""
+        """Pay for entering a macro, include or block of `weight` steps. Call `leave` afterwards.
+
+        Raises `Fault` (PC0430) if the steps or the depth of calls exceed the limit.
+        """
         self.take(weight + _ENTERING)
         self.depth += 1
         if self.depth > self.limits.depth:
@@ -142,15 +150,15 @@ class Run:
             refuse("PC0430", f"macros and includes call each other more than {most} deep", "end the recursion sooner")
 
     def leave(self) -> None:
-        """The way back from `enter`."""
+        """Leave what `enter` entered."""
         self.depth -= 1
 
     def begin(self) -> list[str]:
-        """A list for the parts of a text."""
+        """Return an empty list for the parts of a text."""
         return []
 
     def join(self, parts: list[str]) -> str:
-        """The text, paid for."""
+        """Return the text of the parts, paid for."""
         size = sum(map(len, parts))
         if size > self.limits.text:
             self.exceed()
@@ -160,25 +168,25 @@ class Run:
         return text
 
     def exceed(self) -> None:
-        """Stop: a text grew too long."""
+        """Stop the run, because a text is too long. Raises `Excess`."""
         raise Excess
 
 
 class Excess(Exception):
-    """A text grew too long: known at its end, where no line is to be told. A `MeasuringRun` finds the line."""
+    """Raised at the end of a text that is too long, where the line at fault is no longer known. A `MeasuringRun` finds the line."""
 
 
 class MeasuringRun(Run):
-    """A run that stops at the very output that is too much."""
+    """A run that stops at the very output that makes a text too long."""
 
     __slots__ = ()
 
     def begin(self) -> list[str]:
-        """A list that adds up what it is given."""
+        """Return an empty list that counts the characters of its parts, and raises `Fault` (PC0430) at the limit."""
         return _Measured(self.limits.text)
 
     def exceed(self) -> None:
-        """Stop here."""
+        """Stop the run, because a text is too long. Raises `Fault` (PC0430)."""
         refuse(
             "PC0430",
             f"the template makes a text of more than {self.limits.text} characters",
@@ -206,13 +214,19 @@ class _Measured(list[str]):
 
 
 def read_run(names: Mapping[str, Any], limits: Limits = LIMITS) -> Run:
-    """The account that `names` hold. One of its own for what is run beside any render, with nothing of a state."""
+    """Return the account in `names`, or a new one if they have none.
+
+    A new account is for work outside of any render, on nothing of a state. It has no counter.
+    """
     found: Run | None = names.get(RUN)
     return Run(None, limits) if found is None else found
 
 
 def each(run: Run, values: Any, weight: int) -> Iterable[Any]:
-    """The elements: a list pays for all its turns at once, what is made on the way pays as it goes."""
+    """Return the elements of a loop, paid for: at once for a collection, one at a time for an iterator.
+
+    Raises `Fault`: PC0414 for a value that is not a list, or the fault of an undefined value.
+    """
     if values.__class__ in _MADE:
         run.take(len(values) * weight)
         return values  # type: ignore[no-any-return]
@@ -235,12 +249,12 @@ def _pay_as_they_come(run: Run, values: Iterator[Any], price: int) -> Iterator[A
 
 
 def sized(values: Any) -> Sized:
-    """The elements where their number is known."""
+    """Return the elements as a collection of known length."""
     return values if values.__class__ in _MADE else list(values)
 
 
 def pay_each(run: Run, values: Any, price: int) -> Any:
-    """`values`, with `price` steps paid for each: at once where their number is known, else as they come."""
+    """Return `values`, with `price` steps paid for each: at once if their number is known, or else one at a time."""
     if hasattr(values, "__len__"):
         run.take(1 + price * len(values))
         if values.__class__ is str and not values.isascii():
@@ -250,7 +264,7 @@ def pay_each(run: Run, values: Any, price: int) -> Any:
 
 
 def list_values(run: Run, values: Any, price: int) -> Sequence[Any]:
-    """`values` as a list, or what can be read as often, paid for as `pay_each` does."""
+    """Return `values` as a list, paid for as by `pay_each`. A list or a tuple is returned unchanged."""
     kind = values.__class__
     if kind not in LISTS:
         return list(pay_each(run, values, price))
@@ -259,7 +273,7 @@ def list_values(run: Run, values: Any, price: int) -> Sequence[Any]:
 
 
 def pay_parts(run: Run, value: Any) -> None:
-    """Some steps for each part of a value, however often a part is met: that is how often a comparison may look at it."""
+    """Pay for each part of a value, every time it occurs, since a comparison may visit it that often."""
     level: list[Any] = [value]
     depth = 0
     while level:
@@ -279,14 +293,14 @@ def pay_parts(run: Run, value: Any) -> None:
 
 
 def check_depth(depth: int) -> int:
-    """One level deeper."""
+    """Return the next depth. Raises `Fault` (PC0417) if it is too deep."""
     if depth > NESTING:
         refuse("PC0417", "the values are nested too deep", "build a flat list, or end the recursion sooner")
     return depth + 1
 
 
 def pay_pair(run: Run, left: Any, right: Any) -> None:
-    """Comparing two values costs nothing worth counting if one of them is a number, or the other is none of its kind."""
+    """Pay for comparing two values. That is free if one of them is a scalar, except for two long texts."""
     first, second = left.__class__, right.__class__
     if first in SCALARS or second in SCALARS:
         if first is str and second is str and len(left) > _LONG < len(right):
@@ -297,18 +311,18 @@ def pay_pair(run: Run, left: Any, right: Any) -> None:
 
 
 def price_search(size: int, sought: int) -> int:
-    """The steps of looking for `sought` characters among `size`: each against each, where Python's search is the simple one."""
+    """Return the steps of searching `size` characters for `sought` characters. Python's simple search compares each with each."""
     return 1 + (size >> 5) + (size * sought >> 10 if size < 2_500 or sought < 100 else size >> 4)
 
 
 def price_count(text: str) -> int:
-    """The steps of guarding a text and counting its tokens: short lines and rare characters are the most work."""
+    """Return the steps of guarding a text and counting its tokens. Short lines and rare characters are the most work."""
     beyond = 0 if text.isascii() else len(text.encode("utf-8", "surrogatepass")) - len(text)
     return 1 + 4 * len(text) + 8 * beyond + 48 * text.count("\n")
 
 
 def pay_search(run: Run, sought: Any, holder: Any) -> None:
-    """Looking for `sought` in `holder`, which is no generator."""
+    """Pay for searching `holder`, which is not a generator, for `sought`."""
     kind = holder.__class__
     if kind is str:
         run.take(price_search(len(holder), len(sought) if sought.__class__ is str else 0))
@@ -325,7 +339,10 @@ def pay_search(run: Run, sought: Any, holder: Any) -> None:
 
 
 def pay_keys(run: Run, keys: Sequence[Any]) -> set[type]:
-    """Sorting without regard to case copies every key: the characters of the texts, and the parts of the rest. Gives their kinds."""
+    """Pay for sorting by these keys, and return their types.
+
+    A sort without regard to case copies every key. The price is by the characters of texts, and by the parts of other values.
+    """
     kinds = set(map(type, keys))
     run.take(2 * len(keys))
     if kinds == _TEXTS:
@@ -340,14 +357,18 @@ def pay_keys(run: Run, keys: Sequence[Any]) -> set[type]:
 
 
 def check_defined(value: Any) -> None:
-    """Raise what using an undefined value means."""
+    """Raise the fault of an undefined value; accept any other value."""
     kind = value.__class__
     if kind in UNDEFINED:
         value.fail()
 
 
 def check_key(key: Any) -> Any:
-    """The key of a mapping is a text, a number, true, false or none: JSON has no other, and hashing a list of lists may never end."""
+    """Return the key if a mapping may have it, or raise `Fault` (PC0414).
+
+    A key is a text, a number, true, false or none, since JSON has no other, and hashing a list of lists may never end. A number must not be
+    so large that any number of others may collide with it.
+    """
     kind = key.__class__
     if kind is str:
         return key
@@ -360,13 +381,13 @@ def check_key(key: Any) -> Any:
 
 
 def is_large(key: Any) -> bool:
-    """Whether this number may share its place in a table with any number of others."""
+    """Return whether the key is a number that may collide with any number of others in a hash table."""
     kind = key.__class__
     return kind in NUMBERS and not -_LARGE < key < _LARGE
 
 
 def check_range(made: range, limits: Limits) -> None:
-    """Refuse more numbers than the limit."""
+    """Raise `Fault` if the range is longer than its limit (PC0430), or too long to count (PC0416)."""
     try:
         size = len(made)
     except OverflowError:
@@ -376,13 +397,13 @@ def check_range(made: range, limits: Limits) -> None:
 
 
 def check_width(limits: Limits, width: Any) -> None:
-    """Padding is at most `Limits.width` characters."""
+    """Raise `Fault` (PC0430) if the width is more than `Limits.width` characters."""
     if isinstance(width, int) and width > limits.width:
         refuse("PC0430", f"{width} is wider than {limits.width} characters", "use a smaller width, or raise `limits.width`")
 
 
 def check_scheme(scheme: Any) -> None:
-    """Refuse what is no beginning of an address."""
+    """Raise `Fault` (PC0424) if `scheme` cannot begin an address, as `tel:` and `git://` do."""
     from re import fullmatch
 
     if scheme.__class__ is not str or not fullmatch(r"[\w.+-]{2,}:/{0,2}", scheme):
@@ -391,7 +412,7 @@ def check_scheme(scheme: Any) -> None:
 
 
 def load_moment(value: Any) -> int:
-    """The microseconds of a time, as `count_micros` reads it. Raises `Fault` (PC0422) for what is none."""
+    """Return an ISO 8601 time in microseconds, as `count_micros` reads it. Raises `Fault` (PC0422) for any other value."""
     from promptc.text.moment import count_micros
 
     check_defined(value)

@@ -1,7 +1,7 @@
-"""What operators do with values: `a.b`, `a[b]`, calls, comparisons, slices, printing, arithmetic, and `%` over a text.
+"""The operators of values: `a.b`, `a[b]`, calls, comparisons, slices, printing, arithmetic, and `%` on a text.
 
-There is data, and the little that the template's own objects offer. A method is called and never a value. `show` gives the text of a value,
-`plain` its plain data. Arithmetic says how large its result may be, and pays for it, before it is made.
+They know data, and the few things that the template's own objects offer. A method can be called, but is never a value. `show` returns the
+text of a value, `plain` its plain data. Arithmetic bounds the size of its result, and pays for it, before it is made.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ _SPEC = re.compile(r"%(?:\([^()]*\))?[-#0 +]*(\*|\d*)(?:\.(\*|\d*))?[hlL]?(.)", 
 
 
 def read_attribute(holder: Any, name: str) -> Any:
-    """`holder.name`; undefined where there is none."""
+    """Return `holder.name`, or an undefined value if there is no such part. Raises `Fault` (PC0409) for a method."""
     kind = holder.__class__
     if kind is dict:
         return _read_key(holder, name)
@@ -88,7 +88,7 @@ def _refuse_method(name: str, hint: str) -> None:
 
 
 def read_item(holder: Any, key: Any) -> Any:
-    """`holder[key]`: a key or a place; undefined where there is none."""
+    """Return `holder[key]` for a key or an index, or an undefined value if there is no such part."""
     kind = holder.__class__
     if kind is dict:
         check_key(key)
@@ -104,7 +104,10 @@ def read_item(holder: Any, key: Any) -> Any:
 
 
 def read_attribute_loosely(holder: Any, name: str) -> Any:
-    """`holder.name` in a chat template: a method before a key of its name, and where there is none, what prints as nothing."""
+    """Return `holder.name` in a chat template.
+
+    A method comes before a key of its name. If there is no such part, the result prints as nothing.
+    """
     kind = holder.__class__
     if kind is dict and name in DICT_NAMES and name not in MAPPING_METHODS:
         return Blank(Missing(name, holder))
@@ -112,7 +115,10 @@ def read_attribute_loosely(holder: Any, name: str) -> Any:
 
 
 def read_item_loosely(holder: Any, key: Any) -> Any:
-    """`holder[key]` in a chat template: a key before a method of its name, and where there is none, what prints as nothing."""
+    """Return `holder[key]` in a chat template.
+
+    A key comes before a method of its name. If there is no such part, the result prints as nothing.
+    """
     kind = holder.__class__
     if key.__class__ is str and kind in _OF_DATA and not (kind is dict and key in holder):
         return read_attribute_loosely(holder, key)
@@ -120,7 +126,7 @@ def read_item_loosely(holder: Any, key: Any) -> Any:
 
 
 class HeldMethod:
-    """A method that a chat template holds as a value. Jinja takes `x.items` and, where there is no such key, `x['items']` for it."""
+    """A method that a chat template uses as a value. As in Jinja, `x.items` is one, and so is `x['items']` if `x` has no such key."""
 
     __slots__ = ("holder", "name")
 
@@ -130,7 +136,7 @@ class HeldMethod:
 
 
 def call_value(run: Run, callee: Any, /, *args: Any, **named: Any) -> Any:
-    """`callee(...)`: a macro, a block, or a function of the list."""
+    """Return `callee(...)` of a macro, a block, a joiner or an allowed function. Raises `Fault` (PC0409) for any other value."""
     kind = callee.__class__
     if kind is Macro:
         return callee.call(args, named)
@@ -166,7 +172,7 @@ _FUNCTION = type(read_item)
 
 
 def call_part(run: Run, holder: Any, name: str, /, *args: Any, **named: Any) -> Any:
-    """`holder.name(...)`: a method of the lists, or whatever `holder.name` is."""
+    """Return `holder.name(...)`: the result of an allowed method, or of whatever `holder.name` is."""
     kind = holder.__class__
     if kind in _OF_DATA and (kind is not dict or name in MAPPING_METHODS):
         return call_method(run, holder, name, args, named)
@@ -183,9 +189,10 @@ def call_part(run: Run, holder: Any, name: str, /, *args: Any, **named: Any) -> 
 
 
 def make_reader(run: Run, attribute: Any, default: Any = None) -> Reader:
-    """What gives the part of a value that `attribute` names; `default` where there is none, if that is not none.
+    """Return a function that reads the part of a value that `attribute` names.
 
-    Digits between dots are places. None names the value itself.
+    Dots separate nested parts, and digits between dots are indexes. None names the value itself. A part that does not exist is `default`,
+    or undefined if that is None.
     """
     parts = _split(attribute)
     if default is None and len(parts) == 1:
@@ -206,7 +213,7 @@ def make_reader(run: Run, attribute: Any, default: Any = None) -> Reader:
 
 
 def make_readers(run: Run, attribute: Any) -> list[Reader]:
-    """Make the readers of several parts, with commas between their names."""
+    """Return the readers of several parts, whose names are separated by commas."""
     names = attribute.split(",") if attribute.__class__ is str else [attribute]
     run.take(len(names))
     return [make_reader(run, name) for name in names]
@@ -242,7 +249,7 @@ def _split(attribute: Any) -> list[Any]:
 
 
 def read_part(run: Run, value: Any, part: Any) -> Any:
-    """`value[part]`: a key, a place, or what a group or namespace calls so. Undefined where there is none."""
+    """Return `value[part]` for a key, an index, or a name of a group or namespace; an undefined value if there is no such part."""
     kind = value.__class__
     if kind is dict:
         return value[part] if check_key(part) in value else _lack(run, part, value)
@@ -263,7 +270,7 @@ def _lack(run: Run, part: Any, value: Any) -> Any:
 
 
 def compare(run: Run, name: str, left: Any, right: Any) -> bool:
-    """`left` and `right` by one of Jinja's operators: eq ne lt lteq gt gteq in notin."""
+    """Return the result of one of Jinja's operators: eq ne lt lteq gt gteq in notin."""
     if name in _SEARCHES:
         return contains(run, right, left) is _SEARCHES[name]
     first, second = left.__class__, right.__class__
@@ -275,7 +282,7 @@ def compare(run: Run, name: str, left: Any, right: Any) -> bool:
 
 
 def contains(run: Run, holder: Any, sought: Any) -> bool:
-    """`sought in holder`."""
+    """Return the result of `sought in holder`."""
     if holder.__class__ in SCALARS and holder.__class__ is not str:
         refuse("PC0414", f"nothing can be in {name_kind(holder)}", "look in a list, a mapping or a text")
     if holder.__class__ is Blank:
@@ -298,9 +305,9 @@ def _is_among(run: Run, sought: Any, values: Any) -> bool:
 
 
 def plain(run: Run, value: Any, depth: int = 0) -> Any:
-    """The value with its sequences as lists and its keys as JSON writes them: the same object where it is that already.
+    """Return the value as plain data: its sequences as lists, its keys as JSON writes them. What is plain already is returned unchanged.
 
-    All else is refused, and an undefined value raises what it means.
+    Raises `Fault` for anything that is not data, and for an undefined value what its use raises.
     """
     run.take(12)
     kind = value.__class__
@@ -328,29 +335,29 @@ def _is_same(one: tuple[Any, Any], other: tuple[Any, Any]) -> bool:
 
 
 def name_key(run: Run, key: Any) -> str:
-    """The key of a mapping as JSON writes it."""
+    """Return the key of a mapping as JSON writes it."""
     if key.__class__ is str:
         return key
     return show(run, key) if key.__class__ in (int, float) else _NAMED_KEYS[key]
 
 
 def undefined(name: str) -> Missing:
-    """What an unknown name gives."""
+    """Return the undefined value of an unknown name."""
     return Missing(name, of_names=True)
 
 
 def soften(value: Any) -> Any:
-    """The value; for an undefined one, one that prints as nothing."""
+    """Return the value, or in place of an undefined one, a value that prints as nothing."""
     return Blank(value) if value.__class__ is Missing else value
 
 
 def concat(run: Run, *values: Any) -> str:
-    """`a ~ b`."""
+    """Return `a ~ b`, for any number of values."""
     return run.join([show(run, value) for value in values])
 
 
 def need_text(value: Any) -> str:
-    """What `{% filter %}` and `{% call %}` print is a text."""
+    """Return the result of a `{% filter %}` or `{% call %}` block. Raises `Fault` (PC0413) if it is not a text."""
     if value.__class__ is str:
         return value
     if value.__class__ is Missing:
@@ -359,7 +366,7 @@ def need_text(value: Any) -> str:
 
 
 def cut_slice(run: Run, value: Any, start: Any, stop: Any, step: Any) -> Any:
-    """`value[start:stop:step]`, paid for."""
+    """Return `value[start:stop:step]`, paid for."""
     if value.__class__ not in _CUT and not isinstance(value, tuple):
         if value.__class__ is Missing or value.__class__ is Blank:
             value.fail()
@@ -369,7 +376,7 @@ def cut_slice(run: Run, value: Any, start: Any, stop: Any, step: Any) -> Any:
 
 
 def check_namespace(value: Any) -> None:
-    """`set a.b` needs a namespace."""
+    """Raise `Fault` (PC0414) if `{% set a.b = ... %}` is given anything but a namespace."""
     if value.__class__ is not Namespace:
         if value.__class__ is Missing:
             value.fail()
@@ -379,7 +386,7 @@ def check_namespace(value: Any) -> None:
 
 
 def spread(run: Run, values: Any) -> tuple[Any, ...]:
-    """`*values` in a call."""
+    """Return the arguments that `*values` passes in a call."""
     if values.__class__ is Missing:
         values.fail()
     if values.__class__ is dict or values.__class__ is str or isinstance(values, list | tuple | range):
@@ -395,7 +402,7 @@ def spread(run: Run, values: Any) -> tuple[Any, ...]:
 
 
 def spread_named(run: Run, values: Any) -> dict[str, Any]:
-    """`**values` in a call."""
+    """Return the arguments that `**values` passes in a call."""
     if values.__class__ is Missing:
         values.fail()
     if values.__class__ is not dict or not all(name.__class__ is str for name in values):
@@ -405,10 +412,10 @@ def spread_named(run: Run, values: Any) -> dict[str, Any]:
 
 
 def show(run: Run, value: Any) -> str:
-    """The text of a value, paid for.
-
-    Texts, numbers, true, false, none, ranges; lists and mappings of them; the nothing of an `if` without `else`. All else would print
-    an address, the inside of the compiler, or `Undefined`: it raises `Fault`, and an undefined value `MissingFault`.
+    """Return the text that a value prints as.
+    Texts, numbers, true, false, none, ranges, and lists and mappings of them can be printed; an `if` without `else` prints as nothing.
+    Anything else would print an address, the inside of the compiler, or `Undefined`. It raises `Fault`, and an undefined value
+    `MissingFault`.
     """
     kind = value.__class__
     if kind is str:
@@ -430,7 +437,7 @@ def show(run: Run, value: Any) -> str:
 
 
 class Weight:
-    """How much there is in a value: parts and characters, a part that is met twice counted twice, and how deep its lists nest."""
+    """The size of a value: its parts and characters, each counted as often as it occurs, and how deep its lists nest."""
 
     __slots__ = ("parts", "characters", "depth")
 
@@ -441,7 +448,7 @@ class Weight:
 
 
 def weigh(run: Run, value: Any, price: int) -> Weight:
-    """The weight of plain data, `price` steps paid for each part. All else raises `Fault`."""
+    """Return the weight of plain data, and pay `price` steps for each part. Raises `Fault` for anything else."""
     weight = Weight()
     level = [value]
     while level:
@@ -468,7 +475,7 @@ def weigh(run: Run, value: Any, price: int) -> Weight:
 
 
 def refuse_part(part: Any) -> None:
-    """Raise what is wrong with a part that is no data."""
+    """Raise the fault of a part that is not data."""
     if part.__class__ is Missing:
         part.fail()
     if part.__class__ in UNDEFINED:
@@ -478,7 +485,7 @@ def refuse_part(part: Any) -> None:
 
 
 def add(run: Run, left: Any, right: Any) -> Any:
-    """`left + right`: numbers, texts, lists."""
+    """Return `left + right` of numbers, texts or lists."""
     first, second = left.__class__, right.__class__
     if first in NUMBERS and second in NUMBERS:
         return bound_number(run, left + right)
@@ -489,9 +496,10 @@ def add(run: Run, left: Any, right: Any) -> Any:
 
 
 def add_marked(run: Run, left: Any, right: Any, escapes_left: bool, escapes_right: bool) -> Any:
-    """`left + right` in a chat template, where one of them may come from `safe` or `escape`: then Jinja escapes the other as HTML.
+    """Return `left + right` in a chat template where Jinja would escape `left` (`escapes_left`) or `right` (`escapes_right`) as HTML.
 
-    What holds nothing to escape is the same either way. All else is refused, as it would not be the text that others render.
+    It does so if the other one comes from `safe` or `escape`. A text without special characters is the same either way. Any other text
+    raises `Fault` (PC0414), since the result would differ from what others render.
     """
     for value, is_escaped in ((left, escapes_left), (right, escapes_right)):
         if is_escaped and value.__class__ is str:
@@ -507,20 +515,20 @@ _MARKUP = frozenset("&<>'\"")
 
 
 def _pay_sequence(run: Run, sequence: Any, size: int) -> None:
-    """A place in a list takes as much memory as eight characters."""
+    """Pay for a text or list of that size. An element of a list takes as much memory as eight characters."""
     run.make(size)
     if sequence.__class__ is not str:
         run.take(size >> 1)
 
 
 def subtract(run: Run, left: Any, right: Any) -> Any:
-    """`left - right`."""
+    """Return `left - right`."""
     _check_numbers("-", left, right)
     return bound_number(run, left - right)
 
 
 def multiply(run: Run, left: Any, right: Any) -> Any:
-    """`left * right`: numbers, or a text or list so many times."""
+    """Return `left * right` of numbers, or a text or list repeated."""
     first, second = left.__class__, right.__class__
     if first in NUMBERS and second in NUMBERS:
         return bound_number(run, left * right)
@@ -533,19 +541,19 @@ def multiply(run: Run, left: Any, right: Any) -> Any:
 
 
 def divide(run: Run, left: Any, right: Any) -> Any:
-    """`left / right`, never whole."""
+    """Return `left / right`, which is never an integer."""
     _check_numbers("/", left, right)
     return bound_number(run, left / right)
 
 
 def floor_divide(run: Run, left: Any, right: Any) -> Any:
-    """`left // right`, rounded down."""
+    """Return `left // right`, rounded down."""
     _check_numbers("//", left, right)
     return bound_number(run, left // right)
 
 
 def modulo(run: Run, left: Any, right: Any) -> Any:
-    """`left % right`: what a division leaves, or a text with its places filled."""
+    """Return `left % right`: the remainder of a division, or a text with its places filled."""
     if left.__class__ is str:
         return format_percent(run, left, right)
     _check_numbers("%", left, right)
@@ -553,7 +561,7 @@ def modulo(run: Run, left: Any, right: Any) -> Any:
 
 
 def power(run: Run, left: Any, right: Any) -> Any:
-    """`left ** right`."""
+    """Return `left ** right`."""
     _check_numbers("**", left, right)
     if left.__class__ is int and right.__class__ is int and left.bit_length() * right > 2 * run.limits.bits and left not in (-1, 1):
         _refuse_size(run)
@@ -561,19 +569,19 @@ def power(run: Run, left: Any, right: Any) -> Any:
 
 
 def negate(run: Run, value: Any) -> Any:
-    """`-value`."""
+    """Return `-value`."""
     _check_number("-", value)
     return -value
 
 
 def positive(run: Run, value: Any) -> Any:
-    """`+value`."""
+    """Return `+value`."""
     _check_number("+", value)
     return +value
 
 
 def bound_number(run: Run, value: Any) -> Any:
-    """The number itself, when it is not too large."""
+    """Return the number. Raises `Fault` (PC0416) if it is too large, not finite or complex."""
     kind = value.__class__
     if kind is int:
         if value.bit_length() > run.limits.bits:
@@ -591,7 +599,7 @@ def _refuse_size(run: Run) -> NoReturn:
 
 
 def format_percent(run: Run, pattern: str, values: Any) -> str:
-    """`pattern % values` as Python prints it. Widths and precisions are at most `Limits.width`, and are not taken from the values."""
+    """Return `pattern % values`, as Python formats it. Widths and precisions are at most `Limits.width`, and never read from the values."""
     run.take(1 + (len(pattern) >> 2))
     specs = stretch = 0
     for spec in _SPEC.finditer(pattern):
@@ -605,7 +613,10 @@ def format_percent(run: Run, pattern: str, values: Any) -> str:
 
 
 def _check_spec(run: Run, spec: re.Match[str]) -> int:
-    """By how much the text of a value may grow where it is put in."""
+    """Return the factor by which a conversion may lengthen a value.
+
+    Raises `Fault` for a conversion that is too wide (PC0430) or not allowed (PC0424).
+    """
     most = run.limits.width
     for width in spec.group(1, 2):
         if width == "*" or (width and (len(width) > 6 or int(width) > most)):

@@ -1,4 +1,4 @@
-"""The filters and tests that templates may use, each paid for before it works. `table` finds one by its name and loads its module.
+"""The filters and tests that templates may use. Each pays before it works. `table` looks one up by name and loads its module.
 
 Public: `table`.
 """

@@ -1,4 +1,4 @@
-"""Filters of lists and mappings (`FILTERS`), and all tests, what stands behind `is` (`TESTS`)."""
+"""Filters of lists and mappings (`FILTERS`), and all tests, which templates write after `is` (`TESTS`)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ _SMALL = 255
 
 
 def map_values(run: Run, value: Any, /, *args: Any, **kwargs: Any) -> Iterator[Any]:
-    """`map('upper')`: each element by a filter; `map(attribute='name')`: that part of each, or `default` where there is none."""
+    """Apply a filter to each element, `map('upper')`, or take a part of each, `map(attribute='name')`.
+    An element without the part yields `default`.
+    """
     if value:
         change = _make_change(run, args, kwargs)
         for element in pay_each(run, value, 3):
@@ -33,22 +35,22 @@ def _make_change(run: Run, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Rea
 
 
 def select(run: Run, value: Any, /, *args: Any, **kwargs: Any) -> Iterator[Any]:
-    """The elements that pass a test, or that are true."""
+    """Keep the elements that pass a test. Without a test, keep those that are true."""
     return _choose(run, value, args, kwargs, by_part=False, wanted=True)
 
 
 def reject(run: Run, value: Any, /, *args: Any, **kwargs: Any) -> Iterator[Any]:
-    """The elements that do not."""
+    """Drop the elements that pass a test. Without a test, drop those that are true."""
     return _choose(run, value, args, kwargs, by_part=False, wanted=False)
 
 
 def select_by_part(run: Run, value: Any, /, *args: Any, **kwargs: Any) -> Iterator[Any]:
-    """The elements of which a part passes a test, or is true."""
+    """Keep the elements whose part, such as `'age'`, passes a test. Without a test, keep those whose part is true."""
     return _choose(run, value, args, kwargs, by_part=True, wanted=True)
 
 
 def reject_by_part(run: Run, value: Any, /, *args: Any, **kwargs: Any) -> Iterator[Any]:
-    """The elements of which it does not."""
+    """Drop the elements whose part, such as `'age'`, passes a test. Without a test, drop those whose part is true."""
     return _choose(run, value, args, kwargs, by_part=True, wanted=False)
 
 
@@ -72,16 +74,16 @@ def _make_question(run: Run, args: tuple[Any, ...], kwargs: dict[str, Any]) -> C
 
 
 def _make_comparison(run: Run, test: Callable[..., bool], name: str, other: Any) -> Callable[[Any], bool]:
-    """A test against one value. Equality of what is small is asked for at once."""
+    """Return a test against one value. It compares numbers and short texts for equality directly."""
     if name in _EQUALITIES and (other.__class__ in NUMBERS or (other.__class__ is str and len(other) < _SMALL)):
         return lambda value: value == other if value.__class__ in SCALARS else test(run, value, other)
     return lambda value: test(run, value, other)
 
 
 def sort(run: Run, value: Any, reverse: Any = False, case_sensitive: bool = False, attribute: Any = None, times: bool = False) -> list[Any]:
-    """A new list in order, equals as they stood; by what `attribute` names: one part, or several with commas between them.
-
-    With `times`, all these are ISO 8601 texts and sort as the moments they tell.
+    """Return the elements as a new sorted list. Equal elements keep their order.
+    `attribute` names the part to sort by, or several parts with commas between them. Case matters only with `case_sensitive`. With `times`,
+    the values are ISO 8601 texts, which sort as points in time.
     """
     values = list_values(run, value, 8)
     finds = make_readers(run, attribute)
@@ -91,7 +93,10 @@ def sort(run: Run, value: Any, reverse: Any = False, case_sensitive: bool = Fals
 
 
 def _is_simple(keys: list[Any]) -> bool:
-    """Whether keys compare as one-element lists of them would: Python compares lists whose elements have no order, if they are equal."""
+    """Return whether keys compare as one-element lists of them do.
+
+    A comparison of lists does not order elements that are equal, so it also accepts equal elements that have no order.
+    """
     kinds = {key.__class__ for key in keys}
     return kinds == {str} or kinds <= NUMBERS
 
@@ -115,7 +120,7 @@ def _fold(key: Any) -> Any:
 
 
 def sort_pairs(run: Run, value: Any, case_sensitive: bool = False, by: str = "key", reverse: Any = False) -> list[tuple[Any, Any]]:
-    """The pairs of a mapping in order, by "key" or by "value"."""
+    """Return the pairs of a mapping as a sorted list, by `'key'` or by `'value'`."""
     if value.__class__ is not dict:
         refuse("PC0414", f"`dictsort` takes a mapping, not {name_kind(value)}")
     run.take(1 + 8 * len(value))
@@ -125,9 +130,9 @@ def sort_pairs(run: Run, value: Any, case_sensitive: bool = False, by: str = "ke
 
 
 def unique(run: Run, value: Any, case_sensitive: bool = False, attribute: Any = None) -> Iterator[Any]:
-    """The elements whose value, or part `attribute`, is met for the first time, when asked."""
+    """Keep the first of several elements with the same value, or the same part `attribute`. Case matters only with `case_sensitive`."""
     find = make_reader(run, attribute)
-    is_exact = bool(case_sensitive)  # an undefined one fails, also where there are no elements
+    is_exact = bool(case_sensitive)  # an undefined value raises here even if there are no elements
     seen: set[Any] = set()
     for element in pay_each(run, value, 4):
         key = find(element)
@@ -148,12 +153,12 @@ def _may_collide(key: Any) -> bool:
 
 
 def choose_least(run: Run, value: Any, case_sensitive: bool = False, attribute: Any = None) -> Any:
-    """The first of the smallest elements; undefined where there is none."""
+    """Return the smallest element, or the one with the smallest part `attribute`; the first of several. No elements: undefined."""
     return _choose_extreme(run, value, min, case_sensitive, attribute)
 
 
 def choose_greatest(run: Run, value: Any, case_sensitive: bool = False, attribute: Any = None) -> Any:
-    """The first of the largest elements; undefined where there is none."""
+    """Return the largest element, or the one with the largest part `attribute`; the first of several. No elements: undefined."""
     return _choose_extreme(run, value, max, case_sensitive, attribute)
 
 
@@ -167,7 +172,10 @@ def _choose_extreme(run: Run, value: Any, choose: Callable[..., int], case_sensi
 
 
 def group(run: Run, value: Any, attribute: Any, default: Any = None, case_sensitive: bool = False) -> list[Group]:
-    """The elements with the same part `attribute` (or `default`, where there is none) together: pairs of it and them, in its order."""
+    """Group the elements by their part `attribute`, or by `default` if an element does not have the part.
+    The result is a list of pairs, each a value of the part and the elements that share it, sorted by that value. Case matters only with
+    `case_sensitive`.
+    """
     values = list_values(run, value, 12)
     find = make_reader(run, attribute, default)
     keys = _list_keys(run, values, find, case_sensitive)
@@ -185,21 +193,21 @@ def _is_same(left: Any, right: Any) -> bool:
 
 
 def default(run: Run, value: Any, default_value: Any = "", boolean: bool = False) -> Any:
-    """The value, or `default_value` where it is undefined; with `boolean` also where it is false, empty, zero or none."""
+    """Return the value, or `default_value` if the value is undefined. With `boolean`, also replace what is false, empty, zero or none."""
     if value.__class__ in UNDEFINED or (boolean and not value):
         return default_value
     return value
 
 
 def first(run: Run, seq: Any) -> Any:
-    """The first element; undefined where there is none."""
+    """Return the first element. The result is undefined if there are no elements."""
     for value in seq:
         return value
     return Missing("first", seq, hint="what is empty has no first element")
 
 
 def last(run: Run, seq: Any) -> Any:
-    """The last element; undefined where there is none."""
+    """Return the last element. The result is undefined if there are no elements."""
     if not hasattr(seq, "__len__"):
         refuse("PC0414", f"`last` takes a list, not {name_kind(seq)}", "add `| list`" if hasattr(seq, "__iter__") else "")
     for value in reversed(seq):
@@ -208,17 +216,17 @@ def last(run: Run, seq: Any) -> Any:
 
 
 def count(run: Run, value: Any) -> int:
-    """How many elements, keys or characters there are."""
+    """Count the elements of a list, the keys of a mapping or the characters of a text."""
     return len(value)
 
 
 def to_list(run: Run, value: Any) -> list[Any]:
-    """The elements, keys or characters, as a new list."""
+    """Return the elements, keys or characters as a new list."""
     return list(pay_each(run, value, 4))
 
 
 def reverse(run: Run, value: Any) -> Any:
-    """The other way round: of a text a text, of a list what makes its elements when asked."""
+    """Reverse a text or a list. A reversed list makes its elements when they are read: add `| list` to print it."""
     if value.__class__ is str:
         run.make(len(value))
         return value[::-1]
@@ -233,7 +241,7 @@ def reverse(run: Run, value: Any) -> Any:
 
 
 def join(run: Run, value: Any, d: Any = "", attribute: Any = None) -> str:
-    """What the elements print as, with `d` between them."""
+    """Join the texts of the elements, with `d` between them. With `attribute`, join that part of each element."""
     values = pay_each(run, value, 2)
     if attribute is not None:
         values = map(make_reader(run, attribute), values)
@@ -244,7 +252,7 @@ def join(run: Run, value: Any, d: Any = "", attribute: Any = None) -> str:
 
 
 def iter_pairs(run: Run, value: Any) -> Iterator[tuple[Any, Any]]:
-    """The pairs of a mapping, when asked; none of what is undefined."""
+    """Return the pairs of a mapping, for a loop. An undefined value has no pairs."""
     if value.__class__ is dict:
         return iter(value.items())
     if value.__class__ not in UNDEFINED:
@@ -253,7 +261,7 @@ def iter_pairs(run: Run, value: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def batch(run: Run, value: Any, linecount: Any, fill_with: Any = None) -> Iterator[list[Any]]:
-    """Lists of `linecount` elements, when asked; the last one filled with `fill_with`, if that is not none."""
+    """Split the elements into lists of `linecount` elements. The last list is filled up with `fill_with`, unless that is none."""
     held: list[Any] = []
     for element in pay_each(run, value, 3):
         if len(held) == linecount:
@@ -269,7 +277,9 @@ def batch(run: Run, value: Any, linecount: Any, fill_with: Any = None) -> Iterat
 
 
 def split_evenly(run: Run, value: Any, slices: Any, fill_with: Any = None) -> Iterator[list[Any]]:
-    """The elements in `slices` lists, when asked: the first ones longer by one, the others filled with `fill_with`, if that is not none."""
+    """Split the elements into `slices` lists. The first lists may have one element more than the others.
+    Unless `fill_with` is none, it is appended to the others.
+    """
     values = list_values(run, value, 2)
     size, longer = divmod(len(values), slices)
     start = 0
@@ -284,7 +294,7 @@ def split_evenly(run: Run, value: Any, slices: Any, fill_with: Any = None) -> It
 
 
 def sum_up(run: Run, iterable: Any, attribute: Any = None, start: Any = 0) -> Any:
-    """`start` and the elements, added one after the other: the same on every machine."""
+    """Add the elements to `start`, one after the other. With `attribute`, add that part of each. The sum is the same on every machine."""
     values = pay_each(run, iterable, 1)
     if attribute is not None:
         values = map(make_reader(run, attribute), values)
@@ -296,42 +306,45 @@ def sum_up(run: Run, iterable: Any, attribute: Any = None, start: Any = 0) -> An
 
 
 def is_odd(run: Run, value: Any) -> bool:
-    """A number that 2 does not divide."""
+    """Return whether a number is odd."""
     return bool(modulo(run, value, 2) == 1)
 
 
 def is_even(run: Run, value: Any) -> bool:
-    """A number that 2 divides."""
+    """Return whether a number is even."""
     return bool(modulo(run, value, 2) == 0)
 
 
 def is_divisible(run: Run, value: Any, num: Any) -> bool:
-    """A number that `num` divides."""
+    """Return whether a number is divisible by `num`."""
     return bool(modulo(run, value, num) == 0)
 
 
 def is_lower(run: Run, value: Any) -> bool:
-    """A text with letters, none of them a capital."""
+    """Return whether a text has letters, and none of them is a capital."""
     text = show(run, value)
     run.take(1 + (len(text) >> 4))
     return text.islower()
 
 
 def is_upper(run: Run, value: Any) -> bool:
-    """A text with letters, all of them capitals."""
+    """Return whether a text has letters, and all of them are capitals."""
     text = show(run, value)
     run.take(1 + (len(text) >> 4))
     return text.isupper()
 
 
 def is_sequence(run: Run, value: Any) -> bool:
-    """Something with a length and places or keys: a list, a text, a mapping, a range; and, to Jinja, what an `if` without `else` gives."""
+    """Return whether the value has a length, and indexes or keys: a list, a text, a mapping or a range.
+
+    As in Jinja, so does the result of an `if` without `else`.
+    """
     kind = value.__class__
     return kind is Blank or (kind is not Missing and hasattr(value, "__len__") and hasattr(value, "__getitem__"))
 
 
 def is_iterable(run: Run, value: Any) -> bool:
-    """Something a `for` can go over."""
+    """Return whether a `for` can iterate over the value."""
     try:
         iter(value)
     except TypeError:
@@ -340,17 +353,20 @@ def is_iterable(run: Run, value: Any) -> bool:
 
 
 def is_callable(run: Run, value: Any) -> bool:
-    """A macro, a function, a joiner: nothing of the state. An undefined value could have been one."""
+    """Return whether the value can be called: a macro, a function, a joiner, but no value of the state.
+
+    An undefined value passes, since it could have been any of these.
+    """
     return callable(value) or value.__class__.__name__ in ("Macro", "BlockCall", "Clock", "HeldMethod")
 
 
 def is_filter(run: Run, value: Any) -> bool:
-    """The name of a filter of ours."""
+    """Return whether the value is the name of a filter."""
     return _is_name(value, FILTER_NAMES)
 
 
 def is_test(run: Run, value: Any) -> bool:
-    """The name of a test of ours."""
+    """Return whether the value is the name of a test."""
     return _is_name(value, TEST_NAMES)
 
 
@@ -360,7 +376,7 @@ def _is_name(value: Any, names: frozenset[str]) -> bool:
 
 
 def is_in(run: Run, value: Any, seq: Any) -> bool:
-    """Whether `seq` holds it."""
+    """Return whether `seq` contains the value."""
     return contains(run, seq, value)
 
 

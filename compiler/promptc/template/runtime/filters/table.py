@@ -1,5 +1,7 @@
-"""The filters and tests by name, and how a run calls one whose arguments were not judged before. A module of them is imported when
-the first of its names is asked for."""
+"""The lookup of filters and tests by name, and calls whose arguments are not checked until run time.
+
+A module of filters is imported when the first of its names is requested.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,7 @@ _tests: dict[str, Test] = {}
 
 
 def load_filter(name: str) -> Filter:
-    """The function `(run, value, *args, **kwargs)` behind a filter. Raises `Fault` (PC0406) for a name that is none."""
+    """Return the function `(run, value, *args, **kwargs)` of a filter. Raises `Fault` (PC0406) if there is no filter of that name."""
     if name not in _filters:
         if name not in _HOLDERS:
             refuse("PC0406", f"there is no filter `{name}`", "see docs/reference/templates.md")
@@ -42,7 +44,7 @@ def load_filter(name: str) -> Filter:
 
 
 def load_test(name: str) -> Test:
-    """The function `(run, value, *args)` behind a test. Raises `Fault` (PC0407) for a name that is none."""
+    """Return the function `(run, value, *args)` of a test. Raises `Fault` (PC0407) if there is no test of that name."""
     if not _tests:
         _tests.update(_name_all(_load("lists").TESTS))
     if name not in _tests:
@@ -55,14 +57,17 @@ def _load(module: str) -> Any:
 
 
 def _name_all(functions: dict[str, Any]) -> dict[str, Any]:
-    """Name each function as templates do: that is what Python's messages about arguments call it. Of two names, the first."""
+    """Name each function as templates do, since Python's messages about arguments use that name. The first of several names wins."""
     for name, function in reversed(functions.items()):
         function.__qualname__ = name
     return functions
 
 
 def call_filter(run: Run, function: Callable[..., Any], name: str, value: Any, /, *args: Any, **named: Any) -> Any:
-    """Call a filter with arguments that only the run knows, or that are wrong: then raises `Fault` (PC0424 ...) before anything is done."""
+    """Call a filter whose arguments are only known at run time, or are wrong.
+
+    Raises `Fault` (PC0424 and others) for wrong arguments, before the filter does anything.
+    """
     from promptc.template.signatures import find_wrong_filter  # late: most renders have no such call, and the table is large
 
     wrong = find_wrong_filter(name, args, named, run.limits)

@@ -1,4 +1,4 @@
-"""Filters of text. Each takes any value that can be printed, and works on what it prints as, where nothing else is said."""
+"""Filters of text. Unless their docstrings say otherwise, they accept any value that can be printed, and work on its printed text."""
 
 from __future__ import annotations
 
@@ -37,17 +37,17 @@ _IN_QUERY = [chr(code) if code in _UNRESERVED else "+" if code == 32 else f"%{co
 
 
 def upper(run: Run, value: Any) -> str:
-    """In capital letters."""
+    """Convert the text to capital letters."""
     return change_case(run, show(run, value), str.upper)
 
 
 def lower(run: Run, value: Any) -> str:
-    """In small letters."""
+    """Convert the text to small letters."""
     return change_case(run, show(run, value), str.lower)
 
 
 def capitalize(run: Run, value: Any) -> str:
-    """The first character as a capital, the others small."""
+    """Convert the first character to a capital, and all others to small letters."""
     return change_case(run, show(run, value), str.capitalize)
 
 
@@ -59,7 +59,9 @@ def _load_splitter() -> Callable[[str], list[str]]:
 
 
 def title(run: Run, value: Any) -> str:
-    """Each word with a capital, the other letters small. Words begin after white space, `-` and opening brackets."""
+    """Begin each word with a capital, and convert its other letters to small ones.
+    Words begin after white space, `-` and opening brackets.
+    """
     text = show(run, value)
     run.take(1 + 6 * len(text))
     words = _load_splitter()(text)
@@ -69,27 +71,27 @@ def title(run: Run, value: Any) -> str:
 
 
 def trim(run: Run, value: Any, chars: str | None = None) -> str:
-    """Without white space, or any of `chars`, at both ends."""
+    """Remove white space, or any of the characters in `chars`, from both ends of the text."""
     return strip_text(run, show(run, value), chars, str.strip)
 
 
 def show_value(run: Run, value: Any) -> str:
-    """What the value prints as."""
+    """Convert the value to the text that it prints as."""
     return show(run, value)
 
 
 def center(run: Run, value: Any, width: int = 80) -> str:
-    """In the middle of `width` characters."""
+    """Center the text in a line of `width` characters."""
     return pad_text(run, show(run, value), width, str.center)
 
 
 def replace(run: Run, value: Any, old: Any, new: Any, count: int | None = None) -> str:
-    """With `new` for `old`, everywhere or the first `count` times."""
+    """Replace `old` with `new`, everywhere or only the first `count` times."""
     return replace_text(run, show(run, value), show(run, old), show(run, new), -1 if count is None else count)
 
 
 def count_words(run: Run, value: Any) -> int:
-    """How many runs of letters, digits and `_` there are."""
+    """Count the words of the text: runs of letters, digits and `_`."""
     import re
 
     text = show(run, value)
@@ -98,7 +100,9 @@ def count_words(run: Run, value: Any) -> int:
 
 
 def truncate(run: Run, value: Any, length: int = 255, killwords: bool = False, end: str = "...", leeway: int | None = None) -> Any:
-    """At most `length` characters, `end` among them, cut after a word (anywhere with `killwords`); `leeway` more are left as they are."""
+    """Shorten the text to at most `length` characters, `end` included.
+    The cut is after a word, or anywhere with `killwords`. A text that is at most `leeway` characters (5) too long stays as it is.
+    """
     leeway = 5 if leeway is None else leeway
     if len(value) <= length + leeway:
         return value
@@ -110,7 +114,9 @@ def truncate(run: Run, value: Any, length: int = 255, killwords: bool = False, e
 
 
 def indent(run: Run, value: Any, width: int | str = 4, first: bool = False, blank: bool = False) -> str:
-    """The lines with `width` spaces, or the text `width`, before each: the first only with `first`, empty ones only with `blank`."""
+    """Indent the lines of the text by `width` spaces, or by the text `width`.
+    The first line is indented only with `first`, and empty lines only with `blank`.
+    """
     if value.__class__ is not str:
         check_defined(value)
         refuse("PC0414", f"`indent` takes a text, not {name_kind(value)}", _MAKE_TEXT)
@@ -123,17 +129,16 @@ def indent(run: Run, value: Any, width: int | str = 4, first: bool = False, blan
 
 
 def format_values(run: Run, value: Any, /, *args: Any, **kwargs: Any) -> str:
-    """`%s` and its kin, filled in."""
+    """Fill in the places of the text, `%s` and the like, with the arguments."""
     from promptc.template.runtime.values import format_percent
 
     return format_percent(run, show(run, value), kwargs or args)
 
 
 def truncate_at(run: Run, value: Any, boundary: Any = "word", *, chars: int | None = None, tokens: int | None = None) -> str:
-    """The longest beginning of a text that ends at `boundary` and is at most so many characters or tokens.
-
-    A text within the size stays as it is. Where the first unit alone is too long, the next finer boundary follows
-    (paragraph, sentence, line, word, token); where not even a token fits, nothing is left.
+    """Shorten the text to at most `chars` characters or `tokens` tokens, with its end at a `boundary`.
+    A text that is short enough stays as it is. If its first unit alone is too long, the next finer boundary is tried (paragraph, sentence,
+    line, word, token). If not even a token fits, the result is empty.
     """
     text = show(run, value)
     if tokens is not None:
@@ -142,10 +147,9 @@ def truncate_at(run: Run, value: Any, boundary: Any = "word", *, chars: int | No
 
 
 def sentences_about(run: Run, value: Any, texts: Any, most: Any = 1) -> str:
-    """The `most` sentences of a text that share the rarest words with `texts` (a text or a list of texts), in the text's order.
-
-    A word that n of N texts hold weighs N / n, rounded down, and counts once in a sentence; of equal ones the earlier is taken. Where no
-    sentence shares a word, the first stands.
+    """Keep the `most` sentences that share the rarest words with `texts` (a text or a list of texts), in their order.
+    A word that n of N texts contain weighs N / n, rounded down, and counts once in a sentence. Of equal sentences the earlier one is kept.
+    If no sentence shares a word, the first one is kept.
     """
     from promptc.text.cutting import iter_gaps, trim_span
 
@@ -164,7 +168,7 @@ def sentences_about(run: Run, value: Any, texts: Any, most: Any = 1) -> str:
 
 
 def _join_sentence(text: str, spans: Sequence[tuple[int, int]], place: int, chosen: Sequence[int]) -> str:
-    """A sentence and what stands between it and the next one chosen: what stood there, or a space where others are left out."""
+    """Return a sentence and the gap before the next chosen one: the original gap, or a space if sentences between them are left out."""
     start, stop = spans[place]
     if place == chosen[-1]:
         return text[start:stop]
@@ -207,7 +211,7 @@ def _cut_tokens(run: Run, text: str, boundary: Any, limit: int) -> str:
         return text
     run.take(1 + 4 * len(text))
     ends = _list_ends(run, text)
-    # What ends some tokens behind the limit cannot fit; so only a few cuts are counted, whatever the length of the text.
+    # A cut that ends several tokens after the limit cannot fit, so only a few cuts are counted, however long the text is.
     reach = ends[min(limit + _SLACK, len(ends) - 1)] if ends else 0
     for kept in iter_kept(text, list_boundaries([boundary]), token_ends=ends):
         if kept.stop <= reach and count_tokens(run, text[: kept.stop]) <= limit:
@@ -221,10 +225,10 @@ def _list_ends(run: Run, text: str) -> Sequence[int]:
 
 
 def count_tokens(run: Run, value: Any) -> int:
-    """How many tokens the text has by the pack's counter: random letters and rare characters take it microseconds each."""
+    """Count the tokens of the text with the pack's counter."""
     assert run.counter is not None, "whoever renders a pack brings its counter"
     text = show(run, value)
-    run.take(price_count(text))
+    run.take(price_count(text))  # random letters and rare characters take the counter microseconds each
     return -(-run.counter.measure(text) // run.counter.unit)
 
 
@@ -237,7 +241,7 @@ def mark_links(
     rel: str | None = None,
     extra_schemes: Any = None,
 ) -> str:
-    """The text, escaped, with every address as a link. Punctuation around an address stays outside."""
+    """Escape the text as HTML, and make every address in it a link. Punctuation around an address is not part of the link."""
     schemes = _list_schemes(run, extra_schemes)
     text = escape(run, value)
     run.take(20 + 4 * len(text))
@@ -274,7 +278,7 @@ def _mark(word: str, limit: int | None, attributes: str, schemes: Sequence[str])
 
 
 def _count_head(word: str) -> int:
-    """Where the opening brackets at the beginning end."""
+    """Return the offset at which the opening brackets at the beginning end."""
     head = 0
     while True:
         if word.startswith(("(", "<"), head):
@@ -286,7 +290,7 @@ def _count_head(word: str) -> int:
 
 
 def _count_tail(word: str, head: int) -> int:
-    """Where the closing brackets, full stops and commas at the end begin."""
+    """Return the offset at which the closing brackets, full stops and commas at the end begin."""
     tail = len(word)
     while tail > head:
         if word.endswith((")", ">", ".", ","), head, tail):
@@ -299,7 +303,7 @@ def _count_tail(word: str, head: int) -> int:
 
 
 def _balance(word: str, head: int, tail: int) -> int:
-    """What closes a bracket inside the address belongs to it."""
+    """Return the end of the address, moved past closing brackets whose opening brackets are in the address."""
     for opening, closing in _PAIRS:
         opened = word.count(opening, head, tail)
         if opened <= word.count(closing, head, tail):
@@ -325,7 +329,7 @@ def _link(address: str, limit: int | None, attributes: str, schemes: Sequence[st
 
 
 def escape(run: Run, value: Any) -> str:
-    """With `&`, `<`, `>`, `'` and `"` as HTML writes them."""
+    """Escape `&`, `<`, `>`, `'` and `"` as HTML does."""
     text = show(run, value)
     run.make(len(text) + sum(text.count(sign) * len(written) for sign, written in _ESCAPES))
     for sign, written in _ESCAPES:
@@ -334,7 +338,7 @@ def escape(run: Run, value: Any) -> str:
 
 
 def strip_tags(run: Run, value: Any) -> str:
-    """Without tags and comments, every run of white space as one space, `&amp;` and its like as the characters they stand for."""
+    """Remove tags and comments, replace each run of white space with a space, and decode `&amp;` and the like."""
     text = show(run, value)
     run.take(1 + len(text))
     text = " ".join(_drop_tags(text).split())
@@ -346,7 +350,7 @@ def strip_tags(run: Run, value: Any) -> str:
 
 
 def _drop_tags(text: str) -> str:
-    """One pass: what a `<` opens and nothing closes stays, with all that follows."""
+    """Return the text without tags, in one pass. An unclosed `<` stays, with everything after it."""
     parts: list[str] = []
     done = 0
     while (start := text.find("<", done)) >= 0:
@@ -360,7 +364,7 @@ def _drop_tags(text: str) -> str:
 
 
 def url_encode(run: Run, value: Any) -> str:
-    """A text as a path writes it; a mapping or pairs as a query does."""
+    """Encode a text for the path of a URL, or a mapping or pairs for its query."""
     if value.__class__ is str or not hasattr(value, "__iter__"):
         return _quote(run, value, _IN_PATH)
     pairs = value.items() if value.__class__ is dict else value
@@ -373,14 +377,16 @@ def url_encode(run: Run, value: Any) -> str:
 
 
 def _quote(run: Run, value: Any, written: list[str]) -> str:
-    """Each byte of the text in UTF-8 as it is written."""
+    """Return each byte of the text in UTF-8 as `written` spells it."""
     text = show(run, value)
     run.make(len(text) * (3 if text.isascii() else 12))
     return "".join(map(written.__getitem__, text.encode("utf-8")))
 
 
 def write_attributes(run: Run, d: Any, autospace: bool = True) -> str:
-    """A mapping as the attributes of a tag, a space in front; without those that are none or undefined."""
+    """Convert a mapping to the attributes of a tag, with a space before them unless `autospace` is false.
+    Values that are none or undefined are left out.
+    """
     if d.__class__ is not dict:
         check_defined(d)
         refuse("PC0414", f"`xmlattr` takes a mapping, not {name_kind(d)}")
@@ -411,14 +417,14 @@ def wrap(
     wrapstring: str | None = None,
     break_on_hyphens: bool = True,
 ) -> str:
-    """The text in lines of `width`. Its search goes back and forth: it costs a hundred steps for each character."""
+    """Wrap the text to lines of at most `width` characters."""
     from textwrap import wrap
 
     if value.__class__ is not str:
         check_defined(value)
         refuse("PC0414", f"`wordwrap` takes a text, not {name_kind(value)}", "make it a text first: `| string`, `| join`")
     between = "\n" if wrapstring is None else wrapstring
-    run.take(1 + 100 * len(value))
+    run.take(1 + 100 * len(value))  # the search of `textwrap` goes back and forth
     run.make(len(value) * (1 + len(between)))
     lines = [
         wrap(

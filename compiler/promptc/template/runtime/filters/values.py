@@ -1,4 +1,4 @@
-"""Filters of single values: JSON, numbers, times, normal forms, and the choice of one element."""
+"""Filters of single values: JSON, numbers, times, normalization, and the choice of one element."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from promptc.text.characters import join_words
 _UNSAFE = "<>&'"
 _LEVELS = 40
 _DIGITS = 1_300
-"""Characters that may be a whole number of ours, whatever the base; Python's own bound may be set from outside."""
+"""The longest text, in characters, that may be a whole number in any base. Python's own limit can be changed from outside."""
 
 _MICRO = 10**6
 
 
 def render_json(run: Run, value: Any) -> str:
-    """Canonical JSON: keys sorted by code point, no spaces."""
+    """Write the value as canonical JSON: keys sorted by code point, no spaces."""
     from promptc.text.json import render_canonical_json
 
     found = _name_keys(run, plain(run, value))
@@ -42,7 +42,7 @@ def render_json(run: Run, value: Any) -> str:
 
 
 def plain(run: Run, value: Any, depth: int = 0) -> Any:
-    """The value with its sequences as lists: plain data. All else is refused."""
+    """Return the value as plain data, with its sequences as lists. Raises `Fault` for anything else."""
     run.take(30)
     kind = value.__class__
     if kind in SCALARS:
@@ -56,7 +56,7 @@ def plain(run: Run, value: Any, depth: int = 0) -> Any:
 
 
 def _name_keys(run: Run, value: Any) -> Any:
-    """Keys as JSON writes them, before they are sorted."""
+    """Return the value with its keys as JSON writes them. Keys are sorted only after that."""
     if value.__class__ is list:
         return [_name_keys(run, part) for part in value]
     if value.__class__ is dict:
@@ -65,7 +65,9 @@ def _name_keys(run: Run, value: Any) -> Any:
 
 
 def write_json(run: Run, value: Any, indent: Any = None) -> str:
-    """JSON as Jinja writes it: keys sorted, `<`, `>`, `&` and `'` escaped; in lines, indented by `indent` a level, if that is given."""
+    """Write the value as JSON, as Jinja does: keys sorted, and `<`, `>`, `&` and `'` escaped.
+    With `indent`, the JSON is split into lines, indented by that many spaces a level.
+    """
     from json import dumps
 
     found = plain(run, value)
@@ -85,7 +87,7 @@ def write_json(run: Run, value: Any, indent: Any = None) -> str:
 def write_chat_json(
     run: Run, value: Any, ensure_ascii: Any = False, indent: Any = None, separators: Any = None, sort_keys: Any = False
 ) -> str:
-    """JSON as chat templates are rendered with it: nothing escaped or sorted, unless they say so."""
+    """Write the value as JSON, as chat templates expect it: nothing is escaped or sorted unless the arguments say so."""
     from json import dumps
 
     weight = weigh(run, value, 4)
@@ -99,7 +101,7 @@ def write_chat_json(
 
 
 def show_in_lines(run: Run, value: Any) -> str:
-    """The value as `pprint` shows it: in lines of 80 characters, where it is longer."""
+    """Write the value as Python's `pprint` does: a value longer than 80 characters is split into lines."""
     from pprint import pformat
 
     weight = weigh(run, value, 4)
@@ -113,12 +115,12 @@ def show_in_lines(run: Run, value: Any) -> str:
 
 
 def absolute(run: Run, value: Any) -> Any:
-    """Without its sign."""
+    """Return the number without its sign."""
     return abs(_check_number("abs", value))
 
 
 def to_float(run: Run, value: Any, default: Any = 0.0) -> Any:
-    """The number a value stands for, or the default."""
+    """Convert the value to a number. Return `default` if that is not possible."""
     _pay_text(run, value)
     try:
         return bound_number(run, float(_defined(value)))
@@ -127,7 +129,9 @@ def to_float(run: Run, value: Any, default: Any = 0.0) -> Any:
 
 
 def to_int(run: Run, value: Any, default: Any = 0, base: Any = 10) -> Any:
-    """The whole number a value stands for (of a text in `base`), without what stands after the point; or the default."""
+    """Convert the value to a whole number, without its decimal places. Return `default` if that is not possible.
+    A text is read in `base`.
+    """
     _pay_text(run, value)
     try:
         return bound_number(run, _load_int(run, value, base) if value.__class__ is str else int(_defined(value)))
@@ -157,7 +161,9 @@ def _defined(value: Any) -> Any:
 
 
 def round_number(run: Run, value: Any, precision: Any = 0, method: str = "common") -> Any:
-    """To so many places: half goes to the even neighbour with "common", up with "ceil", down with "floor"."""
+    """Round the number to `precision` decimal places.
+    With `'common'` a half goes to the even neighbour. `'ceil'` rounds up, `'floor'` down.
+    """
     _check_number("round", value)
     if method == "common":
         return bound_number(run, round(value, precision))
@@ -175,7 +181,7 @@ def _check_number(name: str, value: Any) -> Any:
 
 
 def show_size(run: Run, value: Any, binary: bool = False) -> str:
-    """So many bytes as one reads them: `1 Byte`, `13 Bytes`, `4.1 MB`; `4.1 MiB`, by 1 024, with `binary`."""
+    """Write a number of bytes as people read it: `1 Byte`, `13 Bytes`, `4.1 MB`; with `binary`, in units of 1 024: `4.1 MiB`."""
     _pay_text(run, value)
     size = bound_number(run, float(_defined(value)))
     step = 1024 if binary else 1000
@@ -193,7 +199,7 @@ def show_size(run: Run, value: Any, binary: bool = False) -> str:
 
 
 def normalize_text(run: Run, value: Any) -> str:
-    """The text without what makes no difference: the one normalisation (`dedupe` compares by it too)."""
+    """Normalize the text: remove differences of case, punctuation and white space. `dedupe` compares texts in this form."""
     from promptc.text.characters import normalize
 
     text = show(run, value)
@@ -202,7 +208,7 @@ def normalize_text(run: Run, value: Any) -> str:
 
 
 def _pay_normalizing(run: Run, text: str) -> None:
-    """One character may become eighteen, and marks behind a letter are put in order one by one, each past all the others."""
+    """Pay for normalizing. One character may become eighteen, and each mark after a letter is sorted past all the others."""
     run.take(1 + 2 * len(text))
     if text.isascii():
         return
@@ -219,14 +225,14 @@ def _pay_normalizing(run: Run, text: str) -> None:
 
 
 def join_lines(run: Run, value: Any) -> str:
-    """The text on one line: every run of white space is one space, none at the ends."""
+    """Put the text on one line. Each run of white space becomes one space, and the ends have none."""
     text = show(run, value)
     run.take(1 + (len(text) >> 1))
     return join_words(text)
 
 
 def mentions(run: Run, value: Any, words: Any) -> bool:
-    """Whether the text holds one of the words (a text or a list of texts), whole and normalised."""
+    """Return whether the text contains one of `words` (a text or a list of texts), whole and normalized."""
     text = f" {normalize_text(run, value)} "
     sought = [words] if words.__class__ is str or not hasattr(words, "__iter__") else pay_each(run, words, 4)
     return any(_mentions(run, text, normalize_text(run, word)) for word in sought)
@@ -238,7 +244,9 @@ def _mentions(run: Run, text: str, word: str) -> bool:
 
 
 def pick(run: Run, values: Any, seed: Any) -> Any:
-    """One element of a list, chosen by the seed alone: sha256 of the seed's text, as a fraction of 2^64, times the length."""
+    """Pick an element of a list by `seed`. The same seed picks the same element of a list of that length.
+    The index is the length times the first 64 bits of the SHA-256 of the seed's text, as a fraction of 2^64.
+    """
     if not hasattr(values, "__iter__"):
         check_defined(values)
         refuse("PC0414", f"`pick` takes a list, not {name_kind(values)}", "give it a list")
@@ -256,28 +264,28 @@ def _draw(run: Run, seed: str) -> int:
 
 
 def count_minutes(run: Run, value: Any, now: Any) -> int:
-    """Whole minutes from `value` to `now`."""
+    """Count the whole minutes from `value` to `now`, rounded down. Both are ISO 8601 times."""
     return _count_since(run, value, now, 60)
 
 
 def count_hours(run: Run, value: Any, now: Any) -> int:
-    """Whole hours from `value` to `now`."""
+    """Count the whole hours from `value` to `now`, rounded down. Both are ISO 8601 times."""
     return _count_since(run, value, now, 3_600)
 
 
 def count_days(run: Run, value: Any, now: Any) -> int:
-    """Whole days of 24 hours from `value` to `now`."""
+    """Count the whole days of 24 hours from `value` to `now`, rounded down. Both are ISO 8601 times."""
     return _count_since(run, value, now, 86_400)
 
 
 def count_stamp(run: Run, value: Any) -> int:
-    """Microseconds from 1970-01-01T00:00:00Z to `value`; below zero before that. What is finer than a microsecond is cut off."""
+    """Convert an ISO 8601 time to microseconds since 1970-01-01T00:00:00Z, negative before that. Finer fractions are cut off."""
     run.take(40)
     return load_moment(value)
 
 
 def _count_since(run: Run, value: Any, now: Any, seconds: int) -> int:
-    """How many whole units of `seconds` lie between `value` and `now` (floor; below zero when `value` is later)."""
+    """Return the whole units of `seconds` between `value` and `now`, rounded down; negative if `value` is later."""
     run.take(80)
     return (load_moment(now) - load_moment(value)) // (seconds * _MICRO)
 
