@@ -18,7 +18,7 @@ from tiktoken import Encoding
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "compiler"))
 
-from promptc.text.counters.bpe import HEAD, MAGIC, VOCABULARIES, vocabulary_path  # noqa: E402  # noqa: E402
+from promptc.text.counters.bpe import HEAD, MAGIC, VOCABULARIES, vocabulary_path  # noqa: E402
 from promptc.text.counters.splitting import FILE, LETTER, LOWER, MARK, NUMBER, OTHER, STAND_INS, UPPER, WHITE  # noqa: E402
 
 RANKS = ROOT / "tools" / "ranks"

@@ -57,7 +57,7 @@ _MOST_TOLD = 20
 """The most findings on states without a prompt that a run reports."""
 
 _JOURNAL = 1 << 16
-_GO_ON = "run the same command with `--resume` to go on, or with `--force` to begin again"
+_GO_ON = "run the same command with `--resume` to continue, or with `--force` to start over"
 _PARQUET = b"PAR1"
 _GROUP = 1000
 """Rows of one group in a Parquet file, which is built in memory."""
@@ -303,7 +303,7 @@ def _check_output(batch: Batch) -> None:
         _load_pyarrow()
     if os.path.lexists(batch.output) and not Path(batch.output).is_file():
         message = f"cannot write `{batch.output}`: it is not a regular file"
-        raise DiskError([Diagnostic("PC0725", message, help="name a file: rows are written beside it, until all are there")])
+        raise DiskError([Diagnostic("PC0725", message, help="name a file: rows are written next to it until all are there")])
     ending = Path(batch.output).suffix.lower()
     if ending in _ENDINGS:
         message = f"`{batch.output}` would be compressed with {_ENDINGS[ending]}, and promptc writes plain JSON lines"

@@ -249,7 +249,7 @@ def _iter_changes(before: Block | None, after: Block, behind: str | None) -> Ite
         yield say("there")
         return
     if behind is not None:
-        yield say("behind {}", behind) if behind else say("the first")
+        yield say("after {}", behind) if behind else say("the first")
     if after.title != before.title or after.role != before.role:
         yield say(f"{after.title}, {after.role}")
     if after.source != before.source:
@@ -430,7 +430,7 @@ def _describe_plain(step: Step) -> Phrase:
     if isinstance(step, Use):
         return say("use the patch {}", step.patch)
     if isinstance(step, Continue):
-        return say("its own ladder goes on")
+        return say("its own ladder continues")
     return say("drop it") if isinstance(step, Drop) else say("fail") if isinstance(step, Fail) else say(step.rule)
 
 
@@ -524,7 +524,7 @@ def _iter_items(items: Items) -> Iterator[Phrase]:
     yield from (_describe_matches("keeps", one) for one in items.keep)
     if items.freeze is not None:
         late = say("; late comes what is {}", items.freeze.late.text) if items.freeze.late is not None else ()
-        yield (*say("what {} names stays where it stood", items.freeze.shown.text), *late)
+        yield (*say("what {} names stays in place", items.freeze.shown.text), *late)
     if items.limit_per is not None:
         shown = ", ".join(f"{name} {cap}" for name, cap in items.limit_per.caps)
         yield say(f"for each {{}}: {shown}", items.limit_per.by.text)
@@ -590,7 +590,7 @@ def _describe_notes(section: Section, plan: Plan, pack: PackModel) -> tuple[Phra
     if section.required:
         found.append(say("required: absent, it is an error"))
     if section.cache:
-        found.append(say("a cache breakpoint ends behind it"))
+        found.append(say("a cache breakpoint follows it"))
     if section.items is not None and section.items.tally is not None:
         found.append(say("counted by {} in the report", section.items.tally.text))
     return (*found, *_iter_ladders(section, plan, pack))

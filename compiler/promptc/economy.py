@@ -647,7 +647,7 @@ def _iter_moves(request: ReadRequest, causes: Sequence[Break]) -> Iterator[_Foun
         if section.id in changed and section.items is None:
             last = order[-1].id
             patch = render_canonical_json({"sections": {section.id: {"after": last}}})
-            yield f"place of `{section.id}`", f"move `{section.id}` behind `{last}`", str(section.span), patch
+            yield f"place of `{section.id}`", f"move `{section.id}` after `{last}`", str(section.span), patch
 
 
 def _iter_marks(manifest: Node, request: ReadRequest) -> Iterator[_Found]:

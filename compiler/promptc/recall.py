@@ -199,7 +199,9 @@ class RenderedRecall:
         left = [pointer for pointer in asked if pointer not in places.values()]
         query = self._columns.get("query") or next(filter(None, (_find_named(name, left) for name in _QUERY)), None)
         if query is None and len(left) != 1:
-            wrong = f"`{self.section.id}` asks by {join_names(left) or 'nothing of the state'}: which of it a query stands for is not said"
+            wrong = (
+                f"`{self.section.id}` asks by {join_names(left) or 'nothing of the state'}: it is not clear which of these a query replaces"
+            )
             place = left[0] if left else "/input"
             raise _refuse(wrong, f"write `--column query={place}`, or `columns: {{query: {place}}}` in a case")
         return {**places, "query": query or left[0]}

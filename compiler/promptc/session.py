@@ -297,7 +297,7 @@ class _Change:
     def _remove(self, way: Sequence[str]) -> None:
         self._check_there(way)
         if not way:
-            raise self._refuse("leads nowhere: the state itself cannot be taken out", "take out what stands in it")
+            raise self._refuse("leads nowhere: the state itself cannot be taken out", "remove what is in it")
         raw, filled, touched = self._enter(way[:-1])
         key: Any = self._read_place(raw, way) if raw.__class__ is list else way[-1]
         self._forget_size(raw[key])
@@ -323,8 +323,8 @@ class _Change:
         self._check_there(way)
         found, wanted = read_at(self.raw, way), load_json(dump_state({"value": expected}), self._name).value["value"]
         if spell(found) != spell(wanted):
-            message = f"does not hold: there stands {show_value(found)}, not {show_value(wanted)}"
-            raise self._refuse(message, "nothing was changed: look at the state anew, and make the changes that fit it", "PC0753")
+            message = f"fails: the value there is {show_value(found)}, not {show_value(wanted)}"
+            raise self._refuse(message, "nothing was changed: look at the state again, and make changes that fit it", "PC0753")
 
     def _enter(self, way: Sequence[str]) -> tuple[Any, Any, _Touched]:
         """Return the container at a path in both states, ready to be changed, and its touched parts."""
@@ -356,7 +356,7 @@ class _Change:
             return
         if way and isinstance(above := read_at(self.raw, way[:-1]), dict):
             raise self._refuse_key(above, way)
-        raise self._refuse("leads nowhere: nothing stands there", "name a value that the state was given; `add` puts a new one there")
+        raise self._refuse("leads nowhere: there is nothing there", "name a value that the state was given; `add` puts a new one there")
 
     def _read_place(self, elements: list[Any], way: Sequence[str]) -> int:
         place = find_place(elements, way[-1])

@@ -156,7 +156,7 @@ def test_a_process_that_is_asked_to_end_keeps_what_it_did(number, code, many, th
     _wait_for_rows(there, process, len(many) // 3)
     process.send_signal(number)
     said = process.communicate()[1].decode()
-    assert process.returncode == code and "run the same command with `--resume` to go on" in said
+    assert process.returncode == code and "run the same command with `--resume` to continue" in said
     kept = json.loads((there / "out.jsonl.part.json").read_bytes())
     assert kept["written"] == (there / "out.jsonl.part").stat().st_size >= len(many) // 3
     assert _start(there, "--resume").wait() == 1

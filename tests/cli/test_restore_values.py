@@ -42,7 +42,7 @@ def _archives():
 def test_what_is_replaced_is_archived_and_comes_back_as_it_was(here, run):
     before = Path("state.json").read_text()
     done = run("apply", ".", "put", "state.json", "--arg", 'plan="x"')
-    assert done.code == 0 and "what stood at /plan in state.json.archive/plans." in done.err and _plan() == "x"
+    assert done.code == 0 and "what was at /plan in state.json.archive/plans." in done.err and _plan() == "x"
     back = run("apply", ".", "--restore", "state.json")
     assert "the value put back at /plan" in back.err and "2 elements put back at /log" in back.err
     assert Path("state.json").read_text() == before, "with the order of its keys, and its numbers as they were written"
@@ -88,7 +88,7 @@ def test_what_was_not_there_is_taken_away_again(here, run):
     for _ in range(2):
         done = run("apply", ".", "open", "state.json")
         assert (
-            "that nothing stood at /at/last in" in done.err
+            "that nothing was at /at/last in" in done.err
             and "what was appended to /seen/log in" in done.err
             and "archived\n" not in done.err
         )

@@ -388,7 +388,7 @@ def test_what_is_tried_is_compared_and_nothing_is_written_or_remembered(there, r
     before = {path: path.read_bytes() for path in there.rglob("*") if path.is_file()}
     done = run("test", "--try", "sections.seen.budget=8")
     assert done.code == 1 and "FAILED tavern/calm" in done.out and "[-- gulls-]" in done.out and "cause" not in done.out
-    assert done.err == "nothing was written: this is what comes of `--try sections.seen.budget=8`\n"
+    assert done.err == "nothing was written: this is the result of `--try sections.seen.budget=8`\n"
     same = run("test", "--try", "sections.seen.budget=40")
     assert (same.code, same.out) == (0, "2 passed\n")
     assert {path: path.read_bytes() for path in there.rglob("*") if path.is_file()} == before

@@ -1,4 +1,4 @@
-"""Over any session, what a list with `freeze` showed once stays where it stood: each turn begins as the one before, until a budget cuts."""
+"""Over any session, what a list with `freeze` showed once stays in place: each turn begins as the one before, until a budget cuts."""
 
 import json
 from collections.abc import Iterator, Sequence

@@ -184,7 +184,7 @@ def test_flaps_are_what_comes_back(render):
 def test_trials_are_yaml_of_patches(render, tmp_path):
     requests = [render([_line(str(n), "oak") for n in range(last)], f"{last}") for last in range(7, 10)]
     trials = list_trials(requests)
-    assert any(one.edit == "move `clock` behind `lines`" for one in trials)
+    assert any(one.edit == "move `clock` after `lines`" for one in trials)
     pack = promptc.load(tmp_path).tried((), {one.name: one.patch for one in trials})
     for one in trials:
         assert pack.compile({"now": "x", "lines": [_A]}, patches=[one.name]).emitted is not None

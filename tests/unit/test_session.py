@@ -101,7 +101,7 @@ def test_findings_are_those_of_the_whole_state():
         ({"op": "add", "path": "/input/a", "value": 1}, "`/input` is `We go down.`, neither a list nor a mapping"),
         ({"op": "add", "path": "/npc/name", "value": 1}, "the state was given no key `npc`"),
         ({"op": "move", "from": "/transcript", "path": "/transcript/0"}, "a value cannot move into itself"),
-        ({"op": "test", "path": "/input", "value": 3}, "does not hold: there stands `We go down.`, not 3"),
+        ({"op": "test", "path": "/input", "value": 3}, "fails: the value there is `We go down.`, not 3"),
     ],
 )
 def test_a_change_that_cannot_be_made_is_told(changes, told):

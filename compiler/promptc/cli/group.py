@@ -478,7 +478,7 @@ def _keep_guess(suggestion: str) -> str:
 
 
 def _point_to_help(error: click.UsageError) -> str:
-    return f"`{error.ctx.command_path if error.ctx is not None else 'promptc'} --help` tells what it takes"
+    return f"`{error.ctx.command_path if error.ctx is not None else 'promptc'} --help` says what it accepts"
 
 
 def _name(param: click.Parameter) -> str:

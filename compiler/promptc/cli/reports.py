@@ -528,7 +528,7 @@ def _render_matrix_markdown(found: Matrix) -> str:
         name = f"`{_escape_code(row.name)}`" if row is not total else "**total**"
         cells = [f"{shown} ({step})" if step else shown for shown, step, _ in _list_cells(row, found)]
         lines.append(f"| {' | '.join([name, *map(_escape_markdown, cells)])} |")
-    return "\n".join([*lines, "", "Tokens, and behind a / how many items were cut.", ""])
+    return "\n".join([*lines, "", "Tokens, and after a / how many items were cut.", ""])
 
 
 def _list_heads(found: Matrix) -> list[str]:
@@ -569,7 +569,7 @@ def _render_matrix_html(found: Matrix) -> str:
     """Return a self-contained page without scripts."""
     rows = [_render_matrix_row(row, found) for row in (*found.rows, found.total)]
     notes = [f"<p>tried: <code>{_spell(one)}</code></p>" for one in found.tried]
-    notes.append("<p>Tokens, and behind a / how many items were cut.</p>")
+    notes.append("<p>Tokens, and after a / how many items were cut.</p>")
     heads = "".join(f'<th scope="col">{_spell(name)}</th>' for name in _list_heads(found))
     return _PAGE.format(title=_spell(_title_matrix(found)), notes="\n".join(notes), heads=heads, rows="\n".join(rows[:-1]), foot=rows[-1])
 

@@ -62,7 +62,7 @@ def _print(reporter: Reporter, outcome: Outcome, given: RenderCommand) -> int:
         write_stdout(data)
     reporter.report((*outcome.warnings, *said))
     if given.only and not data.strip(b"[]\n"):
-        reporter.say(f"nothing of {join_names(given.only)} is in the prompt; `promptc explain ... --why {given.only[0]}` tells why\n")
+        reporter.say(f"nothing of {join_names(given.only)} is in the prompt; `promptc explain ... --why {given.only[0]}` says why\n")
     return 0
 
 

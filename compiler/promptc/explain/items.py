@@ -153,14 +153,11 @@ class _Tracing:
 
         It is the place if the element's expressions fail, or if the element is hidden: its name could reveal its content.
         """
-        value = self._source[place]
         try:
             shows = self._selection.bound.find_shows() if self._selected.gathered is None else None
-            if shows is not None and not shows(value):
+            if shows is not None and not shows(self._source[place]):
                 return str(place)
-            expression = self._items.number
-            number = expression.evaluate(self._renderer.bind(Read(place, place, value))) if expression is not None else place
-            return self._evaluate_id(Read(place, number if isinstance(number, int) else place, value))
+            return self._evaluate_id(self._reader.read_at(place))
         except PromptcError:
             return str(place)
 
@@ -220,16 +217,20 @@ class _Tracing:
             bare = replace(bare, group=items.group)
             stages.append(("group", bare, items.group.by.span, _say("")))
         against = self._list_against()
+        keys: dict[int, Any] = {}
         for name, declared, span, explain in stages:
-            after = arrange_items(declared, self._own, self._renderer.bind, against, self._section, self._standing).items
+            arranged = arrange_items(declared, self._own, self._renderer.bind, against, self._section, self._standing)
+            after = arranged.items
+            keys = {read.place: key for read, key in zip(after, arranged.keys, strict=True)}
             places = {read.place for read in after}
             note = self._describe_held() if name == "freeze" else ""
             yield Stage(name, len(after), [read.place for read in before if read.place not in places], str(span), explain, note)
             before = list(after)
-        yield from self._iter_rendered(before)
+        yield from self._iter_rendered(before, keys)
 
-    def _iter_rendered(self, before: Sequence[Read]) -> Iterator[Stage]:
-        rendered = [(read, self._renderer.render(read, self._ids[read.place], None)) for read in before]
+    def _iter_rendered(self, before: Sequence[Read], keys: Mapping[int, Any]) -> Iterator[Stage]:
+        """Yield the stages from rendering on. `keys` are the keys of groups, by place; empty if the list has no groups."""
+        rendered = [(read, self._renderer.render(read, self._ids[read.place], keys.get(read.place))) for read in before]
         lost = self._renderer.left_out
         if self._items.message is not None and lost:
             yield self._describe_parts(self._items.message, [(read, item) for read, item in rendered if read.place in lost], len(before))
@@ -259,7 +260,7 @@ class _Tracing:
     def _describe_trimmed(self, rendered: Sequence[tuple[Read, Item]], items: Items, span: Span) -> Stage:
         bound = self._selection.bound
         whole = ItemRenderer(self._selected.section, items, self._names, self._selection.guard, bound.meter, bound.total)
-        cut = [read.place for read, item in rendered if _differs(whole.render(read, item.id, None), item)]
+        cut = [read.place for read, item in rendered if _differs(whole.render(read, item.id, item.key), item)]
         note = f"shortened: {', '.join(self._ids[place] for place in cut)}" if cut else ""
         return Stage("trim_each", len(rendered), (), str(span), _say(""), note)
 
@@ -273,7 +274,7 @@ class _Tracing:
     # --- why ---
 
     def _explain_late(self, _: int) -> str:
-        return f"it comes late: `{self._ids[max(self._stands)]}` is behind it in the list, and stands already"
+        return f"it comes late: `{self._ids[max(self._stands)]}` follows it in the list, and is in the prompt already"
 
     def _list_against(self) -> dict[str, tuple[Any, ...]]:
         names = self._items.dedupe.against if self._items.dedupe is not None else ()

@@ -355,8 +355,8 @@ def _part_front(text: str) -> tuple[str, str]:
     """Return the front matter between the two lines of `---` at the beginning, or an empty text, and the rest."""
     if not text.startswith(f"{_MARK}\n"):
         return "", text
-    front, mark, body = text[len(_MARK) :].partition(f"\n{_MARK}\n")
-    return (front, body) if mark else ("", text)
+    front, mark, body = f"{text[len(_MARK) :]}\n".partition(f"\n{_MARK}\n")  # the last line may have no line end
+    return (front, body[:-1]) if mark else ("", text)
 
 
 def _read_front(front: str, shown: str, values: Mapping[str, str]) -> dict[str, Any]:

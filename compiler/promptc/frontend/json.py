@@ -695,7 +695,7 @@ def _check_key(token: str, at: int, met: dict[str, int] | None, places: JsonPlac
         return
     if key in met:
         first = places.span_at(met[key])
-        message = f"the key {token[:80]} stands twice in this object; the first is at line {first.line}, column {first.column}"
+        message = f"the key {token[:80]} appears twice in this object; the first is at line {first.line}, column {first.column}"
         yield Diagnostic("PC0106", message, places.span_at(at), "keep one of the two")
     else:
         met[key] = at

@@ -149,7 +149,7 @@ def _parse_base(file: Path, extends: Node, files: PackFiles) -> Node:
         node = None
     if node is None or node.get(_MARK) is None:
         message = f"`extends: {extends.value}` names no pack: the file there cannot be read as a manifest"
-        raise fail("PC0258", message, extends.span, help=f"`promptc check {file}` tells what is wrong with it")
+        raise fail("PC0258", message, extends.span, help=f"`promptc check {file}` says what is wrong with it")
     return node
 
 

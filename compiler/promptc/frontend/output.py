@@ -320,7 +320,7 @@ def _iter_wrong_texts(document: JsonDocument) -> Iterator[Diagnostic]:
     if not isinstance(description, str) or is_blank(description):
         message = f"the description of a tool must be a text that says what it is for, not {STATE_WORDS.show(description)}"
         yield Diagnostic(
-            "PC0284", message, document.span("/description"), "say in a sentence what the tool does: the model knows nothing else of it"
+            "PC0284", message, document.span("/description"), "say in a sentence what the tool does: the model knows nothing else about it"
         )
 
 

@@ -253,7 +253,9 @@ def _check_pattern(node: Node, compiler: TextCompiler) -> None:
         compiler.note("PC0268", f"the pattern `{node.value}` cannot be read: {wrong}", node.span, _PATTERN_HELP)
         return
     if matches_nothing:
-        compiler.note("PC0268", f"the pattern `{node.value}` fits an empty text, which nothing can stand for", node.span, _PATTERN_HELP)
+        compiler.note(
+            "PC0268", f"the pattern `{node.value}` matches an empty text, which no placeholder can replace", node.span, _PATTERN_HELP
+        )
 
 
 def _load_schema(manifest: Node, compiler: TextCompiler, files: PackFiles) -> StateSchema | None:
@@ -535,7 +537,7 @@ def _check_freeze(section: Section, compiler: TextCompiler) -> None:
         return
     why = help = ""
     if items.group is not None:
-        why = "`group` puts what is new beside its like, in front of what stands"
+        why = "`group` puts a new item next to similar ones, before what was already shown"
         help = "take `group` out, and write the key into the text of each item"
     elif has_each(items.source):
         why = "a segment that nothing asks for any more belongs to no element of `each`"

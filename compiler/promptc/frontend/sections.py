@@ -113,7 +113,7 @@ def load_tools(node: Node, files: tuple[Tool, ...], declared: Declared, compiler
     items = load_items(replace(node, value={**inner, "from": source}), declared, compiler)
     forms = node.texts("forms") or TOOL_FORMS[:1]
     if DEFERRED in forms[:-1]:
-        message = f"`deferred` must be the last form: `{forms[-1]}` behind it would never be shorter"
+        message = f"`deferred` must be the last form: `{forms[-1]}` after it would never be shorter"
         compiler.note(
             "PC0291",
             message,
@@ -392,7 +392,7 @@ def _load_at(body: Node, default: Boundary, label: str, compiler: TextCompiler) 
     order = list_boundaries(at)
     behind = next((pair for pair in combinations(at, 2) if not _lies_inside(pair[1], pair[0])), None)
     if behind is not None:
-        message = f"`at` of `{label}` names `{behind[1]}` behind `{behind[0]}`, but no {behind[1]} ends inside a {behind[0]}"
+        message = f"`at` of `{label}` names `{behind[1]}` after `{behind[0]}`, but no {behind[1]} ends inside a {behind[0]}"
         compiler.note("PC0293", message, body.list("at")[at.index(behind[1])].span, f"put `{behind[1]}` before `{behind[0]}`, or remove it")
     elif finest not in order:
         message = f"`finest: {finest}` of `{label}` names what it never cuts at: it cuts at {join_names(order)}, in this order"
@@ -400,7 +400,7 @@ def _load_at(body: Node, default: Boundary, label: str, compiler: TextCompiler) 
         compiler.note("PC0294", message, body.value["finest"].span, help)
     elif finest in at[:-1]:
         left_out = at[at.index(finest) + 1]
-        message = f"`finest: {finest}` of `{label}` leaves out `{left_out}`, which its `at` names behind `{finest}`"
+        message = f"`finest: {finest}` of `{label}` leaves out `{left_out}`, which its `at` names after `{finest}`"
         compiler.note("PC0294", message, body.value["finest"].span, f"write `finest: {at[-1]}`, or remove `{left_out}` from `at`")
     return at
 

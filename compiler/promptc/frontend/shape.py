@@ -371,7 +371,7 @@ def _locate_key(key: str, around: Path, root: Node) -> str:
             beside = around[stop]
             if beside == key:
                 return ""
-            return f"`{key}` belongs to {_name_place(around[:stop], root) or 'the manifest'}, beside `{shorten(str(beside))}`"
+            return f"`{key}` belongs to {_name_place(around[:stop], root) or 'the manifest'}, next to `{shorten(str(beside))}`"
     here = list_known(around)
     there = _find(root, around).value
     for inner in sorted(here, key=lambda name: (name not in there, name not in ("sections", "items", "output"), name)):
@@ -381,7 +381,7 @@ def _locate_key(key: str, around: Path, root: Node) -> str:
                 return f"`{key}` belongs under `{inner}`, which has one already (line {deeper.span.line}): keep one of the two"
             return f"`{key}` belongs under `{inner}`: `{inner}: {{{key}: …}}`"
         if inner == "sections" and key in list_known((*around, inner, 0)):
-            return f"`{key}` belongs to a section: write it in an entry of `sections`, beside its `id`"
+            return f"`{key}` belongs to a section: write it in an entry of `sections`, next to its `id`"
     return ""
 
 
@@ -567,7 +567,7 @@ def _mend_shape(fault: SchemaFault, node: Node) -> str:
     if key == "sections" and isinstance(value, tuple) and fault.wanted == "object":
         return "write a mapping by id: `sections: {rules: {text: Be brief.}}`"
     if isinstance(value, tuple) and fault.keyword == "type" and fault.wanted == "string":
-        return f"write one text; one of several lines stands under `{key}: |`"
+        return f"write one text; a text of several lines goes under `{key}: |`"
     return ""
 
 

@@ -184,7 +184,7 @@ class OpenSources:
         fingerprint = digest_matching(part.fingerprint, index.matching)
         found = [one for one in self._read_corpus(index, version, kept) if one.fingerprint == fingerprint]
         if not found:
-            message = f"the index `{index.name}` was built anew while it was read"
+            message = f"the index `{index.name}` was rebuilt while it was read"
             raise DiskError([Diagnostic("PC0192", message, index.span, "try again")])
         return found[0]
 

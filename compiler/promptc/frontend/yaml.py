@@ -205,12 +205,12 @@ class _YamlReader:
         found = self._anchors.get(event.anchor)
         if found is None:
             inside = any(each.anchor == event.anchor for each in self._open)
-            why = "stands inside its own anchor" if inside else f"has no anchor `&{event.anchor}` before it"
+            why = "is inside its own anchor" if inside else f"has no anchor `&{event.anchor}` before it"
             self._note(
                 "PC0118",
                 f"the alias `*{event.anchor}` {why}",
                 span,
-                f"put `&{event.anchor}` in front of a value above, or correct the name",
+                f"put `&{event.anchor}` before a value above, or correct the name",
             )
             found = (Node(None, span, self._folder), 1, 0)
         node, nodes, height = found
@@ -252,7 +252,7 @@ class _YamlReader:
         elif node.value in into.keys:
             first = into.keys[node.value]
             where = f"line {first.line}, column {first.column}"
-            message = f"the key `{node.value[:80]}` stands twice in this mapping; the first is at {where}"
+            message = f"the key `{node.value[:80]}` appears twice in this mapping; the first is at {where}"
             self._note("PC0106", message, node.span, "keep one of the two, or indent this one if it belongs under a key above it")
         else:
             into.key = node.value
@@ -322,7 +322,7 @@ def syntax_error() -> type[Exception]:
 def _describe_character(character: str) -> str:
     if character in _LINE_ENDS:
         return f"U+{ord(character):04X} {_LINE_ENDS[character]}: YAML ends the line here, editors do not"
-    return f"the character U+{ord(character):04X} cannot stand in YAML"
+    return f"the character U+{ord(character):04X} is not allowed in YAML"
 
 
 def _kind(value: object) -> str:
@@ -569,7 +569,7 @@ class _SyntaxFault:
         if upper is None:
             return None
         own = _column(self.lines[above])
-        message = f"`{name}` stands under `{upper[2]}`, which has a value already: `{shorten(text[upper.end() :].strip())}`"
+        message = f"`{name}` is indented under `{upper[2]}`, which has a value already: `{shorten(text[upper.end() :].strip())}`"
         move = f"indent `{name}` by {_count_spaces(own)}" if own else f"begin the line with `{name}`"
         help = f"{move}, like `{upper[2]}`; or remove that value, if `{name}` belongs to `{upper[2]}`"
         if self.lines[self.line].strip().startswith("-"):
@@ -706,7 +706,7 @@ class _SyntaxFault:
         sign = text[self.start[1] : self.start[1] + 1] if self.start[0] == self.line else "|"
         rest = text[self.column :].strip()
         name = f"{key[2]}: " if key else ""
-        message = f"`{sign}` begins a text that stands in the lines below it, and here more follows in the same line"
+        message = f"`{sign}` begins a text that is written on the lines below it, but here more follows on the same line"
         help = f"move the text to the next line and indent it; or leave `{sign}` out: `{name}{shorten(rest)}`"
         if sign == ">" and key:
             help = (

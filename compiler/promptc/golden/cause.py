@@ -451,7 +451,7 @@ def _tell_else(case: Case, accounts: Sequence[Before], now: Mapping[str, Any]) -
     if not accounts:
         return None
     if not _list_goldens(case):
-        return Cause(what="no edit of its files since the last commit: as it stands there, the case fails, too")
+        return Cause(what="no edit of its files since the last commit: the committed case fails, too")
     return Cause(what=_UNKNOWN)
 
 
@@ -486,7 +486,7 @@ def _find_in(case: Case, before: Before, trial: _Trial) -> Cause | None:
     fewest = tuple(_choose_fewest((), changes, holds, is_new=False))
     if runs[0] > most:
         paths = ", ".join(sorted({one.path for one in fewest}))
-        return Cause(what=f"some of {len(fewest)} edits of {paths}: {most} runs of the case did not tell which, and no more are made")
+        return Cause(what=f"some of {len(fewest)} edits of {paths}: {most} runs of the case did not show which, and no more are made")
     found = tuple(one for one in changes if one in fewest)
     return Cause(found, before={one.path: before.files[one.path] for one in found})
 

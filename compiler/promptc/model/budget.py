@@ -134,12 +134,12 @@ def describe_unknown(name: str, table: ModelTable, span: Span | None) -> Diagnos
     written = f"`budget: {{model: {shorten(name)}, context: 8192, reserve: 1000}}`"
     if table.find(name) is not None:
         message = f"the window of `{name}` is what its server is configured with, which no table can know"
-        return Diagnostic("PC0525", message, span, f"write the window that you configured beside it: {written}")
+        return Diagnostic("PC0525", message, span, f"write the window that you configured next to it: {written}")
     near = suggest(name, table.models)
     near = f"{near} Otherwise " if near.startswith("did") else ""
     message = f"the table of models has no `{shorten(name)}` (as of {table.as_of})"
     return Diagnostic(
-        "PC0524", message, span, f"{near}write its window beside it: {written}; or add it to a table of your own (`--models`)"
+        "PC0524", message, span, f"{near}write its window next to it: {written}; or add it to a table of your own (`--models`)"
     )
 
 
@@ -228,7 +228,7 @@ def _iter_wrong(table: Mapping[str, Any], source: Source) -> Iterator[Diagnostic
         name = facts.get("name")
         if isinstance(name, str) and name in met:
             yield Diagnostic(
-                "PC0756", f"the model `{shorten(name)}` stands in the table twice", _locate_model(source, index), "leave one out"
+                "PC0756", f"the model `{shorten(name)}` appears in the table twice", _locate_model(source, index), "leave one out"
             )
         met.add(name if isinstance(name, str) else None)
 

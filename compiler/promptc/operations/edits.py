@@ -193,8 +193,6 @@ def format_state(value: Any, like: bytes) -> bytes:
 
     The layout is the indent or the single line, the spaces after commas and colons, and the last line end.
     """
-    import json
-
     text = like.decode("utf-8-sig").strip(" \t\r\n")
     indent = _find_indent(text)
     close = indent is None and '": ' not in text and '", ' not in text and len(text) > 2

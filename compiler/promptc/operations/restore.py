@@ -506,8 +506,6 @@ def read_note(path: Path, raw: bytes) -> Note:
     A call that was killed left two notes: the bytes decide which one is valid, or else the list does. A note that cannot be read counts as
     missing, since the lists decide without it.
     """
-    import json
-
     try:
         given = json.loads(read_file(note_path(path), _LONGEST))
         now, was = _read_lists(given["now"]), _read_lists(given.get("was", {}))

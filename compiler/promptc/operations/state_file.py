@@ -103,7 +103,7 @@ def archive_folder(path: Path) -> Path:
     folder = path.with_name(f"{path.name}.archive")
     if stat.S_ISLNK(read_mode(folder)):
         help = "name the folder that you mean: `--archive DIR`"
-        raise DiskError([Diagnostic("PC0850", f"`{folder.name}`, the folder of the archives beside the state, is a link", help=help)])
+        raise DiskError([Diagnostic("PC0850", f"`{folder.name}`, the folder of the archives next to the state, is a link", help=help)])
     return folder
 
 

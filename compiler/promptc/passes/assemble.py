@@ -175,7 +175,7 @@ def _prove_frame(fitted: Fitted, emitted: Emitted, frame: ChatFrame) -> None:
                 break
             if (first < start or last > at) and _completes(fitted, emitted, part, frame, len(marks)):
                 section = next(one for one in fitted.layout.sections if one.id == part.section)
-                message = f"a special token would be made of `{section.id}` and what the chat template writes beside it"
+                message = f"a special token would be made of `{section.id}` and what the chat template writes next to it"
                 raise fail("PC0591", f"{message}: {show_value(emitted.text[first:last])}", section.span, help=_FRAMED)
 
 

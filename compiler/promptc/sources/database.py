@@ -198,7 +198,7 @@ class Database:
         for ending in _BESIDE:
             mode = read_mode(f"{os.path.realpath(path)}{ending}")
             if mode and not stat.S_ISREG(mode):
-                message = f"beside the store `{self.address.shown}` stands `{path.name}{ending}`, which is not a regular file"
+                message = f"next to the store `{self.address.shown}` is `{path.name}{ending}`, which is not a regular file"
                 raise self._fail("PC0161", message, "SQLite would open it: remove it")
 
     @contextmanager

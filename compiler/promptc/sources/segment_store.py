@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from promptc.diag.findings import Diagnostic, DiskError, PromptcError, Span, fail
-from promptc.diag.frozen import frozen
+from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any, TypeVar
 from promptc.model.sources import TABLE, Segment
 from promptc.sources.address import Address
@@ -18,12 +18,6 @@ from promptc.text.json import render_canonical_json
 Wish = tuple[str, Sequence[str] | None]
 """A scope, and the `ref_id`s of the wanted segments; None for all segments of the scope."""
 
-MAX_ROWS = 100_000
-"""The maximum number of rows that a render reads of one scope."""
-
-_MAX_STORED = 5_000_000
-_MAX_BYTES = 64_000_000
-_MAX_STORED_BYTES = 1_000_000_000
 _MOST_REFS = 20_000
 _MOST_LISTED = 20_000
 _MOST_LISTED_BYTES = 4_000_000
@@ -52,6 +46,27 @@ _MIGRATIONS: tuple[tuple[str, ...], ...] = (
 """The statements from each version of the schema to the next, in SQL that both databases accept. Released statements never change."""
 
 LATEST = len(_MIGRATIONS)
+
+
+@frozen
+class _Limit:
+    """How many rows, and bytes of their texts, are read at once; `of` ends the message, and `help` says what to do."""
+
+    rows: int
+    bytes: int
+    of: str
+    help: str
+
+    def without(self, rows: Sequence[tuple[Any, ...]]) -> _Limit:
+        """Return what is left after these rows."""
+        return replace(self, rows=self.rows - len(rows), bytes=self.bytes - sum(map(_measure, rows)))
+
+
+_SCOPE = _Limit(100_000, 64_000_000, " of a scope", "ask for fewer with `ref`, or keep long texts in files")
+"""For a render."""
+
+_STORED = _Limit(5_000_000, 1_000_000_000, "", "name a smaller scope, or spread the segments over several stores")
+"""For commands that read the whole store."""
 
 
 class SegmentStore:
@@ -112,7 +127,7 @@ class SegmentStore:
         with self._database.read() as session:
             found = read_table(session, self._name, self.address.shown, self._span)
             asked = self._select(found) + (" WHERE scope = :scope" if scope is not None else "")
-            rows = self._fetch(session, asked, {"scope": scope}, _MAX_STORED, _MAX_STORED_BYTES)
+            rows = self._fetch(session, asked, {"scope": scope}, _STORED, _STORED)
         judged = [(row, judge_row(*row)) for row in rows]
         segments = [one for _, one in judged if isinstance(one, Segment)]
         malformed = [_name_row(row, why) for row, why in judged if isinstance(why, str)]
@@ -142,29 +157,27 @@ class SegmentStore:
     def _read_scope(self, session: Transaction, found: FoundTable, scope: str, refs: Sequence[str] | None) -> list[tuple[Any, ...]]:
         asked = f"{self._select(found)} WHERE scope = :scope"
         if refs is None:
-            return self._fetch(session, asked, {"scope": scope}, MAX_ROWS, _MAX_BYTES)
+            return self._fetch(session, asked, {"scope": scope}, _SCOPE, _SCOPE)
         rows: list[tuple[Any, ...]] = []
         for some in _iter_batches(refs, _MOST_REFS):
             names, given = _name_values(some)
-            left = MAX_ROWS - len(rows), _MAX_BYTES - sum(map(_measure, rows))
-            rows += self._fetch(session, f"{asked} AND ref_id IN ({names})", {"scope": scope, **given}, *left)
+            left = _SCOPE.without(rows)
+            rows += self._fetch(session, f"{asked} AND ref_id IN ({names})", {"scope": scope, **given}, left, _SCOPE)
         return rows
 
     def _select(self, found: FoundTable) -> str:
         return f'SELECT {_SHOWN}, {"priority" if found.has_priority else "0"} FROM "{self._name}"'
 
-    def _fetch(self, session: Transaction, asked: str, given: Mapping[str, Any], most: int, most_bytes: int) -> list[tuple[Any, ...]]:
-        """Return the rows. Refuses more than `most` rows or `most_bytes` of text, as a view can produce any number."""
+    def _fetch(self, session: Transaction, asked: str, given: Mapping[str, Any], left: _Limit, limit: _Limit) -> list[tuple[Any, ...]]:
+        """Return the rows. Refuses more than is `left` of a limit, as a view can produce any number of rows."""
         rows: list[tuple[Any, ...]] = []
         size = 0
-        for row in session.iter_rows(f"{asked} LIMIT {most + 1}", given):
+        for row in session.iter_rows(f"{asked} LIMIT {left.rows + 1}", given):
             rows.append(row)
             size += _measure(row)
-            if len(rows) > most:
-                self._refuse("PC0168", f"holds more than can be read at once ({MAX_ROWS} rows of a scope)", "ask for fewer with `ref`")
-            if size > most_bytes:
-                message = f"holds more than can be read at once ({_MAX_BYTES} bytes of a scope)"
-                self._refuse("PC0168", message, "ask for fewer with `ref`, or keep long texts in files")
+            if len(rows) > left.rows or size > left.bytes:
+                most = f"{limit.rows} rows" if len(rows) > left.rows else f"{limit.bytes} bytes"
+                self._refuse("PC0168", f"holds more than can be read at once ({most}{limit.of})", limit.help)
         return rows
 
     def _refuse(self, code: str, what: str, help: str) -> None:

@@ -142,7 +142,7 @@ def _join_parts(parts: Sequence[str]) -> str:
 
 def _write(expression: str, key: str = "") -> str:
     if "\n" in expression or len(expression) > _LONGEST or not expression:
-        return "leave the braces out: an expression stands alone, such as `state.on`"
+        return "leave the braces out: an expression needs none, such as `state.on`"
     return f"write `{f'{key}: ' if key else ''}{expression}`"
 
 

@@ -267,7 +267,7 @@ def load_definitions(written: Sequence[Definition], limits: Limits = LIMITS) -> 
             size, wrong = _measure(one, known, limits)
             left -= size
             if left < 0 and not wrong:
-                message = f"up to `{one.name}`, the definitions of the pack stand for more than {MOST_PARTS} parts"
+                message = f"up to `{one.name}`, the definitions of the pack expand to more than {MOST_PARTS} parts"
                 wrong = [Diagnostic("PC0403", message, one.place.span, "make them shorter, or give values by `let`")]
         findings += wrong
         if left < 0 or later or wrong or uses[one.name] & broken:
@@ -313,7 +313,7 @@ def _describe_later(one: Definition, later: Sequence[str], uses: Mapping[str, fr
     closing = [name for name in later if name in circle]
     if not closing:
         help = f"move `{later[0]}` above `{one.name}`: a definition sees those before it"
-        return [Diagnostic("PC0266", f"`{one.name}` uses `{later[0]}`, which stands after it", one.place.span, help)]
+        return [Diagnostic("PC0266", f"`{one.name}` uses `{later[0]}`, which comes after it", one.place.span, help)]
     if one.name != next(name for name in uses if name in circle):
         return []
     shown = (one.name, *(_find_way(closing[0], one.name, uses) or ()))

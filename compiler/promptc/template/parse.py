@@ -50,9 +50,9 @@ _PARTS = {"Slice": "a slice", "Pair": "a pair", "Operand": "an operand", "Keywor
 
 _STANDS = {
     "Slice": "write one slice between the brackets: `state.list[1:3]`",
-    "Pair": "pairs stand between `{` and `}`",
+    "Pair": "pairs belong between `{` and `}`",
     "Operand": "compare two values",
-    "Keyword": "names stand in a call: `f(name=value)`",
+    "Keyword": "names belong in a call: `f(name=value)`",
     "NSRef": "set it alone: `{% set ns.name = value %}`",
 }
 
@@ -365,7 +365,7 @@ def _iter_findings(tree: nodes.Template, bound: frozenset[str], definitions: Seq
     for node, parent in _walk(tree, tree):
         kind, home = type(node).__name__, HOMES.get(type(node).__name__)
         if home is not None and type(parent).__name__ not in home:
-            yield node.lineno or parent.lineno, "PC0405", f"{_PARTS[kind]} cannot stand here", _STANDS[kind]
+            yield node.lineno or parent.lineno, "PC0405", f"{_PARTS[kind]} is not allowed here", _STANDS[kind]
             continue
         if kind not in dialect.nodes:
             yield (
@@ -410,7 +410,7 @@ def _check_statement(node: nodes.Node) -> Iterator[Finding]:
         yield (
             node.lineno,
             "PC0425",
-            "the name of an included file must stand in quotes",
+            "the name of an included file must be in quotes",
             "write `'part.md.j2'`; choose between files with `if`",
         )
 

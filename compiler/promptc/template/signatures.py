@@ -163,7 +163,7 @@ def _ask_letter(value: Any) -> None:
 
 def _ask_separator(value: Any) -> None:
     if value == "":
-        refuse("PC0424", "a text cannot be split by an empty text", "name what stands between the parts, or write `| list`")
+        refuse("PC0424", "a text cannot be split by an empty text", "name what separates the parts, or write `| list`")
 
 
 TEXT = Sort("a text", (str,))

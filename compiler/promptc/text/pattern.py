@@ -379,7 +379,7 @@ class _PatternReader:
                 self._skip_name()
         self.depth += 1
         if self.depth > 50:
-            raise PatternError("groups stand in each other more than 50 deep")
+            raise PatternError("groups are nested more than 50 deep")
         tree = self.read_choice()
         self.depth -= 1
         if not self.skip(")"):

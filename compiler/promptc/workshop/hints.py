@@ -13,6 +13,7 @@ import re
 import stat
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
+from inspect import getdoc
 from itertools import islice
 
 from promptc.check.texts import UsedText
@@ -453,7 +454,7 @@ def _show_type(kind: Type) -> str:
 
 def _show_filter(name: str) -> str:
     own = "A filter of promptc." if name in OWN_FILTERS else "A filter of Jinja."
-    said = (load_filter(name).__doc__ or "").strip()
+    said = getdoc(load_filter(name)) or ""
     return f"```jinja\n| {FILTERS[name].show()}\n```\n\n{own} {said}\n\n{_TEMPLATES}"
 
 

@@ -158,7 +158,7 @@ def _check_owner(manifest: Node, root: Node, path: str) -> None:
     value = steps[-1][1]
     if value is not None:
         if value.span.file != root.span.file:
-            raise _refuse(path, "it stands in a pack that this one extends", value.span)
+            raise _refuse(path, "it is in a pack that this one extends", value.span)
         return
     setters = list_setters(manifest, path)
     if setters:
@@ -166,7 +166,7 @@ def _check_owner(manifest: Node, root: Node, path: str) -> None:
         raise _refuse(path, f"only `{there}` sets it", node.span)
     around = next((node for _, node in reversed(steps) if node is not None), manifest)
     if around.span.file != root.span.file:
-        raise _refuse(path, "what it belongs to stands in a pack that this one extends", around.span)
+        raise _refuse(path, "what it belongs to is in a pack that this one extends", around.span)
 
 
 def _refuse(path: str, why: str, span: Span, help: str = "change it by hand") -> UsageError:

@@ -79,7 +79,7 @@ class Sec:
 
     @property
     def is_frozen(self) -> bool:
-        """True for a list in which what was shown once stays where it stood."""
+        """True for a list in which what was shown once stays in place."""
         return "freeze" in self.spec.get("items", {})
 
     @property

@@ -138,7 +138,7 @@ class Selecting:
 
     # contract 4.10, 4.12 and 4.15
     def _read(self, spec: dict[str, Any], section: Sec) -> tuple[list[It], list[It]]:
-        """What the section looks at, and what stands where it stood."""
+        """What the section looks at, and what stays in place."""
         source = spec["from"] if isinstance(spec["from"], list) else evaluate(spec["from"], section.names) or []
         every = [It(place, place, "", value, unit=place) for place, value in enumerate(source)]
         passing = [item for item in every if "where" not in spec or evaluate(spec["where"], self.bind(section, item))]

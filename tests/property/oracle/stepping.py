@@ -276,7 +276,7 @@ class Stepping:
 
 # contract 8.40
 def _sort_by_age(blocks: list[list[It]], section: Sec) -> list[list[It]]:
-    """By the place of the first item in the source; what a recap made stands for the oldest. What stands where it stood is as old as it
+    """By the place of the first item in the source; what a recap made stands for the oldest. What stays in place is as old as it
     stands there. Of tools, and of a list without an order in time, the last goes first.
     """
     if section.is_frozen and not section.is_ageless:

@@ -140,9 +140,9 @@ def test_what_stays_where_it_stood(tmp_path):
           - {id: log, budget: 90, items: {from: state.log, freeze: {shown: state.told, late: false}, text: "{{ item.text }}"}}
     """
     drawn = _draw(tmp_path, body)
-    assert _plain(_block(drawn, "lore").caps) == ["what `state.shown` names stays where it stood", "budget 90 tokens"]
+    assert _plain(_block(drawn, "lore").caps) == ["what `state.shown` names stays in place", "budget 90 tokens"]
     assert "over its budget: evict items, held ones first, then last first" in _plain(_block(drawn, "lore").notes)
-    assert _plain(_block(drawn, "log").caps)[0] == "what `state.told` names stays where it stood; late comes what is `false`"
+    assert _plain(_block(drawn, "log").caps)[0] == "what `state.told` names stays in place; late comes what is `false`"
     assert "over its budget: evict items, oldest first" in _plain(_block(drawn, "log").notes)
 
 
@@ -177,7 +177,7 @@ def test_notes_when_and_ladders(tmp_path):
         "counted by `item.kind` in the report",
         "over its budget: trim at sentence to 20 tokens, then evict items in 2 classes, `item.old` first, 2 stay,"
         " then evict items, tool call by tool call, least `item.score` first",
-        "over the total: step 1, its own ladder goes on; step 2, drop it",
+        "over the total: step 1, its own ladder continues; step 2, drop it",
     ]
 
 
@@ -343,7 +343,7 @@ def test_a_pool_is_told_at_each_of_its_sections(tmp_path):
         "over the pool `memory`: step 2, evict items of `facts`, `lore`, least `item.rank` first",
         "over the total: step 1, evict items of `lore`, `facts` where `true`",
     ]
-    assert "over the pool `memory`: step 1, its own ladder goes on; step 2" in _plain(_block(drawn, "lore").notes)[1]
+    assert "over the pool `memory`: step 1, its own ladder continues; step 2" in _plain(_block(drawn, "lore").notes)[1]
 
 
 def test_tools_are_told_by_their_forms(tmp_path):

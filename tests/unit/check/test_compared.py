@@ -63,7 +63,7 @@ def _two(folder, source, items="", *, first="", own="notes", forms=("{{ item.tex
 def test_lists_of_one_kind_of_thing_are_told(tmp_path, source):
     found = _two(tmp_path, source)
     what = f"`one` lists `state.notes` and `two` `state.{source}`, whose elements the schema declares alike, and both print `item.text`"
-    assert messages(found, "PC0675") == [f"{what}: the same text may stand twice"]
+    assert messages(found, "PC0675") == [f"{what}: the same text may appear twice"]
     assert excerpts(found, "PC0675")[0].startswith(f"state.{source}")
     assert [one.level for one in found] == ["note"]
 

@@ -18,7 +18,7 @@ def _log(overflow: str, items: str = "limit: 9", more: str = "budget: 20") -> st
         ("{evict: {by: item.score}}, {trim: {}}", "trim", "takes every item first"),
         ("{fail: {}}, {drop: {}}", "drop", "the `fail` of line 6 stops before it"),
         ("{drop: {}}, {fail: {}}, {fail: {}}", "fail", "the `fail` of line 6 stops before it"),
-        ("{shorten: {}}, {evict: {}}", "shorten", "`log` has no second form to go on to"),
+        ("{shorten: {}}, {evict: {}}", "shorten", "`log` has no second form to move on to"),
     ],
 )
 def test_a_dead_step(tmp_path, overflow, dead, why):

@@ -55,12 +55,12 @@ def test_a_trim_that_may_hold(tmp_path, section):
     [
         (
             "text: '{{ state.x }}', budget: 80, overflow: [{trim: {to: 80}}]",
-            "`to` of `a.overflow[0]`, 80 tokens, leaves no room for the line end behind the text, which may take a token: "
+            "`to` of `a.overflow[0]`, 80 tokens, leaves no room for the line end after the text, which may take a token: "
             "`a` is capped at 80",
         ),
         (
             "text: '{{ state.x }}', overflow: [{trim: {to: 1000}}]",
-            "`to` of `a.overflow[0]`, 1000 tokens, leaves no room for the line end behind the text, which may take a token: "
+            "`to` of `a.overflow[0]`, 1000 tokens, leaves no room for the line end after the text, which may take a token: "
             "the budget is 1000",
         ),
     ],

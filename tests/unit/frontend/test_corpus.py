@@ -90,6 +90,13 @@ def test_files_with_their_metadata(corpus):
     assert found[0].text.startswith("# Combat")
 
 
+@pytest.mark.parametrize(("text", "body"), [("---\nmode: dm\n---", ""), ("---\nmode: dm\n---\n", ""), ("---\nmode: dm\n---\n\nx", "\nx")])
+def test_front_matter_may_end_the_file(text, body, corpus, tmp_path):
+    (tmp_path / "1.0/combat/a.md").write_text(text, encoding="utf-8")
+    found = read_corpus(corpus())[0]
+    assert (found.metadata["mode"], found.text) == ("dm", body)
+
+
 def test_parts_and_what_is_wanted_of_them(corpus):
     assert list_parts(corpus(), ("version",)) == ({"version": "1.0"}, {"version": "2.0"})
     assert [one.file for one in read_corpus(corpus(), {"version": "1.0"})] == ["1.0/combat/a.md"]

@@ -73,14 +73,14 @@ def with_key(lines):
             with_key("variants: {mood: {select: state.m, cases: {calm: {strain: {}}}}}"),
             "PC0201",
             "unknown key `strain` in case `calm` of axis `mood`",
-            "`strain` belongs to the manifest, beside `variants`",
+            "`strain` belongs to the manifest, next to `variants`",
             (8, 51),
         ),
         (
             with_key("strain: {tiers: [{name: low, at: 0, budget: 3}]}"),
             "PC0201",
             "unknown key `budget` in tier `low`",
-            "`budget` belongs to the manifest, beside `strain`",
+            "`budget` belongs to the manifest, next to `strain`",
             (8, 37),
         ),
         (

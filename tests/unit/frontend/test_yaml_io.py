@@ -132,7 +132,7 @@ def test_what_is_refused_has_its_place(text, code, line, column):
 
 
 def test_the_second_of_two_keys_names_the_first():
-    assert only("a: 1\nb: 2\na: 3\n").message == "the key `a` stands twice in this mapping; the first is at line 1, column 1"
+    assert only("a: 1\nb: 2\na: 3\n").message == "the key `a` appears twice in this mapping; the first is at line 1, column 1"
 
 
 @pytest.mark.parametrize(
@@ -147,13 +147,13 @@ def test_the_second_of_two_keys_names_the_first():
         (
             "name: x\nsections: x\n  - id: a\n",
             (3, 5),
-            "`id` stands under `sections`, which has a value already: `x`",
+            "`id` is indented under `sections`, which has a value already: `x`",
             "remove that value, if the list belongs to `sections`",
         ),
         (
             "name: x\noutput: messages\n  format: messages\nsections: []\n",
             (3, 3),
-            "`format` stands under `output`, which has a value already: `messages`",
+            "`format` is indented under `output`, which has a value already: `messages`",
             "begin the line with `format`, like `output`; or remove that value, if `format` belongs to `output`",
         ),
         (
@@ -177,7 +177,7 @@ def test_the_second_of_two_keys_names_the_first():
         (
             "name: x\nsections:\n  - id: a\n     text: x\n",
             (4, 6),
-            "`text` stands under `id`, which has a value already: `a`",
+            "`text` is indented under `id`, which has a value already: `a`",
             "indent `text` by 4 spaces, like `id`; or remove that value, if `text` belongs to `id`",
         ),
         (
@@ -201,7 +201,7 @@ def test_the_second_of_two_keys_names_the_first():
         (
             "name: x\n sections:\n  - id: a\n",
             (2, 2),
-            "`sections` stands under `name`, which has a value already: `x`",
+            "`sections` is indented under `name`, which has a value already: `x`",
             "begin the line with `sections`, like `name`; or remove that value, if `sections` belongs to `name`",
         ),
         (
@@ -375,7 +375,7 @@ def test_the_second_of_two_keys_names_the_first():
         (
             "name: x\nsections:\n  - id: a\n    text: | First.\n      Second.\n",
             (4, 13),
-            "`|` begins a text that stands in the lines below it, and here more follows in the same line",
+            "`|` begins a text that is written on the lines below it, but here more follows on the same line",
             "move the text to the next line and indent it; or leave `|` out: `text: First.`",
         ),
         (
@@ -495,19 +495,19 @@ def test_the_second_of_two_keys_names_the_first():
         (
             "name: x\nsections:\n  - id: a\n    when: | state.on\n",
             (4, 13),
-            "`|` begins a text that stands in the lines below it, and here more follows in the same line",
+            "`|` begins a text that is written on the lines below it, but here more follows on the same line",
             "move the text to the next line and indent it; or leave `|` out: `when: state.on`",
         ),
         (
             "name: x\nsections:\n  - id: a\n    when: > 3\n",
             (4, 13),
-            "`>` begins a text that stands in the lines below it, and here more follows in the same line",
+            "`>` begins a text that is written on the lines below it, but here more follows on the same line",
             "move the text to the next line and indent it; an expression that begins with `>` lacks its left side: `when: state.n > 3`",
         ),
         (
             "name: x\nsections:\n  - id: a\n    text: Some words\n      and: more\n",
             (5, 7),
-            "`and` stands under `text`, which has a value already: `Some words`",
+            "`and` is indented under `text`, which has a value already: `Some words`",
             "indent `and` by 4 spaces, like `text`; or remove that value, if `and` belongs to `text`",
         ),
         (

@@ -326,7 +326,7 @@ def test_a_claim_that_never_held_blames_no_golden(there: Path) -> None:
         golden.unlink()
     subprocess.run(["git", "-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-qam", "second"], check=True, cwd=there)
     found = _find(there)
-    assert found is not None and found.what == "no edit of its files since the last commit: as it stands there, the case fails, too"
+    assert found is not None and found.what == "no edit of its files since the last commit: the committed case fails, too"
 
 
 def _note(there: Path, **changes: object) -> None:

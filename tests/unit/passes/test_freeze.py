@@ -1,4 +1,4 @@
-"""What was shown once stays where it stood: of the state, of a store, of an index, in a talk with tools."""
+"""What was shown once stays in place: of the state, of a store, of an index, in a talk with tools."""
 
 import pytest
 

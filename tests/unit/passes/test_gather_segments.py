@@ -3,6 +3,7 @@
 import pytest
 
 from promptc.diag.findings import PromptcError
+from promptc.explain.items import trace_items
 from promptc.model.sources import Segment
 from promptc.sources.segments import Malformed
 from tests.unit.passes.small_sources import SmallSources, compile_small, load_small, render_small
@@ -78,6 +79,17 @@ def test_each_is_bound_in_every_stage_and_asked_for_at_once(load):
     text = render_small(load(section), {**STATE, "people": people}, sources)
     assert text == "A\nA ada0\nB\nB bo0\n"
     assert sources.asked == [("main", (("npc", ("bo",)), ("npc", ("ada",))), ("fr", "en"), None)]
+
+
+def test_each_is_bound_for_an_element_that_no_window_reaches(load):
+    section = _section(
+        "scope: npc, each: state.people, ref: each.id",
+        "id: each.name ~ item.id\n      number: item.metadata.tier + each.rank\n      window: {last: 1}\n      text: '{{ item.content }}'",
+    )
+    people = [{"id": "ada", "name": "A", "rank": 1}, {"id": "bo", "name": "B", "rank": 3}]
+    selection = compile_small(load(section), {**STATE, "people": people}, SmallSources(ROWS)).fitted.strained.selection
+    trace = trace_items(selection, selection.sections[0])
+    assert [trace.name_item(place) for place in range(trace.size)] == ["Aada-0", "Aada-1", "Bbo-0", "Bbo-1"]
 
 
 # contract 4.27

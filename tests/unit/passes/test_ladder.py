@@ -59,11 +59,11 @@ def test_a_floor_counts_items_also_where_messages_go_in_pairs(tmp_path):
 def test_a_trim_to_all_of_the_budget_is_told_of_the_line_end(tmp_path):
     section = {"text": "{{ state.text }}", "budget": 7, "overflow": [{"trim": {"at": "word", "to": 7}}]}
     (found,) = _compile(tmp_path, {"text": "word " * 40}, 100, [], section).errors
-    assert found.message.endswith("it still has 8 tokens, 1 too many; the text alone has 7, and the line end behind it counts, too")
+    assert found.message.endswith("it still has 8 tokens, 1 too many; the text alone has 7, and the line end after it counts, too")
     assert found.help == "raise the budget, or trim to 6"
     whole, shared = {"text": section["text"]}, [{"trim": {"section": "one", "at": "word", "to": 7}}]
     (found,) = _compile(tmp_path, {"text": "word " * 40}, 7, shared, whole).errors
-    assert found.message.endswith("`one` 8; the text alone has 7, and the line end behind it counts, too")
+    assert found.message.endswith("`one` 8; the text alone has 7, and the line end after it counts, too")
     assert found.help == "raise the budget to 8, or trim to 6"
     section["overflow"][0]["trim"]["to"] = 6
     assert _compile(tmp_path, {"text": "word " * 40}, 100, [], section).tokens == 7

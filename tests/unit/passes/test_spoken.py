@@ -127,7 +127,7 @@ def test_what_has_no_place_among_the_messages_moves_in_front() -> None:
     assert [one["role"] for one in payload.body["messages"]] == ["user", "system", "assistant"]
     assert payload.body["system"] == "Two."
     (found,) = [one for one in payload.warnings if one.code == "PC0564"]
-    assert "moves in front of all messages" in found.message
+    assert "moves before all messages" in found.message
 
 
 def test_a_note_does_not_part_a_use_from_its_result() -> None:

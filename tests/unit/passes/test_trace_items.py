@@ -77,6 +77,22 @@ def test_an_unread_element_may_be_one_its_id_fails_for(tmp_path):
     assert [trace.name_item(place) for place in range(3)] == ["0", "a", "b"]
 
 
+def test_an_item_is_rendered_with_its_group(tmp_path):
+    head = "promptc: 1\nname: small\nversion: 1.0.0\ntokenizer: chars/4\nbudget: 100\n"
+    items = "from: state.log, group: {by: item.who}, text: \"{{ item.text if group == 'ann' }}\", trim_each: {to: {chars: 4}}"
+    (tmp_path / "pack.yaml").write_text(head + f"sections: [{{id: log, items: {{{items}}}}}]\n", encoding="utf-8")
+    log = [{"who": who, "text": f"{who} speaks"} for who in ("ann", "bob", "ann")]
+    selection = promptc.load(tmp_path).compile({"log": log}).fitted.strained.selection
+    trace = trace_items(selection, selection.sections[0])
+    assert [(stage.name, stage.passed, list(stage.left_out)) for stage in trace.stages] == [
+        ("from", 3, []),
+        ("group", 3, []),
+        ("render", 2, [1]),
+        ("trim_each", 2, []),
+    ]
+    assert trace.stages[-1].note == "shortened: 0, 2"
+
+
 def test_a_cap_is_told_by_the_name_it_has_in_the_manifest(tmp_path):
     section = "{id: log, items: {from: state.log, text: '{{ item.text }}', limit_per: {by: item.n > 0, caps: {'true': 2}}}}"
     selection = _make_log(tmp_path, section, count=4)

@@ -177,7 +177,7 @@ def test_a_circle_is_shown_once_and_a_later_one_named():
     _, findings = define(a="b", b="c or 1", c="a", d="later", later="2", own="own")
     assert [one.message for one in findings] == [
         "definitions use each other in a circle: a → b → c → a",
-        "`d` uses `later`, which stands after it",
+        "`d` uses `later`, which comes after it",
         "definitions use each other in a circle: own → own",
     ]
 
@@ -228,7 +228,7 @@ def test_many_large_definitions_end_in_a_finding():
     many = {f"a{number}": f"[{', '.join([large] * 7)}] | length" for number in range(60)}
     _, findings = define(**many)
     assert findings and {one.code for one in findings} == {"PC0403"}
-    assert "the definitions of the pack stand for more than 30000 parts" in findings[0].message
+    assert "the definitions of the pack expand to more than 30000 parts" in findings[0].message
 
 
 def test_many_definitions_that_name_all_behind_them_are_judged_in_time():
@@ -236,7 +236,7 @@ def test_many_definitions_that_name_all_behind_them_are_judged_in_time():
     behind = {number: [f"d{other}" for other in range(number + 1, min(200, number + 90))] for number in range(200)}
     behind = {f"d{number}": " + ".join(names or ["1"]) for number, names in behind.items()}
     _, findings = define(**behind)
-    assert len(findings) == 199 and findings[0].message == "`d0` uses `d1`, which stands after it"
+    assert len(findings) == 199 and findings[0].message == "`d0` uses `d1`, which comes after it"
     around = {f"d{number}": f"d{(number + 1) % 200}" for number in range(200)}
     _, (circle,) = define(**around)
     assert circle.message == "definitions use each other in a circle: d0 → d1 → d2 → d3 → d4 → d5 → … → d0"

@@ -158,7 +158,7 @@ def test_what_belongs_to_a_section_of_a_base_is_refused(tmp_path):
     (tmp_path / "base").mkdir()
     (tmp_path / "base" / "pack.yaml").write_bytes(PACK.encode())
     (tmp_path / "pack.yaml").write_text("promptc: 1\nname: child\nversion: 1.0.0\nextends: base\n")
-    with pytest.raises(UsageError, match="what it belongs to stands in a pack that this one extends"):
+    with pytest.raises(UsageError, match="what it belongs to is in a pack that this one extends"):
         write_values(str(tmp_path), [("sections.rules.budget", "800")])
 
 

@@ -113,8 +113,8 @@ def check_calibration(pack: PackModel, _: Configurations) -> Iterator[Diagnostic
             yield Diagnostic("PC0697", message, calibration.span, help, "warn")
         known = table.find(entry.model)
         if known is not None and entry.last < known.as_of:
-            message = f"the pairs {of} in `{calibration.file}` end on {entry.last}; what the table says of it is of {known.as_of}"
-            help = "run `promptc calibrate` again with the usage of later renders: the provider may count otherwise now"
+            message = f"the pairs {of} in `{calibration.file}` end on {entry.last}; its entry in the table is of {known.as_of}"
+            help = "run `promptc calibrate` again with the usage of later renders: the provider may count differently now"
             yield Diagnostic("PC0698", message, calibration.span, help, "warn")
 
 
@@ -135,7 +135,7 @@ def _explain_open(section: Section, pointer: str) -> tuple[str, str]:
         )
     message = section.items.message if section.items is not None else None
     if message is not None and not set(MEDIA_KINDS).isdisjoint(message.passing):
-        return "no schema tells what a picture takes", "leave pictures to a section that a step may shorten, or pin none of them"
+        return "no schema says what a picture takes", "leave pictures to a section that a step may shorten, or pin none of them"
     if section.items is not None and isinstance(section.items.source, Segments):
         help = "render with the longest segments of the store: pinned text that does not fit is an error, and is never cut"
         return "a store may hold anything", help
@@ -402,7 +402,7 @@ def _iter_beside(section: Section, shares: Sequence[str], plan: Plan) -> Iterato
     named = ", ".join(f"`{one}`" for one in shares[:3]) + (" and others" if len(shares) > 3 else "")
     verb = "shares" if len(shares) == 1 else "share"
     if budget is not None and budget.cap is not None and budget.cap.unit == "chars":
-        message = f"`{section.id}` has a cap in characters, beside {named}, which {verb} what is left: {_LOST}"
+        message = f"`{section.id}` has a cap in characters, next to {named}, which {verb} what is left: {_LOST}"
         yield Diagnostic("PC0619", message, budget.span, f"give `{section.id}` a cap in tokens, such as `budget: 200`", "warn")
     elif not _has_cap(budget) and plan.find_pool(section.id) is None:
         message = f"`{section.id}` has no cap and is not pinned: it may leave nothing for {named}, which {verb} the rest"
@@ -442,7 +442,7 @@ def _iter_openings(sections: Sequence[Section], counter: str, settled: SettledTe
         if opening is None or opening.startswith("/"):
             how = "begins with `/`" if opening is not None else "may begin with `/`"
             message = f"`{section.id}` {how}, which {counter} may join to the section before: {_LOST}"
-            help = f"give `{section.id}` a header or a fence that begins otherwise"
+            help = f"give `{section.id}` a header or a fence that begins differently"
             yield Diagnostic("PC0621", message, _choose_span(section), help, "warn")
 
 

@@ -411,7 +411,7 @@ def check_visible(pack: PackModel, configuration: Configuration) -> Iterator[Dia
         if text.code is pack.visible and text.section is not None:
             yield from _judge_marks(pack, configuration, text, text.section, marks, lists)
         elif isinstance(text.code, Template) or text.what.startswith(_SHOWING):
-            yield from _judge_past(pack, text, lists, "show them as items of a section; `selected.<section>` tells how many it shows")
+            yield from _judge_past(pack, text, lists, "show them as items of a section; `selected.<section>` says how many it shows")
         elif text.what.startswith(_EACH) and not _goes_through(_CHOOSING, text.code, _map_lets(pack)):
             yield from _judge_past(pack, text, lists, _leave_out(text.code, pack.visible, marks))
 

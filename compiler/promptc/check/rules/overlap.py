@@ -341,7 +341,7 @@ def _describe_alike(first: _ComparedBlock, second: _ComparedBlock, pair: tuple[O
     items, printed = second.section.items, ".".join(path)
     message = (
         f"`{first.section.id}` lists `{pair[0].spelled}` and `{second.section.id}` `{pair[1].spelled}`, whose elements the schema declares "
-        f"alike, and both print `{printed}`: the same text may stand twice"
+        f"alike, and both print `{printed}`: the same text may appear twice"
     )
     help = f"give `{second.section.id}` a `dedupe` with `by: {printed}` and `against: [{first.section.id}]`"
     return Diagnostic("PC0675", message, items.source.span if items is not None else second.section.span, help, "note")

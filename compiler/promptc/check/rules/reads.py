@@ -48,9 +48,6 @@ from promptc.template.types.types import (
 from promptc.template.types.walk import find_time
 from promptc.text.json import extend_pointer
 
-Where = Callable[[str], str]
-"""Returns a place in the schema as text, such as `state.schema.json:12`, or an empty text."""
-
 _COMPUTED = "a value"
 _QUESTIONS: dict[type[Type], str] = {
     TextType: "is not string",
@@ -224,7 +221,7 @@ class Describer:
             return Diagnostic("PC0650", f"{reads}, which is undefined where the list {short}", span, help)
         if gap.reason == "given":
             return Diagnostic("PC0650", f"{reads}, which is not given here", span, "give it, or a default")
-        why = f": it is not required{self._show_place(gap.at)}" if gap.reason == "optional" else ": not all that may stand there have it"
+        why = f": it is not required{self._show_place(gap.at)}" if gap.reason == "optional" else ": not every value allowed there has it"
         near = suggest(gap.part, gap.known) if gap.reason == "closed" else ""
         help = f"{near} Else {ask}" if near.startswith("did you mean") else ask
         return Diagnostic("PC0650", f"{reads}, which may be absent{why}", span, help)

@@ -113,7 +113,7 @@ def _judge_trim(section: Section, step: Trim, plan: Plan) -> Diagnostic | None:
         advice = f"lower it to {most} or less, or raise the budget of `{section.id}`"
         return Diagnostic("PC0672", f"{cut} never holds: {whose}", step.span, advice, "warn")
     if least == most > 1 and noun == "token" and plan.output.format == "text":
-        message = f"{cut} leaves no room for the line end behind the text, which may take a token: {whose}"
+        message = f"{cut} leaves no room for the line end after the text, which may take a token: {whose}"
         return Diagnostic("PC0672", message, step.span, f"write `{key}: {most - 1}`", "warn")
     return None
 
@@ -196,7 +196,7 @@ def _choose_end(before: _End | None, after: _End | None) -> _End | None:
 def _explain_idle(step: Step, section: Section) -> str:
     """Return why the step cannot change anything of this section, or an empty text."""
     if isinstance(step, Shorten) and (section.items is None or len(section.items.forms) < 2):
-        return f"`{section.id}` has no second form to go on to"
+        return f"`{section.id}` has no second form to move on to"
     return ""
 
 
@@ -224,7 +224,7 @@ def _walk_list(steps: Sequence[Step], plan: Plan, ladders: dict[str, tuple[bool,
         why = before.explain(step, section) if before is not None else ""
         if isinstance(step, Continue):
             if section.id in continued:
-                why = f"line {continued[section.id]} goes on with that ladder already, and to its end"
+                why = f"line {continued[section.id]} continues that ladder already, and to its end"
             walk.judge(step, why or ("" if is_alive else f"the ladder of `{section.id}` has no step that acts"))
             continued.setdefault(section.id, step.span.line)
         else:
@@ -294,9 +294,9 @@ def check_limited_trims(pack: PackModel, configuration: Configuration) -> Iterat
                 size = count_noun(
                     _measure(budget.cap, configuration.plan.budget.total), "character" if budget.cap.unit == "chars" else "token"
                 )
-                message = f"`{step.label}` cuts at nothing finer than a {step.finest}, and no step behind it goes on to the end"
+                message = f"`{step.label}` cuts at nothing finer than a {step.finest}, and no later step continues to the end"
                 why = f"if what it leaves is over the {size} of `{section.id}`, nothing is rendered"
-                help = "add `trim: {at: token}` or `drop: {}` behind it, or `fail: {}` if there should be no prompt then"
+                help = "add `trim: {at: token}` or `drop: {}` after it, or `fail: {}` if there should be no prompt then"
                 yield Diagnostic("PC0684", f"{message}: {why}", step.span, help, "warn")
 
 

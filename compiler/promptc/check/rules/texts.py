@@ -141,7 +141,7 @@ def check_breakpoints(pack: PackModel, configuration: Configuration) -> Iterator
     cached = [section for section in configuration.plan.sections if section.cache and not configuration.facts.settled.is_off(section)]
     if len(cached) > MOST:
         names = ", ".join(f"`{section.id}`" for section in cached[:-MOST])
-        message = f"`cache: true` stands on {len(cached)} sections, and no provider takes more than {MOST} breakpoints"
+        message = f"`cache: true` is set on {len(cached)} sections, and no provider takes more than {MOST} breakpoints"
         help = f"remove some: promptc keeps the last ones, so {names} would get none"
         yield Diagnostic("PC0648", message, cached[0].span, help, "warn")
 
@@ -243,8 +243,8 @@ def check_changes(pack: PackModel, configuration: Configuration) -> Iterator[Dia
             help = "let it move in steps: `step: 4` keeps the beginning for four items, and the window holds up to three fewer"
             yield Diagnostic("PC0663", message, window.span, help, "note")
         if section.cache and first is not None and _is_in_vain(configuration.plan, section, first[0]):
-            message = f"the breakpoint of `{section.id}` is in vain: `{first[0].id}` in front of it changes in each turn"
-            yield Diagnostic("PC0662", message, section.span, f"put `{first[0].id}` behind it, or take `cache: true` out", "warn")
+            message = f"the breakpoint of `{section.id}` has no effect: `{first[0].id}` before it changes in each turn"
+            yield Diagnostic("PC0662", message, section.span, f"put `{first[0].id}` after it, or remove `cache: true`", "warn")
 
 
 @for_each
@@ -265,8 +265,8 @@ def check_order(pack: PackModel, configuration: Configuration) -> Iterator[Diagn
         yield from _iter_pruned(pack, configuration.plan, section, items)
         if items.freeze is not None:
             if items.freeze.late is None and _is_in_time(items):
-                message = f"`{section.id}` is a list in time and freezes without `late`: what a cut took comes back behind all others"
-                help = "write `late: false` beside `shown`: then it stays out, and the oldest go first"
+                message = f"`{section.id}` is a list in time and freezes without `late`: what a cut took comes back after all others"
+                help = "write `late: false` next to `shown`: then it stays out, and the oldest go first"
                 yield Diagnostic("PC0685", message, items.freeze.span, help, "warn")
         elif section.id in kept and not items.sort:
             yield from _tell_unsorted(section, items, changes)
@@ -284,12 +284,12 @@ def _tell_unsorted(section: Section, items: Items, changes: _Changes) -> Iterato
     """
     help = "sort it by a key that differs for each: `sort: item.id`"
     if isinstance(items.source, Retrieve) and items.source.top > 1:
-        message = f"`{section.id}` has no `sort`: what its index finds stands best first, so another query may only change the order"
+        message = f"`{section.id}` has no `sort`: its index returns the best match first, so another query may change only the order"
         yield Diagnostic("PC0686", message, items.source.span, f"{help}; or keep what was shown in its place with `freeze`", "note")
     elif isinstance(items.source, Expression) and _PLAIN.fullmatch(items.source.text.strip()):
         is_history = _is_in_time(items) or items.number or items.keep or (items.limit is not None and items.limit.side == "last")
         if not is_history and not changes.is_told_of(tuple(items.source.text.strip().split(".")[1:])):
-            message = f"`{section.id}` has no `sort`: its items stand as the state has them, and another order of these is another prompt"
+            message = f"`{section.id}` has no `sort`: its items keep the order of the state, and another order there makes another prompt"
             more = "if your program only appends to it, say so in the schema with `x-changes`"
             yield Diagnostic("PC0686", message, items.source.span, f"{help}; {more}", "note")
 
@@ -337,8 +337,8 @@ def _tells_shown(section: Section, code: Expression | Template) -> bool:
 
 def _tell_late(first: tuple[Section, str], stable: Section) -> Diagnostic:
     changing, key = first
-    message = f"`{changing.id}` changes in each turn, with `{key}`, and stands in front of `{stable.id}`, which does not"
-    help = f"put it behind what stays: a provider's cache reads from the front. As a patch: `{changing.id}: {{after: {stable.id}}}`"
+    message = f"`{changing.id}` changes in each turn, with `{key}`, and comes before `{stable.id}`, which does not"
+    help = f"put it after what stays: a provider's cache reads from the front. As a patch: `{changing.id}: {{after: {stable.id}}}`"
     return Diagnostic("PC0661", message, changing.span, help, "note")
 
 

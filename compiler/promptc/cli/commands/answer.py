@@ -81,7 +81,7 @@ class _TakenAnswer:
 )
 @PACK
 @click.argument("answered", shell_complete=complete, nargs=-1, metavar="[OPERATION] FILE", type=_FILE)
-@click.option("--state", metavar="STATE", type=_FILE, help="The state behind the question. Needed to check claims.")
+@click.option("--state", metavar="STATE", type=_FILE, help="The state that the question was made from. Needed to check claims.")
 @click.option("--ask", shell_complete=complete, metavar="NAME", help="The question of OPERATION that FILE answers. [the first]")
 @ARG
 @click.option(

@@ -272,14 +272,14 @@ def _warn(path: Path, archived: Archived, pack: Pack) -> Diagnostic:
 
 def _warn_stuck(path: Path, archived: Archived) -> Diagnostic:
     message = f"`{show_path(path)}` was not restored: `{archived.pointer}` has changed since `{archived.operation}` wrote it"
-    help = "restore the later archives of it first, or take the value out of the file by hand"
+    help = "restore its later archives first, or remove the value from the file by hand"
     return Diagnostic("PC0840", message, help=help, level="warn")
 
 
 def _warn_unsure(path: Path, archived: Archived, count: int) -> Diagnostic:
     some = f"{count} of {show_plural(len(archived.elements), 'element')}"
     message = f"{some} in `{show_path(path)}` were not restored: `{archived.pointer}` has equal ones, which may be others"
-    help = "compare the file with the list, and add what is missing by hand: no note beside the state tells which they are"
+    help = "compare the file with the list, and add what is missing by hand: no note next to the state says which they are"
     return Diagnostic("PC0840", message, help=help, level="warn")
 
 
@@ -287,7 +287,7 @@ def _choose_folder(asked: ApplyAsked) -> Path:
     if asked.archive is not None:
         return asked.archive
     if asked.state == STDIN:
-        message = "a state from standard input has no archives beside it"
+        message = "a state from standard input has no archives next to it"
         raise UsageError([Diagnostic("PC0827", message, help="name the archives, or their folder: `--archive DIR`")])
     return archive_folder(Path(os.path.realpath(asked.state)))
 
@@ -464,7 +464,7 @@ def keep_answers(state: str, answers: Mapping[str, str], wrong: DiskError) -> Di
         return wrong
     except DiskError:
         return wrong
-    kept = f"the answers are kept; go on with {' '.join(files)}"
+    kept = f"the answers are kept; continue with {' '.join(files)}"
     return type(wrong)([*(_with(one, kept) for one in wrong.diagnostics)])
 
 
@@ -520,7 +520,7 @@ def _tell_archived(archived: Archived) -> str:
     if archived.appended:
         return f"what was appended to {archived.pointer}"
     if archived.replaced:
-        return f"what stood at {archived.pointer}" if archived.elements else f"that nothing stood at {archived.pointer}"
+        return f"what was at {archived.pointer}" if archived.elements else f"that nothing was at {archived.pointer}"
     return show_plural(len(archived.elements), "element")
 
 
@@ -635,7 +635,7 @@ def read_args(given: Sequence[str]) -> dict[str, Any]:
         try:
             args[name] = json.loads(value)
         except (ValueError, RecursionError):
-            help = "a text stands in double quotes, such as '\"calm\"'"
+            help = "a text is in double quotes, such as '\"calm\"'"
             raise UsageError([Diagnostic("PC0721", f"the value of `--arg {one}` is not JSON", help=help)]) from None
     return args
 

@@ -72,7 +72,7 @@ def batch_command(
     Exit codes: 0 every state has a prompt, 1 some have none.
     """
     if resume and force:
-        raise UsageError([Diagnostic("PC0720", "`--resume` goes on with a run, and `--force` begins it again", help="give one of the two")])
+        raise UsageError([Diagnostic("PC0720", "`--resume` continues a run, and `--force` starts it over", help="give one of the two")])
     if states != STDIN and Path(output).exists() and Path(states).exists() and Path(output).samefile(states):
         raise UsageError([Diagnostic("PC0720", f"`{output}` is the file of the states, too", help="name another file after `-o`")])
     batch = Batch(
@@ -114,7 +114,7 @@ def _run(reporter: Reporter, batch: Batch, states: IO[bytes], name: str) -> int:
     finally:
         line.close()
         if done is None and Path(batch.journal).exists():
-            reporter.say("hint: what was done is kept; run the same command with `--resume` to go on\n")
+            reporter.say("hint: what was done is kept; run the same command with `--resume` to continue\n")
     reporter.say(_sum_up(batch, done))
     return _FAILED if done.failed else 0
 
@@ -125,7 +125,7 @@ def _sum_up(batch: Batch, done: BatchProgress) -> str:
         where = f"in {batch.aside}" if batch.on_error == "quarantine" else "left out"
         told += f"{show_plural(done.failed, 'state')} without a prompt {'is' if done.failed == 1 else 'are'} {where}\n"
     if done.warned:
-        told += f"{show_plural(done.warned, 'row')} with a warning, told under `diagnostics`\n"
+        told += f"{show_plural(done.warned, 'row')} with a warning, listed under `diagnostics`\n"
     return told
 
 

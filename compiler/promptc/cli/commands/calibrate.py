@@ -75,7 +75,7 @@ class _Defaults:
     "calibrate",
     cls=Command,
     examples=[
-        ("Look at what the usage log tells", "promptc calibrate packs/sentinel usage.jsonl"),
+        ("Look at what the usage log says", "promptc calibrate packs/sentinel usage.jsonl"),
         ("Write the file that the pack names", "promptc calibrate . usage.jsonl -o usage.calibration.json"),
         ("Let 999 of 1,000 prompts fit", "promptc calibrate . usage.jsonl --quantile 0.999"),
         ("Say what the lines leave out", "promptc calibrate . log.jsonl --model qwen3 --date 2026-11-24"),

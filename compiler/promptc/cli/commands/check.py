@@ -52,7 +52,7 @@ _NOUNS = (("error", "error", "errors"), ("warn", "warning", "warnings"), ("note"
 @click.option("--sources", is_flag=True, help="Open stores and indexes, too: do they exist, and do their chunks fit?")
 @take(STORE, _MODEL, MODELS, WATCH, NO_CACHE)
 @click.option("--strict", is_flag=True, help="Exit with 1 for notes, too.")
-@click.option("--verbose", is_flag=True, help="Also tell what was proved, and which parts of the state nothing reads.")
+@click.option("--verbose", is_flag=True, help="Also say what was proved, and which parts of the state nothing reads.")
 @click.pass_obj
 def check_command(
     reporter: Reporter,

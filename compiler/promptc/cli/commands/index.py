@@ -532,7 +532,7 @@ def _open(
     if listed is None:
         (corpus,) = list_corpus_indexes(pack, (name,))
         if state is not None:
-            raise UsageError([Diagnostic("PC0731", f"`{name}` is over files: no state tells of it", help="leave `--state` out")])
+            raise UsageError([Diagnostic("PC0731", f"`{name}` is built from files, not from a state", help="leave `--state` out")])
         return corpus, open_corpus(corpus, counter.digest, wanted, os.environ)
     if state is None:
         raise UsageError([Diagnostic("PC0731", f"`{name}` is over a list in the state", help="name the state: `--state state.json`")])

@@ -206,7 +206,7 @@ def _read_template(template: str, name: str) -> dict[str, bytes]:
         manifest = files.pop(MANIFEST).replace(f"\nname: {template}\n".encode(), f"\nname: {name}\n".encode())
     except (OSError, KeyError) as wrong:
         reason = f"{wrong.strerror or wrong}" if isinstance(wrong, OSError) else f"it has no {MANIFEST}"
-        help = "install promptc anew"
+        help = "reinstall promptc"
         raise DiskError([Diagnostic("PC0724", f"cannot read the shipped template `{template}`: {reason}", help=help)]) from wrong
     schemas = {f"{kind}.schema.json": read_shipped_schema(kind) for kind in ("pack", "case")}
     return {MANIFEST: manifest, **files, **schemas}
@@ -254,7 +254,7 @@ def read_shipped_schema(kind: str) -> bytes:
         return name_shipped("schemas", name).read_bytes()
     except OSError as wrong:
         reason = wrong.strerror or str(wrong)
-        raise DiskError([Diagnostic("PC0724", f"cannot read {name}: {reason}", help="install promptc anew")]) from wrong
+        raise DiskError([Diagnostic("PC0724", f"cannot read {name}: {reason}", help="reinstall promptc")]) from wrong
 
 
 def _read_state_schema(pack: str) -> bytes:

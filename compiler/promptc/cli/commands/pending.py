@@ -450,7 +450,7 @@ class Review:
             if key in _ENDED:
                 break
             self._say("")
-            self._act(self._actions.get(key, lambda: self._say("no such key; ? tells which there are")))
+            self._act(self._actions.get(key, lambda: self._say("no such key; ? lists the keys")))
         return self.count()
 
     def count(self) -> dict[str, int]:

@@ -269,7 +269,7 @@ def _check_there(given: str, message: int | None, last: int, messages: int, line
     raise UsageError(
         [
             Diagnostic(
-                "PC0721", f"`--source {given}` is behind the end", help=f"there {'is' if there == 1 else 'are'} {count_noun(there, noun)}"
+                "PC0721", f"`--source {given}` is past the end", help=f"there {'is' if there == 1 else 'are'} {count_noun(there, noun)}"
             )
         ]
     )

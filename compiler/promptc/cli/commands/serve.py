@@ -33,14 +33,14 @@ def _read_port(ctx: click.Context, param: click.Parameter, given: str | None) ->
     examples=[
         ("See what a pack makes of a state, while you change either", "promptc serve packs/sentinel state.json"),
         ("Step through the cases of a pack", "promptc serve packs/sentinel"),
-        ("Put the last commit beside it", "promptc serve packs/sentinel state.json --rev HEAD"),
+        ("Compare with the last commit", "promptc serve packs/sentinel state.json --rev HEAD"),
         ("Write the page to a file, for a pull request", "promptc serve packs/sentinel state.json --rev main --static page.html"),
     ],
 )
 @PACK
 @click.argument("shown", metavar="[STATES|CASES]...", shell_complete=complete, nargs=-1, type=click.Path())
-@click.option("--rev", metavar="REV", help="Offer the pack of this git revision to put beside it.")
-@click.option("--against", metavar="PACK", type=click.Path(), help="Offer another pack to put beside it.")
+@click.option("--rev", metavar="REV", help="Offer the pack of this git revision for comparison.")
+@click.option("--against", metavar="PACK", type=click.Path(), help="Offer another pack for comparison.")
 @click.option("--static", "static", metavar="FILE", type=click.Path(), help="Write the page to FILE, with all that it can show, and end.")
 @click.option("--port", callback=_read_port, metavar="N", help="The port. [a free one]")
 @take(NO_CACHE)

@@ -383,7 +383,7 @@ def _sum_up(tally: _Tally) -> str:
 
 def _give_hints(reporter: Reporter, tally: _Tally, tries: Sequence[tuple[str, str]]) -> None:
     if tries:
-        reporter.say(f"nothing was written: this is what comes of {join_names(f'--try {path}={text}' for path, text in tries)}\n")
+        reporter.say(f"nothing was written: this is the result of {join_names(f'--try {path}={text}' for path, text in tries)}\n")
     if tally.pending:
         reporter.say(f"hint: `promptc review` shows what is pending; `promptc accept {tally.pending[0]}` accepts one\n")
     if tally.obsolete:

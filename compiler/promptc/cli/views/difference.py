@@ -755,7 +755,7 @@ def _iter_matrix_notes(found: Matrix) -> Iterator[str]:
         yield "no case differs" if found.against else "no case renders anything"
     else:
         behind = "; below it, by how much that differs" if found.against else ""
-        yield f"tokens, and behind a / how many items were cut{behind}"
+        yield f"tokens, and after a / how many items were cut{behind}"
     unfit = sum(any(one is not None and one.refused for one in (row.new, row.old)) for row in found.rows)
     if unfit:
         yield f"{show_plural(unfit, 'row')} of a case that is refused {'is' if unfit == 1 else 'are'} not in the total"

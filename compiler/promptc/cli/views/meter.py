@@ -321,7 +321,7 @@ def _iter_notes(outcome: Outcome) -> Iterator[str]:
 def _describe_frozen(section: Mapping[str, Any]) -> str:
     """Describe the items that keep their place, and the cost of those that `freeze` alone keeps."""
     frozen, stages = section["frozen"], Counter(one["held"] for one in section["items"] if "held" in one)
-    stand = "stands where it stood" if frozen["stands"] == 1 else "stand where they stood"
+    stand = "stays in place" if frozen["stands"] == 1 else "stay in place"
     told = f"{section['id']}: {show_plural(frozen['stands'], 'item')} {stand}"
     if not stages:
         return told

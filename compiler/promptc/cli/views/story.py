@@ -246,7 +246,7 @@ def _iter_origin(outcome: Outcome, trace: Trace | None, fit: FittedSection, entr
         *(["kept: no limit and no step touches it"] if item.kept else []),
     ]
     if item.id in fit.selected.standing:
-        marks.append(f"stands where it stood, {fit.selected.standing.index(item.id) + 1} of {len(fit.selected.standing)}")
+        marks.append(f"stays in place, {fit.selected.standing.index(item.id) + 1} of {len(fit.selected.standing)}")
     if item.held:
         marks.append(f"held by `freeze`: {'its source does not give it' if item.held == 'source' else f'`{item.held}` would leave it out'}")
     marks += ["pinned: no step touches it"] if fit.section.pinned else []
@@ -397,7 +397,7 @@ def _iter_facts(line: DescribedLine, room: int) -> Iterator[Fact]:
     for owner in line.owners:
         shown = [bit for bit in owner.bits if bit.what != "line end" or not line.text]
         if any(bit.what == "separator" and bit.code == "output.separator" for bit in shown):
-            yield Fact("section", f"none: it stands behind {owner.section}")
+            yield Fact("section", f"none: it comes after {owner.section}")
         else:
             yield Fact("section", f"{owner.section}, {owner.declared}")
         if owner.item is not None:

@@ -121,7 +121,7 @@ class _Fitter:
     def fit(self, schema: Schema, pointer: str) -> dict[str, Any]:
         """Return the rewritten schema at a pointer. Raises `_UnfitError`."""
         if self._depth == _DEEPEST:
-            raise _UnfitError(_say(pointer, f"more than {_DEEPEST} schemas stand in each other there"))
+            raise _UnfitError(_say(pointer, f"more than {_DEEPEST} schemas are nested there"))
         self._depth += 1
         try:
             return self._fit(schema, pointer)
@@ -130,7 +130,7 @@ class _Fitter:
 
     def _fit(self, schema: Schema, pointer: str) -> dict[str, Any]:
         if not isinstance(schema, Mapping):
-            raise _UnfitError(_say(pointer, "any value may stand there" if schema else "no value may stand there"))
+            raise _UnfitError(_say(pointer, "any value is allowed there" if schema else "no value is allowed there"))
         if "$ref" in schema or "$dynamicRef" in schema:
             return self._refer(schema, pointer)
         hints = {key: schema[key] for key in _HINTS if key in schema}
@@ -147,7 +147,7 @@ class _Fitter:
         target = self._references.find(str(reference))
         place = self._pointers.get(id(target))
         if not isinstance(target, dict) or place is None:
-            raise _UnfitError(_say(pointer, f"it refers to `{reference}`, where any value or none may stand"))
+            raise _UnfitError(_say(pointer, f"it refers to `{reference}`, where any value or none is allowed"))
         if place in self._open or not place:
             raise _UnfitError(_say(place, "it refers to itself"))
         self.left_out += [extend_pointer(pointer, key) for key in schema if key not in ("$ref", "$dynamicRef", *_SILENT)]
@@ -176,7 +176,7 @@ class _Fitter:
             values = [value for value in values if _is_same(value, schema["const"])]
         values = [value for value in values if _has_type(value, list_types(schema))]
         if not values:
-            raise _UnfitError(_say(pointer, "no value may stand there"))
+            raise _UnfitError(_say(pointer, "no value is allowed there"))
         self._leave(schema, pointer, ("enum", "const", "type"))
         return {"const": values[0]} if "const" in schema else {"enum": values}
 

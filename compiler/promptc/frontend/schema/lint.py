@@ -51,7 +51,7 @@ IN_PLACE = ("not", "if", "then", "else")
 """Keywords whose schema applies to the same value; so do lists of schemas, `dependentSchemas` and the targets of references."""
 
 OLD = {
-    "additionalItems": "in 2020-12 it is `items` beside `prefixItems`",
+    "additionalItems": "in 2020-12 it is `items` next to `prefixItems`",
     "dependencies": "in 2020-12 it is `dependentRequired` or `dependentSchemas`",
     "id": "in 2020-12 it is `$id`",
     "nullable": 'in 2020-12 a type may be a list: `["string", "null"]`',
@@ -115,14 +115,14 @@ def _lint_one(pointer: str, schema: Schema) -> Iterator[Found]:
     for keyword, value in schema.items():
         yield from _lint_keyword(extend_pointer(pointer, keyword), keyword, value)
     if pointer and "$schema" in schema:
-        yield f"{pointer}/$schema", Diagnostic("PC0316", "`$schema` may stand at the root of a schema only", None, "remove it")
+        yield f"{pointer}/$schema", Diagnostic("PC0316", "`$schema` is allowed only at the root of a schema", None, "remove it")
     if pointer and "$id" in schema:
         yield (
             f"{pointer}/$id",
             Diagnostic("PC0316", "`$id` inside a schema is not read: references stay in one file", None, "use `$anchor`"),
         )
     if "patternProperties" in schema and "unevaluatedProperties" in schema:
-        message = "`unevaluatedProperties` beside `patternProperties` is not read"
+        message = "`unevaluatedProperties` next to `patternProperties` is not supported"
         yield f"{pointer}/unevaluatedProperties", Diagnostic("PC0316", message, None, "use `additionalProperties`")
 
 

@@ -159,7 +159,7 @@ def find_fault(path: str, folder: str, fence: str) -> str | None:
     if all(is_under(real, fence) for real in reals):
         return None
     is_link = is_under(plain, fence)
-    return f"is a link, or behind one, that leads out of {_REPOSITORY}" if is_link else f"leads out of {_REPOSITORY}"
+    return f"is or goes through a link that leads out of {_REPOSITORY}" if is_link else f"leads out of {_REPOSITORY}"
 
 
 def confine_case(case: Case) -> None:

@@ -312,7 +312,7 @@ def match_names(expression: str) -> Match:
     found, rest = _read_any(tokens, expression, 0)
     if rest:
         raise _refuse_names(
-            expression, f"nothing was expected behind `{rest[0]}`" if rest[0] == ")" else f"`{rest[0]}` follows without `and` or `or`"
+            expression, f"nothing was expected after `{rest[0]}`" if rest[0] == ")" else f"`{rest[0]}` follows without `and` or `or`"
         )
     return found
 

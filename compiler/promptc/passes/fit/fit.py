@@ -344,7 +344,7 @@ class _Fitting:
         if len(alive) != 1 or self._layout.format != "text" or selected.open or selected.header or fit.marker or alive[0].item.open:
             return ""
         own = self._meter.tokens(self._meter.count(alive[0].text))
-        return f"; the text alone has {own}, and the line end behind it counts, too" if own <= most else ""
+        return f"; the text alone has {own}, and the line end after it counts, too" if own <= most else ""
 
     def _truncate(self) -> tuple[TokenLedger, LadderRun, int]:
         """Return the ledger of the whole, the run of its ladder, and its units without those that belong to no section."""

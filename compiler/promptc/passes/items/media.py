@@ -164,7 +164,7 @@ def _read_bytes(data: str, declared: str, kind: str, size: MediaSize, name: str,
         raise fail("PC0584", what, span, help=f"write `media_type: {met}`")
     media_type = declared or (_check_kind(met, kind, name, span) if met else "")
     if not media_type:
-        raise fail("PC0584", f"{name} has no media type, and its bytes do not tell it", span, help="write one: `media_type: image/png`")
+        raise fail("PC0584", f"{name} has no media type, and its bytes do not show it", span, help="write one: `media_type: image/png`")
     told = MediaSize(width=picture.width, height=picture.height) if picture is not None else MediaSize()
     if media_type == "audio/wav":
         told = MediaSize(millis=read_wave(raw) or 0)
@@ -179,10 +179,10 @@ def _check_declared(size: MediaSize, told: MediaSize, name: str, span: Span) -> 
         one = f"a width of {size.width}" if not size.height else f"a height of {size.height}"
         declared = f"{size.width} x {size.height}" if size.tells("image") else one
         what = f"{name} declares {declared} pixels, and its bytes have {told.width} x {told.height}"
-        raise fail("PC0584", what, span, help="leave `width` and `height` out: the bytes tell them")
+        raise fail("PC0584", what, span, help="leave `width` and `height` out: promptc reads them from the bytes")
     if told.millis and size.millis and abs(told.millis - size.millis) >= 1000:
         what = f"{name} declares {size.millis / 1000:g} seconds, and its bytes have {told.millis / 1000:g}"
-        raise fail("PC0584", what, span, help="leave `seconds` out: the bytes tell them")
+        raise fail("PC0584", what, span, help="leave `seconds` out: promptc reads them from the bytes")
 
 
 def _split_url(url: str, name: str, span: Span) -> tuple[str, str]:

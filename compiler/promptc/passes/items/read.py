@@ -358,6 +358,10 @@ class ItemReader:
         self._names["this"] = {"number": place, "anchor": False, "kept": False}
         return self._names
 
+    def read_at(self, place: int) -> Read:
+        """Return the element at a place, whether or not a stage reaches it. Raises `PromptcError` if its number cannot be evaluated."""
+        return self._make(place, self._source[place])
+
     def _make(self, place: int, value: Any) -> Read:
         return Read(place, self._number(place, value), value, element=self._elements[place] if self._elements else None)
 
@@ -408,7 +412,7 @@ class ItemReader:
         left_out = self.count_refused()
         anchors = self._list_anchors(edge)
         held = {one.place: replace(one, kept=True) if one.place in kept else one for one in inside}
-        outside = {place: replace(self._make(place, self._source[place]), anchor=True, windowed=False) for place in anchors}
+        outside = {place: replace(self.read_at(place), anchor=True, windowed=False) for place in anchors}
         older = {place: replace(one, anchor=place in outside, windowed=False) for place, one in kept.items() if place not in held}
         items = {**outside, **older, **held}
         before = self._size if window.whole == "group" else edge
@@ -560,7 +564,7 @@ def _read_shown(content: Sequence[Any], name: str, message: MessageForm, pay: Ca
             continue
         if kind not in message.passing:
             what = f"{name}, a `tool_result`, holds a part of the kind `{kind}`, and `parts` does not name that"
-            help = f"name `{kind}` in `parts`, beside `tool_result`; or leave such items out with `where`"
+            help = f"name `{kind}` in `parts`, next to `tool_result`; or leave such items out with `where`"
             raise fail("PC0580", what, message.span, help=help)
         shown.append(read_media(given, kind, f"{kind} {place} of the result in {name}", message.span, pay))
     return shown

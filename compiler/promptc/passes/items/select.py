@@ -137,7 +137,7 @@ def _warn_gone(section: Section, items: Items, gone: Sequence[str]) -> Diagnosti
     assert items.freeze is not None
     named, are = join_some([f"`{shorten(id)}`" for id in gone], _NAMED), "it is" if len(gone) == 1 else "they are"
     message = f"`{section.id}` cannot show {named} again: {are} not in its source"
-    help = "the prompt begins as before up to there. Leave in the list what stands in the prompt, until a budget takes it out"
+    help = "the prompt begins as before up to there. Leave in the list what is in the prompt, until a budget takes it out"
     return Diagnostic("PC0537", message, items.freeze.shown.span, help, "warn")
 
 

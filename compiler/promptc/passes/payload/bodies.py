@@ -235,8 +235,8 @@ class _Moved:
 
     def iter_warnings(self, provider: Provider) -> Iterator[Diagnostic]:
         for moved, where, there in (
-            (self.front, "in front of all messages", "there"),
-            (self.behind, "behind the next message of the user", "directly behind one, with an answer or nothing after it"),
+            (self.front, "before all messages", "there"),
+            (self.behind, "after the next message of the user", "directly after one, followed by an answer or by nothing"),
         ):
             if moved:
                 names = ", ".join(dict.fromkeys(one.name for one in moved))
@@ -319,7 +319,7 @@ def _put_results_first(message: Message) -> Message:
 def _warn_late(message: Message) -> Diagnostic:
     return Diagnostic(
         "PC0569",
-        f"the tool results of {message.name} move in front of its text: a result must directly follow its use",
+        f"the tool results of {message.name} move before its text: a result must directly follow its use",
         message.span,
         "put results before text where your program writes the state",
         "warn",

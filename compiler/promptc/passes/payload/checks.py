@@ -39,7 +39,7 @@ _WRITERS: Mapping[str, Callable[[PayloadRequest], dict[str, Any]]] = {
     "ollama": write_ollama,
     CHAT: write_chat,
 }
-_ABSENT = "`promptc explain` tells which sections are absent"
+_ABSENT = "`promptc explain` says which sections are absent"
 
 _KEYS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     **dict.fromkeys(MEDIA_KINDS, ("user", {"source": Mapping})),
@@ -183,7 +183,7 @@ def _judge(part: Mapping[str, Any], message: Message, used: set[str]) -> Iterato
     kind = str(part.get("type"))
     role, keys = _KEYS[kind]
     if message.role != role:
-        yield _refuse(message, f"a `{kind}` in a message of the role `{message.role}`", f"it stands in a message of the role `{role}`")
+        yield _refuse(message, f"a `{kind}` in a message of the role `{message.role}`", f"it is in a message of the role `{role}`")
     for key, wanted in keys.items():
         if not isinstance(part.get(key), wanted) or (kind not in _THOUGHTS and part[key] == ""):
             what = f"whose `{key}` must be {_SPELLED[wanted]}, not {show_value(part[key])}" if key in part else f"without `{key}`"
@@ -191,7 +191,7 @@ def _judge(part: Mapping[str, Any], message: Message, used: set[str]) -> Iterato
     if kind == "tool_use":
         used.add(str(part.get("id")))
     elif kind == "tool_result" and isinstance(of := part.get("tool_use_id"), str) and of and of not in used:
-        yield _refuse(message, f"a result of the tool use {show_value(of)}, which does not stand before it", _BEFORE)
+        yield _refuse(message, f"a result of the tool use {show_value(of)}, which does not come before it", _BEFORE)
 
 
 def _judge_media(block: ContentBlock, message: Message, provider: Provider) -> Iterator[Diagnostic]:
@@ -213,7 +213,7 @@ def _find_untaken(part: Mapping[str, Any], detail: str | None, provider: Provide
     if taken is None and in_result:
         known = [name for name, _ in provider.result_media]
         there = f"it takes {join_names(known)} there; " if known else ""
-        return f"takes no {kind}{where}", f"{there}put the {kind} into a message of the user behind the results, and say so in the result"
+        return f"takes no {kind}{where}", f"{there}put the {kind} into a message of the user after the results, and say so in the result"
     if taken is None:
         known = [name for name, _ in provider.media]
         help = f"it takes {join_names(known)}; describe the rest in words" if known else "describe in words what it shows"
@@ -514,6 +514,6 @@ def _warn_short(kept: Sequence[ContentBlock], provider: Provider, model: str | N
     short = [block for block in kept if block.prefix < least]
     if short:
         most = count_noun(max(block.prefix for block in short), "token")
-        what = f"nothing is cached up to the end of {_list_sections(short)}: {most} stand there at most"
+        what = f"nothing is cached up to the end of {_list_sections(short)}: at most {most} come before it"
         why = f"{model or provider.title} caches from {least} on"
         yield Diagnostic("PC0567", f"{what}, and {why}", short[0].place, "move `cache: true` to a later section", "warn")

@@ -184,7 +184,7 @@ def _read_file(folder: Path, relative: str, told: Mapping[str, Any]) -> bytes:
     except TooLongError:
         content = b""
     if len(content) != told["bytes"] or render_digest(content) != told["digest"]:
-        raise _DamageError(f"its file `{relative.rpartition('/')[2]}` is not as it was written")
+        raise _DamageError(f"its file `{relative.rpartition('/')[2]}` has changed since it was written")
     return content
 
 

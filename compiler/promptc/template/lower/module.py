@@ -398,7 +398,7 @@ class _FileStatements(_StatementWriter):
         """Lower `extends`: the extended file runs at the end, with the blocks of this one."""
         at = node.lineno
         if not frame.toplevel:
-            raise LowerFault("`extends` stands at the top of a template, in no other statement but `if`", at)
+            raise LowerFault("`extends` must be at the top of a template, inside no statement but `if`", at)
         if self.extended:
             raise LowerFault("a template extends one other, once", at)
         extend = py.attribute(py.name("names", at), "extend", at)

@@ -77,7 +77,7 @@ def _suggest_counter(name: str) -> str:
     if model.startswith(("claude", "gemini", "grok")):
         return "that model's tokenizer is not public: write `chars/4`, which estimates its tokens"
     if model.startswith(("llama", "mistral", "mixtral", "qwen", "deepseek", "gemma", "phi")):
-        return "put the model's `tokenizer.json` beside the manifest, and write `hf:tokenizer.json`"
+        return "put the model's `tokenizer.json` next to the manifest, and write `hf:tokenizer.json`"
     if model in _ENCODINGS:
         return f"`{model}` is an encoding of tiktoken: write `{ENCODING}{model}`"
     return suggest(name, [*VOCABULARIES, CharacterCounter.name, "hf:tokenizer.json"])

@@ -11,8 +11,9 @@ from contextlib import closing
 import pytest
 
 from promptc.diag.findings import DiskError, PromptcError
+from promptc.diag.frozen import replace
 from promptc.model.sources import Segment
-from promptc.sources import database, server
+from promptc.sources import database, segment_store, server
 from promptc.sources.address import read_address
 from promptc.sources.segment_store import SegmentStore
 from tests.postgres import run_server, url_of
@@ -189,6 +190,17 @@ def test_a_view_is_bounded_in_bytes(content, rows, said, tmp_path):
     _make_view(tmp_path / "view.db", content, rows)
     found = _refuse(lambda: SegmentStore(read_address(f"sqlite:{tmp_path / 'view.db'}")).read([("core", None)]))
     assert found.code in ("PC0168", "PC0161") and (said in found.message or "4000000" in found.message), found
+
+
+def test_a_refusal_names_the_limit_of_what_was_read(tmp_path, monkeypatch):
+    _make_view(tmp_path / "view.db", "'x'", 30)
+    store = SegmentStore(read_address(f"sqlite:{tmp_path / 'view.db'}"))
+    monkeypatch.setattr(segment_store, "_SCOPE", replace(segment_store._SCOPE, rows=10))
+    monkeypatch.setattr(segment_store, "_STORED", replace(segment_store._STORED, rows=20))
+    found = _refuse(lambda: store.read([("core", None)]))
+    assert "(10 rows of a scope)" in found.message and "`ref`" in found.help
+    found = _refuse(store.load_all)
+    assert "(20 rows)" in found.message and "`ref`" not in found.help
 
 
 _LONG_STEPS = ["randomblob(3000000 + n % 9)", "hex(zeroblob(n % 9 + 900000))", "replace(hex(zeroblob(900000)), '00', n % 9)"]
