@@ -17,15 +17,15 @@ HEAD = """\
 # Mistakes, and what promptc says
 
 These are {count} mistakes that people make with their first pack. Each is one change to a small pack that works.
-Below each change stands the message, as `promptc` prints it.
+Below each change is the message that `promptc` prints.
 
-Someone who had seen only the message and the file graded each message:
+A reader who saw only the message and the file graded each message:
 
 | grade | means | messages |
 | --- | --- | --- |
 | A | It says what is wrong and what to write. | {A} |
-| B | It says what is wrong. You find out what to write. | {B} |
-| C | It does not help, or it leads you astray. | {C} |
+| B | It says what is wrong. You must find out what to write. | {B} |
+| C | It does not help, or it misleads you. | {C} |
 
 The pack, its template and its state are in `tests/cli/mistakes`. `make accept` writes this page.
 """
