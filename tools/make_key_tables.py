@@ -1,8 +1,8 @@
-"""Fill the tables of docs/reference/keys/ from the schemas of packs and cases. With --check: do the pages hold what this would write?
+"""Fill the tables of docs/reference/keys/ from the schemas of packs and cases. With --check, check whether the pages are up to date.
 
-A table stands between `<!-- keys of GROUP -->`, or `<!-- keys of GROUP: some of them -->`, and `<!-- end of keys -->`. A group is a mapping
+A table is between `<!-- keys of GROUP -->`, or `<!-- keys of GROUP: some of them -->`, and `<!-- end of keys -->`. A group is a mapping
 of a schema: a definition of pack.schema.json by its name, and `case`, `case.expect` or `case#turn` of case.schema.json. The list of all
-keys stands in index.md between `<!-- all keys -->` and `<!-- end of keys -->`.
+keys is in index.md, between `<!-- all keys -->` and `<!-- end of keys -->`.
 """
 
 import argparse
@@ -84,7 +84,7 @@ class Tables:
             )
         ]
         return "\n".join(
-            ["<!-- all keys -->\n", "| key | where it stands | page |", "| --- | --- | --- |", *rows, "\n<!-- end of keys -->"]
+            ["<!-- all keys -->\n", "| key | where | page |", "| --- | --- | --- |", *rows, "\n<!-- end of keys -->"]
         )
 
     def _name_kind(self, value: Schema, schema: str) -> str:
