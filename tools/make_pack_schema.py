@@ -28,7 +28,7 @@ LISTED = frozenset(
 
 SECTION: Schema = {"description": "The section that the step works on.", "examples": ["retrieval"], "$ref": REF + "id"}
 SECTIONS: Schema = {
-    "description": "Sections whose items are removed in one common order, by `by` or `order`. Of equal items, those of the section named first are removed first.",
+    "description": "Sections that lose items in one order, by `by` or `order`. Of equal items, the section named first loses its own first.",
     "examples": [["facts", "lore"]],
     "$ref": REF + "different_ids",
 }
