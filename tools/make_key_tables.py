@@ -83,9 +83,7 @@ class Tables:
                 (key, ", ".join(self.groups[table.group].places), table) for table in self.tables for key in table.keys
             )
         ]
-        return "\n".join(
-            ["<!-- all keys -->\n", "| key | where | page |", "| --- | --- | --- |", *rows, "\n<!-- end of keys -->"]
-        )
+        return "\n".join(["<!-- all keys -->\n", "| key | where | page |", "| --- | --- | --- |", *rows, "\n<!-- end of keys -->"])
 
     def _name_kind(self, value: Schema, schema: str) -> str:
         """What a key takes, in words; a kind with a table of its own is a link to it."""

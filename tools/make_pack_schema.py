@@ -28,7 +28,7 @@ LISTED = frozenset(
 
 SECTION: Schema = {"description": "The section that the step works on.", "examples": ["retrieval"], "$ref": REF + "id"}
 SECTIONS: Schema = {
-    "description": "Sections that lose items in one order, by `by` or `order`. Of equal items, the section named first loses its own first.",
+    "description": "Sections that lose items in one order, by `by` or `order`. If two are equal, the section named first loses its item.",
     "examples": [["facts", "lore"]],
     "$ref": REF + "different_ids",
 }
