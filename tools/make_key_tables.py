@@ -1,9 +1,8 @@
-"""Fill the tables of docs/reference/keys/ from the schemas of packs and cases.
+"""Fill the tables of docs/reference/keys/ from the schemas of packs and cases. With --check, check whether the pages are up to date.
 
-With --check, compare the pages with what this tool would write. A table is between `<!-- keys of GROUP -->`, or `<!-- keys of GROUP: some
-of them -->`, and `<!-- end of keys -->`. A group is a mapping of a schema: a definition of pack.schema.json by its name, or `case`,
-`case.expect` or `case#turn` of case.schema.json. The list of all keys is in index.md between `<!-- all keys -->` and `<!-- end of keys
--->`.
+A table is between `<!-- keys of GROUP -->`, or `<!-- keys of GROUP: some of them -->`, and `<!-- end of keys -->`. A group is a mapping
+of a schema: a definition of pack.schema.json by its name, and `case`, `case.expect` or `case#turn` of case.schema.json. The list of all
+keys is in index.md, between `<!-- all keys -->` and `<!-- end of keys -->`.
 """
 
 import argparse
@@ -84,9 +83,7 @@ class Tables:
                 (key, ", ".join(self.groups[table.group].places), table) for table in self.tables for key in table.keys
             )
         ]
-        return "\n".join(
-            ["<!-- all keys -->\n", "| key | where it stands | page |", "| --- | --- | --- |", *rows, "\n<!-- end of keys -->"]
-        )
+        return "\n".join(["<!-- all keys -->\n", "| key | where | page |", "| --- | --- | --- |", *rows, "\n<!-- end of keys -->"])
 
     def _name_kind(self, value: Schema, schema: str) -> str:
         """Return in words what a key accepts. A kind that has a table of its own is a link to it."""

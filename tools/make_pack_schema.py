@@ -1,8 +1,8 @@
-"""Completes schemas/pack.schema.json with the definitions that are generated from others.
+"""Complete schemas/pack.schema.json: generate the definitions that follow from others.
 
-The definitions of a pack itself are written by hand. Generated from them are partial definitions for variations and `extends` (`…_part`:
-nothing is required, null removes a key), and steps that name their section (`truncate_…`, `tier_…`). With --check, compare the file with
-what this tool would write.
+The definitions of a pack are written by hand. This tool generates two kinds from them: the same definitions in parts, for variations and
+`extends` (`…_part`: nothing is required, null removes a key), and steps that name their section (`truncate_…`, `tier_…`). With --check,
+check whether the file is what this tool would write.
 """
 
 import argparse
@@ -28,7 +28,7 @@ LISTED = frozenset(
 
 SECTION: Schema = {"description": "The section that the step works on.", "examples": ["retrieval"], "$ref": REF + "id"}
 SECTIONS: Schema = {
-    "description": "Sections whose items go in one order, by `by` or `order`. Of equal items, those of the section named first go first.",
+    "description": "Sections that lose items in one order, by `by` or `order`. If two are equal, the section named first loses its item.",
     "examples": [["facts", "lore"]],
     "$ref": REF + "different_ids",
 }
@@ -46,7 +46,7 @@ def complete(schema: Schema) -> Schema:
         made[f"tier_{name}"] = _end(_place(written[name]), name)
     made["tier_step"] = _make_step(written["ladder_step"], TIER, "tier")
     made["tier_step"]["properties"]["use"] = USE
-    made["tier_step"]["title"] = f"a step that says its own end: a mapping with one of {', '.join((*TIER, 'use'))}"
+    made["tier_step"]["title"] = f"a step that runs once: a mapping with one of {', '.join((*TIER, 'use'))}"
     for name, body in written.items():
         if _has_parts(name, written) and not _is_parted(name):
             made[f"{name}_part"] = _make_part(body, written)
@@ -105,11 +105,11 @@ def _make_extension(written: dict[str, Schema]) -> Schema:
     pack = written["pack"]
     properties = {key: value if key in SHARED else _loosen(value, written) for key, value in pack["properties"].items()}
     properties["sections"] = {
-        "description": "Changes of the sections of the base, by id. A new id is a whole section with `before` or `after`.",
+        "description": "Changes to the sections of the base, by id. A new id adds a whole section, which needs `before` or `after`.",
         "examples": [{"rules": {"template": "rules.md.j2"}}],
         "$ref": REF + "section_parts",
     }
-    described = "A manifest that varies another one. What it says is laid over its base."
+    described = "A manifest that extends another one. Its keys change those of the base."
     return {**pack, "title": "a pack that extends another", "description": described, "required": list(SHARED), "properties": properties}
 
 
