@@ -23,6 +23,20 @@ _FOLDER = "data/prompt_index"
 RESERVED = frozenset(("id", "text", "heading", "index", "score", "file", "length", "preview"))
 """Names that the compiler sets for every chunk. Metadata must not use them."""
 
+_ITEM = "remove it: an item of the state is found by its own text"
+_OF_FILES = {
+    "asked": _ITEM,
+    "chunk": "remove it: an item of the state is one chunk",
+    "defaults": "remove it: `where` reads the keys of the item itself",
+    "engine": "remove it: this index is made in memory, at each render",
+    "lead": _ITEM,
+    "path": "remove it: this index is never written to a disk",
+}
+"""The keys that only an index over files has, each with the help for an index over the state."""
+
+_OF_STATE = {"id": "remove it: promptc names a chunk by its file and its heading", "text": "remove it: the text of a chunk is in its file"}
+"""The keys that only an index over the state has, each with the help for an index over files."""
+
 _PART = re.compile(r"\{([^{}]*)\}|\*|\?|[^{}*?]+|[{}]")
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
@@ -47,12 +61,10 @@ def _load_index(name: str, node: Node, compiler: TextCompiler, files: PackFiles)
             compiler.note(
                 "PC0277", f"the index `{name}` does not say what the text of an item is", node.span, 'add `text: "{{ item.text }}"`'
             )
-        for key in ("asked", "lead"):
-            if node.get(key) is not None:
-                message = f"`{key}` of the index `{name}` is for an index over files, and this one is over the state"
-                compiler.note("PC0279", message, node.key_span(key), "take it out: an item of the state is found by its own text")
+        _refuse_keys(name, node, _OF_FILES, "is for an index over files, and this one is over the state", compiler)
         inline = compiler.inline(text if text is not None else node.value["from"])
         return StateIndex(name, node.span, compiler.expression(node.value["from"]), compiler.find_expression(id), inline, matching)
+    _refuse_keys(name, node, _OF_STATE, "is for an index over the state, and this one is over files", compiler)
     pattern, path = node.value["corpus"], node.get("path")
     names = read_corpus_pattern(str(pattern.value), pattern.span).names
     parting = list_names(str(path.value)) if path is not None else ()
@@ -70,6 +82,13 @@ def _load_index(name: str, node: Node, compiler: TextCompiler, files: PackFiles)
         _load_engine(node.get("engine")),
         asked=asked,
     )
+
+
+def _refuse_keys(name: str, node: Node, keys: Mapping[str, str], why: str, compiler: TextCompiler) -> None:
+    """Report the keys that the other kind of index has; `keys` maps each to what to do about it."""
+    for key, help in keys.items():
+        if node.get(key) is not None:
+            compiler.note("PC0279", f"`{key}` of the index `{name}` {why}", node.key_span(key), help)
 
 
 def _load_engine(node: Node | None) -> Engine | None:
