@@ -13,7 +13,6 @@ import re
 import stat
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
-from inspect import getdoc
 from itertools import islice
 
 from promptc.check.texts import UsedText
@@ -454,7 +453,7 @@ def _show_type(kind: Type) -> str:
 
 def _show_filter(name: str) -> str:
     own = "A filter of promptc." if name in OWN_FILTERS else "A filter of Jinja."
-    said = getdoc(load_filter(name)) or ""
+    said = re.sub(r"\n +", "\n", load_filter(name).__doc__ or "").strip()
     return f"```jinja\n| {FILTERS[name].show()}\n```\n\n{own} {said}\n\n{_TEMPLATES}"
 
 
