@@ -1,7 +1,7 @@
 """Budgets over many states: how they are used (`measure_use`, `sweep_total`), and a search for better ones (`Tuner.search`).
 
 *Content kept* is one whole number: for each section of each prompt, the tokens that the section wanted and still has, times the section's
-weight. The search compiles one half of the states with other budgets, and judges the result by the other half, which it has never seen.
+weight. The search compiles about half of the states with other budgets, and judges the result by the others, which it has never seen.
 """
 
 from __future__ import annotations
