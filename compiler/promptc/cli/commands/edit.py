@@ -224,7 +224,8 @@ def tune_command(
     """Find budgets that keep more of what your states want.
 
     promptc renders all states, and shows which caps are never used, which sections are cut, and how much each total would keep. Then it
-    tries other budgets on about half of the states. It shows those that keep more of the other states, too, and lose nothing that is pinned.
+    tries other budgets on about half of the states. It shows those that keep more of the other states, too, and lose nothing that is
+    pinned.
 
     STATES are JSON files, or files with a state on each line (.jsonl, or `-`). CASES are folders with cases, or names of cases. Without
     either, promptc takes the cases of PACK.
