@@ -324,12 +324,16 @@ def iter_documents(states: IO[bytes], name: str) -> Iterator[tuple[str, JsonDocu
 
 
 def _describe(batch: Batch) -> dict[str, Any]:
-    """Return everything besides the states that the rows depend on, without secrets. Checks the pack and keeps it in the cache."""
+    """Return everything besides the states and the stores that the rows depend on, without secrets.
+
+    Checks the pack and keeps it in the cache.
+    """
     with batch.load_pack() as pack:
-        digest, counter = pack.digest, pack.counter.digest
+        digest, counter, indexes = pack.digest, pack.counter.digest, pack.digest_indexes()
     models = render_digest(read_file(os.path.realpath(batch.models), MAX_STATE_BYTES)) if batch.models is not None else ""
     options = render_digest(render_canonical_json([dict(batch.options), [list(one) for one in batch.changes], models]).encode())
-    return {"promptc": VERSION, "pack": digest, "counter": counter, "options": options, "on_error": batch.on_error}
+    known = {"pack": digest, "counter": counter, "indexes": indexes.hex() if indexes is not None else None}
+    return {"promptc": VERSION, **known, "options": options, "on_error": batch.on_error}
 
 
 def _render_states(
@@ -630,6 +634,7 @@ _CHANGED = {
     "promptc": "the version of promptc is",
     "pack": "the pack is",
     "counter": "what counts its tokens is",
+    "indexes": "an index of the pack, or a document of one, is",
     "options": "what is asked of each render is",
     "on_error": "`--on-error` is",
 }

@@ -9,6 +9,7 @@ next.
 from __future__ import annotations
 
 import json
+from bisect import bisect_right
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import pairwise
 
@@ -42,7 +43,8 @@ class RequestRun:
 
     `lead` are the units before the text (overhead of the prompt, of a tool, of a message), `units` those of the text itself. `parts` are
     the parts of the prompt that the run consists of, in order. A tool that belongs to no section and the schema of the answer have no
-    parts; `name` identifies them. `ends` is the section whose cache breakpoint follows the run, or empty.
+    parts; `name` identifies them. `ends` is the section whose cache breakpoint follows the run, or empty. Without `is_counted`, the text is
+    not what is counted, such as the base64 of a picture: such a run is shared as a whole or not at all.
     """
 
     key: tuple[str, ...]
@@ -52,6 +54,7 @@ class RequestRun:
     parts: tuple[Part, ...] = ()
     name: str = ""
     ends: str = ""
+    is_counted: bool = True
 
     def is_like(self, other: RequestRun) -> bool:
         """Return whether the other run is equal, whatever follows it."""
@@ -196,7 +199,8 @@ class _RunMaker:
         for at, block in enumerate(blocks):
             lead = self._open(block.parts[0].message) if block.parts else 0
             text = block.text if block.part is None else render_canonical_json(dict(block.part))
-            yield RequestRun((role, block.kind, "" if at else "opens"), text, lead, self._count(block), block.parts, "", block.ends)
+            key, units = (role, block.kind, "" if at else "opens"), self._count(block)
+            yield RequestRun(key, text, lead, units, block.parts, "", block.ends, is_counted=not block.media)
 
     def _open(self, message: int) -> int:
         """Return the overhead, in units, of a message that begins here, or 0 within a message."""
@@ -216,8 +220,11 @@ class _RunMaker:
         return media + self._counted - before
 
 
-def compare_requests(before: ReadRequest, after: ReadRequest) -> Common:
-    """Return the length of the common prefix, in whole tokens of the later request."""
+def compare_requests(before: ReadRequest, after: ReadRequest, ends: dict[int, Sequence[int]] | None = None) -> Common:
+    """Return the length of the common prefix, in whole tokens of the later request.
+
+    `ends` remembers the token ends of its runs, for one request that is compared with many.
+    """
     runs = 0
     for one, other in zip(before.runs, after.runs, strict=False):
         if not one.is_like(other):
@@ -227,16 +234,23 @@ def compare_requests(before: ReadRequest, after: ReadRequest) -> Common:
     if runs == len(after.runs) or runs == len(before.runs):
         return Common(runs, 0, tokens)
     one, other = before.runs[runs], after.runs[runs]
-    if one.key != other.key:
+    if one.key != other.key or not other.is_counted:
         return Common(runs, 0, tokens)
     same = count_shared(one.text, other.text)
     if same == len(other.text):
         units = after.meter.count(other.text)
     else:
-        ends = [end for end in after.meter.counter.token_ends(other.text) if end <= same] if other.parts else []
-        units = after.meter.count(other.text[: ends[-1]]) if ends else 0
+        units = after.meter.count(other.text[: _choose_end(after, runs, same, {} if ends is None else ends)]) if other.parts else 0
     passed = sum(run.lead + run.units for run in after.runs[:runs])
     return Common(runs, same, after.meter.tokens(passed + other.lead + units) if units else tokens)
+
+
+def _choose_end(request: ReadRequest, run: int, most: int, ends: dict[int, Sequence[int]]) -> int:
+    """Return the last token end of a run that is at most at the character `most`, or 0."""
+    if run not in ends:
+        ends[run] = request.meter.counter.token_ends(request.runs[run].text)
+    at = bisect_right(ends[run], most)
+    return ends[run][at - 1] if at else 0
 
 
 # --- the provider's cache ---
@@ -252,10 +266,11 @@ def account_turns(requests: Sequence[ReadRequest], gap: int = 1) -> list[Turn]:
     turns: list[Turn] = []
     touched: list[int] = []
     for at, request in enumerate(requests):
-        same = compare_requests(requests[at - 1], request).tokens if at else 0
+        ends: dict[int, Sequence[int]] = {}
+        same = compare_requests(requests[at - 1], request, ends).tokens if at else 0
         limit = request.caching.minutes
         alive = [old for old in range(at) if not limit or (at - touched[old]) * gap <= limit]
-        read, found = _read_kept(requests, alive, request)
+        read, found = _read_kept(requests, alive, request, ends)
         if found is not None:
             touched[found] = at
         written = _count_written(request, read)
@@ -264,18 +279,20 @@ def account_turns(requests: Sequence[ReadRequest], gap: int = 1) -> list[Turn]:
     return turns
 
 
-def _read_kept(requests: Sequence[ReadRequest], alive: Sequence[int], request: ReadRequest) -> tuple[int, int | None]:
+def _read_kept(
+    requests: Sequence[ReadRequest], alive: Sequence[int], request: ReadRequest, ends: dict[int, Sequence[int]]
+) -> tuple[int, int | None]:
     """Return the tokens that the best of the live requests saves, and its index (None if none helps). Of equal ones the newest is best."""
     best, found = 0, None
     for old in reversed(alive):
-        tokens = _count_read(requests[old], request)
+        tokens = _count_read(requests[old], request, ends)
         if tokens > best:
             best, found = tokens, old
     return best, found
 
 
-def _count_read(old: ReadRequest, request: ReadRequest) -> int:
-    common = compare_requests(old, request)
+def _count_read(old: ReadRequest, request: ReadRequest, ends: dict[int, Sequence[int]]) -> int:
+    common = compare_requests(old, request, ends)
     if request.caching.by == "prefix":
         step = request.caching.step
         tokens = common.tokens // step * step
@@ -351,8 +368,8 @@ def find_break(before: ReadRequest, after: ReadRequest) -> Break | None:
     if common.runs == len(before.runs):
         return None
     old, new = (_pass_separator(request, _find_part(request, common)) for request in (before, after))
-    if old is not None and new is not None and _is_same(old, new) and old.text.rstrip() == new.text.rstrip():
-        old, new = _find_next(before, old), _find_next(after, new)  # they differ only in the separator after them
+    if old is not None and new is not None and _is_same(old, new) and old.text.rstrip("\n") == new.text.rstrip("\n"):
+        old, new = _find_next(before, old), _find_next(after, new)  # they differ only in the line end after them
     tier = _describe_tier(before.outcome, after.outcome)
     if old is None and new is None:
         return _describe_nameless(before, after, common, tier)
@@ -454,8 +471,8 @@ def _read_key(before: ReadRequest, after: ReadRequest, part: Part, common: Commo
     if at is None:
         return ""
     run = after.runs[common.runs]
-    first = next(place for place, one in enumerate(run.parts) if one is part)
-    is_text = sum(len(one.text) for one in run.parts) == len(run.text)  # or else the text is the JSON of a part without text
+    first = next((place for place, one in enumerate(run.parts) if one is part), None)
+    is_text = first is not None and sum(len(one.text) for one in run.parts) == len(run.text)  # or else it is the JSON of a part
     left = common.characters - sum(len(one.text) for one in run.parts[:first]) if is_text else -1
     old, new = (one.outcome.fitted.strained.selection.bound.state.value for one in (before, after))
     pieces = PartTracer(after.outcome.fitted, emitted.parts).trace(at)

@@ -79,8 +79,9 @@ class Session:
             self._live.change(changes)
 
     def append(self, pointer: str, *elements: Any) -> None:
-        """Append elements to the list at a JSON pointer: all of them or none. Raises what `update` raises."""
-        self.update([{"op": "add", "path": f"{pointer}/-", "value": one} for one in elements])
+        """Append elements to the list at a JSON pointer: all of them or none. Raises what `update` raises, and `UsageError` for no list."""
+        with self._lock:
+            self._live.append(pointer, elements)
 
     def render(
         self,
@@ -155,6 +156,16 @@ class LiveState:
             change.make(one, number)
         value = self._complete(change)
         return self.load(change.raw) if value is None else self._settle(change.raw, value, change.cost)
+
+    def append(self, pointer: str, elements: Sequence[Any]) -> State:
+        """Append elements to the list at a JSON pointer. Raises what `change` raises, and `UsageError` (PC0748) if there is no list."""
+        self.load_current()
+        is_pointer = isinstance(pointer, str) and (not pointer or pointer.startswith("/"))
+        above = read_at(self._raw, split_pointer(pointer)) if is_pointer else MISSING
+        if above is not MISSING and above.__class__ is not list:
+            what = f"`append` takes the pointer of a list, and {f'`{pointer}`' if pointer else 'the state'} is {show_value(above)}"
+            raise UsageError([Diagnostic("PC0748", what, help="`update` can set a key of a mapping, or replace the value")])
+        return self.change([{"op": "add", "path": f"{pointer}/-", "value": one} for one in elements])
 
     def _settle(self, raw: Any, value: Any, cost: _Cost) -> State:
         shared = self._schema.list_shared() if self._schema is not None else ()
@@ -262,7 +273,7 @@ class _Change:
         copied = copy_part(given, depth)
         if copied is None:
             self.is_plain = False
-            return given
+            return load_json(dump_state({"value": given}), self._name).value["value"]  # refuses what is no JSON
         self.cost.size += copied.size
         self.cost.most += copied.most
         return copied.value

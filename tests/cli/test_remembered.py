@@ -89,6 +89,59 @@ def test_a_revision_counts_queries_and_runs_every_command_line(there, run):
     assert "tavern/asked" in run("test", "--ci", "--since", "HEAD").out
 
 
+INDEXED = """\
+promptc: 1
+name: shelf
+version: 1.0.0
+tokenizer: o200k_base
+budget: 200
+indexes: {pages: {corpus: "pages/*.md"}}
+sections:
+  - {id: pages, items: {from: {retrieve: {index: pages, query: state.query, floor: 0}}, text: "{{ item.text }}"}}
+"""
+
+
+@pytest.fixture
+def shelf(there, run):
+    """A pack that is a file, with an index, and a case of it; under git, but for one state."""
+    (there / "shelf/pages").mkdir(parents=True)
+    (there / "shelf/small.yaml").write_text(INDEXED, encoding="utf-8")
+    (there / "shelf/pages/lamp.md").write_text("# Lamp\n\nThe lamp burns oil.\n", encoding="utf-8")
+    for name, state in (("found", "state.json"), ("hidden", "kept.json")):
+        (there / f"fixtures/shelf/{name}").mkdir(parents=True)
+        (there / f"fixtures/shelf/{state}").write_text('{"query": "lamp oil"}', encoding="utf-8")
+        case = f"title: {name}\npack: shelf/small.yaml\nstate: ../{state}\nexpect: {{tokens: '> 3'}}\n"
+        (there / f"fixtures/shelf/{name}/case.yaml").write_text(case, encoding="utf-8")
+    (there / ".gitignore").write_text("kept.json\n", encoding="utf-8")
+    assert run("index", "build", "shelf/small.yaml").code == 0
+    git(there, "init", "-q")
+    git(there, "add", ".")
+    git(there, "commit", "-qm", "first")
+    return there
+
+
+def test_a_revision_counts_documents_and_indexes(shelf, run):
+    asked = ("test", "--ci", "--no-cache", "--since", "HEAD", "fixtures/shelf/found")
+    assert run(*asked).out == "0 passed, 1 left out as unchanged\n"
+    (shelf / "shelf/pages/lamp.md").write_text("# Lamp\n\nThe lamp burns fat.\n", encoding="utf-8")
+    assert run("index", "build", "shelf/small.yaml").code == 0
+    assert run(*asked).out == "1 passed\n"
+
+
+def test_a_file_that_git_ignores_differs_from_every_revision(shelf, run):
+    assert run("test", "--ci", "--no-cache", "--since", "HEAD", "fixtures/shelf").out == "1 passed, 1 left out as unchanged\n"
+
+
+def test_a_revision_runs_what_reads_a_store_of_its_own(shop, there, run):
+    git(there, "init", "-q")
+    git(there, "add", ".")
+    git(there, "commit", "-qm", "first")
+    assert "left out" in run("test", "--ci", "--since", "HEAD", str(shop)).out
+    (shop / "case.yaml").write_text("title: calm\nstate: state.json\nexpect: {exit: 4, errors: [PC0160]}\n", encoding="utf-8")
+    git(there, "commit", "-qam", "second")
+    assert run("test", "--ci", "--since", "HEAD", str(shop)).out == "1 passed\n"
+
+
 def test_an_operation_is_remembered_with_its_answers_and_questions(operations, run):
     case = operations / "fixtures/ledger/asked"
     assert run("test", "--ci", str(case)).out == "1 passed\n"

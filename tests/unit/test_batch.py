@@ -20,6 +20,7 @@ from promptc import batch as module
 from promptc.batch import Batch, RowRenderer, run_batch
 from promptc.diag.findings import DiskError, PromptcError, UsageError
 from promptc.files.atomic import GrowingFile
+from promptc.frontend.corpus import build_corpus
 from promptc.frontend.pack import ReadPack
 from tests.contract.sources import ROOT
 from tests.size import read_size
@@ -477,6 +478,27 @@ def test_a_run_of_something_else_is_not_gone_on_with(lines, asked, says, tmp_pat
         run(tmp_path, lines or [say(1), say(2), say(3), say(4)], existing="resume", **{"on_error": "fail", **asked})
     assert says in str(refused.value)
     assert {path: path.read_bytes() for path in tmp_path.iterdir() if path.suffix != ".lock"} == before
+
+
+def test_a_run_is_not_gone_on_with_over_another_index(tmp_path):
+    pack, rows = tmp_path / "shelf", tmp_path / "rows"
+    (pack / "pages").mkdir(parents=True)
+    rows.mkdir()
+    manifest = "promptc: 1\nname: shelf\nversion: 1.0.0\ntokenizer: o200k_base\nbudget: 200\nindexes: {pages: {corpus: 'pages/*.md'}}\n"
+    section = "{id: pages, items: {from: {retrieve: {index: pages, query: state.input, floor: 0}}, text: '{{ item.text }}'}}"
+    (pack / "pack.yaml").write_text(f"{manifest}sections: [{section}]\n", encoding="utf-8")
+
+    def build(text):
+        (pack / "pages/door.md").write_text(f"# Door\n\n{text}\n", encoding="utf-8")
+        loaded = promptc.load(pack)
+        (index,) = loaded.model.indexes
+        assert list(build_corpus(index, count=loaded.counter.measure, counter=loaded.counter.digest, load_encoder=lambda: None))
+
+    build("The door is red.")
+    stop(rows, pack=str(pack))
+    build("The door is blue.")
+    with pytest.raises(DiskError, match="an index of the pack"):
+        run(rows, [say(1), say(2), say(3), say(4)], existing="resume", on_error="fail", pack=str(pack))
 
 
 @pytest.mark.parametrize("content", [b"", b"{}", b"[]", b'{"mark": 3}', b"\xff", b"x" * 70_000])

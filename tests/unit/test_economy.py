@@ -1,5 +1,6 @@
 """What a provider's cache reads, writes and costs, over requests made by hand; and what ended a common beginning."""
 
+from base64 import b64encode
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -174,6 +175,49 @@ def test_cuts_and_tiers_are_named(render):
 
 def test_what_goes_on_is_no_break(render):
     assert find_break(render([_A]), render([_A])) is None
+
+
+@pytest.mark.parametrize("form", ["text", "messages", "openai", "anthropic"])
+def test_blanks_at_the_end_of_a_text_are_a_change(tmp_path, form):
+    """Not the line end that depends on what follows."""
+    manifest = "promptc: 1\nname: a\nversion: 1.0.0\ntokenizer: cl100k_base\nbudget: 400\nsections:\n"
+    manifest += '  - {id: a, role: system, text: "{{ state.x }}"}\n  - {id: b, role: user, text: Hello.}\n'
+    (tmp_path / "pack.yaml").write_text(manifest, encoding="utf-8")
+    pack = promptc.load(tmp_path)
+    found = find_break(*(read_request(pack.compile({"x": text}, format=form)) for text in ("Be nice", "Be nice ")))
+    assert found is not None and found.describe() == "a changed, state key /x"
+
+
+@pytest.mark.parametrize("form", ["messages", *PROVIDERS])
+def test_a_picture_is_shared_as_a_whole_or_not_at_all(tmp_path, form):
+    """Its bytes are not what is counted."""
+    manifest = "promptc: 1\nname: a\nversion: 1.0.0\ntokenizer: o200k_base\nbudget: 9000\noutput: {format: messages}\nsections:\n"
+    message = "{role: item.role, content: item.content, parts: [text, image], media: {tokens: '85'}}"
+    manifest += f"  - {{id: a, items: {{from: state.t, message: {message}}}}}\n"
+    (tmp_path / "pack.yaml").write_text(manifest, encoding="utf-8")
+    pack = promptc.load(tmp_path)
+
+    def read(last: bytes) -> ReadRequest:
+        head = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x40\x00\x00\x00\x40\x08\x02"
+        source = {"type": "base64", "media_type": "image/png", "data": b64encode(head + b"\0" * 9000 + last).decode()}
+        content = [{"type": "text", "text": "Look at this."}, {"type": "image", "source": source}]
+        return read_request(pack.compile({"t": [{"role": "user", "content": content}]}, format=form))
+
+    one, other = read(b"one"), read(b"two")
+    (turn,) = account_turns([one, other])[1:]
+    assert 0 < turn.same < turn.tokens and turn.same == other.count(next(at for at, run in enumerate(other.runs) if not run.is_counted))
+    assert compare_requests(one, read(b"one")).tokens == one.tokens
+
+
+def test_a_session_of_texts_is_looked_at_once_a_turn(tmp_path, monkeypatch):
+    manifest = "promptc: 1\nname: a\nversion: 1.0.0\ntokenizer: o200k_base\nbudget: 400\nsections:\n"
+    (tmp_path / "pack.yaml").write_text(manifest + "  - {id: a, items: {from: state.t, text: '{{ item }}'}}\n", encoding="utf-8")
+    pack = promptc.load(tmp_path)
+    requests = [read_request(pack.compile({"t": [f"line {at}" for at in range(turn)] + ["end"]})) for turn in range(20)]
+    asked = []
+    ends = type(requests[0].meter.counter).token_ends
+    monkeypatch.setattr(type(requests[0].meter.counter), "token_ends", lambda own, text: asked.append(text) or ends(own, text))
+    assert account_turns(requests)[-1].same > 0 and len(asked) <= len(requests)
 
 
 def test_flaps_are_what_comes_back(render):

@@ -111,6 +111,32 @@ def test_a_change_that_cannot_be_made_is_told(changes, told):
     assert told in found.value.diagnostics[0].message and "change 1" in found.value.diagnostics[0].message
 
 
+@pytest.mark.parametrize(("pointer", "told"), [("", "the state is"), ("/input", "`/input` is `We go down.`")])
+def test_only_a_list_is_appended_to(pointer, told):
+    session, _ = open_session()
+    before = session.state
+    with pytest.raises(promptc.UsageError) as found:
+        session.append(pointer, 5)
+    assert found.value.diagnostics[0].code == "PC0748" and told in found.value.diagnostics[0].message and session.state is before
+
+
+@pytest.mark.parametrize("value", [object(), {1, 2}, b"x", float("nan"), 10**5000, "a\0b"], ids=lambda value: type(value).__name__)
+@pytest.mark.parametrize("after", [[], [{"op": "remove", "path": "/z"}], [{"op": "replace", "path": "/z", "value": 1}]])
+def test_what_is_no_json_is_refused_whatever_follows(value, after):
+    session, _ = open_session()
+    before = session.state
+    with pytest.raises(promptc.PromptcError):
+        session.update([{"op": "add", "path": "/z", "value": value}, *after])
+    assert session.state is before
+
+
+def test_keys_are_those_of_json_for_what_follows():
+    session, _ = open_session()
+    with pytest.raises(promptc.PromptcError) as found:  # the schema knows no `z`; what is put into it meets no number
+        session.update([{"op": "add", "path": "/z", "value": {1: 2}}, {"op": "add", "path": "/z/q", "value": 1}])
+    assert "`z`" in found.value.diagnostics[0].message
+
+
 def test_only_what_changed_is_checked(monkeypatch):
     """The whole is looked at only where a part is not surely valid."""
     session, _ = open_session()

@@ -267,14 +267,29 @@ def digest_outside(indexes: Sequence[CorpusIndex]) -> bytes | None:
     whole: list[bytes] = []
     try:
         for index in indexes:
-            root = _locate_root(index)
-            built = "/".join(takewhile(lambda name: "{" not in name, index.path.split("/")))
-            manifests = [path for path in walk(index.folder, built) if path.rpartition("/")[2] == MANIFEST]
-            for path in (*walk(index.folder, root), *manifests):
+            for path in _iter_outside(index):
                 whole += [path.encode("utf-8", "surrogateescape"), digest_bytes(read_inside(index.folder or ".", path, MAX_PACK_FILE))]
     except (OSError, ValueError, PromptcError):
         return None
     return digest_bytes(b"\0".join(whole))
+
+
+def list_outside(index: CorpusIndex) -> list[str]:
+    """Return the folders and the files that an index is made of, relative to its folder: documents, and manifests of the built index."""
+    try:
+        return [_locate_root(index), _locate_built(index), *_iter_outside(index)]
+    except (OSError, PromptcError):
+        return [""]
+
+
+def _iter_outside(index: CorpusIndex) -> Iterator[str]:
+    yield from walk(index.folder, _locate_root(index))
+    yield from (path for path in walk(index.folder, _locate_built(index)) if path.rpartition("/")[2] == MANIFEST)
+
+
+def _locate_built(index: CorpusIndex) -> str:
+    """Return the folder, relative to the pack's folder, that contains the built index of every part."""
+    return "/".join(takewhile(lambda name: "{" not in name, index.path.split("/")))
 
 
 def find_engine(index: CorpusIndex, environment: Mapping[str, str]) -> Database | None:

@@ -74,15 +74,15 @@ def _fill(value: dict[str, Any], schema: StateSchema | None, name: str) -> State
     return State(schema.fill(value), late, name, shared=schema.list_shared())
 
 
-def dump_state(given: Mapping[str, Any]) -> bytes:
-    """Return plain data as JSON text. Raises `PromptcError` (PC0391) for data that is not plain."""
+def dump_state(given: Mapping[str, Any], what: str = "the state") -> bytes:
+    """Return plain data as JSON text; findings call it `what`. Raises `PromptcError` (PC0391) for data that is not plain."""
     import json
 
     try:
         return json.dumps(given, ensure_ascii=True).encode()
     except (TypeError, ValueError, RecursionError) as error:
         raise fail(
-            "PC0391", f"the state is not plain JSON: {error}", help="pass dicts, lists, strings, numbers, booleans and None"
+            "PC0391", f"{what} is not plain JSON: {error}", help="pass dicts, lists, strings, numbers, booleans and None"
         ) from error
 
 

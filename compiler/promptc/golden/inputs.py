@@ -28,6 +28,7 @@ from promptc.golden.git import GitError, TreeEntry, find_repository, is_blob, li
 from promptc.golden.running.resources import SuiteResources, work_in
 from promptc.model.messages import Ask
 from promptc.model.pack import MANIFEST
+from promptc.model.sources import CorpusIndex
 from promptc.version import VERSION
 
 _ASKING = ("apply", "check")
@@ -228,11 +229,14 @@ def _refuse_revision(revision: str, why: str, help: str = "") -> UsageError:
 def is_touched(case: Case, resources: SuiteResources, touched: Touched) -> bool:
     """Return whether any file that the case depends on is `touched`.
 
-    These are the files in its folder and in its pack's, the files it names (states, answers, queries), the files of its stores, and those
-    of its pack and of the packs of its questions. A case that may depend on more than it names (a command line, circumstances) is always
-    touched.
+    These are the files in its folder and in its pack's, the files it names (states, answers, queries), the files of its stores, those of
+    its pack and of the packs of its questions, and the documents and files of their indexes. A case that may depend on more than it names
+    (a command line, circumstances, a store that it does not set up) is always touched.
     """
     if not _names_all(case):
+        return True
+    stores = case.given.get("stores", ())
+    if any(resources.asks_outside(case.root, pack, stores) for pack in list_packs(case, resources)):
         return True
     folders = (case.folder, *(os.path.realpath(one) for one in (os.path.join(case.root, case.pack), *_list_stores(case))))
     return any(map(touched.has, (*folders, *map(os.path.realpath, _list_files(case)), *_list_pack_files(case, resources))))
@@ -247,15 +251,19 @@ def _names_all(case: Case) -> bool:
 
 
 def _list_pack_files(case: Case, resources: SuiteResources) -> list[str]:
-    """Return the files of the case's packs. Of a pack that cannot be loaded only the folder is known."""
+    """Return the files of the case's packs, and the files and folders of their indexes. An unloadable pack counts only by its folder."""
+    from promptc.frontend.corpus import list_outside
+
     found: list[str] = []
     with work_in(case.root):
         for pack in list_packs(case, resources):
             try:
-                files = resources.load_pack(case.root, pack).inputs.files
+                loaded = resources.load_pack(case.root, pack)
             except PromptcError:
                 continue
-            found += [os.path.realpath(os.path.join(case.root, one.folder, one.path)) for one in files]
+            places = [(one.folder, one.path) for one in loaded.inputs.files]
+            places += [(one.folder, path) for one in loaded.model.indexes if isinstance(one, CorpusIndex) for path in list_outside(one)]
+            found += [os.path.realpath(os.path.join(case.root, folder, path)) for folder, path in places]
     return found
 
 
@@ -431,11 +439,16 @@ class Touched:
         self._known: dict[str, bool] = {}
 
     def has(self, path: str) -> bool:
-        """Return whether the file at `path` (absolute, real) has changed, or any file under it if it is a folder."""
+        """Return whether the file at `path` (absolute, real) has changed, or any file under it if it is a folder.
+
+        A file that the revision does not have has changed, even if git ignores it.
+        """
         inside = os.path.relpath(path, self._root)
         if inside == ".":
             inside = ""
-        return any(map(self._differs, _list_under(self._paths, inside))) or bool(_list_under(self._added, inside))
+        committed = _list_under(self._paths, inside)
+        is_unknown = not committed and os.path.isfile(path)
+        return is_unknown or any(map(self._differs, committed)) or bool(_list_under(self._added, inside))
 
     def _differs(self, path: str) -> bool:
         if path not in self._known:

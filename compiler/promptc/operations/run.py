@@ -14,6 +14,7 @@ from promptc.diag.findings import Diagnostic, FitError, PromptcError, Span, Usag
 from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any
 from promptc.frontend.json import load_json
+from promptc.frontend.state import dump_state
 from promptc.model.messages import AnswerCheck, AnswerSchema, Ask, Operation
 from promptc.model.pack import Assert, PackModel
 from promptc.model.state import State
@@ -563,12 +564,18 @@ def check_args(operation: Operation, args: Mapping[str, Any]) -> dict[str, Any]:
     """Return all arguments: the defaults, overridden by `args`.
 
     Each has the kind of its default: boolean, text, whole number (12.0 is one), number, list or mapping; if the default is null, any kind.
-    Raises `UsageError` for all arguments that are unknown (PC0803) or of another kind (PC0804).
+    Raises `UsageError` for all arguments that are unknown (PC0803), of another kind (PC0804) or not JSON (PC0391, or a code of JSON texts).
     """
-    wrong = list(_iter_wrong(operation, args))
+    wrong, copied = list(_iter_wrong(operation, args)), dict[str, Any]()
+    for name, value in args.items() if not wrong else ():
+        try:
+            what = f"the argument `{name}` of `{operation.name}`"
+            copied[name] = load_json(dump_state({"value": value}, what), what).value["value"]
+        except PromptcError as error:
+            wrong += error.diagnostics
     if wrong:
         raise UsageError(wrong)
-    return {name: settle_number(value) if isinstance(value, float) else value for name, value in {**operation.args, **args}.items()}
+    return {name: settle_number(value) if isinstance(value, float) else value for name, value in {**operation.args, **copied}.items()}
 
 
 def _iter_wrong(operation: Operation, args: Mapping[str, Any]) -> Iterator[Diagnostic]:
