@@ -60,6 +60,7 @@ from promptc.check.rules.steps import (
     check_idle_trims,
     check_least_caps,
     check_limited_trims,
+    check_unlike_trims,
     check_unwalked,
     check_void_recaps,
 )
@@ -175,6 +176,7 @@ RULES: tuple[Rule, ...] = (
     check_unwalked,
     check_least_caps,
     check_limited_trims,
+    check_unlike_trims,
     check_coarse_evictions,
     check_void_recaps,
     check_tiers,

@@ -29,6 +29,7 @@ from promptc.model.section import (
 from promptc.model.sources import CorpusIndex
 from promptc.template.types.conditions import Cases, Demand, list_cases
 from promptc.template.types.infer import read_code
+from promptc.text.cutting import list_boundaries
 
 _Place = tuple[Span, str]
 
@@ -298,6 +299,36 @@ def check_limited_trims(pack: PackModel, configuration: Configuration) -> Iterat
                 why = f"if what it leaves is over the {size} of `{section.id}`, nothing is rendered"
                 help = "add `trim: {at: token}` or `drop: {}` after it, or `fail: {}` if there should be no prompt then"
                 yield Diagnostic("PC0684", f"{message}: {why}", step.span, help, "warn")
+
+
+@for_each
+def check_unlike_trims(pack: PackModel, configuration: Configuration) -> Iterator[Diagnostic]:
+    """Report a trim whose cuts do not nest in those of an earlier trim of the same section: a larger budget may then remove content."""
+    settled = configuration.facts.settled
+    for section in configuration.plan.sections:
+        if section.pinned or settled.is_off(section):
+            continue
+        trims = [step for step in configuration.list_steps_on(section) if isinstance(step, Trim)]
+        for place, step in enumerate(trims):
+            first = next((one for one in trims[:place] if not _nests(one, step)), None)
+            if first is not None:
+                sides = f"`{step.label}` cuts `{section.id}` from the {step.side}, and `{first.label}` from the {first.side}"
+                if first.side == step.side:
+                    sides = f"`{step.label}` and `{first.label}` cut `{section.id}` from the middle at different boundaries"
+                message = f"{sides}: a larger budget may remove text"
+                help = "cut from the same side; or write one trim with all boundaries, such as `trim: {from: middle, at: [sentence, word]}`"
+                yield Diagnostic("PC0696", message, step.span, help, "warn")
+                break
+
+
+def _nests(first: Trim, second: Trim) -> bool:
+    """Return whether every cut of the second trim keeps a part of what the first one left, whatever the text.
+
+    Beginnings of a text nest, and so do ends. Cuts from the middle keep both, and nest only if they go by the same units, as far as each goes.
+    """
+    units = [list_boundaries(one.at, one.finest) for one in (first, second)]
+    is_alike = all(one == other for one, other in zip(*units, strict=False))
+    return first.side == second.side and (first.side != "middle" or is_alike)
 
 
 @for_each
