@@ -106,7 +106,7 @@ def test_what_is_no_json_and_no_text(folder, run):
 
 def test_what_an_operation_asks(folder, run):
     first = run("answer", ".", "note", "good.json")
-    assert first.code == 1 and "it lacks the heading `Points`" in first.out
+    assert first.code == 1 and "it is missing the heading `Points`" in first.out
     assert run("answer", ".", "note", "first.md").out == "nothing found\n"
     second = run("answer", ".", "note", "good.json", "--ask", "points")
     assert second.code == 0 and "PC0817 note: 1 claim of `points` is not tested" in second.out

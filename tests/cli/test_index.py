@@ -161,7 +161,7 @@ def test_eval_puts_every_query_into_a_state(built, run):
     (built / "state.json").write_text('{"now": "noon"}', encoding="utf-8")
     refused = run("index", "eval", ".", "rules", "queries.tsv")
     assert "each query goes into an empty state" in refused.err and "add `--state FILE`" in refused.err
-    assert refused.code == 3 and "PC0303 the state lacks the key `now`" in refused.err
+    assert refused.code == 3 and "PC0303 the state is missing the key `now`" in refused.err
     done = run("index", "eval", ".", "rules", "queries.tsv", "--state", "state.json")
     assert (done.code, done.err) == (0, "") and "recall as rendered by `found`" in done.out
     missing = run("index", "eval", ".", "rules", "queries.tsv", "--state", "none.json")

@@ -50,7 +50,7 @@ def _load_index(name: str, node: Node, compiler: TextCompiler, files: PackFiles)
         for key in ("asked", "lead"):
             if node.get(key) is not None:
                 message = f"`{key}` of the index `{name}` is for an index over files, and this one is over the state"
-                compiler.note("PC0279", message, node.key_span(key), "take it out: an item of the state is found by its own text")
+                compiler.note("PC0279", message, node.key_span(key), "remove it: an item of the state is found by its own text")
         inline = compiler.inline(text if text is not None else node.value["from"])
         return StateIndex(name, node.span, compiler.expression(node.value["from"]), compiler.find_expression(id), inline, matching)
     pattern, path = node.value["corpus"], node.get("path")
@@ -96,7 +96,7 @@ def _check_lead(name: str, node: Node, asked: str, matching: Matching, compiler:
     if node.get("lead") is not None and not (asked and has_vectors):
         lacks, help = ("vectors", "vectors: {encoder: minilm-int8}") if asked else ("file of queries", "asked: asked.tsv")
         message = f"`lead` of the index `{name}` has no effect: the index has no {lacks}"
-        compiler.note("PC0279", message, node.key_span("lead"), f"add `{help}`, or take `lead` out")
+        compiler.note("PC0279", message, node.key_span("lead"), f"add `{help}`, or remove `lead`")
 
 
 def _load_chunk(node: Node | None, compiler: TextCompiler) -> ChunkPlan:
@@ -172,7 +172,9 @@ def _load_synonyms(node: Node, files: PackFiles) -> tuple[tuple[str, tuple[str, 
 
 
 def _refuse_synonyms(node: Node) -> Diagnostic:
-    return Diagnostic("PC0275", "each synonym must be a text or a list of texts", node.span, "write, for example, `cr: challenge rating`")
+    return Diagnostic(
+        "PC0275", "the value of a synonym must be a text or a list of texts", node.span, "write, for example, `cr: challenge rating`"
+    )
 
 
 @frozen

@@ -395,7 +395,7 @@ def _load_at(body: Node, default: Boundary, label: str, compiler: TextCompiler) 
         message = f"`at` of `{label}` names `{behind[1]}` after `{behind[0]}`, but no {behind[1]} ends inside a {behind[0]}"
         compiler.note("PC0293", message, body.list("at")[at.index(behind[1])].span, f"put `{behind[1]}` before `{behind[0]}`, or remove it")
     elif finest not in order:
-        message = f"`finest: {finest}` of `{label}` names what it never cuts at: it cuts at {join_names(order)}, in this order"
+        message = f"`finest: {finest}` of `{label}` names a boundary that it never cuts at: it cuts at {join_names(order)}, in this order"
         help = f"name one of these, or let it cut at a {finest}: name `{finest}` in `at`, too"
         compiler.note("PC0294", message, body.value["finest"].span, help)
     elif finest in at[:-1]:
@@ -566,7 +566,7 @@ def _load_trim(body: Node, fields: _Fields, compiler: TextCompiler) -> Step:
 def _load_evict(body: Node, fields: _Fields, compiler: TextCompiler) -> Step:
     sections = body.texts("sections")
     if sections and body.get("order") is None and body.get("by") is None:
-        message = f"`{fields['label']}` takes items of several `sections`, and nothing says which go first"
+        message = f"`{fields['label']}` takes items of several `sections`, but does not say which go first"
         compiler.note("PC0299", message, fields["span"], "give it `by: item.priority` or an `order`, or write one step for each section")
     return Evict(
         **{**fields, "section": fields["section"] or sections[0]},

@@ -141,7 +141,7 @@ def _iter_twins(read: list[_ReadSegments]) -> Iterator[Diagnostic]:
         first = ids.setdefault(segment.id, one.span)
         if first is not one.span:
             yield Diagnostic(
-                "PC0171", f"two segments have the id `{segment.id}`; the first is at {first}", one.span, "give each an id of its own"
+                "PC0171", f"two segments have the id `{segment.id}`; the first is at {first}", one.span, "give each segment its own id"
             )
             continue
         place = place_of(segment)

@@ -515,7 +515,7 @@ def _describe_missing(text: str, headings: tuple[str, ...]) -> str:
             return (
                 f"its heading `{heading}` comes too early: the check names others before it"
                 if heading in lines
-                else f"it lacks the heading `{heading}`"
+                else f"it is missing the heading `{heading}`"
             )
         at += rest.index(heading) + 1
     return ""

@@ -223,7 +223,7 @@ def _describe_missing(wrong: OSError, shown: str, *, is_writing: bool) -> tuple[
     if not isinstance(wrong, (FileNotFoundError, NotADirectoryError)):
         return "PC0168", f"the store `{shown}` cannot be opened: {wrong.strerror or 'the path does not do'}", ""
     if is_writing:
-        return "PC0168", f"the store `{shown}` cannot be made: its folder is not there", "make the folder, or correct the path"
+        return "PC0168", f"the store `{shown}` cannot be created: its folder does not exist", "create the folder, or correct the path"
     return "PC0160", f"there is no store `{shown}`", _MAKE
 
 

@@ -312,14 +312,14 @@ def _describe_later(one: Definition, later: Sequence[str], uses: Mapping[str, fr
         return []
     closing = [name for name in later if name in circle]
     if not closing:
-        help = f"move `{later[0]}` above `{one.name}`: a definition sees those before it"
+        help = f"move `{later[0]}` above `{one.name}`: a definition can use only those above it"
         return [Diagnostic("PC0266", f"`{one.name}` uses `{later[0]}`, which comes after it", one.place.span, help)]
     if one.name != next(name for name in uses if name in circle):
         return []
     shown = (one.name, *(_find_way(closing[0], one.name, uses) or ()))
     shown = shown if len(shown) <= _SHOWN else (*shown[: _SHOWN - 2], "…", shown[-1])
     message = f"definitions use each other in a circle: {' → '.join(shown)}"
-    return [Diagnostic("PC0266", message, one.place.span, "take one of them out of the circle: write out what it stands for")]
+    return [Diagnostic("PC0266", message, one.place.span, "break the circle: in one of them, write the expression in place of the name")]
 
 
 _SHOWN = 8
