@@ -133,8 +133,8 @@ def describe_unknown(name: str, table: ModelTable, span: Span | None) -> Diagnos
     """Return the finding of a model whose window is not known: it is in no table, or its server decides it."""
     written = f"`budget: {{model: {shorten(name)}, context: 8192, reserve: 1000}}`"
     if table.find(name) is not None:
-        message = f"the window of `{name}` is what its server is configured with, which no table can know"
-        return Diagnostic("PC0525", message, span, f"write the window that you configured next to it: {written}")
+        message = f"the window of `{name}` depends on how its server is configured, so no table has it"
+        return Diagnostic("PC0525", message, span, f"write the window of your server next to the model: {written}")
     near = suggest(name, table.models)
     near = f"{near} Otherwise " if near.startswith("did") else ""
     message = f"the table of models has no `{shorten(name)}` (as of {table.as_of})"

@@ -79,7 +79,7 @@ class MediaRule:
         per = self.page if kind == "document" else self.second
         if not per:
             message = f"no count of the kind `{kind}` is published for `{self.name}`"
-            raise UncountableError(message, "say what it takes with an expression: `media: {tokens: part.tokens}`")
+            raise UncountableError(message, "give its number of tokens with an expression: `media: {tokens: part.tokens}`")
         return per * size.pages if kind == "document" else -(-per * size.millis // 1000)
 
     def _count_picture(self, width: int, height: int, detail: str) -> int:

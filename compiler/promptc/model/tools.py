@@ -44,7 +44,7 @@ def read_tool(value: Any, what: str, span: Span) -> Tool:
         raise fail("PC0595", f"{what} is no tool: it is {show_value(value)}, not a mapping", span, help=_WRITE)
     name, description = given.get("name"), given.get("description")
     if not isinstance(name, str) or not _NAME.fullmatch(name):
-        wrong = f"{what} is no tool: its name is {show_value(name)}, and a name has 1 to 64 letters, digits, `_` and `-`"
+        wrong = f"{what} is not a tool: its name is {show_value(name)}, and a name has 1 to 64 letters, digits, `_` and `-`"
         raise fail("PC0595", wrong, span, help="rename it where your program writes the state, such as `find_order`")
     if description is not None and not isinstance(description, str):
         wrong = f"{what} is no tool: its description is {show_value(description)}, not a text"

@@ -337,7 +337,7 @@ def _advise_blocks(why: str, text: str, at: int, tags: Sequence[tuple[int, str]]
         return Advice(
             place,
             f"`{{% {name} %}}` belongs to nothing: no `{{% {block} %}}` is open here",
-            f"take it out, or open `{{% {block} … %}}` before it",
+            f"remove it, or write `{{% {block} … %}}` before it",
         )
     outer, block = opened[-1]
     message = f"`{{% {name} %}}` comes while `{_show_tag(text, outer)}` is still open"

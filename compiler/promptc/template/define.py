@@ -106,8 +106,8 @@ def _iter_shadowed(node: nodes.Node, known: Mapping[str, Definition]) -> Iterato
 
 def _describe_captured(definition: Definition, names: frozenset[str]) -> tuple[str, str]:
     own = sorted(names)[0]
-    message = f"`{definition.name}` reads `{own}`, and this template sets `{own}` itself: it could be either"
-    return message, f"give it as an argument: `{definition.name}(one): ...` in `define`, and `{definition.name}({own})` here"
+    message = f"`{definition.name}` reads `{own}`, and this template sets `{own}` itself, so the name is ambiguous"
+    return message, f"pass it as an argument: `{definition.name}(one): ...` in `define`, and `{definition.name}({own})` here"
 
 
 # --- writing out ---
@@ -344,8 +344,8 @@ def _list_of_templates(one: Definition, names: Iterable[str]) -> list[Diagnostic
     found = sorted(OF_TEMPLATES.intersection(names))
     if not found:
         return []
-    message = f"`{one.name}` reads `{found[0]}`, which means something inside a template alone"
-    return [Diagnostic("PC0428", message, one.place.span, f"give it as an argument: `{one.name}(one): ...`")]
+    message = f"`{one.name}` reads `{found[0]}`, which has a meaning only inside a template"
+    return [Diagnostic("PC0428", message, one.place.span, f"pass it as an argument: `{one.name}(one): ...`")]
 
 
 def _measure(one: Definition, known: Mapping[str, Definition], limits: Limits) -> tuple[int, list[Diagnostic]]:

@@ -398,7 +398,7 @@ def _find(schema, state):
         (
             {"if": DONE, "else": {"required": ["due"]}},
             {"status": "OPEN"},
-            ("PC0303", "the state is missing the key `due`, since it is not so that `status` is `DONE`"),
+            ("PC0303", "the state is missing the key `due`, since this does not hold: `status` is `DONE`"),
         ),
         (
             {"if": LATE, "then": {"required": ["why"]}},

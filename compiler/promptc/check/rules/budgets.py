@@ -124,22 +124,25 @@ def _report_open(pack: PackModel, section: Section, amount: Amount) -> Diagnosti
     place = pack.find_schema_place
     span = place(pointer) if place is not None and pointer else section.span
     why, help = _explain_open(section, pointer)
-    return Diagnostic("PC0655", f"nothing proves that {what} of `{section.id}` always fits: {why}", span, help, "note")
+    return Diagnostic("PC0655", f"promptc cannot prove that {what} of `{section.id}` always fits: {why}", span, help, "note")
 
 
 def _explain_open(section: Section, pointer: str) -> tuple[str, str]:
     if pointer:
         return (
-            f"nothing bounds `{_spell(pointer)}`",
+            f"the schema sets no limit for `{_spell(pointer)}`",
             f"give it a `maxLength`, `maxItems`, `maximum` or `enum`; or {_advise(section, _CHARS, _ROOM)}",
         )
     message = section.items.message if section.items is not None else None
     if message is not None and not set(MEDIA_KINDS).isdisjoint(message.passing):
-        return "no schema says what a picture takes", "leave pictures to a section that a step may shorten, or pin none of them"
+        return (
+            "the size of a picture has no limit in the schema",
+            "leave pictures to a section that a step may shorten, or pin none of them",
+        )
     if section.items is not None and isinstance(section.items.source, Segments):
         help = "render with the longest segments of the store: pinned text that does not fit is an error, and is never cut"
-        return "a store may hold anything", help
-    return "not all it prints has a bound", f"bound the lists it goes over; or {_advise(section, _CHARS, _ROOM)}"
+        return "a segment of a store may have any length", help
+    return "some of what it prints has no limit", f"give the lists that it goes over a `maxItems`; or {_advise(section, _CHARS, _ROOM)}"
 
 
 def _advise(section: Section, chars: int, room: int) -> str:
@@ -609,7 +612,7 @@ def _iter_unlisted(pack: PackModel) -> Iterator[Diagnostic]:
     for name, span in _iter_named(pack.manifest) if listed else ():
         found = table.find(name)
         if name not in listed and (found is None or found not in known):
-            message = f"`{shorten(name)}` is named here and not under `models`: `check` does not prove the pack for it"
+            message = f"`{shorten(name)}` is named here but not under `models`, so `check` does not test the pack with it"
             help = f"add it: `models: [{', '.join([*listed, shorten(name)])}]`; or name one of those"
             yield Diagnostic("PC0546", message, span, help, "warn")
 
@@ -683,7 +686,7 @@ def _judge_facts(pack: PackModel, budget: TotalBudget, known: KnownModel, span: 
         message = f"the pack counts by `{used}`, and `{known.name}` by `{known.tokenizer}`: every count is off"
         yield Diagnostic("PC0626", message, span, f"write `tokenizer: {known.tokenizer}`", "warn")
     elif not known.tokenizer and counting.counter.exact:
-        message = f"the tokenizer of `{known.name}` is not known: for it, the counts of `{used}` are an estimate"
+        message = f"the tokenizer of `{known.name}` is not known, so the counts of `{used}` are an estimate for it"
         yield Diagnostic("PC0658", message, span, "leave room for the difference: a larger `reserve`", "note")
 
 

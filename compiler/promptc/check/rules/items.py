@@ -519,7 +519,7 @@ def check_parts(pack: PackModel, configuration: Configuration) -> Iterator[Diagn
 def _judge_names(section: Section, message: MessageForm) -> Iterator[Diagnostic]:
     for kind in message.parts:
         if read_part_kind(kind) not in PART_KINDS:
-            what = f"`parts` of `{section.id}` names `{kind}`, which no request can hold: an item with one stops the render"
+            what = f"`parts` of `{section.id}` names `{kind}`, which a request cannot contain: an item with one stops the render"
             yield Diagnostic("PC0691", what, message.span, f"name only these kinds: {join_names(PART_KINDS)}", "warn")
     for kind in message.parts:
         if kind not in HALVES or kind in message.passing:
@@ -584,10 +584,13 @@ def _judge_trims(section: Section, configuration: Configuration, kind: Type) -> 
     found = [(step.span, f"`{step.label}`") for step in steps if isinstance(step, Trim) and not step.order]
     found += [(section.items.trim_each.span, "`trim_each`")] if section.items.trim_each is not None and are_all else []
     for span, what in found:
-        message = f"{what} never cuts a message of `{section.id}`: each is a list of parts, and a trim cuts texts"
+        message = f"{what} never cuts a message of `{section.id}`: each is a list of parts, and a trim cuts only texts"
         if not are_all:
-            message = f"{what} cuts no message of `{section.id}` whose content is a list of parts: a trim cuts texts"
-        help = "shorten what the parts hold in `content`, as `promptc rule PC0693` shows, or let `evict` take such messages"
+            message = f"{what} cuts no message of `{section.id}` whose content is a list of parts: a trim cuts only texts"
+        help = (
+            "shorten the texts in the parts with an expression under `content`, as `promptc rule PC0693` shows, "
+            "or let `evict` remove such messages"
+        )
         yield Diagnostic("PC0693", message, span, help, "warn" if are_all else "note")
 
 

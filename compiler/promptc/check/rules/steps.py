@@ -319,10 +319,10 @@ def _judge_coarse(step: Step, section: Section, most: int, size: Size, plan: Pla
     room, is_chars = _measure(size, plan.budget.total), size.unit == "chars"
     if most <= room * (1 if is_chars else _PROSE):
         return None
-    alone = f"one alone may be over {count_noun(room, 'character' if is_chars else 'token')}, with {most} characters"
-    message = f"`{step.label}` takes items of `{section.id}` whole, and {alone}: then all go, and the room stays free"
+    single = f"a single one may be larger than {count_noun(room, 'character' if is_chars else 'token')}, with {most} characters"
+    message = f"`{step.label}` removes whole items of `{section.id}`, and {single}: then it removes all of them, and the room stays unused"
     trim = spell_trim(propose_trims(step, section.id)[0], step)
-    help = f"to use that room, cut items to sentences before you take them: put `{trim}` before it"
+    help = f"to use that room, cut items to sentences before you remove whole ones: put `{trim}` before it"
     return Diagnostic("PC0545", message, step.span, help, "note")
 
 
