@@ -300,7 +300,10 @@ def _load_media(node: Node | None, span: Span, compiler: TextCompiler) -> MediaF
         what = f"the table of {table.as_of} does not say how the model `{model.value}` counts pictures, documents and sounds"
         near = suggest(str(model.value), list(table.iter_models()))
         compiler.note(
-            "PC0586", what, model.span, f"name one that counts alike, or say what a part takes with `tokens`; {near}".rstrip("; ")
+            "PC0586",
+            what,
+            model.span,
+            f"name one that counts alike, or give the number of tokens of a part with `tokens`; {near}".rstrip("; "),
         )
     return MediaForm(
         span=node.span,

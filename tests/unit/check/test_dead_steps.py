@@ -57,7 +57,7 @@ def test_a_step_that_is_alive_in_some_combination(tmp_path):
 @pytest.mark.parametrize(
     ("truncate", "dead", "why"),
     [
-        ("[log, tail, log]", ["log]"], "line 10 goes on with that ladder already"),
+        ("[log, tail, log]", ["log]"], "line 10 continues that ladder already"),
         ("[log, {drop: {section: log}}]", ["drop: {section: log}}]"], "the `evict` of line 7 takes every item first"),
         ("[{drop: {section: tail}}, tail]", ["tail]"], "the `drop` of line 10 has taken the whole section"),
         ("[still]", ["still]"], "the ladder of `still` has no step that acts"),
@@ -111,7 +111,7 @@ def test_what_tiers_do(tmp_path):
         """
     found = lint(tmp_path, body)
     assert codes(found) == ["PC0611"]
-    assert "`strain.c.do[0]` never does anything: the `drop` of line 10 has taken the whole section" in found[0].message
+    assert "`strain.c.do[0]` never has an effect: the `drop` of line 10 has taken the whole section" in found[0].message
 
 
 def test_a_ladder_that_is_never_walked(tmp_path):

@@ -162,7 +162,7 @@ def _judge_length(what: str, cap: int, made: Amount, subject: str, span: Span) -
 
 
 def _describe(idle: _Idle, section: Section) -> Diagnostic:
-    message = f"{idle.what} of `{section.id}`, {idle.cap}, never binds: {idle.why}"
+    message = f"{idle.what} of `{section.id}`, {idle.cap}, never takes effect: {idle.why}"
     help = "remove it, or leave it as a reminder: it changes nothing" if idle.is_exact else "lower it, or remove it"
     return Diagnostic("PC0672", message, idle.span, help, "note" if idle.is_exact else "warn")
 
@@ -179,7 +179,7 @@ def _iter_budget(pack: PackModel, section: Section, texts: SectionTexts, plan: P
     made = bound_section(replace(section, pinned=True), texts, plan.output, fences)
     if pack.counting.counter.name in PROVABLE and made.size is not None and count(pack, made) <= cap.tokens(0):
         held, most = count_noun(cap.tokens(0), "token"), count(pack, made)
-        message = f"the budget of `{section.id}`, {held}, never binds: by the schema it needs at most {most}"
+        message = f"the budget of `{section.id}`, {held}, never takes effect: by the schema it needs at most {most}"
         yield Diagnostic("PC0672", message, section.budget.span, "lower it, or leave it out", "note")
 
 
@@ -475,7 +475,7 @@ def _judge_marks(
     lost = sorted(_resolve(pack, source.reads) & lists.keys()) if isinstance(source, Expression) else []
     if lost:
         path = ".".join(lost[0])
-        message = f"`visible` can hide no item of `{section.id}`: `{path}` has the mark ({names}), but what `from` makes of it has none"
+        message = f"`visible` can hide no item of `{section.id}`: `{path}` has the mark ({names}), but what `from` returns does not"
         help = f"write `from: {path}`, and read the part that you show in `text`"
         yield Diagnostic("PC0664", message, items.source.span, help, "warn")
     else:
@@ -489,8 +489,8 @@ def _judge_past(pack: PackModel, text: UsedText, lists: Mapping[Path, Type], hel
     for read in sorted(text.code.reads):
         for path in sorted(_resolve(pack, [read])):
             if any(one == path[: len(one)] or path == one[: len(path)] for one in lists):
-                way = f", by `{read[0]}`" if read[0] != "state" else ""
-                message = f"{text.what} reads `{'.'.join(path)}` itself{way}, with its hidden elements: `visible` applies only to items"
+                way = f", through `{read[0]}`" if read[0] != "state" else ""
+                message = f"{text.what} reads `{'.'.join(path)}` directly{way}, with its hidden elements: `visible` applies only to items"
                 yield Diagnostic("PC0665", message, _make_span(text.code, ".".join(read)), help, "warn")
                 return
 
@@ -548,11 +548,11 @@ def check_media(pack: PackModel, configuration: Configuration) -> Iterator[Diagn
             continue
         unknown = {provider: model for provider, model in plan.output.models.items() if media.table.find(model) is None}
         if not plan.output.models:
-            what = f"nothing counts the media of `{section.id}`: the pack names no model, so every item with one stops the render"
+            what = f"nothing counts the media of `{section.id}`: the pack names no model, so every item with media stops the render"
             yield Diagnostic("PC0694", what, media.span, "name one: `message: {media: {model: gpt-5.6}}`, or under `output.models`", "warn")
         for provider, model in unknown.items():
             what = f"nothing counts the media of `{section.id}` for `{provider}`: the table does not have the model `{model}`"
-            help = "name one that counts alike: `message: {media: {model: gpt-5.6}}`, or say what a part takes with `tokens`"
+            help = "name one that counts alike: `message: {media: {model: gpt-5.6}}`, or give the number of tokens of a part with `tokens`"
             yield Diagnostic("PC0694", what, media.span, help, "warn")
 
 
