@@ -117,7 +117,7 @@ def iter_parts(index: CorpusIndex, version: str | None = None) -> Iterator[Corpu
     if version is not None and not any(_holds(part, version) for part in parts):
         raise _refuse_empty(index, version, sorted({_version_of(one) for part in parts for one in part.documents} - {""}))
     if index.asked and not any(_has_asked(index, one) for one in values):
-        help = f"write `{fill_path(index.asked, values[-1])}`, or take `asked` out"
+        help = f"write `{fill_path(index.asked, values[-1])}`, or remove `asked`"
         raise fail("PC0279", f"no part of the index `{index.name}` has its file `asked: {index.asked}`", index.span, help=help)
     yield from parts
 
@@ -133,7 +133,7 @@ def _read_part(index: CorpusIndex, values: Mapping[str, str]) -> CorpusPart:
             "PC0152",
             f"`{path}`: `{link}` is a symbolic link, and promptc does not follow links",
             index.span,
-            help="put a copy of the folder in its place",
+            help="replace the link with a copy of the folder",
         )
     place = IndexPlace(Path(index.folder, path), index.span, index.name)
     return CorpusPart(place, values, read_corpus(index, values), _read_asked(index, values) if index.asked else None)

@@ -390,7 +390,7 @@ def _iter_overruled(manifest: Node, keys: Sequence[str | int], place: str) -> It
     more = (
         f", and so do {len(found) - 1} other variations" if len(found) > 2 else f", and so does `{found[1][0]}`" if len(found) > 1 else ""
     )
-    message = f"`{name}` sets `{path}`, too{more}: where it is chosen, its value goes before `{place}`"
+    message = f"`{name}` sets `{path}`, too{more}: where it is chosen, its value wins over `{place}`"
     yield Diagnostic("PC0719", message, node.span, f"to try that one: `--try {name}.{path}=…`", "note")
 
 

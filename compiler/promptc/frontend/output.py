@@ -232,7 +232,7 @@ class OfferedFiles:
     def _report_double(self, node: Node, tool: Tool, other: Tool, file: str) -> None:
         message, help = f"two tools are called `{tool.name}`", f"change the name of this one, or of the one in `{file}`"
         if tool is other:
-            message, help = f"`{node.value}` is listed twice", "take one out"
+            message, help = f"`{node.value}` is listed twice", "remove one of them"
         self._findings.append(Diagnostic("PC0286", message, node.span, help))
 
     def find_tool(self, node: Node) -> Tool | None:

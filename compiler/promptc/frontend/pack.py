@@ -228,7 +228,7 @@ def _check_counter(document: JsonDocument, counting: Counting) -> Diagnostic | N
         message = f"the calibration was measured with another version of `{wanted}`"
     else:
         return None
-    help = "take the calibration out, collect reports of renders, and run `promptc calibrate` again"
+    help = "remove the calibration, collect reports of renders, and run `promptc calibrate` again"
     return Diagnostic("PC0188", message, document.span("/counter/name"), help)
 
 
@@ -361,7 +361,7 @@ def load_stores(manifest: Node, compiler: TextCompiler) -> tuple[Store, ...]:
 def _load_store(name: str, node: Node, compiler: TextCompiler) -> Store:
     url = node.get("url")
     if url is not None and names_server(str(url.value)):
-        message = f"the manifest gives the address of a server for the store `{name}`; a pack may not, since it may come from anybody"
+        message = f"the manifest names a server for the store `{name}`, which is not allowed, since a pack may come from anyone"
         help = f"write `url_env: PROMPTC_{name.upper()}`, and set that variable to the URL; or give `--store {name}=URL`"
         compiler.note("PC0948", message, url.span, help)
     return Store(
@@ -470,7 +470,7 @@ class PlanLoader:
         for rule, name, span in found:
             if rule in ("recap", "replace") and name in frozen:
                 message = f"`{rule}` cannot work on `{name}`, which has `freeze`: its result is not an item that can be shown again"
-                self._compiler.note("PC0292", message, span, "shorten its items with `trim` or `shorten`, or take them out with `evict`")
+                self._compiler.note("PC0292", message, span, "shorten its items with `trim` or `shorten`, or remove them with `evict`")
 
     def _load_fence(self, manifest: Node) -> Fence | None:
         output = manifest.get("output")
@@ -548,7 +548,7 @@ def _check_freeze(section: Section, compiler: TextCompiler) -> None:
         help = "ask with `ref` alone, such as `ref: state.npcs | map(attribute='id')`"
     elif not isinstance(items.source, Expression) and items.id is not None and items.id.text.strip() != "item.id":
         why = "an item that is no longer asked for is found by the id that its source gives it"
-        help = "take `id` out"
+        help = "remove `id`"
     if why:
         compiler.note("PC0292", f"`freeze` of `{name}` cannot be combined with the rest of `items`: {why}", items.freeze.span, help)
 
@@ -689,5 +689,5 @@ def _check_sections(strain: Strain, manifest: Node, node: Node, compiler: TextCo
                 "PC0257",
                 f"section `{watched}` is under both `count` and `watch` of `strain`",
                 span,
-                "take it out of `count` or out of `watch`",
+                "remove it from `count` or from `watch`",
             )

@@ -82,7 +82,7 @@ def _iter_files(path: Path) -> Iterator[tuple[Path, str]]:
                     raise fail(
                         "PC0174",
                         f"`{file}` is a symbolic link, and promptc does not follow links",
-                        help="put a copy of the file in its place",
+                        help="replace the link with a copy of the file",
                     )
                 yield file, file.relative_to(path).as_posix()
 

@@ -341,7 +341,7 @@ def _check_path(store: Store, relative: str) -> None:
             "PC0152",
             f"`{relative}`: `{link}` is a symbolic link, and promptc does not follow links",
             store.span,
-            help="put the file in its place",
+            help="replace the link with the file",
         )
 
 

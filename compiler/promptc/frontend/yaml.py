@@ -725,15 +725,13 @@ class _SyntaxFault:
         message = f"`{sign}` begins a text that is written on the lines below it, but here more follows on the same line"
         help = f"move the text to the next line and indent it; or leave `{sign}` out: `{name}{shorten(rest)}`"
         if sign == ">" and key:
-            help = (
-                f"move the text to the next line and indent it; an expression that begins with `>` lacks its left side: `{name}state.n > 3`"
-            )
+            help = f"move the text to the next line and indent it; an expression that begins with `>` has no left side: `{name}state.n > 3`"
         return SyntaxFinding(message, self.line, self.column, help)
 
     def _read_escape(self) -> SyntaxFinding | None:
         sign = self.lines[self.line][self.column : self.column + 2]
         sign = sign if sign.startswith("\\") else self.lines[self.line][max(self.column - 1, 0) : self.column + 1]
-        message = f"in double quotes a backslash begins an escape, and `{sign}` is none"
+        message = f"in double quotes a backslash begins an escape, and `{sign}` is not one"
         return SyntaxFinding(message, self.line, self.column, "write the backslash twice, `\\\\`, or put the text into single quotes")
 
     def _quote_rest(self, key: str, begin: int) -> str:

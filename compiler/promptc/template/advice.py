@@ -406,7 +406,7 @@ def _advise_end(why: str, text: str, start: int, at: int) -> Advice | None:
         return Advice(
             at,
             f"the {'value' if closing == '}}' else 'tag'} ends before this, and `{closing}` is missing",
-            "join two values with `~`, compare them with `==`, or take this out",
+            "join two values with `~`, compare them with `==`, or remove this",
         )
     return None
 

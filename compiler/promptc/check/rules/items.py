@@ -339,7 +339,7 @@ def _compare(section: Section, limit: LimitPer, values: Sequence[str]) -> Iterat
     for name, place in zip(capped, limit.places, strict=True):
         if name not in values:
             message = f"`limit_per` of `{section.id}` caps `{name}`, but by the schema `{field}` never has that value"
-            yield Diagnostic("PC0637", message, place, suggest(name, values) or "take it out", "warn")
+            yield Diagnostic("PC0637", message, place, suggest(name, values) or "remove it", "warn")
     free = [f"`{value}`" for value in values if value not in capped]
     if free:
         named = f"{', '.join(free[:4])}{', ...' if len(free) > 4 else ''}"

@@ -86,7 +86,7 @@ def lint_offered(root: Schema) -> Iterator[Found]:
         for name in dict.fromkeys(schema.get("required", ())):
             if name not in declared:
                 message = f"`required` names `{name}`, which `properties` does not declare and `additionalProperties: false` forbids"
-                help = f"declare `{name}` under `properties`, or take it out of `required`"
+                help = f"declare `{name}` under `properties`, or remove it from `required`"
                 yield f"{pointer}/required", Diagnostic("PC0289", message, None, help, "warn")
 
 

@@ -164,7 +164,7 @@ class _Fitting:
         if run.failed is not None:
             message = f"the strain tier allows no prompt: its step `{run.failed.label}` is `fail` for section `{run.failed.section}`"
             self._fail(
-                Diagnostic("PC0533", message, run.failed.span, "shorten the state, for example with an operation, or take the step out"),
+                Diagnostic("PC0533", message, run.failed.span, "shorten the state, for example with an operation, or remove the step"),
                 run.failed.section,
                 0,
             )
