@@ -452,7 +452,7 @@ def test_a_state_that_changes_while_a_model_thinks_is_a_conflict_and_the_answer_
     with _Model(_write, meanwhile=meanwhile) as model:
         done = run("apply", "logbook", "digest", "state.json", *model.flags)
     assert done.code == 4 and "PC0821" in done.err
-    flag, file = done.err.split("go on with ")[1].split()[:2]
+    flag, file = done.err.split("continue with ")[1].split()[:2]
     again = run("apply", "logbook", "digest", "state.json", flag, file)
     assert again.code == 0 and _state()["summary"] == ANSWER.strip() and _state()["turns"] == 99
 
