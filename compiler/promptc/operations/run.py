@@ -445,7 +445,7 @@ def check_claims(ask: Ask, value: Any, names: Mapping[str, Any]) -> tuple[Diagno
     """Return a finding for every claim of a question that an accepted answer breaks, or that cannot be tested on it."""
     found = _iter_broken(ask, value, names)
     return tuple(
-        Diagnostic("PC0815", f"the answer breaks a claim of its check: {why}", claim.span, "ask the model again") for claim, why in found
+        Diagnostic("PC0815", f"the answer fails a claim of its check: {why}", claim.span, "ask the model again") for claim, why in found
     )
 
 

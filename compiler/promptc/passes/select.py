@@ -355,7 +355,7 @@ def _refuse_guarded(selected: Selected) -> None:
     if refused:
         raise PromptcError(
             Diagnostic(
-                "PC0523", f"{place}, line {one.line}, holds {_NOUNS[one.kind]}: {show_value(one.text)}", selected.section.span, _REJECTED
+                "PC0523", f"{place}, line {one.line}, contains {_NOUNS[one.kind]}: {show_value(one.text)}", selected.section.span, _REJECTED
             )
             for place, one in refused
         )

@@ -249,7 +249,7 @@ _REST = (
     (
         re.compile(r"\?\?"),
         "`??` is not an operator here",
-        "give a value for what is not there with `default`: `state.name | default('friend')`",
+        "set a value for a missing key with `default`: `state.name | default('friend')`",
     ),
     (
         re.compile(r"=>"),

@@ -318,9 +318,9 @@ def test_a_lead_over_no_idle_line(asked, tmp_path):
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        ("x\ta.md#Combta", "no chunk holds the answer to `x`: `a.md` has no heading `Combta` with text under it"),
+        ("x\ta.md#Combta", "no chunk contains the answer to `x`: `a.md` has no heading `Combta` with text under it"),
         ("x\tb.md#Combat", "the corpus has no file `b.md`"),
-        ("x\tb.md#Combat\ny\tb.md#Combat", "no chunk holds the answer to `x` and 1 line more: the corpus has no file `b.md`"),
+        ("x\tb.md#Combat\ny\tb.md#Combat", "no chunk contains the answer to `x` and 1 line more: the corpus has no file `b.md`"),
         ("hit first", "`hit first` has no answer in this line, but has one in another line"),
     ],
 )

@@ -408,7 +408,7 @@ def test_a_search_takes_so_many_runs_and_says_that_it_ended_there(
     monkeypatch.setattr(cause, "run_case", lambda *given: runs.append(0) or run_case(*given))
     found = _find(there)
     assert found is not None and not found.changes and len(runs) == most
-    assert re.fullmatch(rf"some of \d+ edits of packs/starter/pack.yaml: {most} runs of the case did not tell which, .*", found.what)
+    assert re.fullmatch(rf"some of \d+ edits of packs/starter/pack.yaml: {most} runs of the case did not show which, .*", found.what)
 
 
 def test_a_run_of_a_recall_renders_each_of_its_queries() -> None:

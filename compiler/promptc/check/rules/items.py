@@ -243,7 +243,7 @@ def _iter_chunk_sizes(configuration: Configuration, medians: Mapping[str, int]) 
         median = max((medians.get(name, 0) for name in source.indexes), default=0)
         if source.top * median > cap and section.budget is not None:
             found = f"{source.top} chunks of about {median} tokens, {source.top * median} in all"
-            message = f"`{section.id}` retrieves {found}, but its budget holds {cap}"
+            message = f"`{section.id}` retrieves {found}, but its budget is {cap}"
             help = f"write `top: {max(cap // median, 1)}`, build smaller chunks, or raise the budget"
             yield Diagnostic("PC0660", message, section.budget.span, help, "warn")
 

@@ -429,7 +429,7 @@ def _compare(first: Section, second: Section, blocks: _BlockFinder, repeats: _Re
     path = repeats.find_shown(first)
     if path is None or path != repeats.find_shown(second) or not _is_long(path, blocks):
         return ""
-    return f"both hold only `{'.'.join(path)}`"
+    return f"both contain only `{'.'.join(path)}`"
 
 
 def _is_long(path: tuple[str, ...], blocks: _BlockFinder) -> bool:

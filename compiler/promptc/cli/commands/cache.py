@@ -57,7 +57,7 @@ _ROUNDS = 5
 """The most edits that are combined."""
 
 _EIGHTHS = " ▁▂▃▄▅▆▇█"
-_SESSION = "give the states of a session, one file for each turn, in order; or a file with a state a line: `--session talk.jsonl`"
+_SESSION = "give the states of a session, one file for each turn, in order; or a file with one state per line: `--session talk.jsonl`"
 
 
 @frozen(eq=False)

@@ -262,7 +262,7 @@ class MediaReader:
             return None
         whole = find_whole(value)
         if whole is None or not 0 <= whole <= _MOST_TOKENS:
-            what = f"`media.tokens` gives {show_value(value)} for {name}, not a number of tokens"
+            what = f"`media.tokens` returns {show_value(value)} for {name}, not a number of tokens"
             help = f"give a whole number from 0 to {_MOST_TOKENS}, or none to count by the table of models: `part.tokens | default(none)`"
             raise fail("PC0587", what, self.form.tokens.span, help=help)
         return whole

@@ -479,7 +479,7 @@ class ItemReader:
 
     def _fail_numbers(self, older: Read, newer: Read) -> None:
         message = (
-            f"the numbers of `{self._section}` fall: {older.number} at place {older.place}, then {newer.number} at place {newer.place}"
+            f"the numbers of `{self._section}` go down: {older.number} at place {older.place}, then {newer.number} at place {newer.place}"
         )
         span = self._items.number.span if self._items.number is not None else self._items.span
         raise fail("PC0512", message, span, help="sort the list in `from` with the oldest first, or leave `number` out")
@@ -568,7 +568,7 @@ def _read_shown(content: Sequence[Any], name: str, message: MessageForm, pay: Ca
             shown.append({"type": "text", "text": given["text"]})
             continue
         if kind not in message.passing:
-            what = f"{name}, a `tool_result`, holds a part of the kind `{kind}`, which `parts` does not list"
+            what = f"{name}, a `tool_result`, contains a part of the kind `{kind}`, which `parts` does not list"
             help = f"add `{kind}` to `parts`, next to `tool_result`; or leave such items out with `where`"
             raise fail("PC0580", what, message.span, help=help)
         shown.append(read_media(given, kind, f"{kind} {place} of the result in {name}", message.span, pay))
@@ -611,7 +611,7 @@ def _refuse_media(part: Mapping[str, Any], kind: str, name: str, message: Messag
         if kind == "tool_use":
             help = "describe in words what it shows, leave the item out with `where`, or leave `tool_use` and `tool_result` out of `parts`"
         raise fail(
-            "PC0580", f"{name}, a `{kind}`, holds a part of the kind `{held}`, which a request cannot contain", message.span, help=help
+            "PC0580", f"{name}, a `{kind}`, contains a part of the kind `{held}`, which a request cannot contain", message.span, help=help
         )
 
 

@@ -484,7 +484,7 @@ def _clear_blocks(blocks: Sequence[ContentBlock], kept: set[int]) -> tuple[Conte
 
 
 def _warn_model(asked: Sequence[ContentBlock], provider: Provider, model: str) -> Diagnostic:
-    what = f"{_name(asked)}: `{model}` takes none, and {provider.title}'s models do from {provider.breakpoints.models[0]} on"
+    what = f"{_name(asked)}: `{model}` supports none, and {provider.title}'s models do only from {provider.breakpoints.models[0]} on"
     return Diagnostic(
         "PC0566",
         what,

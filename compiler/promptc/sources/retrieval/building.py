@@ -124,7 +124,7 @@ def _refuse_answer(lines: Sequence[KnownAnswer], answer: Answer, chunks: Sequenc
     wrong = f"`{answer.file}` has no heading `{answer.heading}` with text under it" if inside else f"the corpus has no file `{answer.file}`"
     help = suggest(answer.heading if inside else answer.file, dict.fromkeys(names)) or "correct the line, or remove it"
     more = f" and {count_noun(len(lines) - 1, 'line')} more" if len(lines) > 1 else ""
-    return Diagnostic("PC0196", f"no chunk holds the answer to `{shorten(lines[0].query)}`{more}: {wrong}", lines[0].span, help)
+    return Diagnostic("PC0196", f"no chunk contains the answer to `{shorten(lines[0].query)}`{more}: {wrong}", lines[0].span, help)
 
 
 def encode_chunks(

@@ -133,7 +133,7 @@ def _read_manifest(place: IndexPlace) -> Mapping[str, Any]:
         content = read_file(place.folder / MANIFEST, _MOST_TOLD)
     except (FileNotFoundError, NotADirectoryError):
         raise DiskError(
-            [Diagnostic("PC0190", f"the index `{place.name}` has not been built: `{place.folder}` holds no index", place.span, _run(place))]
+            [Diagnostic("PC0190", f"the index `{place.name}` has not been built: `{place.folder}` has no index", place.span, _run(place))]
         ) from None
     except OSError as error:
         raise _refuse("PC0193", f"`{MANIFEST}` cannot be read: {error.strerror or error}", place) from error
