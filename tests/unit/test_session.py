@@ -96,7 +96,7 @@ def test_findings_are_those_of_the_whole_state():
         ({"op": "move", "path": "/input"}, "`move` needs a `from`"),
         ({"op": "add", "path": "input", "value": 1}, "`input` is no JSON pointer"),
         ({"op": "copy", "path": "/input", "from": 3}, "3 is no JSON pointer"),
-        ({"op": "remove", "path": "/transcript/07"}, "nothing stands there"),
+        ({"op": "remove", "path": "/transcript/07"}, "there is nothing there"),
         ({"op": "add", "path": "/transcript/99", "value": 1}, "the list `/transcript` has 30 elements; its elements are 0 to 29"),
         ({"op": "add", "path": "/input/a", "value": 1}, "`/input` is `We go down.`, neither a list nor a mapping"),
         ({"op": "add", "path": "/npc/name", "value": 1}, "the state was given no key `npc`"),
