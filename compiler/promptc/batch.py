@@ -251,7 +251,7 @@ def _unwrap(document: JsonDocument, id: str | None) -> tuple[str | None, JsonDoc
     if _STATE not in value or not value.keys() <= _WRAPPED:
         return found, document
     if "id" in value and not is_name:
-        help = "write a text or a whole number, or leave the id out: the number of the line is one"
+        help = "write a text or a whole number, or leave the id out: the number of the line is then the id"
         raise PromptcError([Diagnostic("PC0717", "the `id` of this line is neither a text nor a whole number", document.span("/id"), help)])
     return found, document.enter(_STATE)
 
@@ -457,7 +457,7 @@ class _Lines:
                     yield line
         except pyarrow.ArrowException as wrong:
             message = f"`{self.name}` cannot be read as Parquet: {str(wrong).splitlines()[0]}"
-            raise DiskError([Diagnostic("PC0716", message, help="write the file once more, or give JSON lines")]) from wrong
+            raise DiskError([Diagnostic("PC0716", message, help="write the file again, or give JSON lines")]) from wrong
 
 
 def _has_number(states: IO[bytes]) -> bool:
@@ -472,7 +472,7 @@ def _check_kind(raw: bytes, name: str) -> None:
     found = next((kind for mark, kind in _COMPRESSED.items() if raw.startswith(mark)), None)
     if found is not None:
         message = f"`{name}` is compressed with {found}, and promptc reads plain JSON lines"
-        help = f"unpack it on the way: `{_UNPACK[found]} {name} | promptc batch PACK - -o OUT`"
+        help = f"unpack it in a pipe: `{_UNPACK[found]} {name} | promptc batch PACK - -o OUT`"
         raise DiskError([Diagnostic("PC0714", message, help=help)])
 
 
@@ -607,12 +607,12 @@ def _load_start(batch: Batch, asked: Mapping[str, Any]) -> tuple[BatchProgress, 
     if batch.existing == "resume" and is_begun:
         return _read_journal(batch, asked)
     if batch.existing != "replace" and is_begun:
-        message = f"`{batch.journal}` is there: an earlier run for `{batch.output}` was stopped, or is still running"
+        message = f"`{batch.journal}` exists: an earlier run for `{batch.output}` was stopped, or is still running"
         raise DiskError([Diagnostic("PC0712", message, help=_GO_ON)])
     if batch.existing != "replace":
         there = next((one for one in (batch.output, batch.aside) if os.path.lexists(one)), None)
         if there is not None:
-            raise DiskError([Diagnostic("PC0711", f"`{there}` is there already", help="name another file, or add `--force` to replace it")])
+            raise DiskError([Diagnostic("PC0711", f"`{there}` already exists", help="name another file, or add `--force` to replace it")])
     return BatchProgress(), False
 
 
@@ -641,8 +641,8 @@ _CHANGED = {
 
 
 def _refuse_resume(why: str) -> DiskError:
-    help = "add `--force` in place of `--resume` to begin again"
-    return DiskError([Diagnostic("PC0713", f"the earlier run cannot be gone on with: {why}", help=help)])
+    help = "write `--force` in place of `--resume` to start over"
+    return DiskError([Diagnostic("PC0713", f"the earlier run cannot be continued: {why}", help=help)])
 
 
 def _settle(batch: Batch, done: BatchProgress) -> None:

@@ -288,8 +288,8 @@ def _choose_section(pack: PackModel, index: str, wanted: str) -> Section:
     found = list_asking(pack, index)
     named = [one for one in found if one.id == wanted] if wanted else found
     if not named:
-        told = f"the section `{wanted}` does not ask the index `{index}`" if wanted else f"no section asks the index `{index}`"
-        raise _refuse(told, suggest(wanted, [one.id for one in found]) or "name a section that retrieves from it")
+        told = f"the section `{wanted}` does not retrieve from the index `{index}`" if wanted else f"no section asks the index `{index}`"
+        raise _refuse(told, suggest(wanted, [one.id for one in found]) or "name a section with this index under `retrieve`")
     return named[0]
 
 

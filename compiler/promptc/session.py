@@ -142,7 +142,9 @@ class LiveState:
     def load_current(self) -> State:
         """Return the state. Raises `UsageError` (PC0749) if there is no state yet."""
         if self.state is None:
-            raise UsageError([Diagnostic("PC0749", "the session has no state yet", help="begin with a whole one: `session.render(state)`")])
+            raise UsageError(
+                [Diagnostic("PC0749", "the session has no state yet", help="begin with a whole state: `session.render(state)`")]
+            )
         return self.state
 
     def change(self, patch: Sequence[Mapping[str, Any]]) -> State:
@@ -308,7 +310,7 @@ class _Change:
     def _remove(self, way: Sequence[str]) -> None:
         self._check_there(way)
         if not way:
-            raise self._refuse("leads nowhere: the state itself cannot be taken out", "remove what is in it")
+            raise self._refuse("leads nowhere: the state itself cannot be removed", "remove what is in it")
         raw, filled, touched = self._enter(way[:-1])
         key: Any = self._read_place(raw, way) if raw.__class__ is list else way[-1]
         self._forget_size(raw[key])
@@ -380,7 +382,7 @@ class _Change:
     def _refuse_key(self, members: Mapping[str, Any], way: Sequence[str]) -> UsageError:
         inside = f"`{join_pointer(way[:-1])}`" if len(way) > 1 else "the state"
         message = f"leads nowhere: {inside} was given no key {show_value(way[-1])}"
-        return self._refuse(message, suggest(way[-1], list(members)) or "put it there with `add`")
+        return self._refuse(message, suggest(way[-1], list(members)) or "add it with `add`")
 
     def _refuse(self, message: str, help: str, code: str = "PC0748") -> UsageError:
         return UsageError([Diagnostic(code, f"{self._name}, {message}", help=help)])
@@ -391,7 +393,7 @@ class _Change:
 
 def _read_change(given: Mapping[str, Any], number: int) -> tuple[str, tuple[str, ...], Any]:
     """Return the operation of a change, the steps of its path, and the value of its other key. Raises `UsageError`."""
-    what = f"change {number} is no operation of a JSON Patch"
+    what = f"change {number} is not an operation of a JSON Patch"
     if not isinstance(given, Mapping):
         raise UsageError([Diagnostic("PC0747", f"{what}: it is {show_value(given)}, not a mapping", help=_EXAMPLE)])
     op, path = given.get("op"), given.get("path")

@@ -106,7 +106,7 @@ def test_what_is_no_json_and_no_text(folder, run):
 
 def test_what_an_operation_asks(folder, run):
     first = run("answer", ".", "note", "good.json")
-    assert first.code == 1 and "it lacks the heading `Points`" in first.out
+    assert first.code == 1 and "it is missing the heading `Points`" in first.out
     assert run("answer", ".", "note", "first.md").out == "nothing found\n"
     second = run("answer", ".", "note", "good.json", "--ask", "points")
     assert second.code == 0 and "PC0817 note: 1 claim of `points` is not tested" in second.out
@@ -118,7 +118,7 @@ def test_claims_see_arguments_and_earlier_answers(folder, run):
     (folder / "own.md").write_text("# Points\nmine")
     alone = run(*asked, "--arg", "least=2")
     assert (
-        alone.code == 1 and "PC0815 the answer breaks a claim of its check: fewer than 2, after # Points\n" in alone.out
+        alone.code == 1 and "PC0815 the answer fails a claim of its check: fewer than 2, after # Points\n" in alone.out
     )  # the `else` of what is not given
     own = run(*asked, "--arg", "least=2", "--answer", "first=own.md")
     assert own.code == 1 and "fewer than 2, after # Points mine" in " ".join(own.out.split())

@@ -61,9 +61,9 @@ def test_every_provider_says_it_in_words_of_its_own(usage, tokens, calibrate, tm
         ("[1]", "it is no JSON object"),
         ("[" * 5000, "it is no JSON"),
         ({**LINE, "report": None}, "it has no `report`"),
-        ({**LINE, "report": {"a": 1}}, "its `report` is no report of a render"),
-        ({**LINE, "report": "../secret.json"}, "is no path of a file in the folder of USAGE"),
-        ({**LINE, "report": "/etc/passwd"}, "is no path of a file in the folder of USAGE"),
+        ({**LINE, "report": {"a": 1}}, "its `report` is not a report of a render"),
+        ({**LINE, "report": "../secret.json"}, "is not the path of a file in the folder of USAGE"),
+        ({**LINE, "report": "/etc/passwd"}, "is not the path of a file in the folder of USAGE"),
         ({**LINE, "report": "none.json"}, "`none.json` cannot be read"),
         ({**LINE, "report": {**REPORT, "pack": "other"}}, "its report is of the pack `other`, not of `shop`"),
         ({**LINE, "report": {**REPORT, "counter": {"name": "o200k_base"}}}, "counted with another tokenizer"),
@@ -81,10 +81,10 @@ def test_every_provider_says_it_in_words_of_its_own(usage, tokens, calibrate, tm
         ({**LINE, "report": {**REPORT, "overhead": {"provider": "gemini"}}}, "its report was made for gemini"),
         ({key: one for key, one in LINE.items() if key != "provider"}, "it names no provider"),
         ({**LINE, "model": None}, "it names no model"),
-        ({**LINE, "model": "a\nb"}, "its `model` is no name"),
+        ({**LINE, "model": "a\nb"}, "its `model` is not a name"),
         ({**LINE, "at": None}, "it names no day"),
-        ({**LINE, "at": "24.11.2026"}, "its `at` is no date"),
-        ({**LINE, "at": "2026-02-30"}, "its `at` is no date"),
+        ({**LINE, "at": "24.11.2026"}, "its `at` is not a date"),
+        ({**LINE, "at": "2026-02-30"}, "its `at` is not a date"),
     ],
 )
 def test_a_line_that_is_no_pair(line, says, calibrate):
@@ -162,7 +162,7 @@ def test_a_pack_names_the_file(calibrate, run, tmp_path):
         ({"quantile": 0}, "has a quantile"),
         ({"entries": []}, "needs a list of 1 to 1000 entries"),
         ({"more": 1}, "needs an object with"),
-        ({"counter": {"name": 1, "digest": ""}}, "has a `name` of its counter that is no text"),
+        ({"counter": {"name": 1, "digest": ""}}, "has a `name` of its counter that is not a text"),
     ],
 )
 def test_a_file_of_another_form(change, says, calibrate, run, tmp_path):

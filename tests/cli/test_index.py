@@ -161,7 +161,7 @@ def test_eval_puts_every_query_into_a_state(built, run):
     (built / "state.json").write_text('{"now": "noon"}', encoding="utf-8")
     refused = run("index", "eval", ".", "rules", "queries.tsv")
     assert "each query goes into an empty state" in refused.err and "add `--state FILE`" in refused.err
-    assert refused.code == 3 and "PC0303 the state lacks the key `now`" in refused.err
+    assert refused.code == 3 and "PC0303 the state is missing the key `now`" in refused.err
     done = run("index", "eval", ".", "rules", "queries.tsv", "--state", "state.json")
     assert (done.code, done.err) == (0, "") and "recall as rendered by `found`" in done.out
     missing = run("index", "eval", ".", "rules", "queries.tsv", "--state", "none.json")
@@ -195,7 +195,7 @@ def test_where_the_chosen_floor_is_to_be_written(floor, place, built, run):
 @pytest.mark.parametrize("other", [("--floor", "0.2"), ("--min-recall", "0.2"), ("--cap", "100")])
 def test_floors_and_leads_are_tried_alone(other, tries, built, run):
     done = run("index", "eval", ".", "rules", "queries.tsv", tries, *other)
-    assert done.code == 2 and f"`{tries}` does not go with `{other[0]}`" in done.err
+    assert done.code == 2 and f"`{tries}` cannot be combined with `{other[0]}`" in done.err
 
 
 def test_no_floor_is_chosen_where_no_query_has_an_answer(built, run):
@@ -308,6 +308,6 @@ def test_eval_tells_what_is_lost_to_an_idle_line(asking, run, golden):
 @pytest.mark.usefixtures("asking")
 def test_leads_need_idle_lines_and_one_table_is_drawn_at_a_time(run):
     both = run("index", "eval", ".", "rules", "queries.tsv", "--version", "2.0", "--floors", "--leads")
-    assert both.code == 2 and "--floors and --leads do not go together" in both.err
+    assert both.code == 2 and "`--floors` and `--leads` cannot be combined" in both.err
     without = run("index", "eval", ".", "rules", "queries.tsv", "--version", "1.0", "--leads")
     assert without.code != 0 and "PC0" in without.err

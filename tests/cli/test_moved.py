@@ -88,7 +88,7 @@ def test_claims_that_do_not_hold_are_told_of_every_case(many, run):
     commit(many)
     change_pack(many, "You stand in", "You are in")
     out = run("test", "--ci").out
-    assert "    tavern/claimed  text\n      PC0924 the prompt lacks `stand`\n" in out
+    assert "    tavern/claimed  text\n      PC0924 the prompt does not contain `stand`\n" in out
 
 
 def test_what_the_prompts_come_to_is_told_where_it_is_another(many, run):
@@ -187,7 +187,7 @@ def test_claims_that_one_edit_broke_are_told_beside_it(many, run):
     said = "26 goldens of 26 cases differ, cause: sections.place.text: stand… → are…"
     assert [line for line in lines if line.startswith("FAILED")] == [
         f"FAILED tavern/calm  packs/tavern/pack.yaml:7:28: PC0920 {said}",
-        "FAILED tavern/claimed  fixtures/tavern/claimed/case.yaml:3:21: PC0924 the prompt lacks `stand`",
+        "FAILED tavern/claimed  fixtures/tavern/claimed/case.yaml:3:21: PC0924 the prompt does not contain `stand`",
     ]
     assert "stand" in PACK
 

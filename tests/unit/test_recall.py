@@ -153,7 +153,7 @@ def test_another_section_that_asks_the_index_first_decides_nothing(small, tmp_pa
 @pytest.mark.parametrize(
     ("given", "why"),
     [
-        ({"section": "other"}, "the section `other` does not ask the index `rules`"),
+        ({"section": "other"}, "the section `other` does not retrieve from the index `rules`"),
         ({"columns": {"tpoic": "/scene/topic"}}, "the queries have no column `tpoic`"),
     ],
 )

@@ -158,7 +158,7 @@ def check_loading(pack: PackModel, configurations: Configurations) -> Iterator[D
     if configurations.looked < configurations.count:
         looked = f"{configurations.looked} of {configurations.count} combinations of variants and tiers"
         message = f"`check` looked at only {looked}: each case alone, with the defaults of the others"
-        help = "write cases for the combinations that matter: a mistake that takes two cases at once may be missed"
+        help = "write cases for the combinations that matter: a mistake that needs two cases at once may be missed"
         yield Diagnostic("PC0644", message, pack.manifest.key_span("variants"), help, "note")
     if pack.schema is None:
         message = "the pack declares no schema of its states: promptc cannot check what the pack reads from them"

@@ -78,12 +78,12 @@ class Takes:
 
     def describe(self, what: str, code: str, kind: Type, *, is_constant: bool) -> tuple[str, str]:
         """Return the message and the help for a key that gets a type that it refuses; `code` is the expression."""
-        message = f"{what} gives {_show(kind, self)}, but takes {self.wants}"
+        message = f"{what} is {_show(kind, self)}, but must be {self.wants}"
         member = list_members(kind)[0]
         form = "" if is_constant else self._choose_form(member)
         if form:
             shown = code if _PLAIN.fullmatch(code) else f"({code})"
-            return message, f"write `{form.format(shown)}`{', where the text holds a number' if form == _PARSED else ''}"
+            return message, f"write `{form.format(shown)}`{' if the text holds a number' if form == _PARSED else ''}"
         is_shown = self.example and (is_constant or self.goal == "case" or not isinstance(member, NumberType))
         return message, f"write {self.example}" if is_shown else "correct the path, or the schema"
 
@@ -194,7 +194,7 @@ def _accept_part(member: Type) -> bool:
 ANYTHING = Takes("anything", lambda member: True)
 """For conditions, and for values that are kept as they are."""
 
-LIST = Takes("a list or none", _accept(ListType, NoneType), "list", "a list: `state.log`, or `[]` for one without elements")
+LIST = Takes("a list or none", _accept(ListType, NoneType), "list", "a list: `state.log`, or `[]` for an empty list")
 EACH = Takes("a list", _accept(ListType), "list", "a list: `state.log`; a single value goes by `to`")
 SHOWN = Takes("a list or none", _accept(ListType, NoneType), "list", "the ids of the turn before: `state.shown.lore`")
 COUNT = Takes("a whole number from 0", _accept_whole(0), "whole", "a whole number such as `4`, or `state.depth`")

@@ -222,7 +222,7 @@ def _iter_pack(pack: PackModel) -> Iterator[UsedText]:
         names = {**names, let.name: None}
     for place, axis in enumerate(pack.axes):
         earlier = frozenset(other.name for other in pack.axes[:place])
-        example = f"`default: {axis.cases[0]}`, for all that name no case"
+        example = f"`default: {axis.cases[0]}`, for values that name no case"
         takes = keys.ANYTHING if axis.default is not None else keys.one_of(axis.cases, example)
         yield UsedText(f"`select` of `{axis.name}`", axis.select, {**names, "variant": earlier}, takes=takes)
     yield from _iter_strain(pack)

@@ -57,7 +57,9 @@ def write_folder(folder: Path, files: Mapping[str, bytes], *, force: bool) -> No
         _make(folder, files)
     except OSError as wrong:
         reason = wrong.strerror or str(wrong)
-        raise DiskError([Diagnostic("PC0725", f"cannot write `{folder}`: {reason}", help="name a folder in one that is there")]) from wrong
+        raise DiskError(
+            [Diagnostic("PC0725", f"cannot write `{folder}`: {reason}", help="name a folder inside a folder that exists")]
+        ) from wrong
 
 
 def _make(folder: Path, files: Mapping[str, bytes]) -> None:

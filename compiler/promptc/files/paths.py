@@ -71,10 +71,10 @@ def _explain_path(folder: str | PathLike[str], relative: str, span: Span, wrong:
             "PC0152",
             f"`{relative}`: `{link}` is a symbolic link, and promptc does not follow links",
             span,
-            help="put a copy of the file in its place",
+            help="replace the link with a copy of the file",
         )
     if stat.S_ISDIR(read_mode(folder, relative)):
-        return fail("PC0153", f"`{relative}` is a folder, not a file", span, help="name a file in it")
+        return fail("PC0153", f"`{relative}` is a folder, not a file", span, help="name a file in the folder, not the folder itself")
     if isinstance(wrong, IrregularError):
         return fail("PC0153", f"`{relative}` is a pipe or a device, not a file", span, help="name a file")
     if isinstance(wrong, (FileNotFoundError, NotADirectoryError)):

@@ -117,7 +117,7 @@ def iter_parts(index: CorpusIndex, version: str | None = None) -> Iterator[Corpu
     if version is not None and not any(_holds(part, version) for part in parts):
         raise _refuse_empty(index, version, sorted({_version_of(one) for part in parts for one in part.documents} - {""}))
     if index.asked and not any(_has_asked(index, one) for one in values):
-        help = f"write `{fill_path(index.asked, values[-1])}`, or take `asked` out"
+        help = f"write `{fill_path(index.asked, values[-1])}`, or remove `asked`"
         raise fail("PC0279", f"no part of the index `{index.name}` has its file `asked: {index.asked}`", index.span, help=help)
     yield from parts
 
@@ -133,7 +133,7 @@ def _read_part(index: CorpusIndex, values: Mapping[str, str]) -> CorpusPart:
             "PC0152",
             f"`{path}`: `{link}` is a symbolic link, and promptc does not follow links",
             index.span,
-            help="put a copy of the folder in its place",
+            help="replace the link with a copy of the folder",
         )
     place = IndexPlace(Path(index.folder, path), index.span, index.name)
     return CorpusPart(place, values, read_corpus(index, values), _read_asked(index, values) if index.asked else None)
@@ -159,8 +159,8 @@ def _read_asked(index: CorpusIndex, values: Mapping[str, str]) -> Document | Non
 def _check_lead(index: CorpusIndex, part: CorpusPart, built: BuiltIndex) -> None:
     """Refuse a `lead` without idle lines, because it would have no effect. A part without a file of queries is exempt."""
     if index.matching.lead and part.asked is not None and not built.idle:
-        message = f"`lead` of the index `{index.name}` has no effect: `{part.asked.file}` has no idle line"
-        raise fail("PC0279", message, index.span, help="add queries without an answer, such as `hello there`, or take `lead` out")
+        message = f"`lead` of the index `{index.name}` has no effect: `{part.asked.file}` has no query without an answer"
+        raise fail("PC0279", message, index.span, help="add queries without an answer, such as `hello there`, or remove `lead`")
 
 
 def _holds(part: CorpusPart, version: str) -> bool:
@@ -303,12 +303,16 @@ def find_engine(index: CorpusIndex, environment: Mapping[str, str]) -> Database 
         return None
     url = environment.get(engine.url_env, "")
     if not url:
-        message = f"nothing says where the engine of `{index.name}` is: the variable `{engine.url_env}` is not set"
+        message = f"the engine of the index `{index.name}` has no URL: the environment variable `{engine.url_env}` is not set"
         raise DiskError([Diagnostic("PC0169", message, engine.span, "set it to a URL such as `postgresql://user@host/database`")])
     address = read_address(url, engine.span)
     if address.kind != "postgresql":
-        message = f"`{address.shown}` cannot be the engine of the index `{index.name}`: an engine is a PostgreSQL with pgvector"
-        raise fail("PC0278", message, engine.span, help="name a PostgreSQL, or leave `engine` out: an index needs none")
+        message = (
+            f"`{address.shown}` cannot be the engine of the index `{index.name}`: an engine must be a PostgreSQL database with pgvector"
+        )
+        raise fail(
+            "PC0278", message, engine.span, help="set the variable to a PostgreSQL URL, or remove `engine`: an index works without one"
+        )
     return Database(address, engine.span)
 
 
@@ -363,7 +367,7 @@ def _check_characters(text: str, shown: str) -> None:
     if "\0" in text:
         before = text[: text.index("\0")]
         place = Source(shown, text).span(before.count("\n") + 1, len(before) - before.rfind("\n"))
-        raise fail("PC0133", "this text holds U+0000, which no prompt can hold", place, help="remove it")
+        raise fail("PC0133", "this text holds U+0000, which no prompt can contain", place, help="remove it")
 
 
 def _part_front(text: str) -> tuple[str, str]:

@@ -115,7 +115,7 @@ def _check_lead(name: str, node: Node, asked: str, matching: Matching, compiler:
     if node.get("lead") is not None and not (asked and has_vectors):
         lacks, help = ("vectors", "vectors: {encoder: minilm-int8}") if asked else ("file of queries", "asked: asked.tsv")
         message = f"`lead` of the index `{name}` has no effect: the index has no {lacks}"
-        compiler.note("PC0279", message, node.key_span("lead"), f"add `{help}`, or take `lead` out")
+        compiler.note("PC0279", message, node.key_span("lead"), f"add `{help}`, or remove `lead`")
 
 
 def _load_chunk(node: Node | None, compiler: TextCompiler) -> ChunkPlan:
@@ -191,7 +191,9 @@ def _load_synonyms(node: Node, files: PackFiles) -> tuple[tuple[str, tuple[str, 
 
 
 def _refuse_synonyms(node: Node) -> Diagnostic:
-    return Diagnostic("PC0275", "each synonym must be a text or a list of texts", node.span, "write, for example, `cr: challenge rating`")
+    return Diagnostic(
+        "PC0275", "the value of a synonym must be a text or a list of texts", node.span, "write, for example, `cr: challenge rating`"
+    )
 
 
 @frozen

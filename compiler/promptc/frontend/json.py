@@ -653,7 +653,10 @@ def _suggest_mend(text: str, at: int) -> str:
 
 def _too_deep(places: JsonPlaces, at: int) -> Diagnostic:
     return Diagnostic(
-        "PC0105", f"lists and mappings are nested more than {MAX_DEPTH} levels deep here", places.span_at(at), "flatten the value"
+        "PC0105",
+        f"lists and mappings are nested more than {MAX_DEPTH} levels deep here",
+        places.span_at(at),
+        "use fewer levels: move inner values up, or write them as text",
     )
 
 
@@ -712,7 +715,7 @@ def _check_text(token: str, at: int, places: JsonPlaces) -> Iterator[Diagnostic]
     for match in re.finditer(_BAD, token) if "\\u" in token else ():
         escape = match.group(1)
         if escape == "u0000":
-            message = f"{_ordinal(match, token)} of this text is U+0000 (`\\u0000`), which no prompt can hold"
+            message = f"{_ordinal(match, token)} of this text is U+0000 (`\\u0000`), which no prompt can contain"
             yield Diagnostic("PC0133", message, places.span_at(at), "remove the character")
             return
         if escape:

@@ -281,7 +281,7 @@ def load_counting(node: Node, findings: list[Diagnostic]) -> Counting | None:
     use, ranks = node.get("use") or node, node.get("ranks")
     wanted = str(use.value)
     if ranks is not None and not any(str(one.value).startswith(ENCODING) for one in (use, node.get("fallback")) if one is not None):
-        message = f"`ranks` are for an encoding of tiktoken, and `{wanted}` is none"
+        message = f"`ranks` needs an encoding of tiktoken, and `{wanted}` is not one"
         findings.append(Diagnostic("PC0189", message, ranks.span, "leave `ranks` out, or write `use: tiktoken:o200k_base`"))
         return None
     try:

@@ -125,7 +125,7 @@ def _extend(node: Node, extends: Node, files: PackFiles, below: tuple[Path, ...]
     parent = manifest_path(_resolve(Path(extends.folder), name, extends.span, files))
     if parent.resolve() in below:
         raise fail(
-            "PC0259", f"packs extend each other in a circle: `{name}` is extended already", extends.span, help="take one `extends` out"
+            "PC0259", f"packs extend each other in a circle: `{name}` is extended already", extends.span, help="remove one `extends`"
         )
     if not read_mode(parent):
         raise fail("PC0258", f"`extends: {name}` names no pack", extends.span, help=_NAME)
@@ -390,7 +390,7 @@ def _iter_overruled(manifest: Node, keys: Sequence[str | int], place: str) -> It
     more = (
         f", and so do {len(found) - 1} other variations" if len(found) > 2 else f", and so does `{found[1][0]}`" if len(found) > 1 else ""
     )
-    message = f"`{name}` sets `{path}`, too{more}: where it is chosen, its value goes before `{place}`"
+    message = f"`{name}` sets `{path}`, too{more}: where it is chosen, its value wins over `{place}`"
     yield Diagnostic("PC0719", message, node.span, f"to try that one: `--try {name}.{path}=…`", "note")
 
 
@@ -494,7 +494,7 @@ def _apply(manifest: Node, variation: Node, patches: Mapping[str, Node], finding
                     "PC0242",
                     f"patches use each other in a circle: {' → '.join((*using, str(name.value)))}",
                     name.span,
-                    "take one `use` out",
+                    "remove one `use`",
                 )
             )
         else:
@@ -560,9 +560,9 @@ def _remove_section(by_id: dict[str, Node], name: str, change: Node, findings: l
         findings.append(
             Diagnostic(
                 "PC0245",
-                f"section `{name}` is {locked[0]} and may not be removed here",
+                f"section `{name}` is {locked[0]}, and a change here cannot remove it",
                 change.span,
-                f"take `{locked[0]}` out of the section",
+                f"remove `{locked[0]}` from the section first",
             )
         )
     else:
@@ -582,7 +582,7 @@ def _place(by_id: dict[str, Node], name: str, change: Node, findings: list[Diagn
         findings.append(
             Diagnostic(
                 "PC0244",
-                f"section `{name}` cannot stand {side} `{other.value}`: there is no such section",
+                f"section `{name}` cannot be placed {side} `{other.value}`: there is no such section",
                 other.span,
                 suggest(str(other.value), by_id),
             )
@@ -606,16 +606,16 @@ def _merge_section(section: Node, change: Node, name: str, findings: list[Diagno
             findings.append(
                 Diagnostic(
                     "PC0245",
-                    f"section `{name}` is {key}, and that may not be cleared here",
+                    f"section `{name}` is {key}, and a change here cannot undo that",
                     then.span,
-                    f"leave `{key}` out here, or take it out of the section",
+                    f"remove `{key}` here, or remove it from the section itself",
                 )
             )
             return section
     hidden = change.get(_REDACT)
     if hidden is not None and hidden.value is None and section.get(_REDACT) is not None:
-        message = f"section `{name}` redacts, and that may not be cleared here"
-        findings.append(Diagnostic("PC0245", message, hidden.span, "leave `redact` out here, or take it out of the section"))
+        message = f"section `{name}` has `redact`, and a change here cannot undo that"
+        findings.append(Diagnostic("PC0245", message, hidden.span, "remove `redact` here, or remove it from the section itself"))
         return section
     named = [key for key in SOURCES if change.get(key) is not None and change.value[key].value is not None]
     if named:

@@ -23,6 +23,8 @@ _KEYS = {"set": ("to", "archive"), "append": ("to", "each", "archive"), "remove"
 _NEEDED = {"set": ("to",), "append": ("to", "each"), "remove": (), "keep": ("last", "where")}
 """The keys of which each edit needs exactly one; `remove` needs none."""
 
+_EXAMPLES = {"to": "`to: state.turn + 1`", "each": "`each: answers.facts`", "last": "`last: 12`", "where": "`where: item.open`"}
+
 GIVEN = ("args", "answers")
 """The names that the pack of an ask may use in addition to the state."""
 
@@ -107,12 +109,16 @@ class OperationLoader:
     def _load_check(self, node: Node) -> AnswerCheck:
         schema, headings, claims = node.get("schema"), node.get("headings"), node.get("that")
         if (schema is not None and headings is not None) or (schema is None and headings is None and claims is None):
-            message = "this check asks for " + (
-                "nothing: it has no `schema`, no `headings` and no `that`"
+            message = (
+                "this check checks nothing: it has no `schema`, no `headings` and no `that`"
                 if schema is None
-                else "both JSON and headings, and an answer is one of them"
+                else "this check has both `schema` and `headings`, but an answer is either JSON or Markdown"
             )
-            help = "give a `schema` for JSON or `headings` for Markdown, or say under `that` what must hold"
+            help = (
+                "write `schema: answer.schema.json` for JSON, `headings: [Summary]` for Markdown, or a list of conditions under `that`"
+                if schema is None
+                else "keep `schema` for JSON, or `headings` for Markdown"
+            )
             self._compiler.note("PC0221", message, node.span, help)
         return AnswerCheck(
             span=node.span,
@@ -166,23 +172,24 @@ def _find_wrong(kind: str, node: Node) -> Diagnostic | None:
     if strange:
         known = ", ".join(f"`{key}`" for key in (*_KEYS[kind], "when"))
         return Diagnostic(
-            "PC0220", f"`{kind}` does not take `{strange[0]}`", node.key_span(strange[0]), f"take it out: `{kind}` takes {known}"
+            "PC0220", f"`{kind}` does not take `{strange[0]}`", node.key_span(strange[0]), f"remove it: `{kind}` takes {known}"
         )
     needed = [key for key in _NEEDED[kind] if node.get(key) is not None]
     if len(needed) != min(1, len(_NEEDED[kind])):
         wanted = " or ".join(f"`{key}`" for key in _NEEDED[kind])
+        shown = " or ".join(_EXAMPLES[key] for key in _NEEDED[kind])
         message = (
             f"`{kind}: {pointer.value}` has both {' and '.join(f'`{key}`' for key in needed)}"
             if needed
-            else (f"`{kind}: {pointer.value}` lacks {wanted}")
+            else f"`{kind}: {pointer.value}` needs {wanted}"
         )
         return Diagnostic(
-            "PC0220", message, node.key_span(needed[1]) if needed else node.span, "keep one of them" if needed else f"add {wanted}"
+            "PC0220", message, node.key_span(needed[1]) if needed else node.span, "keep one of them" if needed else f"add {shown}"
         )
     if str(pointer.value).endswith("/-"):
         help = f"write `append: {str(pointer.value)[:-2]}` to add a value at the end" if pointer.value != "/-" else "name a list"
         return Diagnostic(
-            "PC0222", f"`{kind}: {pointer.value}` names the place after the end of a list, which is empty", pointer.span, help
+            "PC0222", f"`{kind}: {pointer.value}` names the place after the end of a list, where there is no value", pointer.span, help
         )
     return None
 
@@ -220,15 +227,15 @@ class AskPacks:
         except PromptcError as error:
             count = count_noun(len(error.diagnostics), "finding")
             found = Diagnostic(
-                "PC0223", f"the pack that asks `{name}` is invalid: {count}", node.span, "correct the findings in its own file"
+                "PC0223", f"the pack of the ask `{name}` is invalid: {count}", node.span, "correct the findings in that pack's file"
             )
             raise PromptcError([found, *error.diagnostics]) from None
         if pack.operations:
-            message = f"the pack that asks `{name}` has operations of its own"
+            message = f"the pack of the ask `{name}` has `operations`, and only the pack that asks may have them"
             raise fail("PC0225", message, node.span, help="move `operations` into the pack that asks")
         if not any(_is_of_user(pack, one) for one in pack.sections):
-            message = f"the pack that asks `{name}` has no section with `role: user`, so a model has nothing to answer"
-            raise fail("PC0224", message, node.span, help="give the section that asks `role: user`")
+            message = f"the pack of the ask `{name}` has no section with `role: user`, so a model has nothing to answer"
+            raise fail("PC0224", message, node.span, help="write `role: user` on the section that holds the question")
         return replace(pack, given=GIVEN, **self._shared)
 
 

@@ -122,7 +122,7 @@ def _check_listed(messages: Node, sections: Sequence[Section], compiler: TextCom
                     "PC0249",
                     f"section `{name}` is in two messages; the first is at line {met[name].span.line}",
                     node.span,
-                    "leave it in one of them",
+                    "list it in only one of them",
                 )
             met.setdefault(name, node)
     for name in known:
@@ -232,7 +232,7 @@ class OfferedFiles:
     def _report_double(self, node: Node, tool: Tool, other: Tool, file: str) -> None:
         message, help = f"two tools are called `{tool.name}`", f"change the name of this one, or of the one in `{file}`"
         if tool is other:
-            message, help = f"`{node.value}` is listed twice", "take one out"
+            message, help = f"`{node.value}` is listed twice", "remove one of them"
         self._findings.append(Diagnostic("PC0286", message, node.span, help))
 
     def find_tool(self, node: Node) -> Tool | None:
@@ -305,7 +305,7 @@ def _iter_wrong(document: JsonDocument) -> Iterator[Diagnostic]:
             yield Diagnostic("PC0283", f"unknown key `{shorten(key)}` in a tool", document.key_span(extend_pointer("", key)), help)
     for key in missing:
         if not any(key in suggest(other, missing) or key in _ELSEWHERE.get(other, "") for other in value if other not in _KEYS):
-            yield Diagnostic("PC0283", f"the tool lacks the key `{key}`", document.span(""), f'add it: `"{key}": …`')
+            yield Diagnostic("PC0283", f"the tool is missing the key `{key}`", document.span(""), f'add it: `"{key}": …`')
     yield from _iter_wrong_texts(document)
     if "input_schema" in value:
         yield from _iter_wrong_schema(document, value["input_schema"])
@@ -390,7 +390,7 @@ def load_chat(manifest: Node, compiler: TextCompiler, files: PackFiles, limits: 
         return None
     if not str(tokenizer.value["use"].value).startswith("hf:"):
         message = "`chat_template` needs the tokenizer of its model, and `use` names another"
-        compiler.note("PC0186", message, node.span, "write `use: hf:tokenizer.json`, with the file of the same model")
+        compiler.note("PC0186", message, node.span, "write `use: hf:tokenizer.json`, with the `tokenizer.json` of the same model")
         return None
     file = node.get("file") or node
     now = node.get("now")

@@ -63,6 +63,7 @@ from promptc.template.place import Definition
 
 _MAKE_AGAIN = "make it with `promptc calibrate PACK USAGE.jsonl -o FILE`, and do not edit it"
 _PATTERN_HELP = "write it as JSON Schema does, such as `[A-Z]{2}[0-9]{6}`"
+_FULL_PATTERN = "write a pattern that matches at least one character, such as `[0-9]+`"
 
 
 class ReadPack:
@@ -227,7 +228,7 @@ def _check_counter(document: JsonDocument, counting: Counting) -> Diagnostic | N
         message = f"the calibration was measured with another version of `{wanted}`"
     else:
         return None
-    help = "take the calibration out, collect reports of renders, and run `promptc calibrate` again"
+    help = "remove the calibration, collect reports of renders, and run `promptc calibrate` again"
     return Diagnostic("PC0188", message, document.span("/counter/name"), help)
 
 
@@ -254,7 +255,7 @@ def _check_pattern(node: Node, compiler: TextCompiler) -> None:
         return
     if matches_nothing:
         compiler.note(
-            "PC0268", f"the pattern `{node.value}` matches an empty text, which no placeholder can replace", node.span, _PATTERN_HELP
+            "PC0268", f"the pattern `{node.value}` matches an empty text, which no placeholder can replace", node.span, _FULL_PATTERN
         )
 
 
@@ -291,7 +292,7 @@ def _load_definitions(manifest: Node, compiler: TextCompiler, files: PackFiles, 
         one = Definition(name, parameters, text, place)
         clash = describe_clash(one, taken)
         if clash:
-            compiler.note("PC0267", clash, node.key_span(signature), "choose another name: a name means one thing")
+            compiler.note("PC0267", clash, node.key_span(signature), "choose another name: a name can have only one meaning")
         written.setdefault(name, one)
         taken[name] = DEFINED
     found = tuple(written.values())
@@ -313,7 +314,10 @@ def _load_let(node: Node, compiler: TextCompiler) -> Any:
         bounds = [(read_ratio(bound), label) for label, bound in node.value["of"].items()]
         if bounds != sorted(bounds, key=lambda pair: pair[0]):
             compiler.note(
-                "PC0261", "the lower bounds of a band must rise", node.value["of"].span, "write them from the lowest to the highest"
+                "PC0261",
+                "the lower bounds of a band must be in rising order",
+                node.value["of"].span,
+                "write the lowest first, such as `of: {calm: 0, tense: 10}`",
             )
         return Band(compiler.expression(band), tuple(bounds))
     if assign is not None:
@@ -324,7 +328,7 @@ def _load_let(node: Node, compiler: TextCompiler) -> Any:
                 "PC0262",
                 f"the weights of an assignment add up to {total}",
                 node.value["of"].span,
-                "use whole numbers that add up to between 1 and 1000",
+                "write whole numbers with a sum from 1 to 1000, such as `of: {a: 1, b: 1}`",
             )
         return Assign(compiler.expression(assign), weights)
     return compiler.expression(node)
@@ -357,7 +361,7 @@ def load_stores(manifest: Node, compiler: TextCompiler) -> tuple[Store, ...]:
 def _load_store(name: str, node: Node, compiler: TextCompiler) -> Store:
     url = node.get("url")
     if url is not None and names_server(str(url.value)):
-        message = f"the manifest gives the address of a server for the store `{name}`; a pack may not, since it may come from anybody"
+        message = f"the manifest names a server for the store `{name}`, which is not allowed, since a pack may come from anyone"
         help = f"write `url_env: PROMPTC_{name.upper()}`, and set that variable to the URL; or give `--store {name}=URL`"
         compiler.note("PC0948", message, url.span, help)
     return Store(
@@ -465,8 +469,8 @@ class PlanLoader:
         found += [(rule, one.text("section"), one.span) for tier in tiers for step in tier.list("do") for rule, one in step.items()]
         for rule, name, span in found:
             if rule in ("recap", "replace") and name in frozen:
-                message = f"`{rule}` cannot work on `{name}`, which has `freeze`: what it makes is no item that could be shown again"
-                self._compiler.note("PC0292", message, span, "shorten its items with `trim` or `shorten`, or take them out with `evict`")
+                message = f"`{rule}` cannot work on `{name}`, which has `freeze`: its result is not an item that can be shown again"
+                self._compiler.note("PC0292", message, span, "shorten its items with `trim` or `shorten`, or remove them with `evict`")
 
     def _load_fence(self, manifest: Node) -> Fence | None:
         output = manifest.get("output")
@@ -525,7 +529,7 @@ def _check_tool_steps(steps: Sequence[Step], compiler: TextCompiler) -> None:
                 given = {"marker": step.marker is not None, "whole": step.whole != "item", "step": step.step > 1}
                 key = next((name for name, is_given in given.items() if is_given), "")
             if key:
-                message = f"`{key}` of `{step.label}` cannot work on tools: a tool goes whole, or takes a shorter form"
+                message = f"`{key}` of `{step.label}` cannot work on tools: a step can only remove a tool or give it a shorter form"
                 compiler.note("PC0290", message, step.span, "write `shorten: {}`, `evict: {}`, or `drop: {}`")
 
 
@@ -538,15 +542,15 @@ def _check_freeze(section: Section, compiler: TextCompiler) -> None:
     why = help = ""
     if items.group is not None:
         why = "`group` puts a new item next to similar ones, before what was already shown"
-        help = "take `group` out, and write the key into the text of each item"
+        help = "remove `group`, and write its key into the text of each item"
     elif has_each(items.source):
-        why = "a segment that nothing asks for any more belongs to no element of `each`"
+        why = "a segment that is no longer asked for belongs to no element of `each`"
         help = "ask with `ref` alone, such as `ref: state.npcs | map(attribute='id')`"
     elif not isinstance(items.source, Expression) and items.id is not None and items.id.text.strip() != "item.id":
-        why = "what is not asked for any more is found by the id that its source gives it"
-        help = "take `id` out"
+        why = "an item that is no longer asked for is found by the id that its source gives it"
+        help = "remove `id`"
     if why:
-        compiler.note("PC0292", f"`freeze` of `{name}` does not go with the rest of `items`: {why}", items.freeze.span, help)
+        compiler.note("PC0292", f"`freeze` of `{name}` cannot be combined with the rest of `items`: {why}", items.freeze.span, help)
 
 
 def _check_pools(pools: tuple[Pool, ...], node: Node, sections: tuple[Section, ...], compiler: TextCompiler) -> None:
@@ -563,10 +567,12 @@ def _check_pools(pools: tuple[Pool, ...], node: Node, sections: tuple[Section, .
                 message = f"the pool `{pool.name}` names `{name}`, which is not a section"
                 compiler.note("PC0295", message, named.span, suggest(name, by_id))
             elif name in holders:
-                message = f"the pool `{pool.name}` holds `{name}`, which is in the pool `{holders[name]}` already"
-                compiler.note("PC0296", message, named.span, f"take `{name}` out of one of them: a section can have one pool")
+                message = f"the pool `{pool.name}` lists `{name}`, which is already in the pool `{holders[name]}`"
+                compiler.note("PC0296", message, named.span, f"remove `{name}` from one of them: a section can be in only one pool")
             elif budget is not None and budget.is_share and not by_id[name].pinned:
-                message = f"`{name}` has a share of the total, and the pool `{pool.name}` caps it too: a larger total would remove content"
+                message = (
+                    f"`{name}` has a share of the total, and the pool `{pool.name}` caps it too: a larger total budget would remove content"
+                )
                 help = f"give `{name}` a number, such as `budget: 800`, or no budget, and let the pool cap it"
                 compiler.note("PC0298", message, named.span, help)
             holders.setdefault(name, pool.name)
@@ -683,5 +689,5 @@ def _check_sections(strain: Strain, manifest: Node, node: Node, compiler: TextCo
                 "PC0257",
                 f"section `{watched}` is under both `count` and `watch` of `strain`",
                 span,
-                "take it out of `count` or out of `watch`",
+                "remove it from `count` or from `watch`",
             )

@@ -300,7 +300,10 @@ def _load_media(node: Node | None, span: Span, compiler: TextCompiler) -> MediaF
         what = f"the table of {table.as_of} does not say how the model `{model.value}` counts pictures, documents and sounds"
         near = suggest(str(model.value), list(table.iter_models()))
         compiler.note(
-            "PC0586", what, model.span, f"name one that counts alike, or say what a part takes with `tokens`; {near}".rstrip("; ")
+            "PC0586",
+            what,
+            model.span,
+            f"name one that counts alike, or give the number of tokens of a part with `tokens`; {near}".rstrip("; "),
         )
     return MediaForm(
         span=node.span,
@@ -395,7 +398,7 @@ def _load_at(body: Node, default: Boundary, label: str, compiler: TextCompiler) 
         message = f"`at` of `{label}` names `{behind[1]}` after `{behind[0]}`, but no {behind[1]} ends inside a {behind[0]}"
         compiler.note("PC0293", message, body.list("at")[at.index(behind[1])].span, f"put `{behind[1]}` before `{behind[0]}`, or remove it")
     elif finest not in order:
-        message = f"`finest: {finest}` of `{label}` names what it never cuts at: it cuts at {join_names(order)}, in this order"
+        message = f"`finest: {finest}` of `{label}` names a boundary that it never cuts at: it cuts at {join_names(order)}, in this order"
         help = f"name one of these, or let it cut at a {finest}: name `{finest}` in `at`, too"
         compiler.note("PC0294", message, body.value["finest"].span, help)
     elif finest in at[:-1]:
@@ -566,7 +569,7 @@ def _load_trim(body: Node, fields: _Fields, compiler: TextCompiler) -> Step:
 def _load_evict(body: Node, fields: _Fields, compiler: TextCompiler) -> Step:
     sections = body.texts("sections")
     if sections and body.get("order") is None and body.get("by") is None:
-        message = f"`{fields['label']}` takes items of several `sections`, and nothing says which go first"
+        message = f"`{fields['label']}` takes items of several `sections`, but does not say which go first"
         compiler.note("PC0299", message, fields["span"], "give it `by: item.priority` or an `order`, or write one step for each section")
     return Evict(
         **{**fields, "section": fields["section"] or sections[0]},

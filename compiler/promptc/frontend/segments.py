@@ -82,7 +82,7 @@ def _iter_files(path: Path) -> Iterator[tuple[Path, str]]:
                     raise fail(
                         "PC0174",
                         f"`{file}` is a symbolic link, and promptc does not follow links",
-                        help="put a copy of the file in its place",
+                        help="replace the link with a copy of the file",
                     )
                 yield file, file.relative_to(path).as_posix()
 
@@ -141,7 +141,7 @@ def _iter_twins(read: list[_ReadSegments]) -> Iterator[Diagnostic]:
         first = ids.setdefault(segment.id, one.span)
         if first is not one.span:
             yield Diagnostic(
-                "PC0171", f"two segments have the id `{segment.id}`; the first is at {first}", one.span, "give each an id of its own"
+                "PC0171", f"two segments have the id `{segment.id}`; the first is at {first}", one.span, "give each segment its own id"
             )
             continue
         place = place_of(segment)

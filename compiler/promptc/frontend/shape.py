@@ -41,7 +41,7 @@ _MAX_SHOWN = 50
 
 _MAX_COUNTED = 1000
 _LONGEST_POINTER = 200
-_FUEL_HELP = "look for alternatives inside alternatives that lead to the same `$ref`"
+_FUEL_HELP = "look for an `anyOf` or `oneOf` that leads to the same `$ref` from several alternatives"
 
 _PLENTY = 10**9
 """Fuel that never runs out: the shipped schemas apply a bounded number of times to each value, and manifests are small."""
@@ -78,7 +78,7 @@ _EXAMPLES = {
         "for any other"
     ),
     "budget": "write `budget: 8000`, or `{context, reserve}`",
-    "section": "outside a section's own `overflow`, a step names its `section`",
+    "section": "add `section: …` with the id of a section; only a step in a section's own `overflow` needs none",
     "sections": "write `sections: [{id: rules, text: Be brief.}]`",
 }
 
@@ -251,12 +251,15 @@ def _describe(fault: SchemaFault, root: Node, whole: str) -> Diagnostic:
             around = _name_place(fault.path, root) or whole
             help = _EXAMPLES.get(fault.wanted, "") if (whole == _MANIFEST and not fault.path) or fault.wanted == "section" else ""
             help = help or (_show_example((*fault.path, fault.wanted)) if whole == _MANIFEST else "")
-            return Diagnostic("PC0202", f"{around} lacks the key `{fault.wanted}`", _find(root, fault.path).span, help)
+            return Diagnostic("PC0202", f"{around} is missing the key `{fault.wanted}`", _find(root, fault.path).span, help)
         case "dependentRequired":
             key, needed = fault.wanted
             help = _show_example((*fault.path, needed))
             return Diagnostic(
-                "PC0202", f"{_name_place(fault.path, root) or whole} has `{key}` and lacks `{needed}`", _find(root, fault.path).span, help
+                "PC0202",
+                f"{_name_place(fault.path, root) or whole} has `{key}`, but is missing `{needed}`",
+                _find(root, fault.path).span,
+                help,
             )
         case "propertyNames":
             key = str(fault.path[-1])
@@ -707,17 +710,17 @@ def _describe_in_state(fault: SchemaFault, document: JsonDocument) -> Iterator[D
     since = f", since {fault.condition}" if fault.condition else ""
     match fault.keyword:
         case "required":
-            yield Diagnostic("PC0303", f"{name} lacks the key `{fault.wanted}`{since}", *_mend_lacking(fault, document, pointer))
+            yield Diagnostic("PC0303", f"{name} is missing the key `{fault.wanted}`{since}", *_mend_lacking(fault, document, pointer))
         case "dependentRequired":
             key, needed = fault.wanted
-            message = f"{name} has the key `{key}` and lacks `{needed}`, which goes with it"
+            message = f"{name} has the key `{key}`, but is missing `{needed}`, which it needs"
             yield Diagnostic("PC0303", message, document.span(pointer), f'add `"{needed}": …`')
         case "additionalProperties":
             yield Diagnostic("PC0304", _describe_extra_key(fault), document.key_span(pointer), _suggest_key(fault))
         case "unevaluatedProperties":
             yield Diagnostic(
                 "PC0304",
-                f"{name} has keys that its schema does not know",
+                f"{name} has keys that its schema does not declare",
                 document.span(pointer),
                 "remove them, or declare them in the schema",
             )

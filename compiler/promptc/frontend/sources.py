@@ -320,8 +320,8 @@ def locate_store(store: Store, url: str, environment: Mapping[str, str], *, tabl
     if given:
         return StorePlace(read_address(given, store.span), table or store.table, store.span)
     if not store.url:
-        message = f"nothing says where the store `{store.name}` is: the variable `{store.url_env}` is not set"
-        raise DiskError([Diagnostic("PC0169", message, store.span, f"set it, or give `--store {store.name}=URL`")])
+        message = f"the store `{store.name}` has no URL: the environment variable `{store.url_env}` is not set"
+        raise DiskError([Diagnostic("PC0169", message, store.span, f"set it to the URL of the store, or give `--store {store.name}=URL`")])
     address = read_address(store.url, store.span)
     if address.kind == "sqlite":
         _check_path(store, address.target)
@@ -341,7 +341,7 @@ def _check_path(store: Store, relative: str) -> None:
             "PC0152",
             f"`{relative}`: `{link}` is a symbolic link, and promptc does not follow links",
             store.span,
-            help="put the file in its place",
+            help="replace the link with the file",
         )
 
 

@@ -103,8 +103,8 @@ def load_state_schema(raw: bytes, name: str, span: Span) -> StateSchema:
     try:
         code, functions = compile_schema(verdicts)
     except EndlessDefaultError:
-        message = "a default in this schema holds itself, without end"
-        raise fail("PC0313", message, document.span(""), help=f"take that default out of the schema that {span} names") from None
+        message = "a default in this schema contains itself, without end"
+        raise fail("PC0313", message, document.span(""), help=f"remove that default from the schema that {span} names") from None
     return StateSchema(verdicts.root, (*found, *_iter_wrong_defaults(document, verdicts)), code, [functions])
 
 
@@ -265,7 +265,7 @@ def _read_place(value: list[Any], way: Sequence[str], depth: int, document: Json
         return int(part)
     above = join_pointer(way[:depth])
     last = f"; its elements are 0 to {len(value) - 1}" if len(value) > 1 else ""
-    message = f"the list `{above}` has {count_noun(len(value), 'element')}, and none at `{part}`{last}"
+    message = f"the list `{above}` has {count_noun(len(value), 'element')}, but none at `{part}`{last}"
     raise _refuse(join_pointer(way), message, document.span(above), f"write `{above}/-` to append")
 
 

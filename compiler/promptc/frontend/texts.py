@@ -179,7 +179,7 @@ class TextCompiler:
         before, self._parts = self._parts, self._parts - sum(file.weight for file in files)
         if self._parts < 0 <= before:
             self.definitions = tuple(map(void, self.definitions))  # stops further expansion
-            message = f"with this text, the definitions of the pack become more than {MOST_PARTS} parts where they stand"
+            message = f"with this text, the definitions of the pack become more than {MOST_PARTS} parts when they are written out"
             span = code.span if isinstance(code, Expression) else code.place.span
             raise fail("PC0403", message, span, help="make them shorter, or give values by `let`")
         return code

@@ -174,7 +174,7 @@ class _YamlReader:
             except ValueError as wrong:
                 self._note("PC0107", str(wrong), span, "write a smaller number, or quote it to make it a text")
         if "\0" in raw:
-            self._note("PC0133", "this text holds U+0000, which no prompt can hold", span, "remove the character")
+            self._note("PC0133", "this text holds U+0000, which no prompt can contain", span, "remove the character")
         node = Node(value, span, self._folder, raw)
         if event.anchor is not None:
             self._name_anchor(event.anchor, node, 1, 0, span)
@@ -185,7 +185,12 @@ class _YamlReader:
         if event.tag is not None:
             self._refuse_tag(event, span)
         if len(self._open) >= MAX_DEPTH:
-            self._note("PC0105", f"lists and mappings are nested more than {MAX_DEPTH} levels deep here", span, "flatten the value")
+            self._note(
+                "PC0105",
+                f"lists and mappings are nested more than {MAX_DEPTH} levels deep here",
+                span,
+                "use fewer levels: move inner values up, or write them as text",
+            )
             raise _StopError
         if event.anchor is not None:
             self._anchors.pop(event.anchor, None)
@@ -215,7 +220,12 @@ class _YamlReader:
             found = (Node(None, span, self._folder), 1, 0)
         node, nodes, height = found
         if len(self._open) + height > MAX_DEPTH:
-            self._note("PC0105", f"with its aliases, this value is nested more than {MAX_DEPTH} levels deep", span, "flatten the value")
+            self._note(
+                "PC0105",
+                f"with its aliases, this value is nested more than {MAX_DEPTH} levels deep",
+                span,
+                "use fewer levels: move inner values up, or write them as text",
+            )
             raise _StopError
         self._add(node, nodes, height)
 
@@ -231,7 +241,10 @@ class _YamlReader:
             into.height = height
         if into.nodes > MAX_NODES or self._nodes > MAX_NODES:
             self._note(
-                "PC0117", f"the file has more than {MAX_NODES} values, each alias counted as all that it stands for", node.span, _MOVE_OUT
+                "PC0117",
+                f"the file has more than {MAX_NODES} values: an alias counts as all the values that it repeats",
+                node.span,
+                _MOVE_OUT,
             )
             raise _StopError
         if not into.mapping:
@@ -264,7 +277,10 @@ class _YamlReader:
     def _refuse_tag(self, event: Any, span: Span) -> None:
         negated = "; in an expression write `not`: `when: not state.on`" if event.tag[:1] == "!" and event.tag[1:2] not in ("", "!") else ""
         self._note(
-            "PC0113", f"YAML reads `{event.tag[:80]}` as a tag, and a pack has none", span, f"quote a text that begins with `!`{negated}"
+            "PC0113",
+            f"YAML reads `{event.tag[:80]}` as a tag, and promptc does not accept tags",
+            span,
+            f"put quotes around a text that begins with `!`{negated}",
         )
 
     def _name_anchor(self, anchor: str, node: Node, nodes: int, height: int, span: Span) -> None:
@@ -709,15 +725,13 @@ class _SyntaxFault:
         message = f"`{sign}` begins a text that is written on the lines below it, but here more follows on the same line"
         help = f"move the text to the next line and indent it; or leave `{sign}` out: `{name}{shorten(rest)}`"
         if sign == ">" and key:
-            help = (
-                f"move the text to the next line and indent it; an expression that begins with `>` lacks its left side: `{name}state.n > 3`"
-            )
+            help = f"move the text to the next line and indent it; an expression that begins with `>` has no left side: `{name}state.n > 3`"
         return SyntaxFinding(message, self.line, self.column, help)
 
     def _read_escape(self) -> SyntaxFinding | None:
         sign = self.lines[self.line][self.column : self.column + 2]
         sign = sign if sign.startswith("\\") else self.lines[self.line][max(self.column - 1, 0) : self.column + 1]
-        message = f"in double quotes a backslash begins an escape, and `{sign}` is none"
+        message = f"in double quotes a backslash begins an escape, and `{sign}` is not one"
         return SyntaxFinding(message, self.line, self.column, "write the backslash twice, `\\\\`, or put the text into single quotes")
 
     def _quote_rest(self, key: str, begin: int) -> str:

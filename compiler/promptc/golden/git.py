@@ -76,7 +76,7 @@ _BACK = (
     "`git config core.worktree FOLDER`, run there, names this folder"
 )
 _ABSENT = "remove it, or make one with `git init`"
-_OWN = "put a copy in its place: git would read what lies there, whosever it is"
+_OWN = "replace it with a copy: git would read the file there, whoever owns it"
 
 
 @frozen
@@ -317,7 +317,7 @@ def _check_files(name: str, place: str) -> None:
     for folder in _FOLDERS:
         mode = read_mode(place, folder)
         if mode and not stat.S_ISDIR(mode):
-            raise GitError(f"`{folder}` of {_spell(name)} is no folder", help=_OWN)
+            raise GitError(f"`{folder}` of {_spell(name)} is not a folder", help=_OWN)
 
 
 def _spell(name: str) -> str:

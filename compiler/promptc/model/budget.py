@@ -133,8 +133,8 @@ def describe_unknown(name: str, table: ModelTable, span: Span | None) -> Diagnos
     """Return the finding of a model whose window is not known: it is in no table, or its server decides it."""
     written = f"`budget: {{model: {shorten(name)}, context: 8192, reserve: 1000}}`"
     if table.find(name) is not None:
-        message = f"the window of `{name}` is what its server is configured with, which no table can know"
-        return Diagnostic("PC0525", message, span, f"write the window that you configured next to it: {written}")
+        message = f"the window of `{name}` depends on how its server is configured, so no table has it"
+        return Diagnostic("PC0525", message, span, f"write the window of your server next to the model: {written}")
     near = suggest(name, table.models)
     near = f"{near} Otherwise " if near.startswith("did") else ""
     message = f"the table of models has no `{shorten(name)}` (as of {table.as_of})"
@@ -208,7 +208,7 @@ def _make_model(facts: Mapping[str, Any], as_of: str) -> KnownModel:
 
 def _iter_wrong(table: Mapping[str, Any], source: Source) -> Iterator[Diagnostic]:
     if not _is_day(table.get("as_of")):
-        message = "the table of models does not say of which day its figures are"
+        message = "the table of models does not say what day its figures are from"
         yield Diagnostic("PC0756", message, source.span(1, 1), "write that day at the top, without quotes: `as_of = 2026-11-24`")
     for key in table:
         if key not in ("as_of", "model", _MEDIA):
@@ -270,7 +270,10 @@ def _iter_wrong_price(value: Any, what: str, span: Span) -> Iterator[Diagnostic]
     is_mapping = isinstance(value, dict) and set(value) <= set(_PRICE) and {"input", "output"} <= set(value)
     is_right = is_mapping and all(_is_amount(value[key]) for key in ("input", "output")) and _is_tokens(value.get("up_to", 1))
     if not is_right:
-        help = "write dollars for a million tokens: `price = {input = 2.5, output = 10}`, with `up_to = 200000` if it holds up to there"
+        help = (
+            "write dollars for a million tokens: `price = {input = 2.5, output = 10}`, "
+            "with `up_to = 200000` if it applies only up to that many tokens"
+        )
         yield Diagnostic("PC0756", f"`price` {what} is not of the form {{input, output, up_to}}", span, help)
 
 

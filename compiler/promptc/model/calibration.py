@@ -98,7 +98,7 @@ def iter_wrong(value: Any) -> Iterator[tuple[str, str]]:
     yield from _iter_keys(value["counter"], _COUNTER_KEYS, "/counter")
     for key in _COUNTER_KEYS:
         if not isinstance(value["counter"][key], str):
-            yield f"/counter/{key}", f"has a `{key}` of its counter that is no text"
+            yield f"/counter/{key}", f"has a `{key}` of its counter that is not a text"
     entries = value["entries"]
     if not isinstance(entries, list) or not 0 < len(entries) <= _MOST_ENTRIES:
         yield "/entries", f"needs a list of 1 to {_MOST_ENTRIES} entries"
@@ -108,7 +108,7 @@ def iter_wrong(value: Any) -> Iterator[tuple[str, str]]:
         yield from ((f"/entries/{at}/{key}", f"has an entry whose `{key}` is {due}") for key, due in _iter_wrong_facts(entry))
     names = [(one["provider"], one["model"]) for one in entries]
     if len({*names}) < len(names):
-        yield "/entries", "has two entries of one provider and model"
+        yield "/entries", "has two entries for the same provider and model"
 
 
 def _iter_keys(value: Any, keys: tuple[str, ...], pointer: str) -> Iterator[tuple[str, str]]:

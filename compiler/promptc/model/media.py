@@ -79,7 +79,7 @@ class MediaRule:
         per = self.page if kind == "document" else self.second
         if not per:
             message = f"no count of the kind `{kind}` is published for `{self.name}`"
-            raise UncountableError(message, "say what it takes with an expression: `media: {tokens: part.tokens}`")
+            raise UncountableError(message, "give its number of tokens with an expression: `media: {tokens: part.tokens}`")
         return per * size.pages if kind == "document" else -(-per * size.millis // 1000)
 
     def _count_picture(self, width: int, height: int, detail: str) -> int:
@@ -250,7 +250,7 @@ def _iter_wrong_numbers(given: Mapping[str, Any], how: str) -> Iterator[tuple[st
             yield f"has a `{key}` that is not a whole number in reach", f"write, for example, `{key} = 32`"
     lacking = [key for key in needed if any(key not in {**numbers, **one} for one in (details or {"": {}}).values())]
     if lacking:
-        yield f"lacks the number `{lacking[0]}`, which `{how}` needs", f"add it to `numbers`, or to each `detail`: `{lacking[0]} = …`"
+        yield f"is missing the number `{lacking[0]}`, which `{how}` needs", f"add it to `numbers`, or to each `detail`: `{lacking[0]} = …`"
 
 
 def _iter_wrong_plain(given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

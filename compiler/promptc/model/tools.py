@@ -41,19 +41,19 @@ def read_tool(value: Any, what: str, span: Span) -> Tool:
     inner = value.get("function") if isinstance(value, Mapping) else None
     given = inner if isinstance(inner, Mapping) else value
     if not isinstance(given, Mapping):
-        raise fail("PC0595", f"{what} is no tool: it is {show_value(value)}, not a mapping", span, help=_WRITE)
+        raise fail("PC0595", f"{what} is not a tool: it is {show_value(value)}, not a mapping", span, help=_WRITE)
     name, description = given.get("name"), given.get("description")
     if not isinstance(name, str) or not _NAME.fullmatch(name):
-        wrong = f"{what} is no tool: its name is {show_value(name)}, and a name has 1 to 64 letters, digits, `_` and `-`"
+        wrong = f"{what} is not a tool: its name is {show_value(name)}, and a name has 1 to 64 letters, digits, `_` and `-`"
         raise fail("PC0595", wrong, span, help="rename it where your program writes the state, such as `find_order`")
     if description is not None and not isinstance(description, str):
-        wrong = f"{what} is no tool: its description is {show_value(description)}, not a text"
+        wrong = f"{what} is not a tool: its description is {show_value(description)}, not a text"
         raise fail("PC0595", wrong, span, help="say in a sentence what the tool does")
     key = next((one for one in _SCHEMAS if given.get(one) is not None), None)
     schema = given[key] if key is not None else None
     if not isinstance(schema, Mapping) or schema.get("type") != "object":
         has = f"its `{key}` is {show_value(schema)}" if key is not None else "it has no `input_schema`"
-        wrong = f"{what} is no tool: {has}, and the arguments of a tool are an object"
+        wrong = f"{what} is not a tool: {has}, and the arguments of a tool are an object"
         help = 'write `"input_schema": {"type": "object", "properties": {…}}`; without arguments, leave `properties` empty'
         raise fail("PC0595", wrong, span, help=help)
     return Tool(name, "" if description is None or is_blank(description) else description, schema, span)

@@ -114,7 +114,9 @@ def _write(path: Path, data: bytes, like: Path | None) -> Written:
         is_same = False
     if not is_same:
         help = "restore it from a backup, or move it away"
-        raise DiskError([Diagnostic("PC0825", f"the archive `{path}` is damaged: its content is not what its name says", help=help)])
+        raise DiskError(
+            [Diagnostic("PC0825", f"the archive `{path}` is damaged: its content does not match the digest in its name", help=help)]
+        )
     replace_file(path, data, like=path)
     return Written(path, False)
 
@@ -134,7 +136,7 @@ def read_archive(path: Path) -> Archived:
         ) from wrong
     name, digest = _split_name(path)
     if render_digest(data) != f"sha256:{digest}":
-        raise _refuse(path, "its content is not what its name says")
+        raise _refuse(path, "its content does not match the digest in its name")
     read = _read(name, data)
     if read is None:
         raise _refuse(path, "it is not an archive of promptc")
@@ -151,7 +153,7 @@ def _split_name(path: Path) -> tuple[str, str]:
 
 
 def _refuse(path: Path, why: str) -> DiskError:
-    return DiskError([Diagnostic("PC0825", f"the archive `{path}` is damaged: {why}", help="take it from a backup")])
+    return DiskError([Diagnostic("PC0825", f"the archive `{path}` is damaged: {why}", help="restore it from a backup")])
 
 
 def _read(name: str, data: bytes) -> Archived | None:

@@ -376,7 +376,7 @@ def answer_ask(ask: Ask, text: str | None, names: Mapping[str, Any], meter: Mete
         return Answered(judged.value)
     message = f"the answer to `{ask.name}` fails its check{STANDS_IN}: {why}"
     span = ask.check.span if ask.check is not None else ask.span
-    return Answered(_stand_in(ask, names, meter), Diagnostic("PC0800", message, span, "ask again for a better one", "warn"))
+    return Answered(_stand_in(ask, names, meter), Diagnostic("PC0800", message, span, "ask the model again", "warn"))
 
 
 @frozen(eq=False)
@@ -439,15 +439,14 @@ def check_answer(text: str, check: AnswerCheck | None, meter: Meter, name: str) 
     judged = judge_answer(text, check, meter, name)
     if not judged.why or judged.found:
         return judged.value, judged.found
-    return None, (Diagnostic("PC0814", f"the answer fails its check: {judged.why}", Span(name, 1, 1), "ask again for a better one"),)
+    return None, (Diagnostic("PC0814", f"the answer fails its check: {judged.why}", Span(name, 1, 1), "ask the model again"),)
 
 
 def check_claims(ask: Ask, value: Any, names: Mapping[str, Any]) -> tuple[Diagnostic, ...]:
     """Return a finding for every claim of a question that an accepted answer breaks, or that cannot be tested on it."""
     found = _iter_broken(ask, value, names)
     return tuple(
-        Diagnostic("PC0815", f"the answer breaks a claim of its check: {why}", claim.span, "ask again for a better one")
-        for claim, why in found
+        Diagnostic("PC0815", f"the answer fails a claim of its check: {why}", claim.span, "ask the model again") for claim, why in found
     )
 
 
@@ -516,7 +515,7 @@ def _describe_missing(text: str, headings: tuple[str, ...]) -> str:
             return (
                 f"its heading `{heading}` comes too early: the check names others before it"
                 if heading in lines
-                else f"it lacks the heading `{heading}`"
+                else f"it is missing the heading `{heading}`"
             )
         at += rest.index(heading) + 1
     return ""

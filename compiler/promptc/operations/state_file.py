@@ -91,7 +91,7 @@ def apply_to_file(
 def check_expected(expected: str | None, digest: str, name: str) -> None:
     """Raise `DiskError` (PC0821) if `digest`, of the state called `name`, is not the `expected` one (None: any)."""
     if expected is not None and expected != digest:
-        message = f"`{name}` has changed since it was asked about: its digest is {digest}, not {expected}"
+        message = f"`{name}` has changed in the meantime: its digest is {digest}, not {expected}"
         raise DiskError([Diagnostic("PC0821", message, help="look at the state as it is now, and repeat the operation")])
 
 

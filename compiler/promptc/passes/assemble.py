@@ -19,26 +19,30 @@ from promptc.passes.items.render import fits_size, iter_joined, join_counted
 from promptc.passes.layout.layout import Layout
 from promptc.passes.strain import iter_warnings
 
-_HALVES = "give the section another `separator`: now the text around its items and the data form one together"
+_HALVES = "change the `separator` of the section: with the data, the text around the items forms one"
 _PARTS = "clean the state: the joined texts of its parts form one"
 _NEIGHBOURS = "end the message with other text, or clean the state: a message and the next of its role form one when joined"
 _FRAMED = "clean the state, or let the section begin and end with other text"
 _PLACES = 6
 _HIDDEN = {
-    "replace_hidden": "clean the state, or refuse such content: `output: {guard: {invisible: reject}}`; here each became one U+FFFD",
+    "replace_hidden": (
+        "clean the state, or refuse such content: `output: {guard: {invisible: reject}}`; promptc replaced each hidden text with U+FFFD"
+    ),
     "escape": "clean the state; `output.guard` has made the text visible in the prompt",
     "keep": "clean the state, or leave `output.guard.invisible` at its default; here the model reads the text",
 }
 
 
-_SHORTEN_PARTS = "shorten what the parts hold in `content`, as `promptc rule PC0543` shows, or let `evict` take such messages"
+_SHORTEN_PARTS = (
+    "shorten the texts in the parts with an expression under `content`, as `promptc rule PC0543` shows, or let `evict` remove such messages"
+)
 _AT_WORD = "write `at: token`: what somebody types or pastes may have no spaces"
 _AT_OTHER = "write a finer `at`, such as `at: word`; or `at: token`, if the text may have no spaces"
 _FRACTION, _FREE = 4, 16
 """A cut is reported if it leaves at most a quarter of what fits, and at least this many tokens unused."""
 
-_KEEP_UNDEFERRED = "give `tools` a larger budget for this provider, or send what must be found to one that can search"
-_KEEP_USED = "keep what the talk uses: `keep: [{where: item.name in state.used}]`; or give `tools` a larger budget"
+_KEEP_UNDEFERRED = "give `tools` a larger budget for this provider, or use a provider that can search for tools"
+_KEEP_USED = "keep the tools that the conversation uses: `keep: [{where: item.name in state.used}]`; or give `tools` a larger budget"
 
 _SHORTEN = "shorten the content, or raise the limit"
 
@@ -245,7 +249,7 @@ def _refuse(fitted: Fitted, parts: Sequence[Part], start: int, kind: str, text: 
         if at > start:
             section = next(one for one in fitted.layout.sections if one.id == part.section)
             noun = "a fence" if kind == "fence" else "a special token"
-            message = f"{noun} that the manifest does not write would appear in `{section.id}`: {show_value(text)}"
+            message = f"`{section.id}` would contain {noun} that the manifest does not write: {show_value(text)}"
             raise fail("PC0591", message, section.span, help=help)
 
 
@@ -302,9 +306,9 @@ def _warn_undeferred(fitted: Fitted) -> Iterator[Diagnostic]:
         forms = fit.section.items.tool if fit.section.items is not None else None
         gone = [f"`{one.item.id}`" for one in fit.entries if not one.is_alive]
         if forms is not None and forms.is_cut and gone:
-            count = "is a tool" if len(gone) == 1 else "are tools"
+            are = "tool {} is" if len(gone) == 1 else "tools {} are"
             what = name_undeferring(fitted.strained.selection.bound)
-            message = f"{join_some(gone, _PLACES)} {count} left out, and not deferred: {what} has no search for tools"
+            message = f"the {are.format(join_some(gone, _PLACES))} left out, not deferred: {what} has no search for tools"
             yield Diagnostic("PC0527", message, fit.section.span, _KEEP_UNDEFERRED, "warn")
 
 
@@ -316,9 +320,8 @@ def _warn_missed(fitted: Fitted, emitted: Emitted) -> Iterator[Diagnostic]:
         names = [str(one.get("name")) for content in contents for one in content or () if one.get("type") == "tool_use"]
         missed = [f"`{name}`" for name in dict.fromkeys(names) if name in gone]
         if missed:
-            count = "is a tool" if len(missed) == 1 else "are tools"
-            message = f"{join_some(missed, _PLACES)} {count} that messages use, and the budget leaves no room for it"
-            message = message if len(missed) == 1 else message.replace("for it", "for them")
+            noun, it = ("tool", "it") if len(missed) == 1 else ("tools", "them")
+            message = f"messages use the {noun} {join_some(missed, _PLACES)}, but the budget leaves no room for {it}"
             yield Diagnostic("PC0597", message, fit.section.span, _KEEP_USED, "warn")
 
 
@@ -399,7 +402,7 @@ def _iter_untrimmed(fitted: Fitted) -> Iterator[Diagnostic]:
 
 def _tell_parts(what: str, ids: Sequence[str], section: str, span: Span) -> Diagnostic:
     whose = "its" if len(ids) == 1 else "their"
-    message = f"{what} leaves {_name_items(ids)} of `{section}` whole: a trim cuts texts, and {whose} content is a list of parts"
+    message = f"{what} leaves {_name_items(ids)} of `{section}` whole: a trim cuts only texts, and {whose} content is a list of parts"
     return Diagnostic("PC0543", message, span, _SHORTEN_PARTS, "warn")
 
 
@@ -417,7 +420,7 @@ def _warn_hidden(fitted: Fitted) -> Iterator[Diagnostic]:
             if spelt:
                 shown = spelt[0].text[:60] + ("…" if len(spelt[0].text) > 60 else "")
                 more = f", and {count_noun(sum(one.count for one in spelt) - 1, 'more text')}" if len(spelt) > 1 else ""
-                message = f"{place} of `{name}`, line {spelt[0].line}, hides a text in characters that nobody sees: `{shown}`{more}"
+                message = f"{place} of `{name}`, line {spelt[0].line}, hides a text in invisible characters: `{shown}`{more}"
                 yield Diagnostic("PC0594", message, fit.selected.section.span, _HIDDEN[spelt[0].policy], "warn")
 
 

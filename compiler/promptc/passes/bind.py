@@ -24,8 +24,8 @@ from promptc.text.counters.counter import Meter
 REDACTIONS = "__redactions__"
 """The name under which a render that redacts has its placeholders. No template can read it."""
 _TEXT = 100
-_ADD_MARGIN = "add what is missing, or hold some tokens back: `margin: 10`"
-_NAME_KEY = "name a key of the item with such a value"
+_ADD_MARGIN = "add what is missing, or hold back 10 % of the budget: `margin: 10`"
+_NAME_KEY = "write an expression with such a value, such as `item.id`"
 
 
 def bind(pack: PackModel, state: State, meter: Meter, options: RenderOptions) -> Bound:
@@ -186,7 +186,7 @@ def _choose_label(let: Let, band: Band, names: Mapping[str, Any]) -> str:
             "PC0504",
             f"the band `{let.name}` needs a number, not {show_value(number)}",
             band.value.span,
-            help="give it an expression with a number",
+            help="write an expression that returns a number, such as `state.heat`",
         )
     label = band.bounds[0][1]
     for bound, name in band.bounds:

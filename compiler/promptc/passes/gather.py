@@ -44,6 +44,8 @@ _SAY = (
     "or accept no result with `sparse_below: 0`"
 )
 _ASK = "ask in words that the chunks hold; `promptc index query` shows what is found"
+_LIST = "write an expression that returns a list, such as `state.log`"
+_LOCALE = "write an expression that returns a language tag, such as `state.language`"
 _IDLE = (
     "if no chunk answers the query, write `sparse_below: 0`. If one does, add the query and its answer to the file that the index names "
     "under `asked`, or lower `lead`"
@@ -56,7 +58,7 @@ _WHYS: Mapping[str, Callable[[Retrieve, int], str]] = {
 }
 
 _HELPS = {
-    "floor": "lower `floor` to {score}, or ask in fewer words: each word of the query that this chunk lacks lowers its score",
+    "floor": "lower `floor` to {score}, or ask in fewer words: each word of the query that is not in this chunk lowers its score",
     "candidates": "raise `candidates`",
     "top": "raise `top`, or lower `sparse_below`",
 }
@@ -322,7 +324,7 @@ class _Near:
             return f". The segments of {name} are inactive, or in no locale that the pack asks for"
         if not self.names:
             return ""
-        return f". {f'Near {name} stands' if self.is_near else 'The scope has'} {join_names(self.names)}"
+        return f". {f'Similar to {name}:' if self.is_near else 'The scope has'} {join_names(self.names)}"
 
 
 def _make_near(ref: str, known: Sequence[str]) -> _Near:
@@ -348,7 +350,7 @@ def _report_missing(section: str, source: Segments, store: Store, missing: Seque
     more = f" and {len(missing) - _NAMED} more" if len(missing) > _NAMED else ""
     told = "".join(dict.fromkeys(one.explain() for one in near))
     message = f"`{section}` asks the store `{store.name}`, scope `{source.scope}`, for ids that no segment has: {shown}{more}{told}"
-    help = "correct the id, or import its segments; where an id may have none, write `missing: ignore`"
+    help = "correct the id, or import its segments; if an id may have no segments, write `missing: ignore`"
     return Diagnostic("PC0557", message, source.ref.span, help, "error" if source.missing == "error" else "warn")
 
 
@@ -382,7 +384,7 @@ def _iter_names(section: str, source: Segments, names: Mapping[str, Any]) -> Ite
         return
     elements = source.each.evaluate(names)
     if elements is not None and not isinstance(elements, list | tuple):
-        raise fail("PC0550", f"`segments.each` of `{section}` must be a list, not {show_value(elements)}", source.each.span)
+        raise fail("PC0550", f"`segments.each` of `{section}` must be a list, not {show_value(elements)}", source.each.span, help=_LIST)
     for element in elements or ():
         yield {**names, "each": element}
 
@@ -416,7 +418,9 @@ def _read_locales(section: str, locale: Expression, names: Mapping[str, Any]) ->
     value = locale.evaluate(names)
     given = [one for one in _list(value) if one is not None]
     if not all(isinstance(one, str) for one in given):
-        raise fail("PC0552", f"the `locale` of `{section}` must be text or a list of texts, not {show_value(value)}", locale.span)
+        raise fail(
+            "PC0552", f"the `locale` of `{section}` must be text or a list of texts, not {show_value(value)}", locale.span, help=_LOCALE
+        )
     return tuple(dict.fromkeys(str(one) for one in given if one))
 
 
@@ -586,7 +590,8 @@ def _warn_few(
     floor = source.floor if source.floor is not None else next(index.floor for index in indexes if index.name == best.index)
     made = f"words {show_score(best.score.words)}, vectors {show_score(best.score.vectors)}"
     named = f"`{best.chunk.id}`" + (f" of {best.chunk.file}" if best.chunk.file else "")
-    others = f"the best of the others, {named} with {show_score(best.score.total)} ({made}), {_WHYS[why](source, floor)}"
+    best_of = "the best of the others" if found.found else "the best"
+    others = f"{best_of}, {named} with {show_score(best.score.total)} ({made}), {_WHYS[why](source, floor)}"
     message = f"`{section}` retrieves {got} of {count_noun(found.considered, 'scored chunk')}: {others}{unwanted}"
     yield Diagnostic("PC0592", message, source.span, _HELPS[why].format(score=show_score(best.score.fused)), "warn")
 
@@ -599,7 +604,7 @@ def list_entries(index: StateIndex, names: Mapping[str, Any], shows: Shows | Non
     """
     source = index.source.evaluate(names)
     if source is not None and not isinstance(source, list | tuple):
-        raise fail("PC0556", f"`from` of the index `{index.name}` must be a list, not {show_value(source)}", index.source.span)
+        raise fail("PC0556", f"`from` of the index `{index.name}` must be a list, not {show_value(source)}", index.source.span, help=_LIST)
     shown = [(place, item) for place, item in enumerate(source or ()) if shows is None or shows(item)]
     entries = [_make_entry(index, place, {**names, "item": item}) for place, item in shown]
     return [entry for entry in entries if entry.text], len(source or ()) - len(shown)

@@ -32,7 +32,7 @@ _NOUNS = {
     "lookalike": "a lookalike of a fence or special token",
 }
 
-_REJECTED = "clean the state, or let the guard `escape` it: `output.guard` says `reject`"
+_REJECTED = "clean the state, or write `escape` in place of `reject` under `output.guard`"
 
 
 def select(
@@ -182,7 +182,7 @@ class SectionSelector:
         selected = self._select(section, names, memo)
         if section.required and selected.state != "present" and not self._has_no_place(section):
             why = "its `when` is false" if selected.state == "off" else "it has no content"
-            help = ("make it true" if selected.state == "off" else "give it content") + ", or take `required` out"
+            help = ("make it true" if selected.state == "off" else "give it content") + ", or remove `required`"
             absent = Diagnostic("PC0518", f"the required section `{section.id}` is absent: {why}", section.span, help)
             raise PromptcError([absent, *selected.warnings])
         raw = strip_lines(section.header.render(names)) if section.header is not None and selected.items else ""
@@ -355,7 +355,7 @@ def _refuse_guarded(selected: Selected) -> None:
     if refused:
         raise PromptcError(
             Diagnostic(
-                "PC0523", f"{place}, line {one.line}, holds {_NOUNS[one.kind]}: {show_value(one.text)}", selected.section.span, _REJECTED
+                "PC0523", f"{place}, line {one.line}, contains {_NOUNS[one.kind]}: {show_value(one.text)}", selected.section.span, _REJECTED
             )
             for place, one in refused
         )

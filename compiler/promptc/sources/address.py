@@ -14,7 +14,7 @@ _USED = (
 )  # fmt: skip
 """The URL options that are passed to a server. Others would open files, read services or set what a transaction may do."""
 
-_FORMS = "write `sqlite:segments.db`, or `postgresql://user@host/database`"
+_FORMS = "write `sqlite:segments.db`, or, outside a manifest, `postgresql://user@host/database`"
 
 
 Kind = Literal["sqlite", "postgresql"]
@@ -53,7 +53,7 @@ def read_address(url: str, span: Span | None = None) -> Address:
         return _read_file(url[scheme.end() :], span)
     if name in _SERVERS:
         return _read_server(f"postgresql+psycopg:{url[scheme.end() :]}", span)
-    raise fail("PC0167", f"promptc reads no stores of the kind `{name[:40]}:`", span, help=_FORMS)
+    raise fail("PC0167", f"promptc cannot read a store of the kind `{name[:40]}:`", span, help=_FORMS)
 
 
 def _read_file(rest: str, span: Span | None) -> Address:

@@ -48,12 +48,12 @@ _FILE_CODES: dict[int, tuple[str, str, str]] = {
     sqlite3.SQLITE_INTERRUPT: (
         "PC0168",
         "took more than 50000000 steps, or 5 seconds of the processor, and was stopped",
-        "look whether the table is a view without end",
+        "check whether the table is a view that never ends",
     ),
     sqlite3.SQLITE_NOMEM: (
         "PC0168",
         "took more than 128 MB of memory and was stopped",
-        "look whether the table is a view that makes long texts",
+        "check whether the table is a view that makes long texts",
     ),
     sqlite3.SQLITE_FULL: ("PC0168", "cannot be written: the disk is full", "free some space; nothing was changed"),
     sqlite3.SQLITE_READONLY: ("PC0168", "cannot be written: it is read-only", "allow writing to it; nothing was changed"),
@@ -223,7 +223,7 @@ def _describe_missing(wrong: OSError, shown: str, *, is_writing: bool) -> tuple[
     if not isinstance(wrong, (FileNotFoundError, NotADirectoryError)):
         return "PC0168", f"the store `{shown}` cannot be opened: {wrong.strerror or 'the path does not do'}", ""
     if is_writing:
-        return "PC0168", f"the store `{shown}` cannot be made: its folder is not there", "make the folder, or correct the path"
+        return "PC0168", f"the store `{shown}` cannot be created: its folder does not exist", "create the folder, or correct the path"
     return "PC0160", f"there is no store `{shown}`", _MAKE
 
 

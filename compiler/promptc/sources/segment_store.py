@@ -368,14 +368,14 @@ def read_table(session: Transaction, name: str, shown: str, span: Span | None = 
         words = ", ".join(f"`{one}`" for one in missing)
         raise _refuse(
             "PC0164",
-            f"the table `{name}` of `{shown}` is not a table of segments: it lacks {words}",
+            f"the table `{name}` of `{shown}` is not a table of segments: it has no columns {words}",
             span,
-            "name another one under `table`",
+            "name a table of segments, such as `table: prompt_segments`",
         )
     version = _read_version(session, name)
     if version > LATEST:
-        message = f"the table `{name}` of `{shown}` has version {version} of its form, and this promptc reads up to {LATEST}"
-        raise _refuse("PC0165", message, span, "install the promptc that made it, or a newer one")
+        message = f"the table `{name}` of `{shown}` has the format version {version}, and this promptc reads versions up to {LATEST}"
+        raise _refuse("PC0165", message, span, "install the promptc version that made the table, or a newer one")
     return FoundTable(version, "priority" in columns, session.kind == "sqlite" and _is_plain(session, name))
 
 

@@ -249,7 +249,7 @@ _REST = (
     (
         re.compile(r"\?\?"),
         "`??` is not an operator here",
-        "give a value for what is not there with `default`: `state.name | default('friend')`",
+        "set a value for a missing key with `default`: `state.name | default('friend')`",
     ),
     (
         re.compile(r"=>"),
@@ -337,7 +337,7 @@ def _advise_blocks(why: str, text: str, at: int, tags: Sequence[tuple[int, str]]
         return Advice(
             place,
             f"`{{% {name} %}}` belongs to nothing: no `{{% {block} %}}` is open here",
-            f"take it out, or open `{{% {block} … %}}` before it",
+            f"remove it, or write `{{% {block} … %}}` before it",
         )
     outer, block = opened[-1]
     message = f"`{{% {name} %}}` comes while `{_show_tag(text, outer)}` is still open"
@@ -406,7 +406,7 @@ def _advise_end(why: str, text: str, start: int, at: int) -> Advice | None:
         return Advice(
             at,
             f"the {'value' if closing == '}}' else 'tag'} ends before this, and `{closing}` is missing",
-            "join two values with `~`, compare them with `==`, or take this out",
+            "join two values with `~`, compare them with `==`, or remove this",
         )
     return None
 

@@ -109,9 +109,9 @@ CHAT = Dialect(NODES | {"Break", "Continue"}, JINJA_FILTERS, GLOBALS | {"raise_e
 """The dialect of a model's chat template."""
 
 WHY_NOT = {
-    "random": "nothing random reaches a prompt: `pick(seed)` takes an element as a pure function of the seed",
+    "random": "a prompt must not depend on chance: choose by a seed, such as `state.names | pick(state.id)`",
     "attr": "write the name: `x.name` or `x['name']`",
-    "lipsum": "nothing random reaches a prompt",
+    "lipsum": "a prompt must not depend on chance",
     "debug": "use `promptc eval` or `promptc explain` to look at the state",
     "now": "there is no clock: add `now` to the state and to its schema, and read `state.now`",
     "format": "use `~`, or the filter `format` with `%s`",
@@ -128,8 +128,8 @@ WHY_NOT = {
     "includes": "write `'x' in state.names`",
     "startsWith": "write `state.name.startswith('x')`",
     "endsWith": "write `state.name.endswith('x')`",
-    "push": "a template changes nothing: join two lists with `+`, such as `state.facts + [{'name': state.name}]`",
-    "append": "a template changes nothing: join two lists with `+`, such as `state.facts + [{'name': state.name}]`",
+    "push": "a template cannot change a value: join two lists with `+`, such as `state.facts + [{'name': state.name}]`",
+    "append": "a template cannot change a value: join two lists with `+`, such as `state.facts + [{'name': state.name}]`",
     "toString": "write `state.score | string`, or join with `~`",
     "stringify": "write `state.facts | tojson`",
 }

@@ -106,8 +106,8 @@ def _iter_shadowed(node: nodes.Node, known: Mapping[str, Definition]) -> Iterato
 
 def _describe_captured(definition: Definition, names: frozenset[str]) -> tuple[str, str]:
     own = sorted(names)[0]
-    message = f"`{definition.name}` reads `{own}`, and this template sets `{own}` itself: it could be either"
-    return message, f"give it as an argument: `{definition.name}(one): ...` in `define`, and `{definition.name}({own})` here"
+    message = f"`{definition.name}` reads `{own}`, and this template sets `{own}` itself, so the name is ambiguous"
+    return message, f"pass it as an argument: `{definition.name}(one): ...` in `define`, and `{definition.name}({own})` here"
 
 
 # --- writing out ---
@@ -312,14 +312,14 @@ def _describe_later(one: Definition, later: Sequence[str], uses: Mapping[str, fr
         return []
     closing = [name for name in later if name in circle]
     if not closing:
-        help = f"move `{later[0]}` above `{one.name}`: a definition sees those before it"
+        help = f"move `{later[0]}` above `{one.name}`: a definition can use only those above it"
         return [Diagnostic("PC0266", f"`{one.name}` uses `{later[0]}`, which comes after it", one.place.span, help)]
     if one.name != next(name for name in uses if name in circle):
         return []
     shown = (one.name, *(_find_way(closing[0], one.name, uses) or ()))
     shown = shown if len(shown) <= _SHOWN else (*shown[: _SHOWN - 2], "…", shown[-1])
     message = f"definitions use each other in a circle: {' → '.join(shown)}"
-    return [Diagnostic("PC0266", message, one.place.span, "take one of them out of the circle: write out what it stands for")]
+    return [Diagnostic("PC0266", message, one.place.span, "break the circle: in one of them, write the expression in place of the name")]
 
 
 _SHOWN = 8
@@ -344,8 +344,8 @@ def _list_of_templates(one: Definition, names: Iterable[str]) -> list[Diagnostic
     found = sorted(OF_TEMPLATES.intersection(names))
     if not found:
         return []
-    message = f"`{one.name}` reads `{found[0]}`, which means something inside a template alone"
-    return [Diagnostic("PC0428", message, one.place.span, f"give it as an argument: `{one.name}(one): ...`")]
+    message = f"`{one.name}` reads `{found[0]}`, which has a meaning only inside a template"
+    return [Diagnostic("PC0428", message, one.place.span, f"pass it as an argument: `{one.name}(one): ...`")]
 
 
 def _measure(one: Definition, known: Mapping[str, Definition], limits: Limits) -> tuple[int, list[Diagnostic]]:

@@ -426,7 +426,7 @@ class _PatternReader:
                 self.at += 1
                 last = self._read_member()
                 if len(first) != 1 or len(last) != 1 or first[0][0] != first[0][1] or last[0][0] != last[0][1] or first > last:
-                    raise PatternError("a range in `[…]` that is none")
+                    raise PatternError("a range in `[…]` that is not one")
                 first = ((first[0][0], last[0][1]),)
             found += first
         ranges = merge(found)

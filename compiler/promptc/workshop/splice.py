@@ -148,7 +148,7 @@ def _read_value(path: str, text: str) -> _Scalar:
     """Parse the new value of a path. Raises `UsageError` (PC0668) if it is not a scalar."""
     node = load_yaml(text.encode("utf-8", "surrogateescape"), f"--try {shorten(path)}", "")
     if not isinstance(node.value, _Scalar):
-        raise _refuse(path, f"`{shorten(text)}` is no number, text or truth value", node.span)
+        raise _refuse(path, f"`{shorten(text)}` is not a number, a text, true or false", node.span)
     return node.value
 
 
@@ -166,11 +166,11 @@ def _check_owner(manifest: Node, root: Node, path: str) -> None:
         raise _refuse(path, f"only `{there}` sets it", node.span)
     around = next((node for _, node in reversed(steps) if node is not None), manifest)
     if around.span.file != root.span.file:
-        raise _refuse(path, "what it belongs to is in a pack that this one extends", around.span)
+        raise _refuse(path, "the key around it is in a pack that this one extends", around.span)
 
 
 def _refuse(path: str, why: str, span: Span, help: str = "change it by hand") -> UsageError:
-    return UsageError([Diagnostic("PC0668", f"`{shorten(path)}` cannot be changed in its place: {why}", span, help)])
+    return UsageError([Diagnostic("PC0668", f"`{shorten(path)}` cannot be changed automatically: {why}", span, help)])
 
 
 class _Manifest:
@@ -207,7 +207,7 @@ class _Manifest:
         self._check_kind(path, node, value)
         start, stop = self._locate(node.span), self._find_end(node)
         if stop is None:
-            raise _refuse(path, "it is no value of one line, or has an anchor", node.span)
+            raise _refuse(path, "it is not a value on one line, or it has an anchor", node.span)
         new = _render(value, self.text[start])
         return ChangedValue(path, self.text[start:stop], new, str(node.span)), self._put(start, stop, new)
 

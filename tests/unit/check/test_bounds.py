@@ -33,12 +33,12 @@ def test_budgets_that_are_right(tmp_path, budget):
 @pytest.mark.parametrize(
     ("window", "says"),
     [
-        ("{last: 6, min: 8}", "`last: 6` under its `min` of 8"),
-        ("{last: 6, min: 2, max: 5}", "`last: 6` over its `max` of 5"),
+        ("{last: 6, min: 8}", "`last: 6` below its `min` of 8"),
+        ("{last: 6, min: 2, max: 5}", "`last: 6` above its `max` of 5"),
         ("{last: 6, min: 4, max: 3}", "a `min` of 4 over its `max` of 3"),
-        ("{last: 6, step: 4, min: 4}", "moves by 4, so with `last: 6` it may hold as few as 3, under its `min` of 4"),
+        ("{last: 6, step: 4, min: 4}", "moves by 4, so with `last: 6` it may hold as few as 3, below its `min` of 4"),
         ("{last: 3, step: 5}", "moves by 5, more than the 3 of its `last`: it may come out empty"),
-        ("{last: state.window, min: 4, step: 3, max: 5}", "with `max: 5` it may hold as few as 3, under its `min` of 4"),
+        ("{last: state.window, min: 4, step: 3, max: 5}", "with `max: 5` it may hold as few as 3, below its `min` of 4"),
         ("{last: state.window, min: 4, max: 3}", "a `min` of 4 over its `max` of 3"),
     ],
 )
@@ -83,7 +83,7 @@ def test_groups_that_are_not_declared(tmp_path):
     assert codes(lint(tmp_path, _log("{last: 3, whole: group}", ", group: {by: item.turn}"))) == []
     found = lint(tmp_path, _log("{last: 3}").replace("{id: log", "{id: log, budget: 9, overflow: [{evict: {whole: group}}]"))
     assert [(one.code, one.level) for one in found] == [("PC0608", "warn")]
-    assert "`log.overflow[0]` takes whole groups of `log`" in found[0].message
+    assert "`log.overflow[0]` removes whole groups of `log`" in found[0].message
 
 
 # contract 5.50

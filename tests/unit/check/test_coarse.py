@@ -22,7 +22,7 @@ def _list(overflow, *, budget="budget: 80", more=""):
 
 def test_it_is_told_with_the_step_to_write(tmp_path):
     (found,) = _find(tmp_path, _list("[{evict: {by: item.rank}}]"))
-    assert found.level == "note" and "one alone may be over 80 tokens, with 400 characters" in found.message
+    assert found.level == "note" and "a single one may be larger than 80 tokens, with 400 characters" in found.message
     assert "`trim: {by: item.rank, finest: sentence}`" in found.help
 
 
@@ -54,4 +54,4 @@ def test_nothing_is_told_where_the_room_is_used(body, most, tmp_path):
 
 def test_a_cap_in_characters_is_compared_with_characters(tmp_path):
     (found,) = _find(tmp_path, _list("[{evict: {by: item.rank}}]", budget="budget: {chars: 399}"))
-    assert "over 399 characters" in found.message
+    assert "larger than 399 characters" in found.message

@@ -62,7 +62,7 @@ def _two(folder, source, items="", *, first="", own="notes", forms=("{{ item.tex
 @pytest.mark.parametrize("source", ["found", "copies", "hits"])
 def test_lists_of_one_kind_of_thing_are_told(tmp_path, source):
     found = _two(tmp_path, source)
-    what = f"`one` lists `state.notes` and `two` `state.{source}`, whose elements the schema declares alike, and both print `item.text`"
+    what = f"`one` lists `state.notes` and `two` lists `state.{source}`, whose elements have the same schema, and both print `item.text`"
     assert messages(found, "PC0675") == [f"{what}: the same text may appear twice"]
     assert excerpts(found, "PC0675")[0].startswith(f"state.{source}")
     assert [one.level for one in found] == ["note"]
@@ -101,7 +101,7 @@ def test_a_comparison_of_what_neither_prints(tmp_path, source, level):
 def test_a_comparison_to_the_letter(tmp_path, source):
     found = _two(tmp_path, source, "dedupe: {by: item.text, exact: true, against: [one]},", first="where: item.kind == 'vow',")
     assert codes(found) == ["PC0676"]
-    assert "to the letter" in found[0].message and found[0].level == "note"
+    assert "exactly" in found[0].message and found[0].level == "note"
 
 
 @pytest.mark.parametrize(

@@ -111,7 +111,7 @@ def test_what_tiers_do(tmp_path):
         """
     found = lint(tmp_path, body)
     assert codes(found) == ["PC0611"]
-    assert "`strain.c.do[0]` never does anything: the `drop` of line 10 has taken the whole section" in found[0].message
+    assert "`strain.c.do[0]` never has an effect: the `drop` of line 10 has taken the whole section" in found[0].message
 
 
 def test_a_ladder_that_is_never_walked(tmp_path):

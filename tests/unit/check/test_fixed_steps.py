@@ -7,7 +7,7 @@ from tests.unit.check.lint import codes, excerpts, lint, messages
 
 def test_a_step_in_the_ladder_of_a_pinned_section(tmp_path):
     found = lint(tmp_path, "sections: [{id: rules, pinned: true, text: x, overflow: [{drop: {}}]}]")
-    assert messages(found, "PC0603") == ["`drop` of `rules.overflow[0]` would shorten `rules`, which is pinned: no step may touch it"]
+    assert messages(found, "PC0603") == ["`drop` of `rules.overflow[0]` would shorten `rules`, which is pinned: no step can change it"]
     assert excerpts(found, "PC0603")[0].startswith("drop: {}")
 
 

@@ -39,45 +39,53 @@ def _items(folder, items, more="", budget="90000"):
 @pytest.mark.parametrize(
     ("items", "level", "message"),
     [
-        ("from: state.notes, limit: 21", "warn", "`limit` of `log`, 21, never binds: the list never holds more than 20"),
-        ("from: state.notes, limit: {last: 20}", "note", "`limit` of `log`, 20, never binds: the list never holds more than 20"),
-        ("from: 'state.notes[:4]', limit: 9", "warn", "`limit` of `log`, 9, never binds: the list never holds more than 4"),
-        ("from: state.notes, window: {last: 30}", "warn", "`window.last` of `log`, 30, never binds: the list never holds more than 20"),
-        ("from: state.free, window: {last: 6}, limit: 9", "warn", "`limit` of `log`, 9, never binds: `window` lets through at most 6"),
+        ("from: state.notes, limit: 21", "warn", "`limit` of `log`, 21, never takes effect: the list never holds more than 20"),
+        ("from: state.notes, limit: {last: 20}", "note", "`limit` of `log`, 20, never takes effect: the list never holds more than 20"),
+        ("from: 'state.notes[:4]', limit: 9", "warn", "`limit` of `log`, 9, never takes effect: the list never holds more than 4"),
+        (
+            "from: state.notes, window: {last: 30}",
+            "warn",
+            "`window.last` of `log`, 30, never takes effect: the list never holds more than 20",
+        ),
+        (
+            "from: state.free, window: {last: 6}, limit: 9",
+            "warn",
+            "`limit` of `log`, 9, never takes effect: `window` lets through at most 6",
+        ),
         (
             "from: state.notes, limit_per: {by: item.kind, caps: {a: 2, b: 3, c: 3}}, limit: 8",
             "note",
-            "`limit` of `log`, 8, never binds: the caps of `limit_per` let through at most 8",
+            "`limit` of `log`, 8, never takes effect: the caps of `limit_per` let through at most 8",
         ),
         (
             "from: state.notes, limit_per: {by: item.kind, caps: {a: 2, b: 3, c: 3}}, limit: 12",
             "warn",
-            "`limit` of `log`, 12, never binds: the caps of `limit_per` let through at most 8",
+            "`limit` of `log`, 12, never takes effect: the caps of `limit_per` let through at most 8",
         ),
         (
             "from: state.notes, limit_per: {by: item.on, caps: {'true': 2, 'false': 3}}, limit: 6",
             "warn",
-            "`limit` of `log`, 6, never binds: the caps of `limit_per` let through at most 5",
+            "`limit` of `log`, 6, never takes effect: the caps of `limit_per` let through at most 5",
         ),
         (
             "from: state.notes, limit_per: {by: item.kind, caps: {a: 25, b: 3, c: 3}}",
             "warn",
-            "the cap for `a` in `limit_per` of `log`, 25, never binds: the list never holds more than 20",
+            "the cap for `a` in `limit_per` of `log`, 25, never takes effect: the list never holds more than 20",
         ),
         (
             "from: state.notes, limit_per: {by: item.kind, caps: {a: 9, b: 1, c: 1}}, limit: 5",
             "warn",
-            "the cap for `a` in `limit_per` of `log`, 9, never binds: `limit` lets through at most 5",
+            "the cap for `a` in `limit_per` of `log`, 9, never takes effect: `limit` lets through at most 5",
         ),
         (
             "from: state.notes, limit: 3, trim_each: {to: {chars: 500}}",
             "warn",
-            "`trim_each` of `log`, 500 characters, never binds: by the schema an item has at most 400",
+            "`trim_each` of `log`, 500 characters, never takes effect: by the schema an item has at most 400",
         ),
         (
             "from: state.notes, limit: 3, trim_each: {to: {chars: 400}}",
             "note",
-            "`trim_each` of `log`, 400 characters, never binds: by the schema an item has at most 400",
+            "`trim_each` of `log`, 400 characters, never takes effect: by the schema an item has at most 400",
         ),
     ],
 )
@@ -113,8 +121,16 @@ def test_a_cap_that_may_bind(tmp_path, items):
 @pytest.mark.parametrize(
     ("budget", "text", "says"),
     [
-        ("{chars: 700}", "{{ state.story }}", ("warn", "the budget of `a`, 700 characters, never binds: by the schema it has at most 600")),
-        ("{chars: 600}", "{{ state.story }}", ("note", "the budget of `a`, 600 characters, never binds: by the schema it has at most 600")),
+        (
+            "{chars: 700}",
+            "{{ state.story }}",
+            ("warn", "the budget of `a`, 700 characters, never takes effect: by the schema it has at most 600"),
+        ),
+        (
+            "{chars: 600}",
+            "{{ state.story }}",
+            ("note", "the budget of `a`, 600 characters, never takes effect: by the schema it has at most 600"),
+        ),
         ("{chars: 605}", "Story: {{ state.story }}", None),
         ("{chars: 9000}", "{{ state.tale }}", None),
         ("{chars: 9000}", "Constant.", None),
@@ -134,7 +150,7 @@ def test_a_budget_in_tokens(tmp_path):
     """The bound is far from tight: a note, and none of what is pinned or measured as pressure."""
     body = "sections: [{{id: a, text: '{{{{ state.story }}}}', budget: 5000{more}, overflow: [{{trim: {{}}}}]}}]"
     found = [one for one in lint(tmp_path, body.format(more=""), schema=SCHEMA, budget="90000") if one.code == "PC0672"]
-    assert [one.level for one in found] == ["note"] and found[0].message.startswith("the budget of `a`, 5000 tokens, never binds: ")
+    assert [one.level for one in found] == ["note"] and found[0].message.startswith("the budget of `a`, 5000 tokens, never takes effect: ")
     strain = "strain: {tiers: [{name: low, at: 0}, {name: high, at: 0.0001}]}\n"
     found = lint(tmp_path, strain + body.format(more=""), schema=SCHEMA, budget="90000")
     assert "PC0672" not in [one.code for one in found]
@@ -166,4 +182,4 @@ def test_the_most_chunks(tmp_path):
           - {id: log, items: {from: {retrieve: {index: found, query: state.story, top: 5}}, limit: 9, text: "{{ item.text }}"}}
     """
     found = [one.message for one in lint(tmp_path, body, schema=SCHEMA) if one.code == "PC0672"]
-    assert found == ["`limit` of `log`, 9, never binds: the list never holds more than 5"]
+    assert found == ["`limit` of `log`, 9, never takes effect: the list never holds more than 5"]

@@ -15,19 +15,19 @@ def _trims(folder, section, more=""):
     [
         (
             "text: '{{ state.x }}', budget: {chars: 800}, overflow: [{trim: {to: {chars: 900}}}, {trim: {}}]",
-            "`to` of `a.overflow[0]`, 900 characters, never holds: `a` is capped at 800",
+            "`to` of `a.overflow[0]`, 900 characters, has no effect: `a` is capped at 800",
         ),
         (
             "text: '{{ state.x }}', budget: {chars: 1}, overflow: [{trim: {floor: {chars: 2}}}, {drop: {}}]",
-            "`floor` of `a.overflow[0]`, 2 characters, never holds: `a` is capped at 1",
+            "`floor` of `a.overflow[0]`, 2 characters, has no effect: `a` is capped at 1",
         ),
         (
             "items: {from: state.x, limit: 9, text: '{{ item }}'}, budget: 80, overflow: [{trim: {to: '9%'}}, {evict: {}}]",
-            "`to` of `a.overflow[0]`, 90 tokens, never holds: `a` is capped at 80",
+            "`to` of `a.overflow[0]`, 90 tokens, has no effect: `a` is capped at 80",
         ),
         (
             "text: '{{ state.x }}', budget: {min: 10, max: 80, grow: 1}, overflow: [{trim: {floor: 81}}, {drop: {}}]",
-            "`floor` of `a.overflow[0]`, 81 tokens, never holds: `a` is capped at 80",
+            "`floor` of `a.overflow[0]`, 81 tokens, has no effect: `a` is capped at 80",
         ),
     ],
 )
@@ -84,7 +84,7 @@ def test_a_cap_that_one_case_raises_may_hold(tmp_path):
     text = "text: '{{ state.x }}', budget: 80, overflow: [{trim: {to: 90}}, {trim: {}}]"
     case = "variants: {size: {select: state.size, default: small, cases: {small: {}, large: {sections: {a: {budget: %d}}}}}}\n"
     assert _trims(tmp_path, text, case % 95) == []
-    assert _trims(tmp_path, text, case % 85) == ["`to` of `a.overflow[0]`, 90 tokens, never holds: `a` is capped at 80"]
+    assert _trims(tmp_path, text, case % 85) == ["`to` of `a.overflow[0]`, 90 tokens, has no effect: `a` is capped at 80"]
 
 
 def test_the_place_is_the_step(tmp_path):

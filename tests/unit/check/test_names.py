@@ -28,7 +28,7 @@ def _section(key: str, value: str) -> str:
         (_section("when", "selected.lore > 0"), "PC0633", "move it below that section"),
         ("let: {deep: strain.index}\nsections: [{id: lore, text: '{{ deep }}'}]", "PC0631", "`let`"),
         ("let: {mood: variant.mood}\nsections: [{id: lore, text: '{{ mood }}'}]", "PC0631", "after `let` and `asserts`"),
-        ("let: {a: b, b: state.b}\nsections: [{id: lore, text: '{{ a ~ b }}'}]", "PC0631", "a `let` sees those above it"),
+        ("let: {a: b, b: state.b}\nsections: [{id: lore, text: '{{ a ~ b }}'}]", "PC0631", "a `let` can use only those above it"),
         ("let: {a: state.a}\nasserts: [{that: a, else: x}]\nsections: [{id: a, text: '{{ a }}'}]", "PC0631", "asserts are checked before"),
         (_section("when", "variant.mood == 'calm'"), "PC0632", "no axis is chosen before it"),
     ],

@@ -102,9 +102,9 @@ def test_no_more_breakpoints_than_a_provider_takes(tmp_path, count, found):
 @pytest.mark.parametrize(
     ("body", "found"),
     [
-        ("tools: [a.json]\n", ["tools are left out of text, and this pack renders text"]),
-        ("response: b.json\n", ["response is left out of text, and this pack renders text"]),
-        ("tools: [a.json]\nresponse: b.json\n", ["tools and response are left out of text, and this pack renders text"]),
+        ("tools: [a.json]\n", ["this pack renders text, which has no place for `tools`"]),
+        ("response: b.json\n", ["this pack renders text, which has no place for `response`"]),
+        ("tools: [a.json]\nresponse: b.json\n", ["this pack renders text, which has no place for `tools` and `response`"]),
         ("tools: [a.json]\n" + OUTPUT, []),
         ("tools: []\n", []),
         ("tools: [a.json]\nvariants: {mood: {select: \"'a'\", cases: {a: {}, b: {output: {format: messages}}}}}\n", []),

@@ -105,30 +105,30 @@ def test_what_stands_behind_the_last_breakpoint_is_left_alone(tmp_path):
         (
             "{from: state.words, window: {last: 4, step: 2}, text: '{{ item }}'}",
             "keep: /words, last: 3",
-            "`window.step: 2` counts by places",
+            "`window.step: 2` counts by positions",
         ),
         ("{from: state.words, window: {last: 4}, text: '{{ item }}'}", "keep: /words, last: 3", ""),
         ("{from: state.words, window: {last: 4, step: 2}, text: '{{ item }}'}", "keep: /told, last: 3", ""),
-        ("{from: state.words, window: {last: 4, step: 2}, text: '{{ item }}'}", "remove: /words/0", "`window.step: 2` counts by places"),
+        ("{from: state.words, window: {last: 4, step: 2}, text: '{{ item }}'}", "remove: /words/0", "`window.step: 2` counts by positions"),
         ("{from: state.words, window: {last: 4, step: 2}, text: '{{ item }}'}", "append: /words, to: state.now", ""),
         ("{from: state.talk, number: item.n, window: {last: 4, step: 2}, text: '{{ item.text }}'}", "keep: /talk, last: 3", ""),
-        ("{from: state.words, text: '{{ this.number }} {{ item }}'}", "keep: /words, last: 3", "its texts show places as `this.number`"),
+        ("{from: state.words, text: '{{ this.number }} {{ item }}'}", "keep: /words, last: 3", "its texts show positions as `this.number`"),
         ("{from: state.words, text: '{{ item }}'}", "keep: /words, last: 3", ""),
         (
             "{from: state.words, freeze: {shown: state.shown}, text: '{{ item }}'}",
             "keep: /words, last: 3",
-            "`freeze` knows items by their places",
+            "`freeze` identifies items by their positions",
         ),
         ("{from: state.words, id: item, freeze: {shown: state.shown}, text: '{{ item }}'}", "keep: /words, last: 3", ""),
         (
             "{from: state.words, text: '{{ item }}'}, budget: 9, overflow: [{evict: {step: 2}}]",
             "keep: /words, last: 3",
-            "`step` of its `evict` counts by places",
+            "`step` of its `evict` counts by positions",
         ),
     ],
 )
 def test_a_list_that_an_operation_prunes_has_numbers_where_they_count(tmp_path, items, edit, what):
     body = _sections(items) + f"operations: {{tidy: {{edits: [{{{edit}}}]}}}}\n"
-    expected = f"the operation `tidy` prunes the list of `list`, which has no `number`: {what}, and all places shift"
+    expected = f"the operation `tidy` prunes the list of `list`, which has no `number`: {what}, and all positions shift"
     level = "warn" if "freeze" in items else "note"
     assert _find(tmp_path, body, "PC0687") == ([(level, expected)] if what else [])

@@ -12,7 +12,7 @@ def test_pressure_against_a_percentage(tmp_path):
         strain: {tiers: [{name: a, at: 0}, {name: b, at: 0.5}]}
         """
     found = lint(tmp_path, body)
-    assert [one.message for one in found] == ["`strain` counts `lore`, whose cap is in percent: a larger total may remove content"]
+    assert [one.message for one in found] == ["`strain` counts `lore`, whose cap is in percent: a larger total budget may remove content"]
     assert excerpts(found, "PC0617")[0].startswith('"20%"')
 
 

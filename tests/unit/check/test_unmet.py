@@ -47,28 +47,28 @@ def _when(folder, when):
 @pytest.mark.parametrize(
     ("where", "why"),
     [
-        ("item.level > 5", "it asks for `item.level > 5`, and by the schema `item.level` is a whole number from 1 to 5"),
-        ("6 <= item.level", "it asks for `item.level >= 6`"),
-        ("item.level == 0", "it asks for `item.level == 0`"),
-        ("item.level is lt 1", "it asks for `item.level < 1`"),
-        ("item.level in [0, 6, -1]", "it asks for `item.level in [0, 6, -1]`"),
-        ("item.level == 2.5", "it asks for `item.level == 2.5`"),
-        ("not item.level >= 1", "it asks for `item.level < 1`"),
-        ("not item.level", "it asks for `not item.level`"),
+        ("item.level > 5", "it requires `item.level > 5`, but by the schema `item.level` is a whole number from 1 to 5"),
+        ("6 <= item.level", "it requires `item.level >= 6`"),
+        ("item.level == 0", "it requires `item.level == 0`"),
+        ("item.level is lt 1", "it requires `item.level < 1`"),
+        ("item.level in [0, 6, -1]", "it requires `item.level in [0, 6, -1]`"),
+        ("item.level == 2.5", "it requires `item.level == 2.5`"),
+        ("not item.level >= 1", "it requires `item.level < 1`"),
+        ("not item.level", "it requires `not item.level`"),
         ("item.rank not in [1, 2, 3, 9]", "one of `1`, `2`, `3`, `9`"),
         ("item.level > 2 and item.open and item.level < 2", "no value meets `item.level > 2` and `item.level < 2`"),
         ("item.level > 3 and item.at or item.level > 7", None),
-        ("item.level > 7 or item.level < 1", "it asks for `item.level > 7`"),
+        ("item.level > 7 or item.level < 1", "it requires `item.level > 7`"),
         ("item.at > 'b' and item.at < 'a'", "no value meets"),
         ("item.open and not item.open", "no value meets `item.open` and `not item.open`"),
         ("item.text | length > 20", "`item.text | length` is a whole number from 0 to 20"),
         ("item.text == 'a text of more than twenty characters'", "is a text of at most 20 characters"),
-        ("5 < item.level < 9", "it asks for `item.level > 5`"),
+        ("5 < item.level < 9", "it requires `item.level > 5`"),
         ("item.at | lower == 'a' and item.at | lower == 'b'", "no value meets `item.at | lower == 'a'` and `item.at | lower == 'b'`"),
-        ("item.level < state.hp and item.level >= state.hp", "two of its demands exclude each other"),
-        ("item.text in state.free and item.text not in state.free", "two of its demands exclude each other"),
-        ("false and item.open", "it is false whatever the state holds"),
-        ("not (item.level <= 5 or item.open)", "it asks for `item.level > 5`"),
+        ("item.level < state.hp and item.level >= state.hp", "two of its conditions exclude each other"),
+        ("item.text in state.free and item.text not in state.free", "two of its conditions exclude each other"),
+        ("false and item.open", "it is false for every state"),
+        ("not (item.level <= 5 or item.open)", "it requires `item.level > 5`"),
     ],
 )
 def test_a_filter_that_nothing_meets(tmp_path, where, why):
@@ -77,7 +77,7 @@ def test_a_filter_that_nothing_meets(tmp_path, where, why):
         assert "PC0673" not in codes(found)
     else:
         assert why in messages(found, "PC0673")[0] and codes(found) == ["PC0673"]
-        assert messages(found, "PC0673")[0].startswith("`items.where` of `log` never holds: ")
+        assert messages(found, "PC0673")[0].startswith("`items.where` of `log` is never true: ")
 
 
 @pytest.mark.parametrize(
@@ -147,7 +147,7 @@ def test_the_place_is_that_of_the_demand(tmp_path):
 def test_a_let_is_asked_what_it_stands_for(tmp_path):
     body = "let: {strong: state.hp > 10, weak: state.hp < 5}\nsections: [{id: a, when: strong, text: x}, {id: b, when: weak, text: y}]"
     assert messages(lint(tmp_path, body, schema=SCHEMA), "PC0673") == [
-        "`when` of `a` never holds: it asks for `state.hp > 10`, and by the schema `state.hp` is a whole number from 0 to 10"
+        "`when` of `a` is never true: it requires `state.hp > 10`, but by the schema `state.hp` is a whole number from 0 to 10"
     ]
 
 
@@ -167,12 +167,12 @@ def test_a_step_and_what_keeps_items(tmp_path):
               - evict: {order: [item.level == 1, item.level == 3, true]}
     """
     found = lint(tmp_path, body, schema=SCHEMA)
-    assert sorted(one.split(" never")[0] for one in messages(found, "PC0673")) == [
+    assert sorted(one.split(" is never")[0] for one in messages(found, "PC0673")) == [
         "`anchors.where` of `log`",
         "`keep.where` of `log`",
         "`order` of `log.overflow[0]`",
     ]
-    assert "never holds: no value meets `item.level < 2` and `item.level > 2`" in "".join(messages(found, "PC0673"))
+    assert "is never true: no value meets `item.level < 2` and `item.level > 2`" in "".join(messages(found, "PC0673"))
 
 
 def test_variants_and_tiers_are_values_that_are_known(tmp_path):
@@ -185,7 +185,7 @@ def test_variants_and_tiers_are_values_that_are_known(tmp_path):
           - {id: three, when: strain.index == 1, text: words three}
     """
     found = lint(tmp_path, body, schema=SCHEMA)
-    assert [one.split(" never")[0] for one in messages(found, "PC0673")] == ["`when` of `two`"]
+    assert [one.split(" is never")[0] for one in messages(found, "PC0673")] == ["`when` of `two`"]
 
 
 def test_nothing_is_said_without_a_schema(tmp_path):

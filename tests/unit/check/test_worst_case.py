@@ -61,7 +61,7 @@ def test_texts_that_a_schema_bounds_by_how_they_look(tmp_path, declared, most):
 )
 def test_texts_of_any_length(tmp_path, declared):
     code, found = _bound(tmp_path, _text("{{ state.it }}"), _schema(it={"type": "string", **declared}))
-    assert code == "PC0655" and "nothing bounds `it`" in found.message
+    assert code == "PC0655" and "the schema sets no limit for `it`" in found.message
 
 
 def test_a_pattern_whose_characters_are_wide(tmp_path):

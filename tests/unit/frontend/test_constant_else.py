@@ -30,8 +30,8 @@ def _list_found(folder, otherwise, check="{schema: answer.schema.json}"):
 @pytest.mark.parametrize(
     ("otherwise", "says"),
     [
-        ("{text: '{\"memories\": []}'}", "it lacks the key `loops`"),
-        ("plain.json", "it lacks the key `loops`"),
+        ("{text: '{\"memories\": []}'}", "it is missing the key `loops`"),
+        ("plain.json", "it is missing the key `loops`"),
         ("{text: '{\"loops\": 1}'}", "`/loops` must be a list, not 1"),
         ("{text: 'nothing'}", "JSON: a value is expected here"),
     ],

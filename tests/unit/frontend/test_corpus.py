@@ -307,7 +307,7 @@ def test_a_lead_over_no_idle_line(asked, tmp_path):
     build(asked, make_encoder())
     (tmp_path / "1.0" / "asked.tsv").write_text("hit first\ta.md#Combat\n", encoding="utf-8")
     code, message = code_of(build, asked, make_encoder())
-    assert code == "PC0279" and "`1.0/asked.tsv` has no idle line" in message
+    assert code == "PC0279" and "`1.0/asked.tsv` has no query without an answer" in message
     no_lead = replace(asked, matching=replace(asked.matching, lead=0))
     build(no_lead, make_encoder())
     assert open_corpus(no_lead, "c", "1.0")
@@ -318,10 +318,10 @@ def test_a_lead_over_no_idle_line(asked, tmp_path):
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        ("x\ta.md#Combta", "no chunk holds the answer to `x`: `a.md` has no heading `Combta` with a text"),
-        ("x\tb.md#Combat", "no file of the corpus is `b.md`"),
-        ("x\tb.md#Combat\ny\tb.md#Combat", "no chunk holds the answer to `x` and 1 line more: no file of the corpus is `b.md`"),
-        ("hit first", "`hit first` has no answer here, and has one in another line"),
+        ("x\ta.md#Combta", "no chunk contains the answer to `x`: `a.md` has no heading `Combta` with text under it"),
+        ("x\tb.md#Combat", "the corpus has no file `b.md`"),
+        ("x\tb.md#Combat\ny\tb.md#Combat", "no chunk contains the answer to `x` and 1 line more: the corpus has no file `b.md`"),
+        ("hit first", "`hit first` has no answer in this line, but has one in another line"),
     ],
 )
 def test_a_line_that_says_what_cannot_be(asked, line, told, tmp_path):

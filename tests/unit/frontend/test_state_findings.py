@@ -144,10 +144,10 @@ def test_references_inside_the_file_are_followed():
         ({"multipleOf": 0.1}, 0.25, "`/a` must be a multiple of 0.1, not 0.25"),
         ({"uniqueItems": True}, [1, 1.0], "`/a` has two equal elements"),
         ({"contains": {"type": "string"}}, [1], "`/a` must have at least 1 element of the kind its schema names"),
-        ({"required": ["b"]}, {}, "`/a` lacks the key `b`"),
-        ({"dependentRequired": {"b": ["c"]}}, {"b": 1}, "`/a` has the key `b` and lacks `c`, which goes with it"),
+        ({"required": ["b"]}, {}, "`/a` is missing the key `b`"),
+        ({"dependentRequired": {"b": ["c"]}}, {"b": 1}, "`/a` has the key `b`, but is missing `c`, which it needs"),
         ({"properties": {"name": {}}, "additionalProperties": False}, {"nmae": 1}, "`/a` has the unknown key `nmae`"),
-        ({"unevaluatedProperties": False}, {"x": 1}, "`/a` has keys that its schema does not know"),
+        ({"unevaluatedProperties": False}, {"x": 1}, "`/a` has keys that its schema does not declare"),
         ({"propertyNames": {"maxLength": 1}}, {"long": 1}, "the key `long` must have at most 1 character, and has 4"),
         ({"anyOf": [{"type": "string"}, {"type": "null"}]}, 3, "`/a` must be a string or null, not 3"),
         ({"anyOf": [{"const": 1}, {"minimum": 5}]}, 3, "`/a` must be at least 5, not 3"),
@@ -156,7 +156,7 @@ def test_references_inside_the_file_are_followed():
         ({"if": {"minimum": 2}, "then": {"maximum": 3}}, 4, "`/a` must be at most 3, not 4, since its schema's `if` holds"),
         ({"items": {"type": "string"}}, ["x", 1], "`/a/1` must be a string, not 1"),
         ({"prefixItems": [{}], "items": False}, [1, 2], "`/a/1` is not allowed here"),
-        ({"items": {"type": "object", "required": ["k"]}}, [{"k": 1}, {}], "`/a/1` lacks the key `k`"),
+        ({"items": {"type": "object", "required": ["k"]}}, [{"k": 1}, {}], "`/a/1` is missing the key `k`"),
         (False, 1, "`/a` is not allowed here"),
     ],
 )
@@ -216,7 +216,7 @@ def test_nothing_is_fetched(monkeypatch):
     monkeypatch.setattr(socket.socket, "connect", refuse)
     assert refused({"properties": {"a": {"$ref": "http://localhost/x"}}}) == [("PC0312", 23)]
     assert messages({"$id": "http://localhost/x", "$ref": "#/$defs/a", "$defs": {"a": {"required": ["b"]}}}, {}) == [
-        "the state lacks the key `b`"
+        "the state is missing the key `b`"
     ]
 
 
@@ -388,7 +388,7 @@ def _find(schema, state):
         (
             {"if": DONE, "then": {"required": ["at"]}},
             {"status": "DONE"},
-            ("PC0303", "the state lacks the key `at`, since `status` is `DONE`"),
+            ("PC0303", "the state is missing the key `at`, since `status` is `DONE`"),
         ),
         (
             {"if": DONE, "then": {"properties": {"at": {"minLength": 1}}}},
@@ -398,24 +398,24 @@ def _find(schema, state):
         (
             {"if": DONE, "else": {"required": ["due"]}},
             {"status": "OPEN"},
-            ("PC0303", "the state lacks the key `due`, since it is not so that `status` is `DONE`"),
+            ("PC0303", "the state is missing the key `due`, since this does not hold: `status` is `DONE`"),
         ),
         (
             {"if": LATE, "then": {"required": ["why"]}},
             {"status": 2, "owner": "Joan"},
-            ("PC0303", "the state lacks the key `why`, since `status` is `LATE`, 2 or null and `owner` is there"),
+            ("PC0303", "the state is missing the key `why`, since `status` is `LATE`, 2 or null and `owner` is there"),
         ),
         (
             {"if": {"minProperties": 1}, "then": {"required": ["why"]}},
             {"status": 2},
-            ("PC0303", "the state lacks the key `why`, since its schema's `if` holds"),
+            ("PC0303", "the state is missing the key `why`, since its schema's `if` holds"),
         ),
         (
             {"if": {"minProperties": 1}, "then": {"if": DONE, "then": {"required": ["at"]}}},
             {"status": "DONE"},
-            ("PC0303", "the state lacks the key `at`, since `status` is `DONE`"),
+            ("PC0303", "the state is missing the key `at`, since `status` is `DONE`"),
         ),
-        ({"required": ["at"]}, {}, ("PC0303", "the state lacks the key `at`")),
+        ({"required": ["at"]}, {}, ("PC0303", "the state is missing the key `at`")),
     ],
 )
 def test_the_condition_is_told(schema, state, found):

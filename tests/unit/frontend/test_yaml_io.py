@@ -447,7 +447,7 @@ def test_the_second_of_two_keys_names_the_first():
         (
             'name: x\nsections:\n  - id: a\n    text: "C:\\path"\n',
             (4, 14),
-            "in double quotes a backslash begins an escape, and `\\p` is none",
+            "in double quotes a backslash begins an escape, and `\\p` is not one",
             "write the backslash twice, `\\\\`, or put the text into single quotes",
         ),
         (
@@ -502,7 +502,7 @@ def test_the_second_of_two_keys_names_the_first():
             "name: x\nsections:\n  - id: a\n    when: > 3\n",
             (4, 13),
             "`>` begins a text that is written on the lines below it, but here more follows on the same line",
-            "move the text to the next line and indent it; an expression that begins with `>` lacks its left side: `when: state.n > 3`",
+            "move the text to the next line and indent it; an expression that begins with `>` has no left side: `when: state.n > 3`",
         ),
         (
             "name: x\nsections:\n  - id: a\n    text: Some words\n      and: more\n",

@@ -124,9 +124,9 @@ def test_nothing_is_read_of_a_table_that_no_budget_names(tmp_path):
 @pytest.mark.parametrize(
     ("table", "says"),
     [
-        ("", "of which day"),
-        ('as_of = "2027-01-02"', "of which day"),
-        ("as_of = 2027-01-02T10:00:00", "of which day"),
+        ("", "what day"),
+        ('as_of = "2027-01-02"', "what day"),
+        ("as_of = 2027-01-02T10:00:00", "what day"),
         ("as_of = 2027-01-02\nmodels = []", "unknown key `models`"),
         ("as_of = 2027-01-02\n[model]\nname = 'a'", "not a list"),
         ("as_of = 2027-01-02\n[[model]]\ncontext = 5", "no `name`"),

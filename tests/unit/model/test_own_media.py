@@ -83,7 +83,7 @@ def test_a_pack_that_is_kept_follows_the_table_that_is_given(album, write, tmp_p
     [
         (RULE.replace('how = "tiles"\n', ""), "does not say how pictures are counted"),
         (RULE.replace("tiles", "tile"), "does not say how pictures are counted"),
-        (RULE.replace("short = 768, ", ""), "lacks the number `short`"),
+        (RULE.replace("short = 768, ", ""), "is missing the number `short`"),
         (RULE.replace("short = 768", "shortest = 768"), "has the number `shortest`, which `tiles` does not use"),
         (RULE.replace("short = 768", 'short = "768"'), "has a `short` that is not a whole number"),
         (RULE.replace("short = 768", "short = 0"), "has a `short` that is not a whole number"),

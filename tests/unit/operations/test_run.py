@@ -216,7 +216,7 @@ def test_an_answer_in_json_is_read_through_its_fence(pack: Any, answer: str) -> 
         ('{"points": [NaN]}', ""),
         ('{"points": ["a\\u0000"]}', ""),
         ('{"points": "a"}', "`/points` must be a list"),
-        ("{}", "the answer lacks the key `points`"),
+        ("{}", "the answer is missing the key `points`"),
         (f"```json\n{ANSWER[:-1]}\n```", "(line 2"),
         (f"So:\n```json\n{ANSWER[:-1]}\n```\nDone.", "(line 3"),
         (f"```json\n{ANSWER}\n```\nor\n```json\n{ANSWER}\n```", "(line 1"),

@@ -108,7 +108,7 @@ def test_a_ladder_that_need_not_meet_the_least_cap(tmp_path, cap, overflow, leve
 # contract 5.7
 def test_a_cap_binds_where_the_least_does(tmp_path):
     assert messages(_check(tmp_path, {"type": "integer", "minimum": 60}), "PC0672") == [
-        "the budget of `a`, 60 tokens, never binds: by the schema it needs at most 22"
+        "the budget of `a`, 60 tokens, never takes effect: by the schema it needs at most 22"
     ]
     assert "PC0672" not in codes(_check(tmp_path, {"type": "integer", "minimum": 3}))
 

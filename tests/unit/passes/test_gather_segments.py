@@ -168,9 +168,9 @@ def test_what_is_of_another_kind_is_said(load, source, value, code):
 @pytest.mark.parametrize(
     ("refs", "told"),
     [
-        (["adda"], "`adda`. Near `adda` stands `ada`"),
-        (["ADA", "bo"], "`ADA`. Near `ADA` stands `ada`"),
-        (["bo", "zoe", "ada", "boo", "zoe"], "`zoe`, `boo`. The scope has `ada`, `bo`. Near `boo` stands `bo`"),
+        (["adda"], "`adda`. Similar to `adda`: `ada`"),
+        (["ADA", "bo"], "`ADA`. Similar to `ADA`: `ada`"),
+        (["bo", "zoe", "ada", "boo", "zoe"], "`zoe`, `boo`. The scope has `ada`, `bo`. Similar to `boo`: `bo`"),
         ([f"x{number}" for number in range(7)], "`x4` and 2 more. The scope has `ada`, `bo`"),
         (["x" * 500], "xxx…`. The scope"),
     ],

@@ -205,7 +205,7 @@ def test_the_model_that_is_asked_for_goes_before_all(tmp_path: Any) -> None:
 def test_what_no_rule_counts_is_refused(tmp_path: Any) -> None:
     unnamed = _load(tmp_path, models={"openai": "llava"})
     found = _refuse(unnamed, [PNG])
-    assert found.code == "PC0586" and "the pack names none" in found.message
+    assert found.code == "PC0586" and "the pack names no model" in found.message
     found = _refuse(unnamed, [PNG], format="openai")
     assert found.code == "PC0586" and "does not have the model `llava`" in found.message
     with pytest.raises(PromptcError) as wrong:

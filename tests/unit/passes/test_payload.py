@@ -56,7 +56,7 @@ def test_a_tool_may_have_to_begin_with_a_letter(provider, name):
     if provider == "gemini" and name[0] in "3-":
         with pytest.raises(PromptcError, match="PC0570") as met:
             build(provider, say("user", "Look."), tools=tools)
-        assert f"the tool `{name}`: Gemini takes no tool" in str(met.value)
+        assert f"the tool `{name}`: Gemini accepts no tool" in str(met.value)
     else:
         assert name in str(build(provider, say("user", "Look."), tools=tools).body["tools"])
 

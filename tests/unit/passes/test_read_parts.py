@@ -157,7 +157,7 @@ def test_a_picture_inside_a_turn_of_tools_is_refused(tmp_path, held, half):
     turn = [{**USE, "input": {"it": held}}, RESULT] if half == "tool_use" else [USE, {**RESULT, "content": held}]
     found = _refuse(tmp_path, turn, parts=TOOLS)
     place = 1 if half == "tool_use" else 2
-    assert found.code == "PC0580" and f"part {place} of item `m0` of `log`, a `{half}`, holds" in found.message
+    assert found.code == "PC0580" and f"part {place} of item `m0` of `log`, a `{half}`, contains" in found.message
 
 
 @pytest.mark.parametrize(

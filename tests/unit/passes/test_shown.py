@@ -92,10 +92,10 @@ def test_a_document_by_url_and_what_a_provider_does_not_take_there(tmp_path: Any
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ({"seen": PNG}, "holds a part of the kind `image`"),
-        ([[PNG]], "holds a part of the kind `image`"),
-        ([PNG, {"rows": 3}], "holds a part of the kind `image`"),
-        (encode(make_png(9, 9) * 3), "holds a part of the kind `image/png`"),
+        ({"seen": PNG}, "contains a part of the kind `image`"),
+        ([[PNG]], "contains a part of the kind `image`"),
+        ([PNG, {"rows": 3}], "contains a part of the kind `image`"),
+        (encode(make_png(9, 9) * 3), "contains a part of the kind `image/png`"),
     ],
 )
 def test_what_is_no_list_of_texts_and_media_is_refused(tmp_path: Any, content: Any, said: str) -> None:
@@ -105,7 +105,7 @@ def test_what_is_no_list_of_texts_and_media_is_refused(tmp_path: Any, content: A
 
 def test_a_kind_that_parts_does_not_name(tmp_path: Any) -> None:
     found = _refuse(_load(tmp_path, parts=["text", "tool_use", "tool_result"]), [PNG])
-    assert found.code == "PC0580" and "name `image` in `parts`" in found.help
+    assert found.code == "PC0580" and "add `image` to `parts`" in found.help
 
 
 def test_data_that_only_looks_so_stays_data(tmp_path: Any) -> None:

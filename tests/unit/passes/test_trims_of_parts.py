@@ -32,7 +32,7 @@ def _chat(steps, budget=100, more=""):
 # contract 5.14
 def test_a_trim_tells_which_messages_it_leaves_whole(tmp_path):
     prompt, said = _render(tmp_path, _chat("[{trim: {at: word}}, {evict: {}}]"), {"log": _LOG}, "PC0543")
-    assert said == ["`log.overflow[0]` leaves 2 items of `log` whole: a trim cuts texts, and their content is a list of parts"]
+    assert said == ["`log.overflow[0]` leaves 2 items of `log` whole: a trim cuts only texts, and their content is a list of parts"]
     assert prompt.tokens <= 4000
 
 
@@ -53,7 +53,7 @@ def test_where_a_trim_had_nothing_to_do_with_parts(tmp_path, chat):
 
 def test_trim_each_tells_which_messages_it_leaves_whole(tmp_path):
     said = _render(tmp_path, _chat("[{evict: {}}]", 900, ", trim_each: {to: 60}"), {"log": _LOG}, "PC0543")[1]
-    assert said == ["`trim_each` leaves item `2` of `log` whole: a trim cuts texts, and its content is a list of parts"]
+    assert said == ["`trim_each` leaves item `2` of `log` whole: a trim cuts only texts, and its content is a list of parts"]
     assert _render(tmp_path, _chat("[{evict: {}}]", 900, ", trim_each: {to: 160}"), {"log": _LOG}, "PC0543")[1] == []
 
 
@@ -95,8 +95,8 @@ def test_check_tells_of_trims_that_messages_may_never_feel(tmp_path):
     assert (found.level, found.message[:18]) == ("note", "`log.overflow[0]` ")
     assert [one.level for one in look(_PARTS)] == ["warn", "warn"]
     assert [one.message for one in look(_PARTS)] == [
-        "`trim_each` never cuts a message of `log`: each is a list of parts, and a trim cuts texts",
-        "`log.overflow[0]` never cuts a message of `log`: each is a list of parts, and a trim cuts texts",
+        "`trim_each` never cuts a message of `log`: each is a list of parts, and a trim cuts only texts",
+        "`log.overflow[0]` never cuts a message of `log`: each is a list of parts, and a trim cuts only texts",
     ]
     assert look(_TEXT) == []
     ordered = body.replace("{at: word}", "{at: word, order: [item.content is string]}").replace(", trim_each: {to: 60}", "")

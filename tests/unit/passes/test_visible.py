@@ -147,7 +147,7 @@ def test_the_name_of_a_hidden_row_is_near_nothing(tmp_path):
         f"{STORES}visible: not item.metadata.secret\nsections:\n"
         "  - {id: npc, items: {from: {segments: {scope: npc, ref: state.npcs}}, text: '{{ item.content }}'}}\n",
     )
-    for ref, told in {"verall": "Near `verall` stands `vera`", "zoe": "The scope has `vera`, `vern`", "veral": None}.items():
+    for ref, told in {"verall": "Similar to `verall`: `vera`", "zoe": "The scope has `vera`, `vern`", "veral": None}.items():
         outcome = compile_small(pack, {"npcs": [ref]}, SmallSources(rows))
         assert [told in one.message for one in outcome.warnings] == ([True] if told is not None else [])
         assert "veral`" not in json.dumps(outcome.report)

@@ -198,8 +198,8 @@ def test_a_list_of_the_state_is_not_copied():
 
 
 WRONG = [
-    ("zz", "PC0410", "`zz` is not known"),
-    ("itm.type", "PC0410", "`itm` is not known"),
+    ("zz", "PC0410", "`zz` is not defined"),
+    ("itm.type", "PC0410", "`itm` is not defined"),
     ("item.tpye", "PC0411", "`item` has no `tpye`"),
     ("item['tpye']", "PC0411", "`item` has no `tpye`"),
     ("state.map.a.c", "PC0411", "`state.map.a` has no `c`"),

@@ -162,7 +162,7 @@ def test_no_template_catches_what_it_reads(text):
     with pytest.raises(PromptcError) as raised:
         load_template(text, place, load_file=lambda name: "{{ outer }}")
     (found,) = raised.value.diagnostics
-    assert (found.code, found.message) == ("PC0428", "`outer` reads `item`, and this template sets `item` itself: it could be either")
+    assert (found.code, found.message) == ("PC0428", "`outer` reads `item`, and this template sets `item` itself, so the name is ambiguous")
     given = text.replace("outer", "outer_of(item)")
     load_template(given, make_place(outer_of__one="not one.tags"), load_file=lambda name: "{{ outer_of(item) }}")
 

@@ -9,11 +9,11 @@ from tests.unit.template.run import find_errors
 NAMES = {"x": 5, "user": {"name": "Mara", "values": [1]}, "xs": [1, 2, 3], "none": None}
 
 WRONG = [
-    ("{{ usre.name }}", "PC0410 `usre` is not known", "did you mean `user`?"),
+    ("{{ usre.name }}", "PC0410 `usre` is not defined", "did you mean `user`?"),
     ("{{ user.nmae.first }}", "PC0411 `user` has no `nmae`", "did you mean `name`?"),
     ("{{ user.name.first }}", "PC0411 `user.name` has no `first`", "it is a text"),
     ("{{ xs[3] }}", "PC0411 `xs` has no element 3", "it has 3 elements, counted from 0"),
-    ("{{ [zz] }}", "PC0410 `zz` is not known", ""),
+    ("{{ [zz] }}", "PC0410 `zz` is not defined", ""),
     ("{{ [1 if false] }}", "PC0411 a list or mapping that is printed holds an undefined value", ""),
     ("{{ xs | map('string') }}", "PC0413 a sequence that is not a list yet cannot be printed", "add `| list`"),
     ("{{ xs | map('string') | upper }}", "PC0413 a sequence that is not a list yet cannot be printed", "add `| list`"),
@@ -58,7 +58,7 @@ WRONG = [
     ("{% from 'm.j2' import nosuch %}{{ nosuch() }}", "PC0411 the template `m.j2` does not export `nosuch`", ""),
     ("{% import 'm.j2' as m %}{{ m.nosuch }}", "PC0411 `m` has no `nosuch`", "it is an imported template"),
     ("{% import 'm.j2' as m %}{{ m._exports }}", "PC0411 `m` has no `_exports`", ""),
-    ("{{ caller() }}", "PC0410 `caller` is not known", ""),
+    ("{{ caller() }}", "PC0410 `caller` is not defined", ""),
     ("{% block a %}{{ super() }}{% endblock %}", "PC0411 there is no block `a` above this one", ""),
     ("{{ self.nosuch() }}", "PC0411 there is no block `nosuch`", ""),
     ("{{ [{}] | map(attribute='a') | list }}", "PC0411 a mapping has no `a`", ""),

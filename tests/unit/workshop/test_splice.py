@@ -76,7 +76,7 @@ def test_a_key_is_added_before_a_block_of_text_and_at_an_end_without_a_line_end(
         ("a: state.n\n", "a", "the text `state.n`, which may be an expression"),
         ("a: {b: 1}\n", "a", "it is a mapping"),
         ("a: [1]\n", "a", "it is a list"),
-        ("a:\nb: 1\n", "a", "no value of one line"),
+        ("a:\nb: 1\n", "a", "not a value on one line"),
         ("a: {}\n", "a.b", "no mapping with keys"),
     ],
 )
@@ -88,7 +88,7 @@ def test_what_stands_elsewhere_is_refused(text, path, why):
 
 @pytest.mark.parametrize("text", ["a: |\n  x\n", "a: x\n  y\n", 'a: "x\n  y"\n'])
 def test_a_text_of_several_lines_is_refused(text):
-    with pytest.raises(UsageError, match="no value of one line"):
+    with pytest.raises(UsageError, match="not a value on one line"):
         splice(text.encode(), "pack.yaml", [("a", "z")])
 
 
@@ -158,7 +158,7 @@ def test_what_belongs_to_a_section_of_a_base_is_refused(tmp_path):
     (tmp_path / "base").mkdir()
     (tmp_path / "base" / "pack.yaml").write_bytes(PACK.encode())
     (tmp_path / "pack.yaml").write_text("promptc: 1\nname: child\nversion: 1.0.0\nextends: base\n")
-    with pytest.raises(UsageError, match="what it belongs to is in a pack that this one extends"):
+    with pytest.raises(UsageError, match="the key around it is in a pack that this one extends"):
         write_values(str(tmp_path), [("sections.rules.budget", "800")])
 
 

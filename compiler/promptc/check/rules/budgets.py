@@ -34,7 +34,7 @@ _LEAST = 20
 """A cap or a length below this is not suggested, as it would leave nothing of use."""
 
 _EMPTY_LINES = re.compile(r"\A(?:[^\S\n]*\n)+")
-_LOST = "a larger total may remove content"
+_LOST = "a larger total budget may remove content"
 _OWN_FILE = "hf:"
 _PLENTY = 10**9
 """The window of a model that no table knows, in tokens: its pack can still be checked in all other respects."""
@@ -108,12 +108,12 @@ def check_calibration(pack: PackModel, _: Configurations) -> Iterator[Diagnostic
     for entry in calibration.entries:
         of = f"of {entry.provider} `{entry.model}`"
         if entry.pairs < needed:
-            message = f"`{calibration.file}` has {count_noun(entry.pairs, 'pair')} {of}; for {share} it takes at least {needed}"
-            help = "add the usage of more renders, and run `promptc calibrate` again; or ask it for less, such as `--quantile 0.9`"
+            message = f"`{calibration.file}` has {count_noun(entry.pairs, 'pair')} {of}; a quantile of {share} needs at least {needed}"
+            help = "add the usage of more renders, and run `promptc calibrate` again; or choose a lower quantile, such as `--quantile 0.9`"
             yield Diagnostic("PC0697", message, calibration.span, help, "warn")
         known = table.find(entry.model)
         if known is not None and entry.last < known.as_of:
-            message = f"the pairs {of} in `{calibration.file}` end on {entry.last}; its entry in the table is of {known.as_of}"
+            message = f"the pairs {of} in `{calibration.file}` end on {entry.last}; its entry in the table of models is from {known.as_of}"
             help = "run `promptc calibrate` again with the usage of later renders: the provider may count differently now"
             yield Diagnostic("PC0698", message, calibration.span, help, "warn")
 
@@ -124,22 +124,25 @@ def _report_open(pack: PackModel, section: Section, amount: Amount) -> Diagnosti
     place = pack.find_schema_place
     span = place(pointer) if place is not None and pointer else section.span
     why, help = _explain_open(section, pointer)
-    return Diagnostic("PC0655", f"nothing proves that {what} of `{section.id}` always fits: {why}", span, help, "note")
+    return Diagnostic("PC0655", f"promptc cannot prove that {what} of `{section.id}` always fits: {why}", span, help, "note")
 
 
 def _explain_open(section: Section, pointer: str) -> tuple[str, str]:
     if pointer:
         return (
-            f"nothing bounds `{_spell(pointer)}`",
+            f"the schema sets no limit for `{_spell(pointer)}`",
             f"give it a `maxLength`, `maxItems`, `maximum` or `enum`; or {_advise(section, _CHARS, _ROOM)}",
         )
     message = section.items.message if section.items is not None else None
     if message is not None and not set(MEDIA_KINDS).isdisjoint(message.passing):
-        return "no schema says what a picture takes", "leave pictures to a section that a step may shorten, or pin none of them"
+        return (
+            "the size of a picture has no limit in the schema",
+            "leave pictures to a section that a step may shorten, or pin none of them",
+        )
     if section.items is not None and isinstance(section.items.source, Segments):
         help = "render with the longest segments of the store: pinned text that does not fit is an error, and is never cut"
-        return "a store may hold anything", help
-    return "not all it prints has a bound", f"bound the lists it goes over; or {_advise(section, _CHARS, _ROOM)}"
+        return "a segment of a store may have any length", help
+    return "some of what it prints has no limit", f"give the lists that it goes over a `maxItems`; or {_advise(section, _CHARS, _ROOM)}"
 
 
 def _advise(section: Section, chars: int, room: int) -> str:
@@ -299,10 +302,10 @@ def _iter_wholes(section: Section, plan: Plan) -> Iterator[Diagnostic]:
         yield Diagnostic("PC0608", message, items.window.span, help)
     for step in (*section.overflow, *(one for one in plan.list_shared_steps() if section.id in one.sections)):
         if isinstance(step, Evict) and step.whole == "group" and not has_groups:
-            message = f"`{step.label}` takes whole groups of `{section.id}`, which has no `group`: it would take all items at once"
+            message = f"`{step.label}` removes whole groups of `{section.id}`, which has no `group`: it would remove all items at once"
             yield Diagnostic("PC0608", message, step.span, help, "warn")
         elif isinstance(step, Evict) and step.whole == "call" and not has_calls:
-            message = f"`{step.label}` takes tool calls of `{section.id}` one by one, and none passes there: it takes whole items"
+            message = f"`{step.label}` removes single tool calls of `{section.id}`, but its `parts` lets none pass: it removes whole items"
             help = "let them pass with `message: {parts: [text, tool_use, tool_result]}`, or leave `whole: call` out"
             yield Diagnostic("PC0608", message, step.span, help, "warn")
 
@@ -320,9 +323,9 @@ def _iter_window(section: Section, window: Window) -> Iterator[Diagnostic]:
 
 def _iter_last(name: str, window: Window, last: int) -> Iterator[Diagnostic]:
     if last < window.min:
-        yield Diagnostic("PC0607", f"{name} has `last: {last}` under its `min` of {window.min}", window.span, "raise `last`")
+        yield Diagnostic("PC0607", f"{name} has `last: {last}` below its `min` of {window.min}", window.span, "raise `last`")
     elif window.max is not None and last > window.max:
-        yield Diagnostic("PC0607", f"{name} has `last: {last}` over its `max` of {window.max}", window.span, "lower `last`")
+        yield Diagnostic("PC0607", f"{name} has `last: {last}` above its `max` of {window.max}", window.span, "lower `last`")
     elif last - window.step + 1 < window.min:
         yield _report_step(name, window, last, "last")
 
@@ -330,7 +333,7 @@ def _iter_last(name: str, window: Window, last: int) -> Iterator[Diagnostic]:
 def _report_step(name: str, window: Window, most: int, key: str) -> Diagnostic:
     least = max(0, most - window.step + 1)
     wanted = window.min + window.step - 1
-    message = f"{name} moves by {window.step}, so with `{key}: {most}` it may hold as few as {least}, under its `min` of {window.min}"
+    message = f"{name} moves by {window.step}, so with `{key}: {most}` it may hold as few as {least}, below its `min` of {window.min}"
     if not window.min:
         message = f"{name} moves by {window.step}, more than the {most} of its `{key}`: it may come out empty"
     return Diagnostic("PC0607", message, window.span, f"raise `{key}` to {wanted}, or make `step` smaller")
@@ -392,7 +395,7 @@ def _iter_places(section: Section) -> Iterator[tuple[str, Span]]:
 
 
 def _report_percent(what: str, span: Span) -> Diagnostic:
-    return Diagnostic("PC0618", f"{what} is a share of the total: {_LOST}", span, "give it a number", "warn")
+    return Diagnostic("PC0618", f"{what} is a share of the total: {_LOST}", span, "write a number of tokens in place of the share", "warn")
 
 
 def _iter_beside(section: Section, shares: Sequence[str], plan: Plan) -> Iterator[Diagnostic]:
@@ -430,7 +433,7 @@ def check_joints(pack: PackModel, configuration: Configuration) -> Iterator[Diag
         yield Diagnostic("PC0621", message, pack.manifest.value["tokenizer"].span, help, "warn")
     elif not counter.is_safe("x\n" + separator, "x"):
         message = f"sections share the total, but their separator does not end a line: {_LOST}"
-        yield Diagnostic("PC0621", message, plan.output.span, 'end `output.separator` in a line end, such as `"\\n\\n"`', "warn")
+        yield Diagnostic("PC0621", message, plan.output.span, 'end `output.separator` with a line end, such as `"\\n\\n"`', "warn")
     elif not counter.is_safe("x\n" + separator, "/x"):
         yield from _iter_openings(sections[1:], counter.name, settled)
 
@@ -517,9 +520,9 @@ def _iter_overfilled(pool: Pool, sections: Sequence[Section], plan: Plan, settle
         needed, most = sum(tokens for _, tokens in claims), pool.max.tokens(total)
         if needed > most:
             when = "" if level == "error" else ", all of them present"
-            message = f"what is pinned in the pool `{pool.name}`, and the minimums in it, may take {count_noun(needed, 'token')}{when}"
+            message = f"the pinned sections and the minimums in the pool `{pool.name}` may take {count_noun(needed, 'token')}{when}"
             help = "lower these budgets, or raise its `max`"
-            full = f"{message}, and its `max` is {most} ({_show_total(claims)})"
+            full = f"{message}, but its `max` is {most} ({_show_total(claims)})"
             yield Diagnostic("PC0627", full, pool.span, help, "error" if level == "error" else "warn")
             return
 
@@ -609,7 +612,7 @@ def _iter_unlisted(pack: PackModel) -> Iterator[Diagnostic]:
     for name, span in _iter_named(pack.manifest) if listed else ():
         found = table.find(name)
         if name not in listed and (found is None or found not in known):
-            message = f"`{shorten(name)}` is named here and not under `models`: `check` does not prove the pack for it"
+            message = f"`{shorten(name)}` is named here but not under `models`, so `check` does not test the pack with it"
             help = f"add it: `models: [{', '.join([*listed, shorten(name)])}]`; or name one of those"
             yield Diagnostic("PC0546", message, span, help, "warn")
 
@@ -660,7 +663,7 @@ def _iter_wide(budget: TotalBudget, known: KnownModel, span: Span) -> Iterator[D
     """Report a budget in tokens that is more than the model accepts."""
     room = _measure_room(known, budget.reserve or 0)
     if budget.total > room:
-        message = f"the budget allows {count_noun(budget.total, 'token')}, and `{known.name}` leaves room for {room}"
+        message = f"the budget allows {count_noun(budget.total, 'token')}, but `{known.name}` leaves room for {room}"
         help = "lower the budget, or let it follow the model: `budget: {model: …, reserve: …}`"
         yield Diagnostic("PC0624", message, span, help)
 
@@ -680,10 +683,10 @@ def _judge_facts(pack: PackModel, budget: TotalBudget, known: KnownModel, span: 
     if used.startswith(_OWN_FILE):
         return
     if known.tokenizer and known.tokenizer.removeprefix(ENCODING) != used.removeprefix(ENCODING):
-        message = f"the pack counts by `{used}`, and `{known.name}` by `{known.tokenizer}`: every count is off"
+        message = f"the pack counts with `{used}`, but `{known.name}` uses `{known.tokenizer}`: every count is wrong"
         yield Diagnostic("PC0626", message, span, f"write `tokenizer: {known.tokenizer}`", "warn")
     elif not known.tokenizer and counting.counter.exact:
-        message = f"the tokenizer of `{known.name}` is not known: for it, the counts of `{used}` are an estimate"
+        message = f"the tokenizer of `{known.name}` is not known, so the counts of `{used}` are an estimate for it"
         yield Diagnostic("PC0658", message, span, "leave room for the difference: a larger `reserve`", "note")
 
 

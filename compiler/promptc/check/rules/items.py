@@ -162,7 +162,7 @@ def _judge_length(what: str, cap: int, made: Amount, subject: str, span: Span) -
 
 
 def _describe(idle: _Idle, section: Section) -> Diagnostic:
-    message = f"{idle.what} of `{section.id}`, {idle.cap}, never binds: {idle.why}"
+    message = f"{idle.what} of `{section.id}`, {idle.cap}, never takes effect: {idle.why}"
     help = "remove it, or leave it as a reminder: it changes nothing" if idle.is_exact else "lower it, or remove it"
     return Diagnostic("PC0672", message, idle.span, help, "note" if idle.is_exact else "warn")
 
@@ -179,7 +179,7 @@ def _iter_budget(pack: PackModel, section: Section, texts: SectionTexts, plan: P
     made = bound_section(replace(section, pinned=True), texts, plan.output, fences)
     if pack.counting.counter.name in PROVABLE and made.size is not None and count(pack, made) <= cap.tokens(0):
         held, most = count_noun(cap.tokens(0), "token"), count(pack, made)
-        message = f"the budget of `{section.id}`, {held}, never binds: by the schema it needs at most {most}"
+        message = f"the budget of `{section.id}`, {held}, never takes effect: by the schema it needs at most {most}"
         yield Diagnostic("PC0672", message, section.budget.span, "lower it, or leave it out", "note")
 
 
@@ -243,7 +243,7 @@ def _iter_chunk_sizes(configuration: Configuration, medians: Mapping[str, int]) 
         median = max((medians.get(name, 0) for name in source.indexes), default=0)
         if source.top * median > cap and section.budget is not None:
             found = f"{source.top} chunks of about {median} tokens, {source.top * median} in all"
-            message = f"`{section.id}` retrieves {found}, but its budget holds {cap}"
+            message = f"`{section.id}` retrieves {found}, but its budget is {cap}"
             help = f"write `top: {max(cap // median, 1)}`, build smaller chunks, or raise the budget"
             yield Diagnostic("PC0660", message, section.budget.span, help, "warn")
 
@@ -339,7 +339,7 @@ def _compare(section: Section, limit: LimitPer, values: Sequence[str]) -> Iterat
     for name, place in zip(capped, limit.places, strict=True):
         if name not in values:
             message = f"`limit_per` of `{section.id}` caps `{name}`, but by the schema `{field}` never has that value"
-            yield Diagnostic("PC0637", message, place, suggest(name, values) or "take it out", "warn")
+            yield Diagnostic("PC0637", message, place, suggest(name, values) or "remove it", "warn")
     free = [f"`{value}`" for value in values if value not in capped]
     if free:
         named = f"{', '.join(free[:4])}{', ...' if len(free) > 4 else ''}"
@@ -475,7 +475,7 @@ def _judge_marks(
     lost = sorted(_resolve(pack, source.reads) & lists.keys()) if isinstance(source, Expression) else []
     if lost:
         path = ".".join(lost[0])
-        message = f"`visible` can hide no item of `{section.id}`: `{path}` has the mark ({names}), but what `from` makes of it has none"
+        message = f"`visible` can hide no item of `{section.id}`: `{path}` has the mark ({names}), but what `from` returns does not"
         help = f"write `from: {path}`, and read the part that you show in `text`"
         yield Diagnostic("PC0664", message, items.source.span, help, "warn")
     else:
@@ -489,8 +489,8 @@ def _judge_past(pack: PackModel, text: UsedText, lists: Mapping[Path, Type], hel
     for read in sorted(text.code.reads):
         for path in sorted(_resolve(pack, [read])):
             if any(one == path[: len(one)] or path == one[: len(path)] for one in lists):
-                way = f", by `{read[0]}`" if read[0] != "state" else ""
-                message = f"{text.what} reads `{'.'.join(path)}` itself{way}, with its hidden elements: `visible` applies only to items"
+                way = f", through `{read[0]}`" if read[0] != "state" else ""
+                message = f"{text.what} reads `{'.'.join(path)}` directly{way}, with its hidden elements: `visible` applies only to items"
                 yield Diagnostic("PC0665", message, _make_span(text.code, ".".join(read)), help, "warn")
                 return
 
@@ -519,7 +519,7 @@ def check_parts(pack: PackModel, configuration: Configuration) -> Iterator[Diagn
 def _judge_names(section: Section, message: MessageForm) -> Iterator[Diagnostic]:
     for kind in message.parts:
         if read_part_kind(kind) not in PART_KINDS:
-            what = f"`parts` of `{section.id}` names `{kind}`, which no request can hold: an item with one stops the render"
+            what = f"`parts` of `{section.id}` names `{kind}`, which a request cannot contain: an item with one stops the render"
             yield Diagnostic("PC0691", what, message.span, f"name only these kinds: {join_names(PART_KINDS)}", "warn")
     for kind in message.parts:
         if kind not in HALVES or kind in message.passing:
@@ -548,11 +548,11 @@ def check_media(pack: PackModel, configuration: Configuration) -> Iterator[Diagn
             continue
         unknown = {provider: model for provider, model in plan.output.models.items() if media.table.find(model) is None}
         if not plan.output.models:
-            what = f"nothing counts the media of `{section.id}`: the pack names no model, so every item with one stops the render"
+            what = f"nothing counts the media of `{section.id}`: the pack names no model, so every item with media stops the render"
             yield Diagnostic("PC0694", what, media.span, "name one: `message: {media: {model: gpt-5.6}}`, or under `output.models`", "warn")
         for provider, model in unknown.items():
             what = f"nothing counts the media of `{section.id}` for `{provider}`: the table does not have the model `{model}`"
-            help = "name one that counts alike: `message: {media: {model: gpt-5.6}}`, or say what a part takes with `tokens`"
+            help = "name one that counts alike: `message: {media: {model: gpt-5.6}}`, or give the number of tokens of a part with `tokens`"
             yield Diagnostic("PC0694", what, media.span, help, "warn")
 
 
@@ -584,10 +584,13 @@ def _judge_trims(section: Section, configuration: Configuration, kind: Type) -> 
     found = [(step.span, f"`{step.label}`") for step in steps if isinstance(step, Trim) and not step.order]
     found += [(section.items.trim_each.span, "`trim_each`")] if section.items.trim_each is not None and are_all else []
     for span, what in found:
-        message = f"{what} never cuts a message of `{section.id}`: each is a list of parts, and a trim cuts texts"
+        message = f"{what} never cuts a message of `{section.id}`: each is a list of parts, and a trim cuts only texts"
         if not are_all:
-            message = f"{what} cuts no message of `{section.id}` whose content is a list of parts: a trim cuts texts"
-        help = "shorten what the parts hold in `content`, as `promptc rule PC0693` shows, or let `evict` take such messages"
+            message = f"{what} cuts no message of `{section.id}` whose content is a list of parts: a trim cuts only texts"
+        help = (
+            "shorten the texts in the parts with an expression under `content`, as `promptc rule PC0693` shows, "
+            "or let `evict` remove such messages"
+        )
         yield Diagnostic("PC0693", message, span, help, "warn" if are_all else "note")
 
 

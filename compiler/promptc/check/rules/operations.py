@@ -100,7 +100,7 @@ def _check_value(edit: StateEdit, target: Type, text: UsedText | None, scopes: S
     members = [one for one in list_members(kind) if not isinstance(one, UndefinedType | BlankType)]
     if members and not any(_may_suit(one, other) for one in members for other in list_members(target)):
         what = "puts" if isinstance(edit, Set) else "appends"
-        message = f"`{_name(edit)}` {what} {_show(kind)}, but the state's schema wants {_show(target)} there"
+        message = f"`{_name(edit)}` {what} {_show(kind)}, but the state's schema requires {_show(target)} there"
         yield Diagnostic(
             "PC0812", message, text.code.span if not isinstance(text.code, Template) else edit.span, "correct the value, or the schema"
         )
@@ -155,6 +155,6 @@ def _check_answer(ask: Ask) -> Iterator[Diagnostic]:
         return
     with suppress(PromptcError):  # reported for the pack itself
         if ask.load_pack().load_plan(Choice()).response is not None:
-            message = f"`{ask.pack}` asks for an answer of its `response` schema, but `{ask.name}` accepts any text"
+            message = f"`{ask.pack}` asks for an answer that matches its `response` schema, but `{ask.name}` accepts any text"
             help = "check the answer against the same schema: `check: {schema: …}`, with the file that `response` names"
             yield Diagnostic("PC0813", message, ask.span, help, "warn")

@@ -340,8 +340,8 @@ def _refers(schema: dict[str, Any], place: str) -> bool:
 def _describe_alike(first: _ComparedBlock, second: _ComparedBlock, pair: tuple[Origin, Origin], path: Path) -> Diagnostic:
     items, printed = second.section.items, ".".join(path)
     message = (
-        f"`{first.section.id}` lists `{pair[0].spelled}` and `{second.section.id}` `{pair[1].spelled}`, whose elements the schema declares "
-        f"alike, and both print `{printed}`: the same text may appear twice"
+        f"`{first.section.id}` lists `{pair[0].spelled}` and `{second.section.id}` lists `{pair[1].spelled}`, whose elements have "
+        f"the same schema, and both print `{printed}`: the same text may appear twice"
     )
     help = f"give `{second.section.id}` a `dedupe` with `by: {printed}` and `against: [{first.section.id}]`"
     return Diagnostic("PC0675", message, items.source.span if items is not None else second.section.span, help, "note")
@@ -401,7 +401,7 @@ def _share_a_list(first: _ComparedBlock, second: _ComparedBlock) -> bool:
 def _tell_exact(dedupe: Dedupe, first: _ComparedBlock, second: _ComparedBlock, path: Path) -> Diagnostic:
     text = ".".join(path)
     message = (
-        f"`dedupe` of `{second.section.id}` compares `{text}` with `{first.section.id}` to the letter: "
+        f"`dedupe` of `{second.section.id}` compares `{text}` with `{first.section.id}` exactly: "
         "the same text with other capitals, spaces or punctuation is printed twice"
     )
     return Diagnostic("PC0676", message, dedupe.span, f"leave `exact` out: {_spell_dedupe(dedupe, dedupe.by.text.strip())}", "note")
@@ -429,7 +429,7 @@ def _compare(first: Section, second: Section, blocks: _BlockFinder, repeats: _Re
     path = repeats.find_shown(first)
     if path is None or path != repeats.find_shown(second) or not _is_long(path, blocks):
         return ""
-    return f"both hold only `{'.'.join(path)}`"
+    return f"both contain only `{'.'.join(path)}`"
 
 
 def _is_long(path: tuple[str, ...], blocks: _BlockFinder) -> bool:

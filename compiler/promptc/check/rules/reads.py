@@ -190,13 +190,13 @@ class Describer:
         owner = _cut_part(problem.subject, gap.part)
         reads = f"{text.what} reads `{problem.subject or gap.part}`"
         if gap.reason in ("place", "empty"):
-            return Diagnostic("PC0635", f"{reads}, and the list is never so long", span, "correct the place, or the schema")
+            return Diagnostic("PC0635", f"{reads}, but the list is never that long", span, "correct the place, or the schema")
         if gap.reason == "unlike":
             held = f"`{owner}` is {gap.holder}" if owner else f"what it is read of is {gap.holder}"
             by = "by the schema " if owner.startswith(("state", "item")) else ""
             is_size = bool(owner) and gap.part in ("length", "size", "len", "count")
             help = f"write `{owner} | length`" if is_size else "correct the path, or the schema"
-            return Diagnostic("PC0635", f"{reads}, and {by}{held}", span, help)
+            return Diagnostic("PC0635", f"{reads}, but {by}{held}", span, help)
         if not gap.at:
             return Diagnostic("PC0635", f"{reads}, which does not exist here", span, suggest(gap.part, gap.known))
         help = suggest(gap.part, gap.known) or (f"declare it under `{owner}` in the schema" if owner else "declare it in the schema")
@@ -213,11 +213,11 @@ class Describer:
         if gap.reason == "undeclared":
             help = suggest(gap.part, gap.known)
             help = help if help.startswith("did you mean") else f"declare it in the schema, or {ask}"
-            return Diagnostic("PC0636", f"{reads}, which the schema does not declare: a valid state may lack it", span, help)
+            return Diagnostic("PC0636", f"{reads}, which the schema does not declare: a valid state need not have it", span, help)
         if gap.reason in ("empty", "place"):
             owner = problem.subject.rpartition("[")[0]
             short = "is empty" if gap.reason == "empty" else "is shorter"
-            help = f"ask first: `if {owner}`" if owner and gap.reason == "empty" else f"ask first how long it is, or {ask}"
+            help = f"test first: `if {owner}`" if owner and gap.reason == "empty" else ask
             return Diagnostic("PC0650", f"{reads}, which is undefined where the list {short}", span, help)
         if gap.reason == "given":
             return Diagnostic("PC0650", f"{reads}, which is not given here", span, "give it, or a default")
@@ -234,7 +234,7 @@ class Describer:
             subject = f"{subject}, and {f'`{asked}`' if asked else 'what that is a part of'}"
         else:
             subject = f"{subject}, which"
-        message = f"{text.what} reads {subject} may be absent and then reads as none: it is not required{place} and has no default"
+        message = f"{text.what} reads {subject} may be absent and is then none: it is not required{place} and has no default"
         ask = _show_guard(asked, "is not none", f"{problem.subject} | default('', true)")
         return Diagnostic("PC0650", message, span, f"{ask}, or give it a `default` in the schema")
 
@@ -253,9 +253,13 @@ def _describe_name(name: str, text: UsedText, pack: PackModel, span: Span) -> Di
             help += f"; elsewhere name one element of a list, such as `state.{lists[-1]}[0]`"
         return Diagnostic("PC0631", f"{text.what} reads `{name}`, which does not exist here", span, help)
     if any(let.name == name for let in pack.lets):
-        help = "a `let` sees those above it" if text.what.startswith("`let") else "asserts are checked before `let`: write the value out"
+        help = (
+            "a `let` can use only those above it"
+            if text.what.startswith("`let")
+            else "asserts are checked before `let`: write the value itself"
+        )
         return Diagnostic("PC0631", f"{text.what} reads `{name}`, which does not exist here yet", span, help)
-    return Diagnostic("PC0630", f"{text.what} reads `{name}`, and nothing has that name", span, _suggest_name(name, text, pack))
+    return Diagnostic("PC0630", f"{text.what} reads `{name}`, which is not defined", span, _suggest_name(name, text, pack))
 
 
 def _list_state(pack: PackModel) -> list[tuple[str, dict[str, Any]]]:
@@ -283,9 +287,9 @@ def _suggest_name(name: str, text: UsedText, pack: PackModel) -> str:
 
 def _describe_answer(problem: Problem, text: UsedText, subject: str, span: Span) -> Diagnostic:
     if problem.rule == "always":
-        message = f"{text.what} asks {problem.wants} of {subject}, which always is: where a state leaves it out, it reads as none"
+        message = f"{text.what} uses {problem.wants} on {subject}, which is always defined: if a state leaves it out, it is none"
         help = (
-            f"ask `{problem.subject} is not none`"
+            f"test `{problem.subject} is not none`"
             if "default" not in problem.wants
             else "write `default(..., true)`, which also replaces none"
         )
@@ -294,7 +298,7 @@ def _describe_answer(problem: Problem, text: UsedText, subject: str, span: Span)
     is_text = problem.known and not problem.wants.endswith((" text", " number", " none", " false", " list", " mapping"))
     held = f"it is one of {', '.join(f'`{one}`' for one in problem.known[:6])}" if is_text else f"it is {name_type(problem.kind)}"
     more = ", ..." if is_text and len(problem.known) > 6 else ""
-    message = f"{text.what} compares {subject} {problem.wants}, which it never is: {held}{more}"
+    message = f"{text.what} compares {subject} {problem.wants}, a value that it never has: {held}{more}"
     near = suggest(sought, problem.known) if problem.known else ""
     return Diagnostic("PC0652", message, span, near if near.startswith("did you mean") else "correct the value, or the schema", "warn")
 
@@ -338,8 +342,8 @@ def _cut_part(subject: str, part: str) -> str:
 
 def _show_guard(subject: str, question: str, default: str) -> str:
     if not subject:
-        return f"ask `{question}` first"
-    return f"ask first: `if {subject} {question}`, or write `{default}`"
+        return f"test `{question}` first"
+    return f"test first: `if {subject} {question}`, or write `{default}`"
 
 
 def _advise(problem: Problem, kind: str) -> str:
@@ -347,7 +351,7 @@ def _advise(problem: Problem, kind: str) -> str:
         return _show_guard(problem.subject, "is not none", f"{problem.subject} | default('', true)")
     if problem.rule == "some_kind":
         question = _QUESTIONS.get(type(problem.kind), "")
-        return f"ask first: `if {problem.subject or 'it'} {question}`" if question else "ask first what it is"
+        return f"test first: `if {problem.subject or 'it'} {question}`" if question else "test its type first"
     if "takes a list" in problem.wants and kind == "a text":
         return "loop over its parts: `.split(...)`, `.splitlines()`"
     if any(isinstance(one, NumberType) for one in list_members(problem.kind)) and "takes a text" in problem.wants:
@@ -362,7 +366,7 @@ def _describe_part(name: str, part: str, text: UsedText, order: Sequence[str], s
         return _describe_selected(part, text, order, span)
     if name == "variant":
         known = suggest(part, parts) if parts else "no axis is chosen before it"
-        return Diagnostic("PC0632", f"{text.what} reads `variant.{part}`, and there is no such axis", span, known)
+        return Diagnostic("PC0632", f"{text.what} reads `variant.{part}`, but the pack has no such axis", span, known)
     if name == "this" and part in ("id", "tokens", "chars", "form", "held"):
         help = "ids are given after the list is read" if part == "id" else "use it in steps"
         return Diagnostic("PC0632", f"{text.what} reads `this.{part}`, which does not exist here yet", span, help)
@@ -547,13 +551,13 @@ def _describe(text: UsedText, clash: tuple[Demand, ...]) -> Diagnostic:
     span, inside = read_site(text.code, "", clash[0].at if clash else 1)
     asks = " and ".join(f"`{describe_demand(one)}`" for one in clash)
     if not clash:
-        why = "it is false whatever the state holds"
+        why = "it is false for every state"
     elif len(clash) > 1:
-        why = f"no value meets {asks}" if all(one.spelled for one in clash) else "two of its demands exclude each other"
+        why = f"no value meets {asks}" if all(one.spelled for one in clash) else "two of its conditions exclude each other"
     else:
         subject = f"`{clash[0].spelled}`" if clash[0].spelled else "that"
-        why = f"it asks for {asks}, and by the schema {subject} is {describe_kind(clash[0].kind)}"
-    return Diagnostic("PC0673", f"{text.what} never holds: {why}{inside}", span, "correct the condition, or the schema", "warn")
+        why = f"it requires {asks}, but by the schema {subject} is {describe_kind(clash[0].kind)}"
+    return Diagnostic("PC0673", f"{text.what} is never true: {why}{inside}", span, "correct the condition or the schema", "warn")
 
 
 def _is_first(text: UsedText) -> bool:

@@ -52,7 +52,7 @@ def _judge_fixed(section: Section, step: Step) -> Diagnostic | None:
     if section.pinned:
         return Diagnostic(
             "PC0603",
-            f"`{name}` of `{step.label}` would shorten `{section.id}`, which is pinned: no step may touch it",
+            f"`{name}` of `{step.label}` would shorten `{section.id}`, which is pinned: no step can change it",
             step.span,
             f"remove the step, or remove `pinned: true` from `{section.id}`",
         )
@@ -63,7 +63,7 @@ def _judge_fixed(section: Section, step: Step) -> Diagnostic | None:
         "PC0604",
         f"`{name}` of `{step.label}` would take all of `{section.id}`, which has {kept}",
         step.span,
-        "use `evict` or `trim`, which leave that",
+        "use `evict` or `trim`, which leave that in place",
     )
 
 
@@ -112,7 +112,7 @@ def _judge_trim(section: Section, step: Trim, plan: Plan) -> Diagnostic | None:
     whose = f"`{section.id}` is capped at {most}" if cap is not None else f"the budget is {most}"
     if least > most and cap is not None:
         advice = f"lower it to {most} or less, or raise the budget of `{section.id}`"
-        return Diagnostic("PC0672", f"{cut} never holds: {whose}", step.span, advice, "warn")
+        return Diagnostic("PC0672", f"{cut} has no effect: {whose}", step.span, advice, "warn")
     if least == most > 1 and noun == "token" and plan.output.format == "text":
         message = f"{cut} leaves no room for the line end after the text, which may take a token: {whose}"
         return Diagnostic("PC0672", message, step.span, f"write `{key}: {most - 1}`", "warn")
@@ -137,7 +137,7 @@ def check_dead_steps(pack: PackModel, configurations: Configurations) -> Iterato
             is_certain = step.span not in moving and configurations.facts.covers(*step.sections)
             yield Diagnostic(
                 "PC0611",
-                f"`{_name(step)}` of `{step.label}` never does anything: {why}",
+                f"`{_name(step)}` of `{step.label}` never has an effect: {why}",
                 step.span,
                 "remove it, or move it before the step that leaves it nothing",
                 "warn",
@@ -248,10 +248,12 @@ def check_void_recaps(pack: PackModel, configuration: Configuration) -> Iterator
             over = _find_over(list_cases(read_code(step.where), scopes.make_scope(texts[id(step.where)])))
             most = scopes.infer(texts[id(step.template)]).amount.characters
             if over is not None and most is not None and most - 1 > over:
-                message = f"`{step.label}` takes texts of more than {over} characters, but its template may write {most - 1}"
+                message = f"`{step.label}` shortens texts of more than {over} characters, but its template may write {most - 1}"
                 enough = "a `trim` with `to` and a `marker` needs the number only once"
-                help = f"take texts of more than {most - 1}, or let the template write less; {enough}"
-                yield Diagnostic("PC0623", f"{message}: a text of a length between the two gets no shorter", step.where.span, help, "warn")
+                help = f"shorten only texts of more than {most - 1} characters, or let the template write less; {enough}"
+                yield Diagnostic(
+                    "PC0623", f"{message}: a text with a length between the two does not become shorter", step.where.span, help, "warn"
+                )
 
 
 def _find_over(cases: Cases) -> int | None:
@@ -277,8 +279,8 @@ def check_least_caps(pack: PackModel, configuration: Configuration) -> Iterator[
             continue
         if not any(_find_end(step, section, settled) for step in section.overflow if not isinstance(step, Fail)):
             asked = f"`{budget.source.text.strip()}` may give `{section.id}` as little as {least}"
-            message = f"{asked}, but its steps never remove all of it: if more stays, nothing is rendered"
-            help = "end `overflow` in `drop: {}`, or give what it reads a `minimum` in the schema"
+            message = f"{asked}, but its steps never remove all of it: if more is left, nothing is rendered"
+            help = "end `overflow` with `drop: {}`, or give what it reads a `minimum` in the schema"
             yield Diagnostic("PC0622", message, budget.span, help, "note" if least else "warn")
 
 
@@ -295,7 +297,7 @@ def check_limited_trims(pack: PackModel, configuration: Configuration) -> Iterat
                 size = count_noun(
                     _measure(budget.cap, configuration.plan.budget.total), "character" if budget.cap.unit == "chars" else "token"
                 )
-                message = f"`{step.label}` cuts at nothing finer than a {step.finest}, and no later step continues to the end"
+                message = f"`{step.label}` cuts at nothing finer than a {step.finest}, and no later step cuts further"
                 why = f"if what it leaves is over the {size} of `{section.id}`, nothing is rendered"
                 help = "add `trim: {at: token}` or `drop: {}` after it, or `fail: {}` if there should be no prompt then"
                 yield Diagnostic("PC0684", f"{message}: {why}", step.span, help, "warn")
@@ -350,10 +352,10 @@ def _judge_coarse(step: Step, section: Section, most: int, size: Size, plan: Pla
     room, is_chars = _measure(size, plan.budget.total), size.unit == "chars"
     if most <= room * (1 if is_chars else _PROSE):
         return None
-    alone = f"one alone may be over {count_noun(room, 'character' if is_chars else 'token')}, with {most} characters"
-    message = f"`{step.label}` takes items of `{section.id}` whole, and {alone}: then all go, and the room stays free"
+    single = f"a single one may be larger than {count_noun(room, 'character' if is_chars else 'token')}, with {most} characters"
+    message = f"`{step.label}` removes whole items of `{section.id}`, and {single}: then it removes all of them, and the room stays unused"
     trim = spell_trim(propose_trims(step, section.id)[0], step)
-    help = f"to use that room, cut items to sentences before you take them: put `{trim}` before it"
+    help = f"to use that room, cut items to sentences before you remove whole ones: put `{trim}` before it"
     return Diagnostic("PC0545", message, step.span, help, "note")
 
 

@@ -87,8 +87,8 @@ def check_text_offers(pack: PackModel, configurations: Configurations) -> Iterat
     if offering is None:
         return
     parts = [*(["tools"] if _offers_tools(offering) else []), *(["response"] if offering.response is not None else [])]
-    are = "is" if parts == ["response"] else "are"
-    message = f"{' and '.join(parts)} {are} left out of text, and this pack renders text"
+    named = " and ".join(f"`{one}`" for one in parts)
+    message = f"this pack renders text, which has no place for {named}"
     help = "write `output: {format: messages}`, or render with `--format messages`"
     yield Diagnostic("PC0649", message, pack.manifest.key_span(parts[0]), help, "note")
 
@@ -108,13 +108,15 @@ def check_tools(pack: PackModel, configuration: Configuration) -> Iterator[Diagn
         if items is None or items.tool is None or configuration.facts.settled.is_off(section):
             continue
         if items.tool.listed is None and not items.sort:
-            message = "`tools` has no `sort`: the tools have the order of the state, and a cache of the provider breaks where that changes"
+            message = (
+                "`tools` has no `sort`: the tools keep the order of the state, and a provider's cache is lost where that order changes"
+            )
             yield Diagnostic("PC0682", message, items.tool.span, "write `sort: item.name`", "note")
         cap = section.budget.cap if section.budget is not None else None
         if items.tool.listed and cap is not None and cap.unit != "chars" and section.budget is not None and _keeps_all(section):
             least, most = _count_least(pack, items.tool), cap.tokens(configuration.plan.budget.total)
             if least > most:
-                message = f"the tools take at least {least} tokens, their budget is {most}, and no step takes one out"
+                message = f"the tools take at least {least} tokens, their budget is {most}, and no step removes any"
                 yield Diagnostic("PC0683", message, section.budget.span, "raise the budget, or end `overflow` with `evict: {}`")
 
 
@@ -181,7 +183,7 @@ def check_line_ends(pack: PackModel, configuration: Configuration) -> Iterator[D
             line = template.text.count("\n", 0, at) + 1
             where = f"line {line} of {text.what}" if template.place.inline else "this line"
             message = f"the `{tag}` at the end of {where} also removes the line end, so the next line is joined to it"
-            help = f"write `{tag[:-2]}+{tag[-2:]}` to keep the line end, or `{tag[:-2]}-{tag[-2:]}` to say that it may go"
+            help = f"write `{tag[:-2]}+{tag[-2:]}` to keep the line end, or `{tag[:-2]}-{tag[-2:]}` to remove it on purpose"
             yield Diagnostic("PC0641", message, template.place.make_span("", template.text, at), help, "warn")
 
 
@@ -206,7 +208,7 @@ def check_literal_names(pack: PackModel, configuration: Configuration) -> Iterat
             if (root not in text.names) if dot else (root not in values or root == "state"):
                 continue
             meant = path if dot or root in text.names else f"{values[root]}{path}"
-            message = f"{text.what} prints `{written}` letter by letter, not a value"
+            message = f"{text.what} prints `{written}` literally, not as a value"
             help = f"write two braces to print a value: `{{{{ {meant} }}}}`" + ("" if dot else "; leave it if you mean the text itself")
             yield Diagnostic("PC0681", message, template.place.make_span("", template.text, at + 1), help, "warn" if dot else "note")
 
@@ -265,8 +267,9 @@ def check_order(pack: PackModel, configuration: Configuration) -> Iterator[Diagn
         yield from _iter_pruned(pack, configuration.plan, section, items)
         if items.freeze is not None:
             if items.freeze.late is None and _is_in_time(items):
-                message = f"`{section.id}` is a list in time and freezes without `late`: what a cut took comes back after all others"
-                help = "write `late: false` next to `shown`: then it stays out, and the oldest go first"
+                why = "an item that a cut removed comes back after all others"
+                message = f"`{section.id}` is ordered by time, and its `freeze` has no `late`: {why}"
+                help = "write `late: false` next to `shown`: such an item then stays out, and the oldest are removed first"
                 yield Diagnostic("PC0685", message, items.freeze.span, help, "warn")
         elif section.id in kept and not items.sort:
             yield from _tell_unsorted(section, items, changes)
@@ -282,7 +285,7 @@ def _tell_unsorted(section: Section, items: Items, changes: _Changes) -> Iterato
 
     A list of the state is not reported if it is a history or the schema says how often it changes.
     """
-    help = "sort it by a key that differs for each: `sort: item.id`"
+    help = "sort it by a key that differs for each item: `sort: item.id`"
     if isinstance(items.source, Retrieve) and items.source.top > 1:
         message = f"`{section.id}` has no `sort`: its index returns the best match first, so another query may change only the order"
         yield Diagnostic("PC0686", message, items.source.span, f"{help}; or keep what was shown in its place with `freeze`", "note")
@@ -309,7 +312,7 @@ def _iter_pruned(pack: PackModel, plan: Plan, section: Section, items: Items) ->
         read = ("state", *(way[:-1] if way and way[-1].isdecimal() else way))
         what = _name_counting(section, plan, items) if read in items.source.reads else ""
         if what:
-            message = f"the operation `{name}` prunes the list of `{section.id}`, which has no `number`: {what}, and all places shift"
+            message = f"the operation `{name}` prunes the list of `{section.id}`, which has no `number`: {what}, and all positions shift"
             help = "give each element a number that it keeps, and write `number: item.seq`"
             yield Diagnostic("PC0687", message, items.source.span, help, "warn" if items.freeze is not None else "note")
             return
@@ -320,13 +323,13 @@ def _name_counting(section: Section, plan: Plan, items: Items) -> str:
     texts = (*items.forms, *((items.fence.open, items.fence.close) if items.fence is not None else ()))
     evictions = (step for step in (*section.overflow, *plan.list_shared_steps()) if isinstance(step, Evict) and section.id in step.sections)
     if items.window is not None and items.window.step > 1 and items.window.whole == "item":
-        return f"`window.step: {items.window.step}` counts by places"
+        return f"`window.step: {items.window.step}` counts by positions"
     if items.freeze is not None and items.id is None:
-        return "`freeze` knows items by their places"
+        return "`freeze` identifies items by their positions"
     if items.freeze is None and any(step.step > 1 and step.whole != "group" for step in evictions):
-        return "`step` of its `evict` counts by places"
+        return "`step` of its `evict` counts by positions"
     if any(("this", "number") in text.reads for text in texts):
-        return "its texts show places as `this.number`"
+        return "its texts show positions as `this.number`"
     return ""
 
 
@@ -337,8 +340,9 @@ def _tells_shown(section: Section, code: Expression | Template) -> bool:
 
 def _tell_late(first: tuple[Section, str], stable: Section) -> Diagnostic:
     changing, key = first
-    message = f"`{changing.id}` changes in each turn, with `{key}`, and comes before `{stable.id}`, which does not"
-    help = f"put it after what stays: a provider's cache reads from the front. As a patch: `{changing.id}: {{after: {stable.id}}}`"
+    message = f"`{changing.id}` changes in each turn, with `{key}`, but comes before `{stable.id}`, which does not change"
+    patch = f"`{changing.id}: {{after: {stable.id}}}`"
+    help = f"put it after the parts that stay the same: a provider caches a prompt from its beginning. As a patch: {patch}"
     return Diagnostic("PC0661", message, changing.span, help, "note")
 
 

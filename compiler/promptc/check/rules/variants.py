@@ -357,7 +357,7 @@ def _iter_uncapped(pack: PackModel, rules: Strain, configuration: Configuration)
     node = pack.manifest.value["strain"].get("count")
     for name in node.value if node is not None else ():
         if name.value not in caps and plan.find_section(str(name.value)) is not None:
-            message = f"`strain.count` names `{name.value}`, which has no cap in tokens and counts for nothing"
+            message = f"`strain.count` names `{name.value}`, which has no cap in tokens and so is not counted"
             yield Diagnostic(
                 "PC0614",
                 message,

@@ -267,7 +267,7 @@ def _iter_unjudged(ask: Ask) -> Iterator[Diagnostic]:
     claims = ask.check.claims if ask.check is not None else ()
     if claims:
         message = f"{count_noun(len(claims), 'claim')} of `{ask.name}` {'is' if len(claims) == 1 else 'are'} not tested: there is no state"
-        yield Diagnostic("PC0817", message, claims[0].span, "name the state that it was asked about: `--state state.json`", "note")
+        yield Diagnostic("PC0817", message, claims[0].span, "name the state that the answer is about: `--state state.json`", "note")
 
 
 def _read_state(file: str) -> bytes:

@@ -136,26 +136,31 @@ def apply_command(
 def _check_modes(is_list: bool, restore: bool, is_json: bool, given: dict[str, Any]) -> None:
     pairs = (
         (is_list and restore, "--list", "--restore"),
-        (is_json and not is_list, "--json", "no --list"),
         (given["no_model"] and given["endpoint"] is not None, "--no-model", "--endpoint"),
         (given["no_model"] and given["requests"], "--no-model", "--requests"),
         (given["requests"] and given["endpoint"] is not None, "--requests", "--endpoint"),
-        (given["endpoint"] is not None and given["model"] is None, "--endpoint", "no --model"),
     )
     for is_wrong, one, other in pairs:
         if is_wrong:
-            raise _contradict(f"`{one}` does not go with {f'`{other}`' if other.startswith('--') else other}")
+            raise _contradict(f"`{one}` cannot be combined with `{other}`")
+    lacking = (
+        (is_json and not is_list, "--json", "--list"),
+        (given["endpoint"] is not None and given["model"] is None, "--endpoint", "--model"),
+    )
+    for is_wrong, one, needed in lacking:
+        if is_wrong:
+            raise _contradict(f"`{one}` needs `{needed}`", f"add `{needed}`, or remove `{one}`")
 
 
 def _check_stdin(state: str, operation: OperationAsked) -> None:
     from_stdin = [f"the answer `{name}`" for name, file in operation.answers.items() if file == STDIN]
     from_stdin += ["the state"] if state == STDIN else []
     if len(from_stdin) > 1:
-        raise _contradict(f"standard input cannot be {' and '.join(from_stdin)}")
+        raise _contradict(f"standard input cannot be {' and '.join(from_stdin)}", "name a file for one of them")
 
 
-def _contradict(message: str) -> UsageError:
-    return UsageError([Diagnostic("PC0829", message, help="remove one of them, or add what is missing")])
+def _contradict(message: str, help: str = "remove one of them") -> UsageError:
+    return UsageError([Diagnostic("PC0829", message, help=help)])
 
 
 def _take(words: Sequence[str], least: int, most: int | None, shape: str) -> list[str | None]:
@@ -168,7 +173,7 @@ def _take(words: Sequence[str], least: int, most: int | None, shape: str) -> lis
 def _read_asked(pack: str, state: str, given: dict[str, Any]) -> ApplyAsked:
     output, archive = given["output"], given["archive"]
     if output is not None and output != STDIN and state != STDIN and Path(output).exists() and Path(output).samefile(state):
-        raise _contradict("`-o` names the state itself, which is replaced without it")
+        raise _contradict("`-o` names the state itself, which is replaced without it", "remove `-o`, or name another file")
     return ApplyAsked(
         pack,
         state,
@@ -267,7 +272,7 @@ def _is_of(archived: Archived, pack: Pack, asked: ApplyAsked) -> bool:
 
 def _warn(path: Path, archived: Archived, pack: Pack) -> Diagnostic:
     message = f"the archive `{show_path(path)}` comes from the pack `{archived.pack}`, not `{pack.name}`"
-    return Diagnostic("PC0834", message, help="restore it with the pack that wrote it, unless you mean this", level="warn")
+    return Diagnostic("PC0834", message, help="restore it with the pack that wrote it, unless you meant to use this one", level="warn")
 
 
 def _warn_stuck(path: Path, archived: Archived) -> Diagnostic:
@@ -564,7 +569,7 @@ def _choose_archives(asked: ApplyAsked) -> Path:
         return asked.archive
     goal = asked.output if asked.output is not None else asked.state
     if goal == STDIN:
-        message = "the operation archives what it removes, and a state on standard output has no folder for that"
+        message = "the operation archives what it removes, but a state on standard output has no folder for the archives"
         raise UsageError([Diagnostic("PC0827", message, help="name a folder: `--archive DIR`")])
     return archive_folder(Path(os.path.realpath(goal)))
 

@@ -57,7 +57,7 @@ _ROUNDS = 5
 """The most edits that are combined."""
 
 _EIGHTHS = " ▁▂▃▄▅▆▇█"
-_SESSION = "give the states of a session, one file for each turn, in order; or a file with a state a line: `--session talk.jsonl`"
+_SESSION = "give the states of a session, one file for each turn, in order; or a file with one state per line: `--session talk.jsonl`"
 
 
 @frozen(eq=False)
@@ -437,12 +437,16 @@ def _check_gates(view: SessionView, least: int | None, flaps: int | None, most: 
     if least is not None and view.reuse < least:
         worst = min(view.turns[1:], key=lambda one: (measure_share(one.same, one.tokens), one.turn))
         why = f"; turn {worst.turn} broke it most: {worst.broke.describe()}" if worst.broke is not None else ""
-        yield Diagnostic("PC0734", f"{view.reuse} % of the tokens begin as the turn before, and {least} % are asked{why}", help=_HELP)
+        yield Diagnostic(
+            "PC0734",
+            f"{view.reuse} % of the tokens repeat the beginning of the turn before, and at least {least} % are required{why}",
+            help=_HELP,
+        )
     if flaps is not None and len(view.flaps) > flaps:
         first = view.flaps[0]
         message = f"{show_plural(len(view.flaps), 'flap')}, and at most {flaps} are allowed; the first is {first.what} in turn {first.turn}"
         yield Diagnostic(
-            "PC0735", message, help="let a tier be left later: `leave`; or show an item until it is old: a `window` with a `step`"
+            "PC0735", message, help="give the tier a lower `leave`, so that it ends later; or give the list a `window` with a `step`"
         )
     if most is not None and view.cost is None:
         help = "name them, for example `--format anthropic --model claude-opus-5-5`"

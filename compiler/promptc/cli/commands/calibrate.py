@@ -127,9 +127,11 @@ def _read_quantile(given: str) -> int:
 
 def _read_defaults(provider: str | None, model: str | None, day: str | None) -> _Defaults:
     if model is not None and not is_name(model):
-        raise UsageError([Diagnostic("PC0720", f"`{shorten(model)}` is no name of a model", help="write, for example, `--model gpt-5.6`")])
+        raise UsageError(
+            [Diagnostic("PC0720", f"`{shorten(model)}` is not the name of a model", help="write, for example, `--model gpt-5.6`")]
+        )
     if day is not None and not is_day(day):
-        raise UsageError([Diagnostic("PC0720", f"`{shorten(day)}` is no date", help="write, for example, `--date 2026-11-24`")])
+        raise UsageError([Diagnostic("PC0720", f"`{shorten(day)}` is not a date", help="write, for example, `--date 2026-11-24`")])
     return _Defaults(provider, model, day)
 
 
@@ -194,7 +196,7 @@ class _LineReader:
         if found is None:
             raise _NoPairError('it names no model: add `"model"`, or give `--model`')
         if not is_name(found):
-            raise _NoPairError("its `model` is no name")
+            raise _NoPairError("its `model` is not a name")
         return str(found)
 
     def _choose_day(self, given: Any) -> str:
@@ -202,14 +204,14 @@ class _LineReader:
         if found is None:
             raise _NoPairError('it names no day: add `"at"`, or give `--date`')
         if not isinstance(found, str) or not is_day(found[:10]) or found[10:11] not in ("", "T", "t", " "):
-            raise _NoPairError("its `at` is no date such as 2026-11-24")
+            raise _NoPairError("its `at` is not a date such as 2026-11-24")
         return found[:10]
 
     def _read_facts(self, report: Any) -> _Facts:
         if isinstance(report, dict):
             return self._check_report(report)
         if not isinstance(report, str):
-            raise _NoPairError("it has no `report`: neither a report nor the path of one")
+            raise _NoPairError("it has no `report`, which must be a report or the path of a report")
         if report not in self._read:
             try:
                 self._read[report] = self._check_report(self._load_report(report))
@@ -223,7 +225,7 @@ class _LineReader:
     def _load_report(self, path: str) -> Mapping[str, Any]:
         shown = shorten(path)
         if check_pack_path(path):
-            raise _NoPairError(f"`{shown}` is no path of a file in the folder of USAGE")
+            raise _NoPairError(f"`{shown}` is not the path of a file in the folder of USAGE")
         try:
             content = read_inside(self._folder, path, _MOST_REPORT)
         except (OSError, ValueError) as error:
@@ -233,7 +235,7 @@ class _LineReader:
     def _check_report(self, report: Mapping[str, Any]) -> _Facts:
         name, counter, overhead = report.get("pack"), report.get("counter"), report.get("overhead")
         if not isinstance(name, str) or not isinstance(counter, dict) or "tokens" not in report:
-            raise _NoPairError("its `report` is no report of a render")
+            raise _NoPairError("its `report` is not a report of a render")
         if name != self._pack.name:
             raise _NoPairError(f"its report is of the pack `{shorten(name)}`, not of `{self._pack.name}`")
         own = self._pack.counting.counter

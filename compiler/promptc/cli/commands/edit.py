@@ -244,7 +244,9 @@ def tune_command(
     Page(as_json, width or read_width(), reporter.choose_paint(sys.stdout)).show(view, render_tuning)
     found = view.suggestion
     if found is None and (most is not None or is_written):
-        message = f"budgets are judged by states that the search has not seen, and {show_plural(view.states, 'state')} cannot be halved"
+        message = (
+            f"the search needs states to find budgets and others to judge them, and {show_plural(view.states, 'state')} cannot be split"
+        )
         raise UsageError([Diagnostic("PC0688", message, help="give at least two states that differ")])
     if is_written and found is not None and found.changes:
         reporter.say(_tell_written(write_values(pack, found.tries, models=request.models), is_written=True))

@@ -242,7 +242,7 @@ def eval_command(
     other = next((name for name, given in (("--floor", floor), ("--min-recall", min_recall), ("--cap", cap)) if tries and given), None)
     if other is not None:
         help = f"leave out one: `{tries}` tries every {tries[2:-1]}, as rendered, and judges none"
-        raise UsageError([Diagnostic("PC0720", f"`{tries}` does not go with `{other}`", help=help)])
+        raise UsageError([Diagnostic("PC0720", f"`{tries}` cannot be combined with `{other}`", help=help)])
     least, under = read_score(min_recall) if min_recall is not None else 0, read_score(floor) if floor is not None else None
     loaded = Pack.load(pack)
     (one,) = list_corpus_indexes(loaded, (index,))
@@ -295,7 +295,7 @@ def _choose_setting(index: CorpusIndex, opened: Sequence[LoadedIndex], floors: b
     """
     if floors and leads:
         help = "one after the other: the lead first, for it does not depend on the floor"
-        raise UsageError([Diagnostic("PC0721", "--floors and --leads do not go together", help=help)])
+        raise UsageError([Diagnostic("PC0721", "`--floors` and `--leads` cannot be combined", help=help)])
     if leads and not any(one.idle_vectors for one in opened):
         message = f"`{index.name}` has no idle lines with vectors, so no lead decides anything"
         raise UsageError([Diagnostic("PC0721", message, help="give the index `asked`, with lines without an answer, and `vectors`")])

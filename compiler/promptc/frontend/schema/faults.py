@@ -398,7 +398,7 @@ def describe_condition(schema: Any, *, holds: bool) -> str:
     if not told or len(told) > _MOST_DEMANDS:
         return "its schema's `if` holds" if holds else "its schema's `if` does not hold"
     text = " and ".join(told)
-    return text if holds else f"it is not so that {text}"
+    return text if holds else f"this does not hold: {text}"
 
 
 def _tell(schema: dict[str, Any]) -> list[str]:

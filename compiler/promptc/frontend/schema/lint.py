@@ -86,7 +86,7 @@ def lint_offered(root: Schema) -> Iterator[Found]:
         for name in dict.fromkeys(schema.get("required", ())):
             if name not in declared:
                 message = f"`required` names `{name}`, which `properties` does not declare and `additionalProperties: false` forbids"
-                help = f"declare `{name}` under `properties`, or take it out of `required`"
+                help = f"declare `{name}` under `properties`, or remove it from `required`"
                 yield f"{pointer}/required", Diagnostic("PC0289", message, None, help, "warn")
 
 
@@ -174,12 +174,12 @@ def _describe_reference(keyword: str, reference: str, root: Schema) -> Diagnosti
     if not reference.startswith("#"):
         return Diagnostic(
             "PC0312",
-            f"`{keyword}: {reference[:80]}` leads to another file, and promptc reads this one alone",
+            f"`{keyword}: {reference[:80]}` points to another file, and promptc reads only this one",
             None,
             "copy the definition to `$defs` in this file, and write `#/$defs/…`",
         )
     known = [extend_pointer("#/$defs", name) for name in root.get("$defs", {})]
-    return Diagnostic("PC0312", f"`{keyword}: {reference[:80]}` names no schema of this file", None, suggest(reference, known))
+    return Diagnostic("PC0312", f"`{keyword}: {reference[:80]}` names no schema in this file", None, suggest(reference, known))
 
 
 def _lint_circles(root: Schema, references: References) -> list[Found]:
@@ -195,9 +195,9 @@ def _lint_circles(root: Schema, references: References) -> list[Found]:
                     pointer,
                     Diagnostic(
                         "PC0313",
-                        "this schema refers to itself without end",
+                        "this schema refers to itself for the same value, without end",
                         None,
-                        "refer to it under `properties` or `items`, where the value is a smaller one",
+                        "write the `$ref` under `properties` or `items`, where it checks a part of the value",
                     ),
                 )
             ]

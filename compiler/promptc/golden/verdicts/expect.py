@@ -196,7 +196,7 @@ def _iter_of_text(outcome: CaseOutcome, expect: Mapping[str, Node]) -> Iterator[
     whole = (outcome.text or "") if outcome.messages is None else "\n".join(map(read_message, outcome.messages))
     for node in expect["contains"].value if "contains" in expect else ():
         if node.value not in whole:
-            yield f"the prompt lacks {show_value(node.value)}", node.span
+            yield f"the prompt does not contain {show_value(node.value)}", node.span
     for node in expect["lacks"].value if "lacks" in expect else ():
         if isinstance(node.value, str):
             if node.value in whole:

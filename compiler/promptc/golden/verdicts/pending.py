@@ -35,6 +35,7 @@ from promptc.golden.verdicts.verdict import (
 _HELP = "`promptc test` writes what differs now"
 _WRITE_HELP = "the report shows what it would hold"
 _SETTLE_HELP = "make the folder writable, and make room on its disk; the golden is unchanged"
+_LINK_HELP = "replace the link with a copy of the file; the golden is unchanged"
 _LOOK = "look at it again: `promptc review`"
 _GONE = "it is not pending any more"
 _CHANGED = "it has changed meanwhile"
@@ -251,7 +252,8 @@ def _telling(verb: str, pending: PendingGolden) -> Iterator[None]:
         yield
     except OSError as wrong:
         reason = wrong.strerror or str(wrong)
-        raise DiskError([Diagnostic("PC0945", f"cannot {verb} {pending.path}: {reason}", help=_SETTLE_HELP)]) from wrong
+        help = _LINK_HELP if isinstance(wrong, LinkError) else _SETTLE_HELP
+        raise DiskError([Diagnostic("PC0945", f"cannot {verb} {pending.path}: {reason}", help=help)]) from wrong
 
 
 def _place(pending: PendingGolden, name: str) -> str:

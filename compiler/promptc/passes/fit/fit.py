@@ -164,7 +164,7 @@ class _Fitting:
         if run.failed is not None:
             message = f"the strain tier allows no prompt: its step `{run.failed.label}` is `fail` for section `{run.failed.section}`"
             self._fail(
-                Diagnostic("PC0533", message, run.failed.span, "shorten the state, for example with an operation, or take the step out"),
+                Diagnostic("PC0533", message, run.failed.span, "shorten the state, for example with an operation, or remove the step"),
                 run.failed.section,
                 0,
             )
@@ -332,7 +332,8 @@ class _Fitting:
         shown = _show_largest([(f"`{fit.section.id}`", self._meter.tokens(fit.count_charge())) for fit in fits])
         why = "a `fail` step was reached" if run.failed is not None else "all its steps are done" if pool.overflow else "it has no steps"
         message = (
-            f"the pool `{pool.name}` does not fit its `max` of {count_noun(cap, 'token')}: {why}, which leaves {spent}, {missing} too many"
+            f"the pool `{pool.name}` does not fit its `max` of {count_noun(cap, 'token')}: "
+            f"{why}, and it still has {spent}, {missing} too many"
         )
         help = f"raise `max` to {cap + missing}, or give the pool's `overflow` a step that cuts more"
         span = run.failed.span if run.failed is not None else pool.span

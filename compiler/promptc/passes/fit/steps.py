@@ -382,7 +382,7 @@ def read_rank(by: Expression, value: Any) -> int | float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise fail(
             "PC0520",
-            f"`by: {by.text.strip()}` gives {show_value(value)}, not a number",
+            f"`by: {by.text.strip()}` returns {show_value(value)}, not a number",
             by.span,
             help="give every item a number, for example with `| default(0)`",
         )

@@ -245,7 +245,7 @@ class MediaReader:
         rule = self._load_rule(name)
         if not size.tells(kind):
             what = f"{name} cannot be counted: its {name_unit(kind)} {'is' if kind != 'image' else 'are'} not known"
-            help = f"declare {_DECLARE[kind]} in the part, or say what it takes: `media: {{tokens: part.tokens}}`"
+            help = f"declare {_DECLARE[kind]} in the part, or give its number of tokens: `media: {{tokens: part.tokens}}`"
             raise fail("PC0585", what, self.form.span, help=help)
         try:
             tokens = rule.count(kind, size, detail)
@@ -262,8 +262,8 @@ class MediaReader:
             return None
         whole = find_whole(value)
         if whole is None or not 0 <= whole <= _MOST_TOKENS:
-            what = f"`media.tokens` gives {show_value(value)} for {name}, not a number of tokens"
-            help = f"give a whole number from 0 to {_MOST_TOKENS}, or none, which leaves it to the table: `part.tokens | default(none)`"
+            what = f"`media.tokens` returns {show_value(value)} for {name}, not a number of tokens"
+            help = f"give a whole number from 0 to {_MOST_TOKENS}, or none to count by the table of models: `part.tokens | default(none)`"
             raise fail("PC0587", what, self.form.tokens.span, help=help)
         return whole
 
@@ -273,12 +273,21 @@ class MediaReader:
             return rule
         if self.model is None:
             of = f"`output: {{models: {{{self.provider}: gpt-5.6}}}}`" if self.provider is not None else "`media: {model: gpt-5.6}`"
-            what = f"{name} cannot be counted: each model counts in its own way, and the pack names none"
-            raise PromptcError([Diagnostic("PC0586", what, self.form.span, f"name a model: {of}, or say what it takes: `tokens`")])
+            what = f"{name} cannot be counted: each model counts in its own way, and the pack names no model"
+            raise PromptcError(
+                [
+                    Diagnostic(
+                        "PC0586",
+                        what,
+                        self.form.span,
+                        f"name a model: {of}, or give the number of tokens: `media: {{tokens: part.tokens}}`",
+                    )
+                ]
+            )
         near = suggest(self.model, list(self.form.table.iter_models()))
         what = f"{name} cannot be counted: the table of {self.form.table.as_of} does not have the model `{self.model}`"
         own = "or give it a `[[media]]` rule in a table of your own (`--models`)"
-        help = f"name a model that counts alike with `media: {{model: …}}`, say what it takes with `tokens`, {own}; {near}"
+        help = f"name a model that counts alike with `media: {{model: …}}`, give the number of tokens with `tokens`, {own}; {near}"
         raise PromptcError([Diagnostic("PC0586", what, self.form.span, help.removesuffix("; "))])
 
 

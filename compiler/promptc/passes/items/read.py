@@ -29,7 +29,7 @@ _BLANK = "blank text"
 HIDDEN = "hidden"
 """The stage of elements that the pack's `visible` does not show, as reports count it."""
 
-_SHOWN = "give the `id` of each item that the report of the turn before has in this section, in order; an empty list before the first turn"
+_SHOWN = "list the `id` of each item of this section in the report of the turn before, in order; before the first turn, write an empty list"
 
 Shows = Callable[[Any], bool]
 
@@ -287,7 +287,7 @@ class ItemReader:
                 "PC0509",
                 f"`items.from` of `{self._section}` must be a list, not {show_value(source)}",
                 expression.span,
-                help="give an expression with a list",
+                help="write an expression that returns a list, such as `state.log`",
             )
         return list(source) if isinstance(source, tuple) else source
 
@@ -449,7 +449,12 @@ class ItemReader:
         """Read the newest groups, each whole, as `_read_newest` reads elements; a group's number is its ordinal, by its first element."""
         group = self._items.group
         if group is None:
-            raise fail("PC0511", f"`window.whole: group` of `{self._section}` needs `items.group`", window.span, help="declare `group.by`")
+            raise fail(
+                "PC0511",
+                f"`window.whole: group` of `{self._section}` needs `items.group`",
+                window.span,
+                help="add a `group`, such as `group: {by: item.turn}`",
+            )
         passing = list(reversed(list(self._iter_newest())))
         groups: dict[Any, list[Read]] = {}
         for read in passing:
@@ -474,7 +479,7 @@ class ItemReader:
 
     def _fail_numbers(self, older: Read, newer: Read) -> None:
         message = (
-            f"the numbers of `{self._section}` fall: {older.number} at place {older.place}, then {newer.number} at place {newer.place}"
+            f"the numbers of `{self._section}` go down: {older.number} at place {older.place}, then {newer.number} at place {newer.place}"
         )
         span = self._items.number.span if self._items.number is not None else self._items.span
         raise fail("PC0512", message, span, help="sort the list in `from` with the oldest first, or leave `number` out")
@@ -518,8 +523,8 @@ def read_parts(content: Sequence[Any], message: MessageForm, item: str, pay: Cal
         if kind not in message.passing:
             left_out.append(kind)
         elif kind not in PART_KINDS:
-            help = f"leave `{kind}` out of `parts`, and describe in words what it holds"
-            raise fail("PC0561", f"{name} is of the kind `{kind}`, which no request can hold", message.span, help=help)
+            help = f"leave `{kind}` out of `parts`, and describe its content in words"
+            raise fail("PC0561", f"{name} is of the kind `{kind}`, which a request cannot contain", message.span, help=help)
         elif kind == "text" and is_blank(given["text"]):
             left_out.append(_BLANK)
         elif kind in MEDIA_KINDS:
@@ -563,8 +568,8 @@ def _read_shown(content: Sequence[Any], name: str, message: MessageForm, pay: Ca
             shown.append({"type": "text", "text": given["text"]})
             continue
         if kind not in message.passing:
-            what = f"{name}, a `tool_result`, holds a part of the kind `{kind}`, and `parts` does not name that"
-            help = f"name `{kind}` in `parts`, next to `tool_result`; or leave such items out with `where`"
+            what = f"{name}, a `tool_result`, contains a part of the kind `{kind}`, which `parts` does not list"
+            help = f"add `{kind}` to `parts`, next to `tool_result`; or leave such items out with `where`"
             raise fail("PC0580", what, message.span, help=help)
         shown.append(read_media(given, kind, f"{kind} {place} of the result in {name}", message.span, pay))
     return shown
@@ -605,7 +610,9 @@ def _refuse_media(part: Mapping[str, Any], kind: str, name: str, message: Messag
         help = "give what a tool shows as a list of texts and media: `content: [{type: image, source: …}]`; or describe it in words"
         if kind == "tool_use":
             help = "describe in words what it shows, leave the item out with `where`, or leave `tool_use` and `tool_result` out of `parts`"
-        raise fail("PC0580", f"{name}, a `{kind}`, holds a part of the kind `{held}`, which no request can hold", message.span, help=help)
+        raise fail(
+            "PC0580", f"{name}, a `{kind}`, contains a part of the kind `{held}`, which a request cannot contain", message.span, help=help
+        )
 
 
 def _iter_media(value: Any) -> Iterator[str]:

@@ -199,7 +199,7 @@ class ItemRenderer:
             text = f"item `{id}` of `{self._section.id}` has the role {show_value(role)}"
             help = f"leave such items out with `where`, or add the role to `roles: [{', '.join(message.roles)}]`"
             if role in SYSTEM_ROLES:
-                text += ", which no state can give"
+                text += ", which the state is not allowed to set"
                 help = f"write it into the manifest, for items that you trust: `role: \"'{role}' if item.is_note else 'user'\"`"
             raise fail("PC0514", text, message.role.span, help=help)
         speaker = self._read_speaker(message.name, id) if message.name is not None else ""
@@ -251,8 +251,8 @@ class ItemRenderer:
         if name is None:
             return ""
         if not isinstance(name, str) or not _SPEAKER.fullmatch(name):
-            what = f"item `{id}` of `{self._section.id}` has the name {show_value(name)}, which services refuse"
-            help = "give 1 to 64 of the signs A-Z, a-z, 0-9, `_` and `-`, or none: `item.by | replace(' ', '_')`"
+            what = f"item `{id}` of `{self._section.id}` has the name {show_value(name)}, which providers refuse"
+            help = "use 1 to 64 of the characters A-Z, a-z, 0-9, `_` and `-`, such as `item.by | replace(' ', '_')`, or `none` for no name"
             raise fail("PC0534", what, expression.span, help=help)
         return name
 

@@ -17,7 +17,8 @@ from promptc.text.counters.counter import Meter
 from promptc.text.guard import Finding, Guard
 
 _RENAME = (
-    "rename one where your program writes the state, such as `github_search`; or let the first stay: `dedupe: {by: item.name, exact: true}`"
+    "rename one where your program writes the state, such as `github_search`; "
+    "or keep only the first: `dedupe: {by: item.name, exact: true}`"
 )
 _NAMED = 3
 _Named = tuple[Read, str]
@@ -137,7 +138,7 @@ def _warn_gone(section: Section, items: Items, gone: Sequence[str]) -> Diagnosti
     assert items.freeze is not None
     named, are = join_some([f"`{shorten(id)}`" for id in gone], _NAMED), "it is" if len(gone) == 1 else "they are"
     message = f"`{section.id}` cannot show {named} again: {are} not in its source"
-    help = "the prompt begins as before up to there. Leave in the list what is in the prompt, until a budget takes it out"
+    help = "keep an item in the source for as long as the prompt shows it; from here on, the prompt differs from the turn before"
     return Diagnostic("PC0537", message, items.freeze.shown.span, help, "warn")
 
 
@@ -217,7 +218,7 @@ def _describe_parts(
         return {"parts": count}, ()
     more = f" ({len(gone) - 1} more like it)" if len(gone) > 1 else ""
     message = f"item `{gone[0][0]}` of `{section.id}` is left out{more}: `parts` lets none of its parts pass: {list_kinds(gone[0][1])}"
-    first = next((f"name `{kind}` in `parts`" for kind in gone[0][1] if kind in PART_KINDS), "put in words what they hold")
+    first = next((f"add `{kind}` to `parts`" for kind in gone[0][1] if kind in PART_KINDS), "put in words what they hold")
     help = f"{first}, or leave such items out with `where`"
     return {"parts": count}, (Diagnostic("PC0581", message, items.message.span, help, "warn"),)
 

@@ -72,7 +72,7 @@ _SAID: Mapping[str, tuple[str, str, str]] = {
         "the result of the tool use {id} does not directly follow it",
         "put all results of a message directly after it, before anything else",
     ),
-    "used twice": ("PC0572", "a second tool use has the id {id}", "give each use an id of its own, and its result the same"),
+    "used twice": ("PC0572", "a second tool use has the id {id}", "give each tool use its own id, and write the same id in its result"),
     "answered twice": ("PC0572", "the tool use {id} has a second result", "leave one of them out"),
 }
 """By kind of problem: the code, the message, and the help."""
@@ -119,7 +119,7 @@ def _check_names(tools: Sequence[Tool], provider: Provider) -> list[Diagnostic]:
     found = [*_check_searching(tools, provider)]
     if provider.tool_names == "any":
         return found
-    what = f"{provider.title} takes no tool whose name begins with a digit or a hyphen"
+    what = f"{provider.title} accepts no tool whose name begins with a digit or a hyphen"
     help = "give the tool a name that begins with a letter or `_`"
     bad = [one for one in tools if one.name[0] in "0123456789-"]
     return [*found, *(Diagnostic("PC0570", f"the tool `{one.name}`: {what}", one.span, help) for one in bad)]
@@ -130,7 +130,7 @@ def _check_searching(tools: Sequence[Tool], provider: Provider) -> Iterator[Diag
     taken = dict(provider.search.body).get("name") if provider.search is not None and any(one.is_deferred for one in tools) else None
     for one in tools:
         if one.name == taken:
-            message = f"the tool `{one.name}`: {provider.title} calls the tool so that searches the deferred ones"
+            message = f"the tool `{one.name}` needs another name: {provider.title} uses this name for the tool that searches deferred tools"
             yield Diagnostic("PC0528", message, one.span, "give the tool another name")
 
 
@@ -187,7 +187,11 @@ def _judge(part: Mapping[str, Any], message: Message, used: set[str]) -> Iterato
     for key, wanted in keys.items():
         if not isinstance(part.get(key), wanted) or (kind not in _THOUGHTS and part[key] == ""):
             what = f"whose `{key}` must be {_SPELLED[wanted]}, not {show_value(part[key])}" if key in part else f"without `{key}`"
-            yield _refuse(message, f"a `{kind}` {what}", f"give the `{kind}` the keys {join_names(keys)}")
+            yield _refuse(
+                message,
+                f"a `{kind}` {what}",
+                f"write {_SPELLED[wanted]} under `{key}`" if key in part else f"give the `{kind}` the keys {join_names(keys)}",
+            )
     if kind == "tool_use":
         used.add(str(part.get("id")))
     elif kind == "tool_result" and isinstance(of := part.get("tool_use_id"), str) and of and of not in used:
@@ -213,15 +217,15 @@ def _find_untaken(part: Mapping[str, Any], detail: str | None, provider: Provide
     if taken is None and in_result:
         known = [name for name, _ in provider.result_media]
         there = f"it takes {join_names(known)} there; " if known else ""
-        return f"takes no {kind}{where}", f"{there}put the {kind} into a message of the user after the results, and say so in the result"
+        return f"accepts no {kind}{where}", f"{there}put the {kind} into a message of the user after the results, and say so in the result"
     if taken is None:
         known = [name for name, _ in provider.media]
         help = f"it takes {join_names(known)}; describe the rest in words" if known else "describe in words what it shows"
-        return f"takes no part of the kind `{kind}`", help
+        return f"accepts no part of the kind `{kind}`", help
     if source["type"] not in taken.by:
-        return f"takes no {kind} by URL{where}", "give its bytes: `source: {type: base64, media_type: …, data: …}`"
+        return f"accepts no {kind} by URL{where}", "give its bytes: `source: {type: base64, media_type: …, data: …}`"
     if media_type and media_type not in taken.types:
-        return f"takes no {kind} of the type `{media_type}`{where}", f"it takes {join_names(taken.types)}"
+        return f"accepts no {kind} of the type `{media_type}`{where}", f"it takes {join_names(taken.types)}"
     if provider.name == "gemini" and not media_type:
         return "needs the type of what a URL leads to", "write `media_type` in the `source` of the part"
     if provider.name.startswith("openai") and detail == "medium":
@@ -251,7 +255,7 @@ def _leave_out_thoughts(messages: Sequence[Message]) -> tuple[Sequence[Message],
 
 
 def _warn_names(messages: Sequence[Message], provider: Provider) -> Diagnostic:
-    what = f"the name of {messages[0].name}{_count(messages)} is left out: {provider.title} has no place for one"
+    what = f"the name of {messages[0].name}{_count(messages)} is left out: {provider.title} does not accept names"
     help = "write who speaks into the text: `content: item.by ~ ': ' ~ item.content`"
     return Diagnostic("PC0536", what, messages[0].span, help, "warn")
 
@@ -480,9 +484,13 @@ def _clear_blocks(blocks: Sequence[ContentBlock], kept: set[int]) -> tuple[Conte
 
 
 def _warn_model(asked: Sequence[ContentBlock], provider: Provider, model: str) -> Diagnostic:
-    what = f"{_name(asked)}: `{model}` takes none, and {provider.title}'s models do from {provider.breakpoints.models[0]} on"
+    what = f"{_name(asked)}: `{model}` supports none, and {provider.title}'s models do only from {provider.breakpoints.models[0]} on"
     return Diagnostic(
-        "PC0566", what, asked[0].place, "name a newer model with `--model`; the prompt is the same, but not cached from there", "warn"
+        "PC0566",
+        what,
+        asked[0].place,
+        "name a newer model with `--model`; the prompt itself is the same, only without this cache breakpoint",
+        "warn",
     )
 
 
@@ -514,6 +522,6 @@ def _warn_short(kept: Sequence[ContentBlock], provider: Provider, model: str | N
     short = [block for block in kept if block.prefix < least]
     if short:
         most = count_noun(max(block.prefix for block in short), "token")
-        what = f"nothing is cached up to the end of {_list_sections(short)}: at most {most} come before it"
-        why = f"{model or provider.title} caches from {least} on"
+        what = f"nothing is cached up to the end of {_list_sections(short)}: the prompt has at most {most} up to there"
+        why = f"{model or provider.title} caches only {least} tokens or more"
         yield Diagnostic("PC0567", f"{what}, and {why}", short[0].place, "move `cache: true` to a later section", "warn")

@@ -113,7 +113,7 @@ def _give_asked(chunks: Sequence[Chunk], asked: AskedLines) -> tuple[tuple[Chunk
 
 
 def _refuse_both(line: KnownAnswer) -> Diagnostic:
-    message = f"`{shorten(line.query)}` has no answer here, and has one in another line"
+    message = f"`{shorten(line.query)}` has no answer in this line, but has one in another line"
     return Diagnostic("PC0196", message, line.span, "remove one of the two lines")
 
 
@@ -121,10 +121,10 @@ def _refuse_answer(lines: Sequence[KnownAnswer], answer: Answer, chunks: Sequenc
     """Return one diagnostic for all lines of an answer: a renamed page is one mistake, however many lines name it."""
     inside = [chunk for chunk in chunks if answer.is_of(chunk.file)]
     names = [name for chunk in inside for name in chunk.covers] if inside else [chunk.file for chunk in chunks]
-    wrong = f"`{answer.file}` has no heading `{answer.heading}` with a text" if inside else f"no file of the corpus is `{answer.file}`"
-    help = suggest(answer.heading if inside else answer.file, dict.fromkeys(names)) or "correct the line, or take it out"
+    wrong = f"`{answer.file}` has no heading `{answer.heading}` with text under it" if inside else f"the corpus has no file `{answer.file}`"
+    help = suggest(answer.heading if inside else answer.file, dict.fromkeys(names)) or "correct the line, or remove it"
     more = f" and {count_noun(len(lines) - 1, 'line')} more" if len(lines) > 1 else ""
-    return Diagnostic("PC0196", f"no chunk holds the answer to `{shorten(lines[0].query)}`{more}: {wrong}", lines[0].span, help)
+    return Diagnostic("PC0196", f"no chunk contains the answer to `{shorten(lines[0].query)}`{more}: {wrong}", lines[0].span, help)
 
 
 def encode_chunks(

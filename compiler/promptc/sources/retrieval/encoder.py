@@ -131,7 +131,7 @@ def _open(onnxruntime: Any, content: bytes) -> Any:
 
 
 def _refuse(name: str, span: Span | None) -> PromptcError:
-    message = f"the installed model is not the one that `{name}` stands for"
+    message = f"the installed model is not the one that `{name}` names"
     return fail("PC0191", message, span, help=_INSTALL)
 
 

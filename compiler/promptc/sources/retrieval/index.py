@@ -133,7 +133,7 @@ def _read_manifest(place: IndexPlace) -> Mapping[str, Any]:
         content = read_file(place.folder / MANIFEST, _MOST_TOLD)
     except (FileNotFoundError, NotADirectoryError):
         raise DiskError(
-            [Diagnostic("PC0190", f"the index `{place.name}` has not been built: `{place.folder}` holds no index", place.span, _run(place))]
+            [Diagnostic("PC0190", f"the index `{place.name}` has not been built: `{place.folder}` has no index", place.span, _run(place))]
         ) from None
     except OSError as error:
         raise _refuse("PC0193", f"`{MANIFEST}` cannot be read: {error.strerror or error}", place) from error
@@ -143,12 +143,12 @@ def _read_manifest(place: IndexPlace) -> Mapping[str, Any]:
         raise _refuse("PC0193", f"`{MANIFEST}` is not JSON", place) from None
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         found = manifest.get("format") if isinstance(manifest, dict) else None
-        form = "no form" if found is None else f"the form {json.dumps(found)}"
+        form = "no format" if found is None else f"the format {json.dumps(found)}"
         raise _refuse("PC0194", f"it has {form}, and this promptc reads {FORMAT}", place)
     if manifest.get("fingerprint") != digest_manifest(manifest):
         raise _refuse("PC0193", f"`{MANIFEST}` was changed", place)
     if manifest.get("index") != place.name:
-        raise _refuse("PC0194", f"it was built as `{manifest.get('index')}`", place)
+        raise _refuse("PC0194", f"it was built for the index `{manifest.get('index')}`", place)
     return manifest
 
 
@@ -258,7 +258,7 @@ def _run(place: IndexPlace) -> str:
 
 
 def _refuse(code: str, wrong: str, place: IndexPlace) -> DiskError:
-    word = "is damaged" if code == "PC0193" else "is another one"
+    word = "is damaged" if code == "PC0193" else "cannot be used"
     return DiskError([Diagnostic(code, f"the index `{place.name}` in `{place.folder}` {word}: {wrong}", place.span, _run(place))])
 
 

@@ -134,7 +134,7 @@ class _Files:
                 if wanted in above:
                     chain = " -> ".join((*above[above.index(wanted) :], wanted))
                     raise PromptcError(
-                        [Diagnostic("PC0420", f"files include each other in a circle: {chain}", span, "take one of the includes out")]
+                        [Diagnostic("PC0420", f"files include each other in a circle: {chain}", span, "remove one of the includes")]
                     )
                 if wanted not in self.trees:
                     self._load(wanted, Diagnostic("PC0419", f"`{wanted}` cannot be included", span), (*above, wanted))

@@ -284,7 +284,11 @@ def raise_exception(run: Run, message: Any, /) -> NoReturn:
     """Refuse the messages that a chat template is given: `raise_exception('why')`. Always raises `Fault` (PC0431)."""
     why = message if message.__class__ is str else name_kind(message)
     shown = f"{why[:_REASON]}…" if len(why) > _REASON else why
-    refuse("PC0431", f"the chat template refuses these messages: {shown}", "give it the messages that its model takes")
+    refuse(
+        "PC0431",
+        f"the chat template refuses these messages: {shown}",
+        "change the messages: the template accepts only certain roles, in a certain order",
+    )
 
 
 class Clock:
@@ -307,7 +311,9 @@ class Clock:
         from datetime import UTC, datetime, timedelta
 
         if self.moment is None:
-            refuse("PC0432", "the chat template asks for the date, and the pack names none", "name it: `chat_template: {now: state.now}`")
+            refuse(
+                "PC0432", "the chat template asks for the date, and the pack does not set one", "set it: `chat_template: {now: state.now}`"
+            )
         if form.__class__ is not str or len(form) > _REASON:
             refuse("PC0424", f"`strftime_now` takes a format of at most {_REASON} characters", "write it as `'%d %b %Y'`")
         moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=load_moment(self.moment))

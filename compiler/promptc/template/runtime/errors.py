@@ -20,7 +20,7 @@ _Words = tuple[str, str]
 PARTS_HELP = "give as many names as there are parts; a mapping has pairs: `for name, value in state.m.items()`"
 """The help for a list of names that is filled from too many or too few parts."""
 _PATH = re.compile(r"[^\W\d]\w*(?:\.\w+|\[(?:'[^'\n]*'|\"[^\"\n]*\"|-?\d+)\])*\Z")
-_HELP = {"PC0411": "ask first with `is defined`, or give a value with `default`"}
+_HELP = {"PC0411": "test first with `is defined`, or give a value with `default`"}
 _ARGUMENTS = re.compile(r"\w\(\) (?:got|takes|missing)|^macro '|positional argument|keyword argument")
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 _INSIDE = re.compile(r"<[\w. ]+>|\bl_\d+_| \(imported on .*?\)|\bdo_|\w+\.<locals>\.")

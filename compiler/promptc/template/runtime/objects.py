@@ -179,7 +179,7 @@ class MissingFault(Fault):
     """
 
     def __init__(self, name: object, holder: object, *, of_names: bool, place: tuple[str, int]) -> None:
-        message = f"`{name}` is not known" if of_names else f"{name_kind(holder)} has no {name_part(name)}"
+        message = f"`{name}` is not defined" if of_names else f"{name_kind(holder)} has no {name_part(name)}"
         super().__init__("PC0410" if of_names else "PC0411", message)
         self.name = name
         self.holder = holder

@@ -590,7 +590,7 @@ def bound_number(run: Run, value: Any) -> Any:
         if value - value != 0.0:
             refuse("PC0416", f"the number {value} cannot be written in JSON", "use smaller numbers")
     elif kind is complex:
-        refuse("PC0416", "a number below zero has no root", "ask first: `a >= 0`")
+        refuse("PC0416", "a number below zero has no root", "test first: `a >= 0`")
     return value
 
 

@@ -135,8 +135,8 @@ def _read_own(file: NamedFile, shown: str, example: str) -> bytes:
     except LinkError:
         raise fail("PC0183", f"`{shown}` goes through a link", span, help=inside) from None
     except (FileNotFoundError, NotADirectoryError, IrregularError):
-        help = "put it there, or correct the path, which is relative to the pack's folder"
-        raise fail("PC0181", f"there is no file {'' if shown == file.path else 'of '}`{shown}`", span, help=help) from None
+        help = "add the file, or correct the path, which is relative to the pack's folder"
+        raise fail("PC0181", f"there is no file `{file.path}`", span, help=help) from None
     except TooLongError:
         help = "no tokenizer is so large: name its own file"
         raise fail("PC0182", f"`{shown}`: the file is larger than {LARGEST} bytes", span, help=help) from None

@@ -225,7 +225,7 @@ class _RankFiles:
     def _refuse(self, address: str, expected: str | None) -> PromptcError:
         file, wanted = address.rpartition("/")[2], self._name.removeprefix(ENCODING)
         if expected and self._ranks:
-            message = f"`{self._name}`: none of the files under `ranks` is `{file}`: it has the sha256 {expected}"
+            message = f"`{self._name}`: no file under `ranks` is the right `{file}`, which has the sha256 {expected}"
             return fail("PC0182", message, self._span, help=f"download it from {address}")
         message = f"the ranks of `{self._name}` are not on this machine, and promptc downloads nothing"
         help = (
