@@ -104,7 +104,7 @@ def test_a_template_is_given_no_media(tmp_path, place):
     with pytest.raises(PromptcError) as wrong:
         pack.render(_talk(*given), format="chat")
     (found,) = wrong.value.diagnostics
-    assert found.code == "PC0589" and "the chat template takes no" in found.message and "image" in found.message
+    assert found.code == "PC0589" and "the chat template accepts no" in found.message and "image" in found.message
     assert "in words" in found.help or "into a message of the user" in found.help
 
 

@@ -326,7 +326,8 @@ def check_unlike_trims(pack: PackModel, configuration: Configuration) -> Iterato
 def _nests(first: Trim, second: Trim) -> bool:
     """Return whether every cut of the second trim keeps a part of what the first one left, whatever the text.
 
-    Beginnings of a text nest, and so do ends. Cuts from the middle keep both, and nest only if they go by the same units, as far as each goes.
+    Beginnings of a text nest, and so do ends. Cuts from the middle keep both, and nest only if they go by
+    the same units, as far as each goes.
     """
     units = [list_boundaries(one.at, one.finest) for one in (first, second)]
     is_alike = all(one == other for one, other in zip(*units, strict=False))
