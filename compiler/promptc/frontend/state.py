@@ -81,9 +81,7 @@ def dump_state(given: Mapping[str, Any], what: str = "the state") -> bytes:
     try:
         return json.dumps(given, ensure_ascii=True).encode()
     except (TypeError, ValueError, RecursionError) as error:
-        raise fail(
-            "PC0391", f"{what} is not plain JSON: {error}", help="pass dicts, lists, strings, numbers, booleans and None"
-        ) from error
+        raise fail("PC0391", f"{what} is not plain JSON: {error}", help="pass dicts, lists, strings, numbers, booleans and None") from error
 
 
 def load_state_schema(raw: bytes, name: str, span: Span) -> StateSchema:

@@ -6,7 +6,7 @@ of the render.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 
 from promptc.diag.findings import Diagnostic, Span, count_noun, fail, join_some, show_value
@@ -18,11 +18,13 @@ from promptc.passes.fit.result import Applied, Fitted, LadderResult, Part
 from promptc.passes.items.render import fits_size, iter_joined, join_counted
 from promptc.passes.layout.layout import Layout
 from promptc.passes.strain import iter_warnings
+from promptc.text.guard import Guard
 
 _HALVES = "change the `separator` of the section: with the data, the text around the items forms one"
 _PARTS = "clean the state: the joined texts of its parts form one"
 _NEIGHBOURS = "end the message with other text, or clean the state: a message and the next of its role form one when joined"
 _FRAMED = "clean the state, or let the section begin and end with other text"
+_DIVIDED = "clean the state, or take a chat template that writes contents unchanged"
 _PLACES = 6
 _HIDDEN = {
     "replace_hidden": (
@@ -120,6 +122,7 @@ def verify(fitted: Fitted, emitted: Emitted, frame: ChatFrame | None = None) -> 
         units = meter.count_whole(emitted.text)
     elif frame is not None:
         _prove_frame(fitted, emitted, frame)
+        _prove_undivided(fitted, emitted, frame)
         units = frame.count(emitted.text)
     else:
         contents: dict[int, list[str]] = {}
@@ -193,6 +196,39 @@ def _completes(fitted: Fitted, emitted: Emitted, part: Part, frame: ChatFrame, m
     parted = tuple(one._replace(text=f">{one.text}>") if one is part else one for one in emitted.parts)
     text = frame.render(fitted.layout, emit_messages(parted, fitted.roles, fitted.tools))
     return sum(1 for _ in fitted.strained.selection.guard.iter_marks(text)) < marks
+
+
+def _prove_undivided(fitted: Fitted, emitted: Emitted, frame: ChatFrame) -> None:
+    """Raise PC0591 if the chat template brings pieces of a special token together, as by removing what is between them.
+
+    Only messages that contain such pieces are rendered once more, with the pieces apart.
+    """
+    guard = fitted.strained.selection.guard
+    for index, message in enumerate(emitted.messages):
+        content = _part_divided(guard, message["content"])
+        if content == message["content"]:
+            continue
+        first = next(part for part in emitted.parts if part.message == index)
+        parts = emitted.parts
+        if isinstance(content, str):
+            parts = tuple(one._replace(text=content if one is first else "") if one.message == index else one for one in parts)
+        messages = tuple({**one, "content": content} if one is message else one for one in emitted.messages)
+        parted = frame.render(fitted.layout, replace(emitted, messages=messages, parts=parts))
+        if sum(1 for _ in guard.iter_marks(parted)) < sum(1 for _ in guard.iter_marks(emitted.text)):
+            section = next(one for one in fitted.layout.sections if one.id == first.section)
+            what = f"the chat template makes a special token of pieces in `{section.id}`: it removes what is between them"
+            raise fail("PC0591", what, section.span, help=_DIVIDED)
+
+
+def _part_divided(guard: Guard, content: Any) -> Any:
+    """Return a content in which the pieces of special tokens cannot be brought together: a text, or the texts of a list of parts."""
+    if isinstance(content, str):
+        return guard.part_divided(content)
+    if isinstance(content, list | tuple):
+        return [_part_divided(guard, one) for one in content]
+    if isinstance(content, Mapping):
+        return {key: _part_divided(guard, one) if key in ("text", "content") else one for key, one in content.items()}
+    return content
 
 
 def _prove_message(fitted: Fitted, parts: Sequence[Part]) -> Sequence[Part]:

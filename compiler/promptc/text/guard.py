@@ -66,6 +66,9 @@ _ANY_TOKEN = {"<": (rf"\|{_NAME}\|>", f"\uff5c{_WIDE_NAME}\uff5c>")}
 Names have no quotation marks: two texts inside JSON cannot form a token together.
 """
 _BARS = "|\uff5c"
+_ANY_PIECES = tuple((begun, end) for bar in _BARS for begun, end in (("<", f"{bar}>"), (f"<{bar}", ">")))
+"""Where a text can divide a token of those families."""
+
 _TURNS = "turn channel tool tool_call tool_response image audio".split()
 _USUAL = (
     *"<s> </s> <bos> <eos> <pad> <unk> <<SYS>> <</SYS>> <start_of_turn> <end_of_turn>".split(),
@@ -229,6 +232,14 @@ class Guard:
                     yield from (("fence", at, at + len(fence)) for fence in self._fences if text.startswith(fence, at))
         if self._token_policy != "keep":
             yield from (("special_token", start, end) for start, end in self._tokens.iter_bare(text))
+
+    def part_divided(self, text: str) -> str:
+        """Return the text in which no special token can come about by removing characters between its pieces.
+
+        A text without such pieces is returned unchanged. Otherwise a backslash follows each beginning of a token whose end is later in the
+        text.
+        """
+        return self._tokens.part_divided(text) if self._token_policy != "keep" else text
 
     def may_go_on(self, text: str) -> bool:
         """Return whether structure begins at the end of the text, escaped or not, that text joined to it could complete.
@@ -527,6 +538,19 @@ class SpecialTokens:
     def escape(self, text: str) -> str:
         """Return the text with every token escaped."""
         return self._choose_pattern(text).sub(r"\g<0>\\", text) if self.may_hold(text) else text
+
+    def part_divided(self, text: str) -> str:
+        """Return the text with a backslash after each beginning of a token whose end is later in the text (`Guard.part_divided`)."""
+        beginnings = set()
+        for first in self.firsts:
+            if first not in text:
+                continue
+            pieces = [(one[:size], one[size:]) for one in self._by_first[first] for size in range(1, len(one)) if one[:size] in text]
+            pieces += [one for one in _ANY_PIECES if one[0][0] == first and one[0] in text]
+            beginnings |= {one for one, end in pieces if text.find(end, text.find(one) + len(one)) >= 0}
+        for one in sorted(beginnings, key=len, reverse=True):
+            text = text.replace(one, f"{one}\\")
+        return text
 
     def unescape(self, text: str) -> str:
         """Return the text that `escape` received."""
