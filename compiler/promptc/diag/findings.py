@@ -139,8 +139,8 @@ class Source:
 # --- words of messages ---
 
 
-def count_noun(number: int, noun: str) -> str:
-    """Return a count for a sentence: `1 token`, `2 tokens`."""
+def count_noun(number: float, noun: str) -> str:
+    """Return a count for a sentence: `1 token`, `2 tokens`, `1.5 seconds`."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 

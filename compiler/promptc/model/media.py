@@ -31,7 +31,10 @@ _UNITS: Mapping[str, str] = {"image": "width and height", "document": "number of
 
 
 class UncountableError(Exception):
-    """Raised if the model does not count such a part, or refuses it. `help` says what to write instead."""
+    """Raised if the model does not count such a part, or refuses it.
+
+    The message is what is said of the model, such as "has no detail `low`"; `help` says what to write instead.
+    """
 
     def __init__(self, message: str, help: str) -> None:
         super().__init__(message)
@@ -54,14 +57,13 @@ class MediaSize:
 
 @frozen
 class MediaRule:
-    """How some models, of which `name` is one, count media. `how` names the formula for pictures, and `numbers` are its numbers.
+    """How some `models`, by how their names begin, count media. `how` names the formula for pictures, and `numbers` are its numbers.
 
     `details` are more numbers, by the requested detail (also `auto`); empty if the models have no details. `page` and `second` are the
     tokens of a page of a document and of a second of sound, or 0 if none are published. `source` is where the rule was published, as of the
     day `as_of`. With `estimate`, the provider itself calls it an estimate.
     """
 
-    name: str
     models: tuple[str, ...]
     source: str
     how: str
@@ -78,18 +80,18 @@ class MediaRule:
             return self._count_picture(size.width, size.height, detail or "auto")
         per = self.page if kind == "document" else self.second
         if not per:
-            message = f"no count of the kind `{kind}` is published for `{self.name}`"
-            raise UncountableError(message, "give its number of tokens with an expression: `media: {tokens: part.tokens}`")
+            help = "give its number of tokens with an expression: `media: {tokens: part.tokens}`"
+            raise UncountableError(f"has no published count for parts of the kind `{kind}`", help)
         return per * size.pages if kind == "document" else -(-per * size.millis // 1000)
 
     def _count_picture(self, width: int, height: int, detail: str) -> int:
         if self.details and detail not in self.details:
             known = ", ".join(f"`{name}`" for name in self.details)
-            raise UncountableError(f"`{self.name}` has no detail `{detail}`", f"write one of {known}")
+            raise UncountableError(f"has no detail `{detail}`", f"write one of {known}")
         numbers = {**self.numbers, **self.details.get(detail, {})}
         longest, tokens = numbers.get("longest", 0), _FORMULAS[self.how](width, height, numbers)
         if longest and max(width, height) > longest:
-            raise UncountableError(f"`{self.name}` refuses pictures of more than {longest} pixels a side", "make the picture smaller")
+            raise UncountableError(f"refuses pictures of more than {longest} pixels a side", "make the picture smaller")
         return tokens
 
 
@@ -164,13 +166,18 @@ def describe_media(part: Mapping[str, Any]) -> str:
     """Return the line that replaces a part in text: `[image: image/png, 1024 x 768]`. It contains no words of the state's own."""
     source = part["source"]
     told = [source["media_type"]] if "media_type" in source else []
-    if "width" in part:
-        told.append(f"{part['width']} x {part['height']}")
-    if "pages" in part:
-        told.append(count_noun(part["pages"], "page"))
-    if "seconds" in part:
-        told.append(f"{part['seconds']:g} seconds")
+    size = describe_size(part)
+    told += [size] if size else []
     return f"[{part['type']}: {', '.join(told)}]" if told else f"[{part['type']}]"
+
+
+def describe_size(part: Mapping[str, Any]) -> str:
+    """Return the size of a part in words: `1024 x 768`, `2 pages`, `1.5 seconds`. Empty if it is not known."""
+    if "width" in part:
+        return f"{part['width']} x {part['height']}"
+    if "pages" in part:
+        return count_noun(part["pages"], "page")
+    return count_noun(part["seconds"], "second") if "seconds" in part else ""
 
 
 def list_media(part: Mapping[str, Any]) -> tuple[Mapping[str, Any], ...]:
@@ -198,7 +205,6 @@ def split_counted(parts: Sequence[Mapping[str, Any]], counted: Sequence[CountedM
 def make_rule(given: Mapping[str, Any], as_of: str) -> MediaRule:
     """Return the rule of an entry in which `iter_wrong_rule` finds nothing."""
     return MediaRule(
-        name=given["models"][0],
         models=tuple(given["models"]),
         source=given.get("source", ""),
         how=given["how"],
@@ -282,7 +288,7 @@ def _iter_missed(rule: MediaRule, examples: Any) -> Iterator[tuple[str, str]]:
         try:
             counted = rule.count(kind, size, one.get("detail"))
         except UncountableError as wrong:
-            yield f"has an `example` that it does not count: {wrong}", wrong.help
+            yield f"has an `example` that it does not count: it {wrong}", wrong.help
             continue
         if counted != one["tokens"]:
             yield f"counts {counted} tokens for its example of {one['tokens']}", "correct the numbers, or the example"
@@ -309,7 +315,7 @@ def _count_patches(width: int, height: int, numbers: Mapping[str, int]) -> int:
     count = _cover(width, height, patch)
     limit = numbers.get("limit", 0)
     if limit and count > limit:
-        raise UncountableError(f"the picture takes {count} patches, and a request is refused above {limit}", "write `detail: high`")
+        raise UncountableError(f"counts {count} patches, and refuses requests of more than {limit}", "write `detail: high`")
     return -(-count * numbers["percent"] // 100)
 
 

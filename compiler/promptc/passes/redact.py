@@ -13,11 +13,15 @@ from functools import lru_cache
 
 from promptc.diag.typed import Any
 from promptc.model.section import Redaction
+from promptc.passes.items.encoded import holds_base64, is_data_url, locate_base64
 from promptc.text.characters import compile_later
 from promptc.text.pattern import PatternFinder
 
 Place = tuple[int, int]
 """The start and the end of an occurrence."""
+
+Sealed = Mapping[str, tuple[str, ...]]
+"""What is left unchanged in a mapping: the texts under these keys, or those that the keys after them lead to."""
 
 _QUOTED = "QUOTED"
 """The label of a text that already reads like a placeholder before anything is redacted."""
@@ -42,9 +46,6 @@ _KEY = compile_later(
     r"|eyJ[A-Za-z0-9_-]{8,}+\.eyJ[A-Za-z0-9_-]{8,}+\.[A-Za-z0-9_-]{8,}+)(?![A-Za-z0-9])"
     r"|-----BEGIN (?:(?:RSA|EC|DSA|OPENSSH|ENCRYPTED|PGP) )?PRIVATE KEY(?: BLOCK)?-----[^-]*+(?:-----END [^-\n]{1,40}-----)?)"
 )
-_TYPED = frozenset(("media_type", "mime_type", "mimeType"))
-"""Keys that name the type of the `data` next to them."""
-
 _TOP = compile_later(r"(?:[^\W\d_]{2,}|xn--[a-z0-9-]{2,})\Z")
 _LOCAL = ".+%'-"
 
@@ -114,8 +115,7 @@ class Redactions:
     def redact_value(self, value: Any, rules: tuple[Redaction, ...]) -> Any:
         """Return the value with every text in it redacted, including keys of mappings; the same object if nothing is redacted.
 
-        Data URLs, the data of a base64 part, and what a provider signed are left as they are: a provider refuses signed data that was
-        changed.
+        Base64 of media and what a provider signed are left as they are: a provider refuses both if they were changed.
         """
         if isinstance(value, str):
             return self.redact(value, rules)
@@ -129,22 +129,32 @@ class Redactions:
 
     def _view(self, value: Any, rules: tuple[Redaction, ...]) -> Any:
         if isinstance(value, dict):
-            kept = _list_sealed(value)
-            pairs = [(self.redact_value(key, rules), one if key in kept else self.redact_value(one, rules)) for key, one in value.items()]
-            same = all(key is old and one is value[old] for (key, one), old in zip(pairs, value, strict=True))
-            return value if same else dict(pairs)
+            return self._view_mapping(value, rules, _list_sealed(value, self._pay))
         made = [self.redact_value(one, rules) for one in value]
         if all(one is old for one, old in zip(made, value, strict=True)):
             return value
         return made if isinstance(value, list) else type(value)(made)
 
+    def _view_mapping(self, value: Mapping[str, Any], rules: tuple[Redaction, ...], sealed: Sealed) -> Mapping[str, Any]:
+        """Return a mapping redacted, except for what is sealed."""
+        pairs: list[tuple[Any, Any]] = []
+        for key, one in value.items():
+            rest = sealed.get(key)
+            if rest:
+                seen = self._view_mapping(one, rules, {rest[0]: rest[1:]})
+            else:
+                seen = one if rest is not None else self.redact_value(one, rules)
+            pairs.append((self.redact_value(key, rules), seen))
+        same = all(key is old and one is value[old] for (key, one), old in zip(pairs, value, strict=True))
+        return value if same else dict(pairs)
+
     def redact(self, text: str, rules: tuple[Redaction, ...]) -> str:
-        """Return the text with placeholders.
+        """Return the text with placeholders; a data URL with base64 of media has none.
 
         If occurrences overlap, the one that begins first wins, then the longest, then that of the first rule. Text that already reads like
         a placeholder is redacted too: nobody can write one and have it restored.
         """
-        if text.startswith("data:") and not any(character in text for character in " \n"):
+        if is_data_url(text) and holds_base64(text, self._pay):
             return text
         self._pay(len(rules) * (len(text) >> 3) + 1)
         places = sorted((start, -end, rank) for rank, rule in enumerate(rules) for start, end in self._find(rule, text))
@@ -180,12 +190,13 @@ class Redactions:
         return made
 
 
-def _list_sealed(value: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the keys whose values are bytes, or signed by a provider."""
+def _list_sealed(value: Mapping[str, Any], pay: Callable[[int], None]) -> Sealed:
+    """Return what is base64 of media, or signed by a provider."""
     kind = value.get("type")
-    if kind in ("base64", "redacted_thinking") or not _TYPED.isdisjoint(value):
-        return ("data",)
-    return ("signature", "thinking") if kind == "thinking" and "signature" in value else ()
+    if kind == "thinking" and "signature" in value:
+        return {"signature": (), "thinking": ()}
+    path = ("data",) if kind == "redacted_thinking" else locate_base64(value, pay)
+    return {path[0]: path[1:]} if path else {}
 
 
 def list_placeholders(text: str, originals: Mapping[str, str]) -> dict[str, str]:

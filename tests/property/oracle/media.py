@@ -20,7 +20,7 @@ def show_media(part: Mapping[str, Any]) -> str:
     told = [part["source"]["media_type"]] if "media_type" in part["source"] else []
     told += [f"{part['width']} x {part['height']}"] if "width" in part else []
     told += [f"{part['pages']} page" + "s" * (part["pages"] != 1)] if "pages" in part else []
-    told += [f"{part['seconds']} seconds"] if "seconds" in part else []
+    told += [f"{part['seconds']} second" + "s" * (part["seconds"] != 1)] if "seconds" in part else []
     return f"[{part['type']}: {', '.join(told)}]"
 
 

@@ -41,6 +41,10 @@ def _refuse(pack: Any, *contents: Any, format: str = "messages") -> Any:
     return found
 
 
+def _say(type: str, **words: Any) -> Any:
+    return {"type": "document", "source": {"type": type, **words}}
+
+
 def _media(prompt: Any) -> Any:
     return [one for item in prompt.report["sections"][0]["items"] for one in item.get("media", ())]
 
@@ -88,11 +92,27 @@ def test_every_shape_becomes_one(tmp_path: Any, given: Any) -> None:
         (show(PDF, "application/pdf"), "is of the kind `image`, and its media type is `application/pdf`"),
         (show(PDF, "image/png"), "is `image/png`, and its bytes are `application/pdf`"),
         (show(make_jpeg(4, 4), "image/png"), "is `image/png`, and its bytes are `image/jpeg`"),
+        (show(make_png(4, 4), "application/pdf", "document", pages=1), "is `application/pdf`, and its bytes are `image/png`"),
+        (show(b"\xff\xd8\xff\xe0ab", "image/png", width=4, height=4), "is `image/png`, and its bytes are `image/jpeg`"),
+        (show(make_png(4, 4), "audio/wav", "audio", seconds=1), "is `audio/wav`, and its bytes are `image/png`"),
+        (show(make_jpeg(4, 4), "audio/aac", "audio", seconds=1), "is `audio/aac`, and its bytes are `image/jpeg`"),
+        (show(b"\xff\xfb\x90", "audio/wav", "audio", seconds=1), "is `audio/wav`, and its bytes are `audio/mpeg`"),
+        *(
+            (show(b"hello world", media_type, kind, width=4, height=4), f"is `{media_type}`, and its bytes are something else")
+            for media_type, kind in (
+                ("image/png", "image"),
+                ("image/webp", "image"),
+                ("application/pdf", "document"),
+                ("audio/mpeg", "audio"),
+            )
+        ),
+        (_say("text", media_type="text/plain", data="Four bytes of words."), "has words in `source`, not bytes or a URL"),
+        (_say("content", content="Words."), "has words in `source`, not bytes or a URL"),
         (show(make_png(4, 4), width=4, height=5), "declares 4 x 5 pixels, and its bytes have 4 x 4"),
         (show(make_png(4, 4), width=5), "declares a width of 5 pixels, and its bytes have 4 x 4"),
-        (show(make_png(4, 4), height=5), "declares a height of 5 pixels, and its bytes have 4 x 4"),
-        (show(make_wave(2.0), "audio/wav", "audio", seconds=9), "declares 9 seconds, and its bytes have 2"),
-        (show(make_wave(2.0), "audio/wav", "audio", seconds=0.5), "declares 0.5 seconds, and its bytes have 2"),
+        (show(make_png(4, 4), height=1), "declares a height of 1 pixel, and its bytes have 4 x 4"),
+        (show(make_wave(2.0), "audio/wav", "audio", seconds=9), "declares 9 seconds, and its bytes have 2 seconds"),
+        (show(make_wave(1.0), "audio/wav", "audio", seconds=2.5), "declares 2.5 seconds, and its bytes have 1 second"),
         (show(make_png(4, 4), width=0), "`width` of part 1"),
         (show(make_png(4, 4), height=1.5), "`height` of part 1"),
         (show(make_png(4, 4), width=10**30, height=4), "`width` of part 1"),
@@ -156,6 +176,7 @@ def test_an_unknown_size_is_refused_and_says_what_to_declare(tmp_path: Any, part
         (show(PDF, "application/pdf", "document", pages=3), "gemini-2.5-flash", 774),
         (show(make_wave(1.5), "audio/wav", "audio"), "gemini-2.5-flash", 48),
         (show(b"ID3", "audio/mp3", "audio", seconds=60), "gemini-2.5-flash", 1920),
+        (show(b"\xff\xfb\x90", "audio/mpeg", "audio", seconds=60), "gemini-2.5-flash", 1920),
         ({"type": "input_audio", "input_audio": {"data": encode(b"ID3"), "format": "mp3"}, "seconds": 2}, "gemini-3-pro", 50),
         ({"type": "file", "file": {"file_data": encode(PDF), "filename": "a.pdf"}, "pages": 2}, "gemini-3-pro", 1120),
     ],
@@ -218,10 +239,11 @@ def test_what_no_rule_counts_is_refused(tmp_path: Any) -> None:
 @pytest.mark.parametrize(
     ("model", "part", "said"),
     [
-        ("gpt-4o", show(make_png(4, 4), detail="original"), "has no detail `original`"),
-        ("gpt-4o", show(PDF, "application/pdf", "document", pages=1), "no count of the kind `document` is published"),
-        ("claude-opus-5-5", link(width=8001, height=2), "refuses pictures of more than 8000 pixels"),
-        ("gpt-5.6", link(width=30_000, height=30_000), "a request is refused above 30000"),
+        ("gpt-4o", show(make_png(4, 4), detail="original"), "(4 x 4): `gpt-4o` has no detail `original`"),
+        ("gpt-4o", show(PDF, "application/pdf", "document", pages=1), "(1 page): `gpt-4o` has no published count for parts of the kind"),
+        ("gpt-4o-mini", show(b"ID3", "audio/mpeg", "audio", seconds=1), "(1 second): `gpt-4o-mini` has no published count"),
+        ("claude-opus-5-5", link(width=8001, height=2), "(8001 x 2): `claude-opus-5-5` refuses pictures of more than 8000 pixels"),
+        ("openai/gpt-5.6", link(width=30_000, height=30_000), "`openai/gpt-5.6` counts 879844 patches, and refuses requests of more than"),
     ],
 )
 def test_what_a_model_refuses_is_refused(tmp_path: Any, model: str, part: Any, said: str) -> None:
@@ -229,6 +251,7 @@ def test_what_a_model_refuses_is_refused(tmp_path: Any, model: str, part: Any, s
     assert found.code == "PC0588" and said in found.message and found.help
 
 
+# contract 10.23
 def test_redaction_leaves_bytes_as_they_are(tmp_path: Any) -> None:
     """Of a text that stands beside them it takes what looks like a number."""
     png = make_png(8, 8)
@@ -236,12 +259,15 @@ def test_redaction_leaves_bytes_as_they_are(tmp_path: Any) -> None:
     shapes = [
         {"type": "image", "data": data, "mimeType": "image/png"},
         {"type": "image", "source": {"media_type": "image/png", "data": data}},
-        {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{data}"}},
+        {"type": "image_url", "image_url": {"url": f"DATA:image/png;base64,{data}"}},
     ]
-    pack = _load(tmp_path, media={"model": "gpt-4o"}, redact=["phone"])
+    sound, sheet = (encode(raw) + "/+4915112345678/" for raw in (b"ID3", b"%PDF-1.7\n"))
+    shapes.append({"type": "input_audio", "input_audio": {"data": sound, "format": "mp3"}, "seconds": 1})
+    shapes.append({"type": "file", "file": {"file_data": sheet}, "pages": 1})
+    pack = _load(tmp_path, media={"model": "gpt-4o", "tokens": "9"}, redact=["phone"])
     prompt = pack.render(_log([{"type": "text", "text": "Call /+4915112345678/"}, *shapes]), format="messages")
     said, *parts = prompt.messages[0]["content"]
-    assert said["text"] == "Call /[PHONE_1]/" and [part["source"]["data"] for part in parts] == [data] * 3
+    assert said["text"] == "Call /[PHONE_1]/" and [part["source"]["data"] for part in parts] == [data, data, data, sound, sheet]
 
 
 # contract 4.44
@@ -268,6 +294,8 @@ def test_what_is_no_count_is_refused(tmp_path: Any, value: str) -> None:
         (link("https://example.org/a.pdf", "document", pages=1, title="<secret>"), "[document: 1 page]"),
         (show(PDF, "application/pdf", "document", pages=12), "[document: application/pdf, 12 pages]"),
         (show(make_wave(1.5), "audio/wav", "audio"), "[audio: audio/wav, 1.5 seconds]"),
+        (show(make_wave(1.0), "audio/wav", "audio"), "[audio: audio/wav, 1 second]"),
+        (link("https://example.org/a.mp3", "audio", seconds=1_234_567.5), "[audio: 1234567.5 seconds]"),
     ],
 )
 def test_a_line_stands_for_a_part_in_text(tmp_path: Any, part: Any, line: str) -> None:

@@ -9,6 +9,7 @@ from promptc.diag.findings import PromptcError
 from promptc.model.section import Redaction
 from promptc.model.sources import Segment
 from promptc.passes.redact import KINDS, Redactions, restore
+from tests.pictures import PDF, encode, make_png
 from tests.unit.passes.small_sources import SmallSources, compile_small, load_small
 
 KEY = "sk-" + "ant-api03-" + "Ab1-" * 6
@@ -62,19 +63,75 @@ def test_nobody_can_write_a_placeholder():
     assert restore("[QUOTED_1] is [EMAIL_1], not [EMAIL_9]", redactions.originals, is_json=False) == "[EMAIL_1] is ada@x.org, not [EMAIL_9]"
 
 
+TICKET = (Redaction("TICKET", pattern="[A-Z][0-9]{2}"),)
+
+
+def _seal(raw: bytes) -> str:
+    """Base64 that contains what looks like a ticket."""
+    return encode(raw + b"\0" * (-len(raw) % 3)) + "/A11"
+
+
+PICTURE, SHEET, SOUND = map(_seal, (make_png(8, 8), PDF, b"ID3"))
+
+
 # contract 10.23
 @pytest.mark.parametrize(
     "part",
     [
-        {"type": "base64", "data": "a@b.cc"},
-        {"type": "redacted_thinking", "data": "a@b.cc"},
-        {"type": "thinking", "thinking": "a@b.cc", "signature": "c@d.ee"},
-        {"url": "data:image/png;base64,a@b.cc"},
+        {"type": "base64", "media_type": "image/png", "data": PICTURE},
+        {"type": "image", "source": {"data": PICTURE}},
+        {"type": "image", "data": PICTURE, "mimeType": "image/png"},
+        {"type": "image", "source": {"mimeType": "image/heic", "data": _seal(b"heic")}},
+        {"mimeType": "image/png", "data": PICTURE},
+        {"type": "input_audio", "input_audio": {"data": SOUND, "format": "mp3"}, "seconds": 1},
+        {"type": "file", "file": {"file_data": SHEET}},
+        {"type": "input_file", "file_data": SHEET, "filename": "a.pdf"},
+        {"type": "file", "file": {"file_data": "DATA:application/pdf;base64," + SHEET}},
+        {"url": "data:image/png;base64," + PICTURE},
+        {"type": "redacted_thinking", "data": "A11"},
+        {"type": "thinking", "thinking": "A11", "signature": "B22"},
     ],
 )
-def test_sealed_bytes_are_left(part):
-    assert _redact([part]) == [part]
-    assert _redact({"type": "thinking", "thinking": "a@b.cc"}) == {"type": "thinking", "thinking": "[EMAIL_1]"}
+def test_bytes_and_what_is_signed_are_left(part):
+    assert "[TICKET_1]" in _redact(json.dumps(part), TICKET)
+    assert _redact([part], TICKET) == [part]
+    assert _redact({"type": "thinking", "thinking": "A11"}, TICKET) == {"type": "thinking", "thinking": "[TICKET_1]"}
+
+
+# contract 10.23
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        ("data:ada@example.org,card:1", "data:[EMAIL_1],card:1"),
+        ("data:text/plain;base64,ada@example.org", "data:text/plain;base64,[EMAIL_1]"),
+        ("data:text/plain,ada@example.org", "data:text/plain,[EMAIL_1]"),
+        ({"media_type": "text/csv", "data": "Ada,ada@example.org"}, {"media_type": "text/csv", "data": "Ada,[EMAIL_1]"}),
+        ({"media_type": "image/png", "data": "ada@x.org"}, {"media_type": "image/png", "data": "[EMAIL_1]"}),
+        ({"type": "base64", "data": "ada@x.org"}, {"type": "base64", "data": "[EMAIL_1]"}),
+        ({"type": "image", "source": {"data": "ada@x.org"}}, {"type": "image", "source": {"data": "[EMAIL_1]"}}),
+        (
+            {"type": "document", "source": {"type": "text", "media_type": "text/plain", "data": "ada@x.org"}},
+            {"type": "document", "source": {"type": "text", "media_type": "text/plain", "data": "[EMAIL_1]"}},
+        ),
+    ],
+)
+def test_what_is_no_base64_of_media_is_redacted(value, shown):
+    assert _redact([value]) == [shown]
+
+
+# contract 10.23
+def test_a_number_of_a_card_is_no_base64_of_media():
+    """Each digit is a character of base64, so only what a table or a text says of itself tells them apart."""
+    card, number = (Redaction("CARD", kind="card"),), "4111111111111111"
+    for value in (
+        {"media_type": "text/csv", "data": number},
+        {"media_type": "image/png", "data": number},
+        {"data": number, "format": "csv"},
+        {"type": "file", "file": {"file_data": number}},
+        {"type": "file", "data": number},
+        {"type": "document", "source": {"type": "text", "media_type": "text/plain", "data": number}},
+    ):
+        assert number not in json.dumps(_redact([value], card))
 
 
 # contract 10.19
