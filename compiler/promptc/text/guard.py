@@ -236,8 +236,8 @@ class Guard:
     def part_divided(self, text: str) -> str:
         """Return the text in which no special token can come about by removing characters between its pieces.
 
-        A text without such pieces is returned unchanged. Otherwise a backslash follows each beginning of a token whose end is later in the
-        text.
+        A text without such pieces is returned unchanged. Otherwise a backslash follows the first character of each beginning of a token
+        whose end is later in the text.
         """
         return self._tokens.part_divided(text) if self._token_policy != "keep" else text
 
@@ -540,7 +540,7 @@ class SpecialTokens:
         return self._choose_pattern(text).sub(r"\g<0>\\", text) if self.may_hold(text) else text
 
     def part_divided(self, text: str) -> str:
-        """Return the text with a backslash after each beginning of a token whose end is later in the text (`Guard.part_divided`)."""
+        """Return the text with each beginning of a token escaped whose end is later in the text (`Guard.part_divided`)."""
         beginnings = set()
         for first in self.firsts:
             if first not in text:
@@ -549,7 +549,7 @@ class SpecialTokens:
             pieces += [one for one in _ANY_PIECES if one[0][0] == first and one[0] in text]
             beginnings |= {one for one, end in pieces if text.find(end, text.find(one) + len(one)) >= 0}
         for one in sorted(beginnings, key=len, reverse=True):
-            text = text.replace(one, f"{one}\\")
+            text = text.replace(one, f"{one[0]}\\{one[1:]}")
         return text
 
     def unescape(self, text: str) -> str:
