@@ -63,6 +63,15 @@ def _finds_keys_only(text: str, names: Mapping[str, Any], files: Mapping[str, st
     return ours.text is not None and ours.text == ask_jinja(text, names, files, keys_only=True).text
 
 
+def _sets_a_key(text: str, names: Mapping[str, Any], files: Mapping[str, str], jinja: Outcome, ours: Outcome) -> bool:
+    """A capture that is stored under a key of a mapping, which Jinja's sandbox forgets to refuse."""
+    written = "".join((text, *files.values()))
+    return jinja.text is not None and ours.code == "PC0414" and "only a namespace" in ours.why and _STORED.search(written) is not None
+
+
+_STORED = re.compile(r"\bset\s+\w+\.[^=%]*%}")
+
+
 def _is_complex(text: str, names: Any, files: Any, jinja: Outcome, ours: Outcome) -> bool:
     return re.search(r"\dj\b", jinja.text or "") is not None and ours.text is None
 
@@ -87,6 +96,7 @@ DEVIATIONS = (
     Deviation("what is no data is not printed", _is_no_data),
     Deviation("only data has parts", _has_part),
     Deviation("brackets find keys only", _finds_keys_only),
+    Deviation("only a namespace has parts that are set", _sets_a_key),
     Deviation("numbers stay finite", _refused("PC0404", "PC0416")),
     Deviation("numbers are whole or real", _is_complex),
     Deviation("more names may be used", _is_named),
