@@ -76,6 +76,12 @@ def _is_complex(text: str, names: Any, files: Any, jinja: Outcome, ours: Outcome
     return re.search(r"\dj\b", jinja.text or "") is not None and ours.text is None
 
 
+def _is_signed_first(text: str, names: Mapping[str, Any], files: Mapping[str, str], jinja: Outcome, ours: Outcome) -> bool:
+    """Jinja prints the same as soon as it computes no constant when it loads the template, or then prints a root of a negative number."""
+    unfolded = ask_jinja(text, names, files, is_folding=False)
+    return jinja.text is not None and unfolded != jinja and (ours.text == unfolded.text or _is_complex(text, names, files, unfolded, ours))
+
+
 def _is_named(text: str, names: Any, files: Any, jinja: Outcome, ours: Outcome) -> bool:
     """Names that are the same to Python in its compatibility form, parts that begin with `_`, an argument `self`."""
     return ours.text is not None and jinja.text is None and (normalize("NFKC", text) != text or _UNUSUAL.search(text) is not None)
@@ -99,6 +105,7 @@ DEVIATIONS = (
     Deviation("only a namespace has parts that are set", _sets_a_key),
     Deviation("numbers stay finite", _refused("PC0404", "PC0416")),
     Deviation("numbers are whole or real", _is_complex),
+    Deviation("the sign belongs to the constant", _is_signed_first),
     Deviation("more names may be used", _is_named),
     Deviation("keys are texts and numbers", _refused("PC0414", "PC0421", saying="cannot be a key|this `if` has no `else`")),
     Deviation("escaped text is plain", _is_escaped),
