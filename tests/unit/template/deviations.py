@@ -72,6 +72,13 @@ def _sets_a_key(text: str, names: Mapping[str, Any], files: Mapping[str, str], j
 _STORED = re.compile(r"\bset\s+\w+\.[^=%]*%}")
 
 
+def _is_sequence_as_json(text: str, names: Any, files: Any, jinja: Outcome, ours: Outcome) -> bool:
+    return ours.text is not None and jinja.text is None and _UNWRITTEN.search(jinja.why) is not None
+
+
+_UNWRITTEN = re.compile(r"type (?:range|generator|dict_\w+|list_reverseiterator) is not JSON serializable")
+
+
 def _is_complex(text: str, names: Any, files: Any, jinja: Outcome, ours: Outcome) -> bool:
     return re.search(r"\dj\b", jinja.text or "") is not None and ours.text is None
 
@@ -103,6 +110,7 @@ DEVIATIONS = (
     Deviation("only data has parts", _has_part),
     Deviation("brackets find keys only", _finds_keys_only),
     Deviation("only a namespace has parts that are set", _sets_a_key),
+    Deviation("JSON takes every sequence", _is_sequence_as_json),
     Deviation("numbers stay finite", _refused("PC0404", "PC0416")),
     Deviation("numbers are whole or real", _is_complex),
     Deviation("the sign belongs to the constant", _is_signed_first),
