@@ -184,6 +184,8 @@ def _namespace(writer: Writer, scope: Scope) -> tuple[str, Scope]:
     loop = writer.tag(f"for step in {writer.write('NL', scope)}")
     change = writer.pick(("n = {N}", "n = @.n + step", "t = @.t ~ step", "l = @.l + [{T}]", "t = {T}")).replace("@", name)
     change = writer.tag(f"set {name}.{writer.fill(change, inner, 1)}")
+    if scope.files and writer.chance(1, 3):
+        change = writer.tag(f"with shared = {name}") + writer.tag("include 'gives.j2'") + writer.tag("endwith")
     return begin + loop + change + writer.body(_inner(inner)) + writer.tag("endfor") + writer.output(
         f"{name}.{writer.pick(('n', 't', 'l'))}"
     ), inner
@@ -320,6 +322,7 @@ def templates(draw: Draw[Any]) -> Drawn:
         "part.j2": writer.body(plain),
         "other.j2": writer.body(replace(plain, depth=2)) + "{{ n1 | default('-') }}{{ e1 | default('-') }}",
         "alone.j2": "{% set own = 3 %}{{ own * 2 }}{% for i in [1, 2] %}{{ i }}{% endfor %}",
+        "gives.j2": "{% set shared.n = shared.n * 2 %}{% set shared.t %}{{ shared.t }}{{ step }}{% endset %}",
         "macros.j2": "{% macro tag(a, b='tag') %}[{{ a }}{{ b }}]{% endmacro %}{% set known = 'known' %}{% set _own = 1 %}",
     }
     scope = Scope({}, files=tuple(files))

@@ -58,10 +58,11 @@ from promptc.model.state import Node
 from promptc.sources.address import names_server
 from promptc.template.allow import LIMITS, Limits
 from promptc.template.compile import Expression, constant_expression
-from promptc.template.define import DEFINED, describe_clash, load_definitions
+from promptc.template.define import DEFINED, describe_clash, describe_reserved, load_definitions
 from promptc.template.place import Definition
 
 _MAKE_AGAIN = "make it with `promptc calibrate PACK USAGE.jsonl -o FILE`, and do not edit it"
+_NAME_HELP = "choose another name: a name can have only one meaning"
 _PATTERN_HELP = "write it as JSON Schema does, such as `[A-Z]{2}[0-9]{6}`"
 _FULL_PATTERN = "write a pattern that matches at least one character, such as `[0-9]+`"
 
@@ -292,7 +293,7 @@ def _load_definitions(manifest: Node, compiler: TextCompiler, files: PackFiles, 
         one = Definition(name, parameters, text, place)
         clash = describe_clash(one, taken)
         if clash:
-            compiler.note("PC0267", clash, node.key_span(signature), "choose another name: a name can have only one meaning")
+            compiler.note("PC0267", clash, node.key_span(signature), _NAME_HELP)
         written.setdefault(name, one)
         taken[name] = DEFINED
     found = tuple(written.values())
@@ -302,9 +303,14 @@ def _load_definitions(manifest: Node, compiler: TextCompiler, files: PackFiles, 
 
 
 def _load_lets(manifest: Node, compiler: TextCompiler) -> tuple[Let, ...]:
+    """Return the values in the manifest's order. Errors are added to the compiler's findings."""
     node = manifest.get("let")
     if node is None:
         return ()
+    for name in node.value:
+        clash = describe_reserved(name)
+        if clash:
+            compiler.note("PC0267", clash, node.key_span(name), _NAME_HELP)
     return tuple(Let(name, node.key_span(name), _load_let(value, compiler)) for name, value in node.items())
 
 

@@ -222,17 +222,22 @@ def describe_clash(one: Definition, others: Mapping[str, str]) -> str:
             return f"the argument `{parameter}` of `{one.name}` is the name of a definition"
     if len(set(one.parameters)) < len(one.parameters):
         return f"two arguments of `{one.name}` have one name: `{one.signature}`"
-    taken = others.get(one.name) or next((what for what, names in _TAKEN if one.name in names), "")
+    taken = others.get(one.name) or next((what for what, names in (*_RESERVED, *_APPLIED) if one.name in names), "")
     return f"`{one.name}` is already {taken}" if taken else ""
 
 
+def describe_reserved(name: str) -> str:
+    """Return why a `let` cannot have a name; empty if it can. A filter and a test have names of their own, so a `let` may share one."""
+    taken = next((what for what, names in _RESERVED if name in names), "")
+    return f"`{name}` is already {taken}" if taken else ""
+
+
 DEFINED = "a definition"
-_TAKEN = (
+_RESERVED = (
     ("a word of the language", _OF_JINJA | GLOBALS),
     ("a name of the compiler's own", _OF_COMPILER | OF_TEMPLATES),
-    ("a filter", FILTERS),
-    ("a test", TESTS),
 )
+_APPLIED = (("a filter", FILTERS), ("a test", TESTS))
 
 
 def load_definitions(written: Sequence[Definition], limits: Limits = LIMITS) -> tuple[tuple[Definition, ...], list[Diagnostic]]:

@@ -542,7 +542,7 @@ class _Reader:
             nodes.Getattr: self._read_path,
             nodes.Getitem: self._read_path,
             nodes.Call: self._read_call,
-            nodes.NSRef: self._read_nothing,
+            nodes.NSRef: self._read_space,
         }
 
     def read_all(self, body: Iterable[nodes.Node], bound: set[str]) -> None:
@@ -557,8 +557,9 @@ class _Reader:
         else:
             self.read_all(node.iter_child_nodes(), bound)
 
-    def _read_nothing(self, node: nodes.Node, bound: set[str]) -> None:
-        pass
+    def _read_space(self, node: nodes.NSRef, bound: set[str]) -> None:
+        if node.name not in bound:
+            self.found.add((node.name,))
 
     def _read_if(self, node: nodes.If, bound: set[str]) -> None:
         ways = []
@@ -600,12 +601,14 @@ class _Reader:
 
     def _read_assign(self, node: nodes.Assign, bound: set[str]) -> None:
         self._read(node.node, bound)
+        self._read(node.target, bound)
         bound |= _list_targets(node.target)
 
     def _read_assign_block(self, node: nodes.AssignBlock, bound: set[str]) -> None:
         if node.filter is not None:
             self._read(node.filter, bound)
         self._read_way(node.body, bound)
+        self._read(node.target, bound)
         bound |= _list_targets(node.target)
 
     def _read_block(self, node: nodes.Block, bound: set[str]) -> None:

@@ -63,6 +63,8 @@ WRONG = [
     ("{{ sttae.name }}", "PC0630", "reads `sttae`", "did you mean `state`?"),
     ("{{ name }}", "PC0630", "reads `name`", "did you mean `state.name`?"),
     ("{{ state.on and zebra }}", "PC0630", "reads `zebra`", "choose one of"),
+    ("{% set zebra.a = 1 %}", "PC0630", "reads `zebra`", "choose one of"),
+    ("{% set zebra.a %}b{% endset %}", "PC0630", "reads `zebra`", "choose one of"),
     ("{% if item.x %}a{% endif %}", "PC0631", "reads `item`", "use it under `items`"),
     ("{{ section.nmae }}", "PC0632", "`section.nmae`", "choose one of"),
     ("{{ state.nmae | default('x') }}", "PC0635", "`state.nmae`", "did you mean `name`?"),
@@ -197,6 +199,8 @@ WRONG = [
     ("{% set n = state.hp %}{{ n | upper }}", "PC0651", "`n`, which is a number", ""),
     ("{% for p in state.people %}{{ p.age | upper }}{% endfor %}", "PC0651", "`p.age`, which is a number", ""),
     ("{% for p in state.people %}{{ p.name + p.age }}{% endfor %}", "PC0651", "`p.name`, which is a text", ""),
+    ("{% set state.name = 'x' %}", "PC0651", "`state`, which is a mapping, and `{% set state.name %}` takes a namespace", ""),
+    ("{% set x = state.hp %}{% set y, x.n = 1, 2 %}", "PC0651", "`x`, which is a number, and `{% set x.n %}` takes a namespace", ""),
     ("{% if state.maybe is none %}{{ state.maybe.upper() }}{% endif %}", "PC0651", "`state.maybe`", ""),
     # what is never so
     ("{{ state.mood == 'clam' }}", "PC0652", "it is one of `calm`, `tense`", "did you mean `calm`?"),

@@ -214,3 +214,23 @@ def test_the_example_of_the_manual_means_what_it_says(tmp_path):
     state = {"npc": "ada", "rows": rows}
     assert render(named, state) == render(plain, state) == "a\n"
     assert [one.code for one in promptc.load(named).check() if one.level != "note"] == []
+
+
+# contract 3.23
+@pytest.mark.parametrize(
+    "name", "state variant strain selected section item this group text args before loop self range dict none not if".split()
+)
+def test_a_let_has_no_name_that_means_something_else(tmp_path, name):
+    for key in ("let", "define"):
+        folder = write(tmp_path / key, **{key: {name: "1"}}, sections=[{"id": "main", "text": "x"}])
+        code, message = find_faults(folder)[0]
+        assert code == "PC0267" and message.startswith(f"`{name}` is already ")
+
+
+# contract 3.23
+def test_a_let_may_have_the_name_of_a_filter_or_a_test(tmp_path):
+    """What a filter is called is read after `|` alone, and a test after `is`."""
+    folder = write(
+        tmp_path, let={"last": "state.rows | last", "odd": 3}, sections=[{"id": "main", "text": "{{ last.id }}{{ odd is odd }}"}]
+    )
+    assert render(folder) == "cTrue\n"

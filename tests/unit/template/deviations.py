@@ -63,8 +63,30 @@ def _finds_keys_only(text: str, names: Mapping[str, Any], files: Mapping[str, st
     return ours.text is not None and ours.text == ask_jinja(text, names, files, keys_only=True).text
 
 
+def _sets_a_key(text: str, names: Mapping[str, Any], files: Mapping[str, str], jinja: Outcome, ours: Outcome) -> bool:
+    """A capture that is stored under a key of a mapping, which Jinja's sandbox forgets to refuse."""
+    written = "".join((text, *files.values()))
+    return jinja.text is not None and ours.code == "PC0414" and "only a namespace" in ours.why and _STORED.search(written) is not None
+
+
+_STORED = re.compile(r"\bset\s+\w+\.[^=%]*%}")
+
+
+def _is_sequence_as_json(text: str, names: Any, files: Any, jinja: Outcome, ours: Outcome) -> bool:
+    return ours.text is not None and jinja.text is None and _UNWRITTEN.search(jinja.why) is not None
+
+
+_UNWRITTEN = re.compile(r"type (?:range|generator|dict_\w+|list_reverseiterator) is not JSON serializable")
+
+
 def _is_complex(text: str, names: Any, files: Any, jinja: Outcome, ours: Outcome) -> bool:
     return re.search(r"\dj\b", jinja.text or "") is not None and ours.text is None
+
+
+def _is_signed_first(text: str, names: Mapping[str, Any], files: Mapping[str, str], jinja: Outcome, ours: Outcome) -> bool:
+    """Jinja prints the same as soon as it computes no constant when it loads the template, or then prints a root of a negative number."""
+    unfolded = ask_jinja(text, names, files, is_folding=False)
+    return jinja.text is not None and unfolded != jinja and (ours.text == unfolded.text or _is_complex(text, names, files, unfolded, ours))
 
 
 def _is_named(text: str, names: Any, files: Any, jinja: Outcome, ours: Outcome) -> bool:
@@ -87,8 +109,11 @@ DEVIATIONS = (
     Deviation("what is no data is not printed", _is_no_data),
     Deviation("only data has parts", _has_part),
     Deviation("brackets find keys only", _finds_keys_only),
+    Deviation("only a namespace has parts that are set", _sets_a_key),
+    Deviation("JSON takes every sequence", _is_sequence_as_json),
     Deviation("numbers stay finite", _refused("PC0404", "PC0416")),
     Deviation("numbers are whole or real", _is_complex),
+    Deviation("the sign belongs to the constant", _is_signed_first),
     Deviation("more names may be used", _is_named),
     Deviation("keys are texts and numbers", _refused("PC0414", "PC0421", saying="cannot be a key|this `if` has no `else`")),
     Deviation("escaped text is plain", _is_escaped),

@@ -7,6 +7,7 @@ from tests.unit.template.run import FILE, INLINE
 
 FILES = {
     "reads.j2": "{{ state.inner }}{{ bound }}",
+    "gives.j2": "{% set ns.n = c %}",
     "macros.j2": "{% macro m(x) %}{{ x }}{{ state.unseen }}{% endmacro %}",
     "base.j2": "{{ state.base }}{% block a %}{{ state.block }}{% endblock %}",
     "twice.j2": "{% include 'reads.j2' %}{% include 'reads.j2' %}",
@@ -36,6 +37,10 @@ READS = [
     ("{% macro m(a, b=c.d) %}{{ a }}{{ b }}{{ e.f }}{{ caller() }}{% endmacro %}{{ m(g) }}", "c.d e.f g"),
     ("{% call(x) m(y) %}{{ x }}{{ z }}{% endcall %}{% macro m(a) %}{% endmacro %}", "y z m"),
     ("{% set ns = namespace(n=a.b) %}{% set ns.n = ns.n + c %}{{ ns.n }}", "a.b c"),
+    ("{% set a.b = c %}", "a c"),
+    ("{% set a.b, c = d %}{% set e.f %}{{ c }}{% endset %}", "a d e"),
+    ("{% include 'gives.j2' %}", "ns c"),
+    ("{% set ns = namespace() %}{% include 'gives.j2' %}", "c"),
     ("{{ range(n) }}{{ dict(a=b) }}{{ cycler(c) }}", "n b c"),
     ("{% filter truncate(n) %}{{ x }}{% endfilter %}", "n x"),
     ("{% include 'reads.j2' %}", "state.inner bound"),

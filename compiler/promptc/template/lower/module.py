@@ -363,7 +363,8 @@ class _StatementWriter:
         if isinstance(node, nodes.Tuple):
             return py.tuple_([self.target(item, frame) for item in node.items], at, store=True)
         if isinstance(node, nodes.NSRef):
-            holder = py.attribute(py.name(frame.symbols.ref(node.name), at), "values", at)
+            space = self.expressions.lower(nodes.Name(node.name, "load", lineno=at), frame)
+            holder = py.call("need_namespace", at, space)
             return py.placed(ast.Subscript, at, value=holder, slice=py.constant(node.attr, at), ctx=ast.Store())  # type: ignore[no-any-return]
         assert isinstance(node, nodes.Name)
         return py.target(frame.symbols.ref(node.name), at)
@@ -693,11 +694,7 @@ class Statements(_LoopStatements, _MacroStatements, _FileStatements):
         self.open.append(py.when(self.expressions.lower(node.test, soft), body, orelse, node.lineno))
 
     def _assign(self, node: nodes.Assign, frame: Frame) -> None:
-        at = node.lineno
-        for space in {found.name: found for found in node.find_all(nodes.NSRef)}.values():
-            known = self.expressions.lower(nodes.Name(space.name, "load", lineno=space.lineno), frame)
-            self.open.append(py.run(py.call("check_namespace", space.lineno, known), space.lineno))
-        self.store(node.target, self.expressions.lower(node.node, frame), frame, at)
+        self.store(node.target, self.expressions.lower(node.node, frame), frame, node.lineno)
 
     def _assign_block(self, node: nodes.AssignBlock, frame: Frame) -> None:
         at, buffer = node.lineno, self.make_buffer()

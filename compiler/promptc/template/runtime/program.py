@@ -18,7 +18,6 @@ from promptc.template.runtime.values import (
     add_marked,
     call_part,
     call_value,
-    check_namespace,
     compare,
     concat,
     cut_slice,
@@ -26,6 +25,7 @@ from promptc.template.runtime.values import (
     floor_divide,
     modulo,
     multiply,
+    need_namespace,
     need_text,
     negate,
     plain,
@@ -64,10 +64,10 @@ class LoweredFile:
 
 
 _KNOWN = (
-    TemplateBlocks, Loop, Macro, add, add_marked, call_filter, call_part, call_test, call_value, check_key, check_namespace, compare,
+    TemplateBlocks, Loop, Macro, add, add_marked, call_filter, call_part, call_test, call_value, check_key, compare,
     concat, cut_slice, divide, each, read_attribute, read_attribute_loosely, read_item_loosely, read_export, read_item, floor_divide,
-    modulo, multiply, need_text, negate, positive, power, show, sized, soften, spread, spread_named, subtract, undefined, unfilled,
-    dict, enumerate, len, str,
+    modulo, multiply, need_namespace, need_text, negate, positive, power, show, sized, soften, spread, spread_named, subtract, undefined,
+    unfilled, dict, enumerate, len, str,
 )  # fmt: skip
 
 GLOBALS: dict[str, Any] = {"__builtins__": {}, "missing": missing, "BLANK": BLANK, **{known.__name__: known for known in _KNOWN}}

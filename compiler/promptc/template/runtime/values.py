@@ -375,14 +375,15 @@ def cut_slice(run: Run, value: Any, start: Any, stop: Any, step: Any) -> Any:
     return value[start:stop:step]
 
 
-def check_namespace(value: Any) -> None:
-    """Raise `Fault` (PC0414) if `{% set a.b = ... %}` is given anything but a namespace."""
+def need_namespace(value: Any) -> dict[str, Any]:
+    """Return the parts of `a` in `{% set a.b = ... %}`. Raises `Fault` (PC0414) if it is anything but a namespace."""
     if value.__class__ is not Namespace:
         if value.__class__ is Missing:
             value.fail()
         refuse(
             "PC0414", f"only a namespace can be given an attribute, not {name_kind(value)}", "write `{% set ns = namespace(x=1) %}` first"
         )
+    return value.values
 
 
 def spread(run: Run, values: Any) -> tuple[Any, ...]:

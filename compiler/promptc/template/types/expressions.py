@@ -144,7 +144,8 @@ def find_key(node: nodes.Getattr | nodes.Getitem) -> str | int | None:
     return value if isinstance(value, str) or type(value) is int else None
 
 
-def _name(walk: WalkRun, node: nodes.Name, scope: Scope) -> Value:
+def evaluate_name(walk: WalkRun, node: nodes.Name | nodes.NSRef, scope: Scope) -> Value:
+    """Return the value of a name, or of the namespace that takes a part; an undefined value if nothing binds the name."""
     bound = scope.names.get(node.name)
     if bound is None:
         walk.gaps[node.name] = scope
@@ -348,7 +349,7 @@ def _test(walk: WalkRun, node: nodes.Test, scope: Scope) -> Value:
 
 
 _EVALUATE: dict[type[nodes.Node], Callable[[WalkRun, Any, Scope], Value]] = {
-    nodes.Name: _name,
+    nodes.Name: evaluate_name,
     nodes.Getattr: _part,
     nodes.Getitem: _part,
     nodes.Const: lambda walk, node, scope: Value(literal(node.value)),

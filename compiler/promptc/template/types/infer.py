@@ -41,7 +41,7 @@ from promptc.template.types.algebra import (
 )
 from promptc.template.types.bounds import UNBOUNDED, Amount, amount_of, choose_largest, measure, text_of_amount
 from promptc.template.types.calls import Arguments, call_thing, judge_call
-from promptc.template.types.expressions import assume, decide, evaluate, evaluate_type, find_key, find_path, learn_at
+from promptc.template.types.expressions import assume, decide, evaluate, evaluate_name, evaluate_type, find_key, find_path, learn_at
 from promptc.template.types.filters import apply_filter, make_lists
 from promptc.template.types.trials import Trials
 from promptc.template.types.types import (
@@ -68,6 +68,7 @@ _KEEPING = frozenset(
 
 _HERE = Place(Span("", 1, 1), inline=True)
 _BLOCK = Usage("a filter that gives a text (end with `| string` or `| join`)", (TextType,), lazy=False)
+_SPACE = Usage("a namespace", (OpaqueType,))
 _Step = tuple[Scope, Amount]
 
 
@@ -374,9 +375,12 @@ def _make_loop(element: Type, count: int | None) -> OpaqueType:
 
 
 def _bind_targets(walk: WalkRun, target: nodes.Node, value: Value, scope: Scope, condition: nodes.Expr | None = None) -> Scope:
-    """Return the scope in which the names of a target stand for the value, or for its parts."""
+    """Return the scope in which the names of a target stand for the value, or for its parts. Judge the namespaces that take a part."""
     if isinstance(target, nodes.Name):
         return scope.bind(target.name, Binding(value.kind, value.path if value.path is not None else (object(),), condition))
+    if isinstance(target, nodes.NSRef):
+        walk.take(evaluate_name(walk, target, scope), _SPACE, f"`{{% set {target.name}.{target.attr} %}}`", target, scope)
+        walk.note_whole(value.kind)
     if isinstance(target, nodes.Tuple):
         _judge_unpacked(walk, target, value, scope)
         for place, item in enumerate(target.items):
@@ -412,9 +416,6 @@ def _unpack(kind: Type, place: int) -> Type:
 def _assign(walk: WalkRun, node: nodes.Assign, scope: Scope) -> _Step:
     given = _expression(node.node)
     value = evaluate(walk, given, scope)
-    if isinstance(node.target, nodes.NSRef):
-        walk.note_whole(value.kind)
-        return scope, Amount()
     asks = isinstance(given, nodes.Compare | nodes.Test | nodes.And | nodes.Or | nodes.Not | nodes.Filter)
     return _bind_targets(walk, node.target, value, scope, given if asks else None), Amount()
 

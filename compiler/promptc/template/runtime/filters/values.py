@@ -6,11 +6,11 @@ from collections.abc import Callable
 
 from promptc.diag.findings import name_kind
 from promptc.diag.typed import Any
-from promptc.template.runtime.objects import refuse
+from promptc.template.runtime.objects import Loop, refuse
 from promptc.template.runtime.run import (
-    LISTS,
     NUMBERS,
     SCALARS,
+    UNDEFINED,
     Run,
     check_defined,
     check_depth,
@@ -50,7 +50,9 @@ def plain(run: Run, value: Any, depth: int = 0) -> Any:
     depth = check_depth(depth)
     if kind is dict:
         return {key: plain(run, part, depth) for key, part in value.items()}
-    if kind in LISTS or hasattr(value, "__iter__"):
+    if kind in UNDEFINED:
+        value.fail()
+    if hasattr(value, "__iter__") and kind is not Loop:
         return [plain(run, part, depth) for part in value]
     refuse_part(value)
 
