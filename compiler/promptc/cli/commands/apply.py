@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from shlex import quote
 from threading import Timer
 
 import click
@@ -217,7 +217,7 @@ def _render(listed: tuple[Listed, ...], name: str) -> str:
     rows = []
     for one in listed:
         rows.append([one.name, "due" if one.is_due else "", escape_controls(one.title)])
-        told = [f"--arg {name}={escape_controls(render_canonical_json(value))}" for name, value in one.args.items()]
+        told = [f"--arg {quote(f'{name}={escape_controls(render_canonical_json(value))}')}" for name, value in one.args.items()]
         told += [f"asks {', '.join(one.asks)}"] if one.asks else []
         rows += [["", "", text] for text in told]
     return render_table(rows, most=72)
@@ -459,7 +459,7 @@ def keep_answers(state: str, answers: Mapping[str, str], wrong: DiskError) -> Di
     Returns the error unchanged if the answers cannot be written.
     """
     try:
-        files = [f"--answer {name}={shlex.quote(str(path))}" for name, path in _write(Path(os.path.realpath(state)), answers)]
+        files = [f"--answer {name}={quote(str(path))}" for name, path in _write(Path(os.path.realpath(state)), answers)]
     except OSError:
         return wrong
     except DiskError:
