@@ -427,7 +427,7 @@ def judge_json(text: str, schema: AnswerSchema, name: str = ANSWER) -> JudgedAns
 
 @frozen(eq=False)
 class JudgedAnswer:
-    """The value of an answer, or why it is refused (empty: it is accepted). `found` are all findings on its JSON, each with its place."""
+    """The value of an answer, or why it is refused (empty: it is accepted). `found` are all findings that have a place in the answer."""
 
     value: Any
     why: str = ""
@@ -439,7 +439,11 @@ def check_answer(text: str, check: AnswerCheck | None, meter: Meter, name: str) 
     judged = judge_answer(text, check, meter, name)
     if not judged.why or judged.found:
         return judged.value, judged.found
-    return None, (Diagnostic("PC0814", f"the answer fails its check: {judged.why}", Span(name, 1, 1), "ask again for a better one"),)
+    return None, (_fail_check(judged.why, Span(name, 1, 1)),)
+
+
+def _fail_check(why: str, span: Span) -> Diagnostic:
+    return Diagnostic("PC0814", f"the answer fails its check: {why}", span, "ask again for a better one")
 
 
 def check_claims(ask: Ask, value: Any, names: Mapping[str, Any]) -> tuple[Diagnostic, ...]:
@@ -485,8 +489,7 @@ def judge_answer(text: str, check: AnswerCheck | None, meter: Meter, name: str =
         return JudgedAnswer(None, f"it has {count_noun(tokens, 'token')}, more than its `max` of {check.max}")
     if check.schema is not None:
         return judge_json(bare, check.schema, name)
-    missing = _describe_missing(plain, check.headings)
-    return JudgedAnswer(plain) if not missing else JudgedAnswer(None, missing)
+    return _judge_headings(plain, check.headings, name)
 
 
 def _shows_nothing(text: str) -> bool:
@@ -506,20 +509,20 @@ def take_off_fence(text: str) -> str:
     return "\n".join(("",) * (marks[0] + 1) + tuple(lines[marks[0] + 1 : marks[1]]))
 
 
-def _describe_missing(text: str, headings: tuple[str, ...]) -> str:
-    """Return what is wrong with the first heading that does not come after those before it, or an empty string."""
-    lines = [_read_heading(line) for line in text.split("\n")]
+def _judge_headings(text: str, headings: tuple[str, ...], name: str) -> JudgedAnswer:
+    """Return the text, or refuse it for the first heading that does not come after those before it."""
+    rows = text.split("\n")
+    lines = [_read_heading(row) for row in rows]
     at = 0
     for heading in headings:
-        rest = lines[at:]
-        if heading not in rest:
-            return (
-                f"its heading `{heading}` comes too early: the check names others before it"
-                if heading in lines
-                else f"it lacks the heading `{heading}`"
-            )
-        at += rest.index(heading) + 1
-    return ""
+        if heading not in lines:
+            return JudgedAnswer(None, f"it lacks the heading `{heading}`")
+        if heading not in lines[at:]:
+            early = lines.index(heading)
+            why = f"its heading `{heading}` comes too early: the check names others before it"
+            return JudgedAnswer(None, why, (_fail_check(why, Span(name, early + 1, 1, rows[early].strip())),))
+        at = lines.index(heading, at) + 1
+    return JudgedAnswer(text)
 
 
 def _read_heading(line: str) -> str:

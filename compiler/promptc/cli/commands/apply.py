@@ -22,7 +22,7 @@ from promptc.cli.request import STDIN, read_bytes, read_first
 from promptc.cli.terminal import escape_controls, show_json, write_stdout
 from promptc.cli.views.difference import render_changes
 from promptc.cli.views.drawing import render_table, show_plural
-from promptc.diag.findings import Diagnostic, DiskError, UsageError
+from promptc.diag.findings import Diagnostic, DiskError, UsageError, shorten
 from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any
 from promptc.files.atomic import write_file
@@ -628,27 +628,32 @@ class EndpointAsked:
 
 
 def read_args(given: Sequence[str]) -> dict[str, Any]:
-    """Return the arguments of `--arg NAME=JSON`. Raises `UsageError` (PC0721) for a text of another form."""
+    """Return the arguments of `--arg NAME=JSON`. Raises `UsageError` (PC0721) for a text of another form or a repeated name."""
     args: dict[str, Any] = {}
-    for one in given:
-        name, value = _split(one, "--arg", "NAME=JSON")
+    for name, value in _read_pairs(given, "--arg", "NAME=JSON", "argument").items():
         try:
             args[name] = json.loads(value)
         except (ValueError, RecursionError):
             help = "a text is in double quotes, such as '\"calm\"'"
-            raise UsageError([Diagnostic("PC0721", f"the value of `--arg {one}` is not JSON", help=help)]) from None
+            raise UsageError([Diagnostic("PC0721", f"the value of `--arg {shorten(f'{name}={value}')}` is not JSON", help=help)]) from None
     return args
 
 
 def read_answer_files(given: Sequence[str]) -> dict[str, str]:
     """Return the files of `--answer NAME=FILE`. Raises `UsageError` (PC0721) for a text of another form or a repeated name."""
-    files: dict[str, str] = {}
+    return _read_pairs(given, "--answer", "NAME=FILE", "answer")
+
+
+def _read_pairs(given: Sequence[str], option: str, shape: str, what: str) -> dict[str, str]:
+    pairs: dict[str, str] = {}
     for one in given:
-        name, file = _split(one, "--answer", "NAME=FILE")
-        if name in files:
-            raise UsageError([Diagnostic("PC0721", f"the answer `{name}` is given twice", help="give it once")])
-        files[name] = file
-    return files
+        name, equals, value = one.partition("=")
+        if not equals or not name or not value:
+            raise refuse_form(option, one, shape)
+        if name in pairs:
+            raise UsageError([Diagnostic("PC0721", f"the {what} `{shorten(name)}` is given twice", help="give it once")])
+        pairs[name] = value
+    return pairs
 
 
 def read_answers(files: Mapping[str, str]) -> dict[str, str]:
@@ -659,10 +664,3 @@ def read_answers(files: Mapping[str, str]) -> dict[str, str]:
 def read_answer_file(file: str, what: str = "the answer") -> str:
     """Read an answer as text, whatever its bytes are. Invalid UTF-8 or too long a text is a bad answer, not a failure."""
     return read_first(file, what, size=LONGEST_ANSWER + 1).decode(errors="surrogateescape")
-
-
-def _split(given: str, option: str, shape: str) -> tuple[str, str]:
-    name, equals, value = given.partition("=")
-    if not equals or not name or not value:
-        raise refuse_form(option, given, shape)
-    return name, value
