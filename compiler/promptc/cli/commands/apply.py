@@ -115,10 +115,12 @@ def apply_command(
     """
     _check_modes(is_list, restore, is_json, given)
     if is_list:
-        return run_apply_list(pack, *_take(words, 0, 1, "PACK --list [STATE]"), models=given["models"], is_json=is_json)
+        run_apply_list(pack, *_take(words, 0, 1, "PACK --list [STATE]"), models=given["models"], is_json=is_json)
+        return 0
     if restore:
         state, *archives = _take(words, 1, None, "PACK --restore STATE [ARCHIVE]...")
-        return run_restore(reporter, _read_asked(pack, str(state), given), [str(one) for one in archives])
+        run_restore(reporter, _read_asked(pack, str(state), given), [str(one) for one in archives])
+        return 0
     name, state = _take(words, 2, 2, "PACK OPERATION STATE")
     operation = OperationAsked(
         str(name),
@@ -130,7 +132,8 @@ def apply_command(
         model=given["model"],
     )
     _check_stdin(str(state), operation)
-    return run_apply(reporter, _read_asked(pack, str(state), given), operation, _read_endpoint(given))
+    run_apply(reporter, _read_asked(pack, str(state), given), operation, _read_endpoint(given))
+    return 0
 
 
 def _check_modes(is_list: bool, restore: bool, is_json: bool, given: dict[str, Any]) -> None:
@@ -187,14 +190,13 @@ def _read_endpoint(given: dict[str, Any]) -> EndpointAsked | None:
     return EndpointAsked(given["endpoint"], given["model"], given["key_env"], given["timeout"], given["strict"])
 
 
-def run_apply_list(path: str, state: str | None, *, models: str | None, is_json: bool) -> int:
-    """Print the operations and, given a state, which of them are due. Returns 0. Raises `PromptcError`."""
+def run_apply_list(path: str, state: str | None, *, models: str | None, is_json: bool) -> None:
+    """Print the operations and, given a state, which of them are due. Raises `PromptcError`."""
     pack = Pack.load(path, models=models)
     raw = read_bytes(state, "the state", limit=MAX_STATE_BYTES) if state is not None else None
     loaded = pack.load_state(raw, "stdin" if state == "-" else str(state)) if raw is not None else None
     listed = list_operations(pack, loaded)
     write_stdout((_render_json(listed, state is not None) if is_json else _render(listed, pack.name)).encode())
-    return 0
 
 
 def _render_json(listed: tuple[Listed, ...], is_judged: bool) -> str:
@@ -223,8 +225,8 @@ def _render(listed: tuple[Listed, ...], name: str) -> str:
     return render_table(rows, most=72)
 
 
-def run_restore(reporter: Reporter, asked: ApplyAsked, names: Sequence[str]) -> int:
-    """Restore the content of the named archives, or of all archives of the state. Returns 0. Raises `PromptcError`."""
+def run_restore(reporter: Reporter, asked: ApplyAsked, names: Sequence[str]) -> None:
+    """Restore the content of the named archives, or of all archives of the state. Raises `PromptcError`."""
     pack = Pack.load(asked.pack, models=asked.models)
     raw = read_bytes(asked.state, "the state", limit=MAX_STATE_BYTES)
     check_expected(asked.expected, pack.load_state(raw, asked.shown).digest, asked.shown)
@@ -256,7 +258,6 @@ def run_restore(reporter: Reporter, asked: ApplyAsked, names: Sequence[str]) -> 
     if len(own) < len(archives):
         reporter.say(f"{show_plural(len(archives) - len(own), 'archive')} of other states left; name them to restore them\n")
     tell_change(reporter, asked, rewritten)
-    return 0
 
 
 def _is_of(archived: Archived, pack: Pack, asked: ApplyAsked) -> bool:
@@ -305,22 +306,22 @@ def _read_time(path: Path) -> int:
         return 0
 
 
-def run_apply(reporter: Reporter, asked: ApplyAsked, operation: OperationAsked, endpoint: EndpointAsked | None) -> int:
-    """Run the operation, or print its requests. Returns 0. Raises `PromptcError`."""
+def run_apply(reporter: Reporter, asked: ApplyAsked, operation: OperationAsked, endpoint: EndpointAsked | None) -> None:
+    """Run the operation, or print its requests. Raises `PromptcError`."""
     pack = Pack.load(asked.pack, models=asked.models)
     choose_operation(pack, operation.name)
     raw = read_bytes(asked.state, "the state", limit=MAX_STATE_BYTES)
     check_expected(asked.expected, pack.load_state(raw, asked.shown).digest, asked.shown)
     answers = read_answers(operation.answers)
     if endpoint is not None:
-        return _apply_asked(reporter, pack, asked, operation, endpoint, raw, answers)
+        _apply_asked(reporter, pack, asked, operation, endpoint, raw, answers)
+        return
     missing = ask(pack, raw, operation.name, operation.args, answers) if operation.has_model else ()
     if operation.are_requests_asked or (missing and not answers):
         _print_requests(reporter, pack, raw, operation, missing)
-        return 0
+        return
     _refuse_missing(missing)
     _apply(reporter, pack, asked, operation, raw, answers)
-    return 0
 
 
 def _apply_asked(
@@ -331,7 +332,7 @@ def _apply_asked(
     endpoint: EndpointAsked,
     raw: bytes,
     given: Mapping[str, str],
-) -> int:
+) -> None:
     """Ask the model, then run the operation if the state has not changed since.
 
     The state is not locked during the questions, because others may need it for as long as a model takes.
@@ -343,7 +344,6 @@ def _apply_asked(
     except DiskError as wrong:
         fresh = {name: text for name, text in answers.items() if name not in given}
         raise keep_answers(asked.state, fresh, wrong) if fresh and asked.state != STDIN else wrong from None
-    return 0
 
 
 def _apply(reporter: Reporter, pack: Pack, asked: ApplyAsked, operation: OperationAsked, raw: bytes, answers: Mapping[str, str]) -> None:
@@ -460,9 +460,7 @@ def keep_answers(state: str, answers: Mapping[str, str], wrong: DiskError) -> Di
     """
     try:
         files = [f"--answer {name}={quote(str(path))}" for name, path in _write(Path(os.path.realpath(state)), answers)]
-    except OSError:
-        return wrong
-    except DiskError:
+    except (OSError, DiskError):
         return wrong
     kept = f"the answers are kept; continue with {' '.join(files)}"
     return type(wrong)([*(_with(one, kept) for one in wrong.diagnostics)])
