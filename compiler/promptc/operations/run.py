@@ -147,13 +147,16 @@ def run_operation(
 ) -> OperationResult:
     """Return the state after an operation. Pure: no argument is changed, and only the pack's own files are read.
 
-    `state` is the JSON as written, or a dict, and `name` its name in findings. `args` replace the operation's own arguments. `answers` are
-    texts of a model, by the names of the questions. The question's `else` replaces an answer that is missing, fails its check, or would
-    make the new state invalid; a warning (PC0800), or a note for a missing answer (PC0801), says so.
+    `state` is the JSON as written, or a dict, and no `State`. `name` is its name in findings. `args` replace the operation's own
+    arguments. `answers` are texts of a model, by the names of the questions. The question's `else` replaces an answer that is missing,
+    fails its check, or would make the new state invalid; a warning (PC0800), or a note for a missing answer (PC0801), says so.
 
-    Raises `UsageError` for an unknown operation, argument or answer. Raises `PromptcError` if the state is not valid and if, even with
-    every `else`, an edit cannot be made or the new state would not be valid.
+    Raises `UsageError` for an unknown operation, argument or answer, and for a `State` (PC0391). Raises `PromptcError` if the state is not
+    valid and if, even with every `else`, an edit cannot be made or the new state would not be valid.
     """
+    if isinstance(state, State):
+        message = "an operation changes a state as it is written, and a `State` has defaults filled in"
+        raise UsageError([Diagnostic("PC0391", message, help="pass the JSON or the dict that the `State` was loaded from")])
     begun = begin_operation(pack, state, operation, args, answers, name=name)
     answered = _answer_all(begun, {})
     written = read_written(state)
