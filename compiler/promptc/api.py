@@ -408,6 +408,7 @@ class Pack:
     ) -> tuple[Request, ...]:
         """Return the questions of an operation that have no answer yet, each as a prompt.
 
+        - `state`: a `State`, or anything that `load_state` accepts.
         - `args`: arguments in place of the defaults.
         - `answers`: the answers that you have, by the names of the questions. If a question reads an earlier answer, pass that answer and
           call `ask` again.
@@ -428,12 +429,14 @@ class Pack:
     ) -> OperationResult:
         """Run an operation on a state. Return the new state and what went to archives.
 
+        - `state`: the state as it is written, in JSON bytes or a dict. A `State` has defaults filled in, so it is refused.
         - `args`: arguments in place of the defaults.
         - `answers`: the answers of a model, by the names of the questions. The `else` of a question replaces an answer that is missing or
           that fails its check.
 
-        Nothing is written, and the state that you pass does not change. Raises `UsageError` for a name that the operation does not have.
-        Raises `PromptcError` if the state is not valid, if an edit cannot be made, or if the new state would not be valid.
+        Nothing is written, and the state that you pass does not change. Raises `UsageError` for a name that the operation does not have,
+        and for a `State`. Raises `PromptcError` if the state is not valid, if an edit cannot be made, or if the new state would not be
+        valid.
         """
         from promptc.operations.run import run_operation
 

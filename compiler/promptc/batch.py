@@ -19,6 +19,7 @@ from functools import partial
 from itertools import islice
 from os import PathLike, fspath
 from pathlib import Path
+from shlex import quote
 from time import monotonic
 from zlib import crc32
 
@@ -472,7 +473,7 @@ def _check_kind(raw: bytes, name: str) -> None:
     found = next((kind for mark, kind in _COMPRESSED.items() if raw.startswith(mark)), None)
     if found is not None:
         message = f"`{name}` is compressed with {found}, and promptc reads plain JSON lines"
-        help = f"unpack it in a pipe: `{_UNPACK[found]} {name} | promptc batch PACK - -o OUT`"
+        help = f"unpack it in a pipe: `{_UNPACK[found]} {quote(name)} | promptc batch PACK - -o OUT`"
         raise DiskError([Diagnostic("PC0714", message, help=help)])
 
 

@@ -11,6 +11,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import groupby
+from shlex import quote
 
 from promptc.api import Pack
 from promptc.diag.findings import Diagnostic, PromptcError, UsageError, join_names, suggest
@@ -203,7 +204,7 @@ class RenderedRecall:
                 f"`{self.section.id}` asks by {join_names(left) or 'nothing of the state'}: it is not clear which of these a query replaces"
             )
             place = left[0] if left else "/input"
-            raise _refuse(wrong, f"write `--column query={place}`, or `columns: {{query: {place}}}` in a case")
+            raise _refuse(wrong, f"write `--column {quote(f'query={place}')}`, or `columns: {{query: {place}}}` in a case")
         return {**places, "query": query or left[0]}
 
     def _locate_version(self) -> str:

@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from tests.cli.conftest import ROOT
+
 STATE_SCHEMA = {
     "type": "object",
     "additionalProperties": False,
@@ -102,6 +104,14 @@ def test_what_is_no_json_and_no_text(folder, run):
     for raw in (b"", b"\xff\xfe\x00"):
         done = run("answer", ".", "-", stdin=raw)
         assert done.code == 1 and "PC0814" in done.out
+
+
+@pytest.mark.parametrize(("text", "place"), [("x\n\n\n  ## Open\n\n## Done\n", 4), ("\ufeffOpen\r\nDone\r\nmore", 1), ("x\n## Done\n", 1)])
+def test_the_line_of_a_heading(tmp_path, run, text, place):
+    """A heading that comes too early has a line; one that is missing has none, so the first line stands for the file."""
+    (tmp_path / "w.md").write_bytes(text.encode())
+    done = run("answer", str(ROOT / "tests" / "cli" / "logbook"), "digest", str(tmp_path / "w.md"), "--format", "json")
+    assert done.code == 1 and places(done) == [("PC0814", str(tmp_path / "w.md"), place)]
 
 
 def test_what_an_operation_asks(folder, run):

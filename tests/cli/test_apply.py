@@ -309,6 +309,12 @@ def test_a_restore_that_fits_no_list_is_refused(here, run):
     assert run("apply", "logbook", "--restore", "bare.json", archive).code == 0 and _numbers("bare.json") == list(range(7))
 
 
+@pytest.mark.parametrize("given", ["keep=" + "9" * 5000, "k" * 5000])
+def test_an_argument_that_is_long_is_told_in_short(given, here, run):
+    done = run("apply", "logbook", "prune", "state.json", "--arg", given)
+    assert done.code == 2 and "PC0721" in done.err and len(done.err) < 300
+
+
 @pytest.mark.parametrize(
     ("code", "name", "arguments"),
     [
@@ -328,6 +334,7 @@ def test_a_restore_that_fits_no_list_is_refused(here, run):
         (2, "PC0803", ["prune", "state.json", "--arg", "kep=3"]),
         (2, "PC0721", ["prune", "state.json", "--arg", "keep"]),
         (2, "PC0721", ["prune", "state.json", "--arg", "keep=three"]),
+        (2, "PC0721", ["prune", "state.json", "--arg", "keep=1", "--arg", "keep=1"]),
         (2, "PC0721", ["digest", "state.json", "--answer", "summary"]),
         (2, "PC0721", ["digest", "state.json", "--answer", "summary=answer.md", "--answer", "summary=answer.md"]),
         (2, "PC0829", ["digest", "-", "--answer", "summary=-"]),

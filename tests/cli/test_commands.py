@@ -292,7 +292,7 @@ def test_the_first_failure_of_a_new_pack_shows_figures(made, run):
     assert done.code == 1 and "tokens 85 → 89 (+4)" in done.out
 
 
-@pytest.mark.parametrize("name", ["42", "...", "π"])
+@pytest.mark.parametrize("name", ["42", "...", "π", "null", "true", "False"])
 def test_a_folder_whose_name_is_no_packs_name(name, run, tmp_path):
     run("init", str(tmp_path / name))
     assert "\nname: my-pack\n" in (tmp_path / name / "pack.yaml").read_text(encoding="utf-8")

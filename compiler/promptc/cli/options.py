@@ -11,7 +11,7 @@ import os
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
-from promptc.diag.findings import Diagnostic, UsageError
+from promptc.diag.findings import Diagnostic, UsageError, shorten
 from promptc.diag.frozen import field, frozen
 from promptc.diag.typed import Any, Literal
 from promptc.model.messages import FORMATS
@@ -287,7 +287,7 @@ def read_stores(given: Sequence[str]) -> dict[str, str]:
 def refuse_form(option: str, given: str, shape: str) -> UsageError:
     """Return the error (PC0721) for a value that does not have its form, such as NAME=JSON."""
     return UsageError(
-        [Diagnostic("PC0721", f"`{option} {given}` does not have the form {shape}", help=f"write `{option} {shape}`, with an `=`")]
+        [Diagnostic("PC0721", f"`{option} {shorten(given)}` does not have the form {shape}", help=f"write `{option} {shape}`, with an `=`")]
     )
 
 

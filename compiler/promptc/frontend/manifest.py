@@ -13,6 +13,7 @@ import re
 import stat
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
+from shlex import quote
 
 from promptc.diag.findings import Diagnostic, DiskError, PromptcError, Span, UsageError, fail, offer_names, shorten, suggest
 from promptc.diag.frozen import frozen, replace
@@ -149,7 +150,7 @@ def _parse_base(file: Path, extends: Node, files: PackFiles) -> Node:
         node = None
     if node is None or node.get(_MARK) is None:
         message = f"`extends: {extends.value}` names no pack: the file there cannot be read as a manifest"
-        raise fail("PC0258", message, extends.span, help=f"`promptc check {file}` says what is wrong with it")
+        raise fail("PC0258", message, extends.span, help=f"`promptc check {quote(str(file))}` says what is wrong with it")
     return node
 
 
@@ -330,7 +331,7 @@ def _check_key(node: Node | None, key: str | int, keys: Sequence[str | int], is_
         message, help = f"{_quote(around)} has no {what}", suggest(str(key), names) if isinstance(key, str) and names else count
     else:
         message = f"`{around}` is {shorten(node.raw) or 'null'}, which has no {what}"
-        help = f"set all of it, such as `--try '{around}={{{key}: …}}'`"
+        help = f"set all of it, such as `--try {quote(f'{around}={{{key}: …}}')}`"
     raise _refuse_path(place, message, help)
 
 
@@ -391,7 +392,7 @@ def _iter_overruled(manifest: Node, keys: Sequence[str | int], place: str) -> It
         f", and so do {len(found) - 1} other variations" if len(found) > 2 else f", and so does `{found[1][0]}`" if len(found) > 1 else ""
     )
     message = f"`{name}` sets `{path}`, too{more}: where it is chosen, its value wins over `{place}`"
-    yield Diagnostic("PC0719", message, node.span, f"to try that one: `--try {name}.{path}=…`", "note")
+    yield Diagnostic("PC0719", message, node.span, f"to try that one: `--try {quote(f'{name}.{path}')}=…`", "note")
 
 
 def _iter_set(manifest: Node, keys: Sequence[str | int]) -> Iterator[tuple[str, Node, str]]:

@@ -232,7 +232,9 @@ def _load_all(changes: Sequence[Change]) -> list[JsonDocument]:
 
 def _split(pointer: str, document: JsonDocument) -> Sequence[str]:
     if pointer and not pointer.startswith("/"):
-        raise _refuse(pointer, "a JSON pointer begins with `/`", document.span(""), f"`--set /{pointer}=...`")
+        from shlex import quote
+
+        raise _refuse(pointer, "a JSON pointer begins with `/`", document.span(""), f"`--set {quote(f'/{pointer}=...')}`")
     return split_pointer(pointer)
 
 

@@ -147,13 +147,16 @@ def run_operation(
 ) -> OperationResult:
     """Return the state after an operation. Pure: no argument is changed, and only the pack's own files are read.
 
-    `state` is the JSON as written, or a dict, and `name` its name in findings. `args` replace the operation's own arguments. `answers` are
-    texts of a model, by the names of the questions. The question's `else` replaces an answer that is missing, fails its check, or would
-    make the new state invalid; a warning (PC0800), or a note for a missing answer (PC0801), says so.
+    `state` is the JSON as written, or a dict, and no `State`. `name` is its name in findings. `args` replace the operation's own
+    arguments. `answers` are texts of a model, by the names of the questions. The question's `else` replaces an answer that is missing,
+    fails its check, or would make the new state invalid; a warning (PC0800), or a note for a missing answer (PC0801), says so.
 
-    Raises `UsageError` for an unknown operation, argument or answer. Raises `PromptcError` if the state is not valid and if, even with
-    every `else`, an edit cannot be made or the new state would not be valid.
+    Raises `UsageError` for an unknown operation, argument or answer, and for a `State` (PC0391). Raises `PromptcError` if the state is not
+    valid and if, even with every `else`, an edit cannot be made or the new state would not be valid.
     """
+    if isinstance(state, State):
+        message = "an operation changes a state as it is written, and a `State` has defaults filled in"
+        raise UsageError([Diagnostic("PC0391", message, help="pass the JSON or the dict that the `State` was loaded from")])
     begun = begin_operation(pack, state, operation, args, answers, name=name)
     answered = _answer_all(begun, {})
     written = read_written(state)
@@ -427,7 +430,7 @@ def judge_json(text: str, schema: AnswerSchema, name: str = ANSWER) -> JudgedAns
 
 @frozen(eq=False)
 class JudgedAnswer:
-    """The value of an answer, or why it is refused (empty: it is accepted). `found` are all findings on its JSON, each with its place."""
+    """The value of an answer, or why it is refused (empty: it is accepted). `found` are all findings that have a place in the answer."""
 
     value: Any
     why: str = ""
@@ -439,7 +442,11 @@ def check_answer(text: str, check: AnswerCheck | None, meter: Meter, name: str) 
     judged = judge_answer(text, check, meter, name)
     if not judged.why or judged.found:
         return judged.value, judged.found
-    return None, (Diagnostic("PC0814", f"the answer fails its check: {judged.why}", Span(name, 1, 1), "ask the model again"),)
+    return None, (_fail_check(judged.why, Span(name, 1, 1)),)
+
+
+def _fail_check(why: str, span: Span) -> Diagnostic:
+    return Diagnostic("PC0814", f"the answer fails its check: {why}", span, "ask the model again")
 
 
 def check_claims(ask: Ask, value: Any, names: Mapping[str, Any]) -> tuple[Diagnostic, ...]:
@@ -484,8 +491,7 @@ def judge_answer(text: str, check: AnswerCheck | None, meter: Meter, name: str =
         return JudgedAnswer(None, f"it has {count_noun(tokens, 'token')}, more than its `max` of {check.max}")
     if check.schema is not None:
         return judge_json(bare, check.schema, name)
-    missing = _describe_missing(plain, check.headings)
-    return JudgedAnswer(plain) if not missing else JudgedAnswer(None, missing)
+    return _judge_headings(plain, check.headings, name)
 
 
 def _shows_nothing(text: str) -> bool:
@@ -505,20 +511,20 @@ def take_off_fence(text: str) -> str:
     return "\n".join(("",) * (marks[0] + 1) + tuple(lines[marks[0] + 1 : marks[1]]))
 
 
-def _describe_missing(text: str, headings: tuple[str, ...]) -> str:
-    """Return what is wrong with the first heading that does not come after those before it, or an empty string."""
-    lines = [_read_heading(line) for line in text.split("\n")]
+def _judge_headings(text: str, headings: tuple[str, ...], name: str) -> JudgedAnswer:
+    """Return the text, or refuse it for the first heading that does not come after those before it."""
+    rows = text.split("\n")
+    lines = [_read_heading(row) for row in rows]
     at = 0
     for heading in headings:
-        rest = lines[at:]
-        if heading not in rest:
-            return (
-                f"its heading `{heading}` comes too early: the check names others before it"
-                if heading in lines
-                else f"it is missing the heading `{heading}`"
-            )
-        at += rest.index(heading) + 1
-    return ""
+        if heading not in lines:
+            return JudgedAnswer(None, f"it is missing the heading `{heading}`")
+        if heading not in lines[at:]:
+            early = lines.index(heading)
+            why = f"its heading `{heading}` comes too early: the check names others before it"
+            return JudgedAnswer(None, why, (_fail_check(why, Span(name, early + 1, 1, rows[early].strip())),))
+        at = lines.index(heading, at) + 1
+    return JudgedAnswer(text)
 
 
 def _read_heading(line: str) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import takewhile
 
-from promptc.diag.findings import Diagnostic, PromptcError, Span, UsageError, fail, offer_names, show_value, suggest
+from promptc.diag.findings import Diagnostic, PromptcError, Span, UsageError, fail, name_kind, offer_names, show_value, suggest
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any
 from promptc.model.budget import TotalBudget, describe_room, settle_budget
@@ -133,15 +133,21 @@ def _choose_case(axis: Axis, names: Mapping[str, Any], asked: str | None) -> str
     if isinstance(value, str) and value in axis.cases:
         return value
     if axis.default is None:
-        shown = "nothing" if value is None else show_value(value)
-        help = suggest(str(value), axis.cases) if value is not None else offer_names(axis.cases)
-        raise fail(
-            "PC0506",
-            f"the state selects {shown} for the variant `{axis.name}`, which has no such case and no default",
-            axis.select.span,
-            help=help,
-        )
+        raise _refuse_case(axis, value)
     return axis.default
+
+
+def _refuse_case(axis: Axis, value: object) -> PromptcError:
+    if value is None or isinstance(value, str):
+        shown = "nothing" if value is None else show_value(value)
+        message = f"the state selects {shown} for the variant `{axis.name}`, which has no such case and no default"
+        help = suggest(value, axis.cases) if value is not None else offer_names(axis.cases)
+    else:
+        told = f"that is {name_kind(value)}, and only a text names a case"
+        message = f"the state selects {show_value(value)} for the variant `{axis.name}`: {told}"
+        is_near = isinstance(value, int | float) and str(value) in axis.cases
+        help = "make it a text, as `select: state.level | string` does" if is_near else offer_names(axis.cases)
+    return fail("PC0506", message, axis.select.span, help=help)
 
 
 def _check_patches(pack: PackModel, patches: Sequence[str]) -> tuple[str, ...]:

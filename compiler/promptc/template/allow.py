@@ -61,8 +61,6 @@ OWN_FILTERS = frozenset(
     "truncate_at sentences_about tokens minutes_since hours_since days_since timestamp normalize one_line json mentions pick".split()
 )
 FILTERS = JINJA_FILTERS | OWN_FILTERS
-CHAT_FILTERS = frozenset({"chat_tojson"})
-"""Filters that the lowering of a chat template uses in place of others. No template can write these names."""
 TESTS = frozenset(
     """
     boolean callable defined divisibleby eq == equalto even false filter float ge >= gt > greaterthan in integer iterable le <=

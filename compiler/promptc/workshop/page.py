@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from difflib import unified_diff
 from importlib.resources import files
 from pathlib import Path
+from shlex import quote
 
 from promptc.api import Pack
 from promptc.cache import Cache
@@ -161,7 +162,8 @@ class Bench:
         except PromptcError:
             pass  # the page shows the error until it is fixed
         if not self.list_shown():
-            why, help = "no state is named, and the pack has no case that renders", f"name one, such as `promptc serve {pack} state.json`"
+            why = "no state is named, and the pack has no case that renders"
+            help = f"name one, such as `promptc serve {quote(pack)} state.json`"
             raise UsageError([Diagnostic("PC0730", f"there is nothing to show: {why}", help=help)])
 
     @property

@@ -120,6 +120,8 @@ def test_tools_are_pinned_content(tmp_path):
     files = {"a.json": tool("a")}
     found = lint(tmp_path, body + OUTPUT, files=files, budget="10")
     assert messages(found, "PC0609") == ["tools alone take 18 tokens, and the total is 10"]
+    found = lint(tmp_path, body.replace("tools: [a.json]", "response: b.json") + OUTPUT, files={"b.json": json.dumps(SCHEMA)}, budget="10")
+    assert messages(found, "PC0609") == ["response alone takes 23 tokens, and the total is 10"]
 
     found = lint(tmp_path, body + OUTPUT, files=files, budget="30")
     assert messages(found, "PC0609") == ["tools with pinned sections may take 38 tokens, and the total is 30 (`guide` 20, tools 18)"]

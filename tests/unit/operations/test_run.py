@@ -179,6 +179,14 @@ def test_bytes_and_a_dict_give_the_same(pack: Any) -> None:
     assert (given.value, given.before, given.said) == (read.value, read.before, read.said)
 
 
+def test_a_loaded_state_is_asked_about_and_listed_but_not_changed(pack: Any) -> None:
+    state = pack.load_state(STATE)
+    assert [one.name for one in ask(pack, state, "tidy")] == [one.name for one in ask(pack, STATE, "tidy")]
+    assert [one.is_due for one in list_operations(pack, state)] == [one.is_due for one in list_operations(pack, STATE)]
+    with pytest.raises(UsageError, match="PC0391"):
+        pack.apply(state, "tidy")
+
+
 def test_a_second_run_changes_nothing_where_edits_are_idempotent(pack: Any) -> None:
     first = run_operation(pack, STATE, "cool")
     second = run_operation(pack, first.value, "cool")

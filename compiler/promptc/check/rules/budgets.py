@@ -482,8 +482,9 @@ def check_totals(pack: PackModel, configuration: Configuration) -> Iterator[Diag
 
 def _iter_sums(sections: Sequence[Section], total: int, plan: Plan, offer: _Claim) -> Iterator[Diagnostic]:
     if offer[1] > total:
-        message = f"{offer[0]} alone take {count_noun(offer[1], 'token')}, and the total is {total}"
-        yield Diagnostic("PC0609", message, plan.budget.span, "offer fewer tools, or raise the total")
+        take, help = ("takes", "shorten its schema") if offer[0] == "response" else ("take", "offer fewer tools")
+        message = f"{offer[0]} alone {take} {count_noun(offer[1], 'token')}, and the total is {total}"
+        yield Diagnostic("PC0609", message, plan.budget.span, f"{help}, or raise the total")
         return
     for chosen, level in (([one for one in sections if one.when is None], "error"), (sections, "warn")):
         pinned = [(one.id, _count_cap(one, total)) for one in chosen if one.pinned]

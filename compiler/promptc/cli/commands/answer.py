@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from shlex import quote
 
 import click
 
@@ -177,7 +178,7 @@ def _check_response(asked: _Asked) -> tuple[str, Sequence[Diagnostic]]:
     pack = Pack.load(asked.pack, models=asked.models)
     asking = [one.name for one in pack.model.operations if one.asks]
     if asked.file in asking and not Path(asked.file).exists():
-        help = f"`promptc answer {asked.pack} {asked.file} FILE`"
+        help = f"`promptc answer {quote(asked.pack)} {quote(asked.file)} FILE`"
         raise UsageError([Diagnostic("PC0720", f"`{asked.file}` is an operation, and no FILE is named", help=help)])
     if asked.schema is not None:
         check = AnswerCheck(Span(asked.schema, 1, 1), _load_schema(asked.schema))

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from shlex import quote
 from threading import Timer
 
 import click
@@ -22,7 +22,7 @@ from promptc.cli.request import STDIN, read_bytes, read_first
 from promptc.cli.terminal import escape_controls, show_json, write_stdout
 from promptc.cli.views.difference import render_changes
 from promptc.cli.views.drawing import render_table, show_plural
-from promptc.diag.findings import Diagnostic, DiskError, UsageError
+from promptc.diag.findings import Diagnostic, DiskError, UsageError, shorten
 from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any
 from promptc.files.atomic import write_file
@@ -115,10 +115,12 @@ def apply_command(
     """
     _check_modes(is_list, restore, is_json, given)
     if is_list:
-        return run_apply_list(pack, *_take(words, 0, 1, "PACK --list [STATE]"), models=given["models"], is_json=is_json)
+        run_apply_list(pack, *_take(words, 0, 1, "PACK --list [STATE]"), models=given["models"], is_json=is_json)
+        return 0
     if restore:
         state, *archives = _take(words, 1, None, "PACK --restore STATE [ARCHIVE]...")
-        return run_restore(reporter, _read_asked(pack, str(state), given), [str(one) for one in archives])
+        run_restore(reporter, _read_asked(pack, str(state), given), [str(one) for one in archives])
+        return 0
     name, state = _take(words, 2, 2, "PACK OPERATION STATE")
     operation = OperationAsked(
         str(name),
@@ -130,7 +132,8 @@ def apply_command(
         model=given["model"],
     )
     _check_stdin(str(state), operation)
-    return run_apply(reporter, _read_asked(pack, str(state), given), operation, _read_endpoint(given))
+    run_apply(reporter, _read_asked(pack, str(state), given), operation, _read_endpoint(given))
+    return 0
 
 
 def _check_modes(is_list: bool, restore: bool, is_json: bool, given: dict[str, Any]) -> None:
@@ -192,14 +195,13 @@ def _read_endpoint(given: dict[str, Any]) -> EndpointAsked | None:
     return EndpointAsked(given["endpoint"], given["model"], given["key_env"], given["timeout"], given["strict"])
 
 
-def run_apply_list(path: str, state: str | None, *, models: str | None, is_json: bool) -> int:
-    """Print the operations and, given a state, which of them are due. Returns 0. Raises `PromptcError`."""
+def run_apply_list(path: str, state: str | None, *, models: str | None, is_json: bool) -> None:
+    """Print the operations and, given a state, which of them are due. Raises `PromptcError`."""
     pack = Pack.load(path, models=models)
     raw = read_bytes(state, "the state", limit=MAX_STATE_BYTES) if state is not None else None
     loaded = pack.load_state(raw, "stdin" if state == "-" else str(state)) if raw is not None else None
     listed = list_operations(pack, loaded)
     write_stdout((_render_json(listed, state is not None) if is_json else _render(listed, pack.name)).encode())
-    return 0
 
 
 def _render_json(listed: tuple[Listed, ...], is_judged: bool) -> str:
@@ -222,14 +224,14 @@ def _render(listed: tuple[Listed, ...], name: str) -> str:
     rows = []
     for one in listed:
         rows.append([one.name, "due" if one.is_due else "", escape_controls(one.title)])
-        told = [f"--arg {name}={escape_controls(render_canonical_json(value))}" for name, value in one.args.items()]
+        told = [f"--arg {quote(f'{name}={escape_controls(render_canonical_json(value))}')}" for name, value in one.args.items()]
         told += [f"asks {', '.join(one.asks)}"] if one.asks else []
         rows += [["", "", text] for text in told]
     return render_table(rows, most=72)
 
 
-def run_restore(reporter: Reporter, asked: ApplyAsked, names: Sequence[str]) -> int:
-    """Restore the content of the named archives, or of all archives of the state. Returns 0. Raises `PromptcError`."""
+def run_restore(reporter: Reporter, asked: ApplyAsked, names: Sequence[str]) -> None:
+    """Restore the content of the named archives, or of all archives of the state. Raises `PromptcError`."""
     pack = Pack.load(asked.pack, models=asked.models)
     raw = read_bytes(asked.state, "the state", limit=MAX_STATE_BYTES)
     check_expected(asked.expected, pack.load_state(raw, asked.shown).digest, asked.shown)
@@ -261,7 +263,6 @@ def run_restore(reporter: Reporter, asked: ApplyAsked, names: Sequence[str]) -> 
     if len(own) < len(archives):
         reporter.say(f"{show_plural(len(archives) - len(own), 'archive')} of other states left; name them to restore them\n")
     tell_change(reporter, asked, rewritten)
-    return 0
 
 
 def _is_of(archived: Archived, pack: Pack, asked: ApplyAsked) -> bool:
@@ -310,22 +311,22 @@ def _read_time(path: Path) -> int:
         return 0
 
 
-def run_apply(reporter: Reporter, asked: ApplyAsked, operation: OperationAsked, endpoint: EndpointAsked | None) -> int:
-    """Run the operation, or print its requests. Returns 0. Raises `PromptcError`."""
+def run_apply(reporter: Reporter, asked: ApplyAsked, operation: OperationAsked, endpoint: EndpointAsked | None) -> None:
+    """Run the operation, or print its requests. Raises `PromptcError`."""
     pack = Pack.load(asked.pack, models=asked.models)
     choose_operation(pack, operation.name)
     raw = read_bytes(asked.state, "the state", limit=MAX_STATE_BYTES)
     check_expected(asked.expected, pack.load_state(raw, asked.shown).digest, asked.shown)
     answers = read_answers(operation.answers)
     if endpoint is not None:
-        return _apply_asked(reporter, pack, asked, operation, endpoint, raw, answers)
+        _apply_asked(reporter, pack, asked, operation, endpoint, raw, answers)
+        return
     missing = ask(pack, raw, operation.name, operation.args, answers) if operation.has_model else ()
     if operation.are_requests_asked or (missing and not answers):
         _print_requests(reporter, pack, raw, operation, missing)
-        return 0
+        return
     _refuse_missing(missing)
     _apply(reporter, pack, asked, operation, raw, answers)
-    return 0
 
 
 def _apply_asked(
@@ -336,7 +337,7 @@ def _apply_asked(
     endpoint: EndpointAsked,
     raw: bytes,
     given: Mapping[str, str],
-) -> int:
+) -> None:
     """Ask the model, then run the operation if the state has not changed since.
 
     The state is not locked during the questions, because others may need it for as long as a model takes.
@@ -348,7 +349,6 @@ def _apply_asked(
     except DiskError as wrong:
         fresh = {name: text for name, text in answers.items() if name not in given}
         raise keep_answers(asked.state, fresh, wrong) if fresh and asked.state != STDIN else wrong from None
-    return 0
 
 
 def _apply(reporter: Reporter, pack: Pack, asked: ApplyAsked, operation: OperationAsked, raw: bytes, answers: Mapping[str, str]) -> None:
@@ -464,10 +464,8 @@ def keep_answers(state: str, answers: Mapping[str, str], wrong: DiskError) -> Di
     Returns the error unchanged if the answers cannot be written.
     """
     try:
-        files = [f"--answer {name}={shlex.quote(str(path))}" for name, path in _write(Path(os.path.realpath(state)), answers)]
-    except OSError:
-        return wrong
-    except DiskError:
+        files = [f"--answer {name}={quote(str(path))}" for name, path in _write(Path(os.path.realpath(state)), answers)]
+    except (OSError, DiskError):
         return wrong
     kept = f"the answers are kept; continue with {' '.join(files)}"
     return type(wrong)([*(_with(one, kept) for one in wrong.diagnostics)])
@@ -633,27 +631,32 @@ class EndpointAsked:
 
 
 def read_args(given: Sequence[str]) -> dict[str, Any]:
-    """Return the arguments of `--arg NAME=JSON`. Raises `UsageError` (PC0721) for a text of another form."""
+    """Return the arguments of `--arg NAME=JSON`. Raises `UsageError` (PC0721) for a text of another form or a repeated name."""
     args: dict[str, Any] = {}
-    for one in given:
-        name, value = _split(one, "--arg", "NAME=JSON")
+    for name, value in _read_pairs(given, "--arg", "NAME=JSON", "argument").items():
         try:
             args[name] = json.loads(value)
         except (ValueError, RecursionError):
             help = "a text is in double quotes, such as '\"calm\"'"
-            raise UsageError([Diagnostic("PC0721", f"the value of `--arg {one}` is not JSON", help=help)]) from None
+            raise UsageError([Diagnostic("PC0721", f"the value of `--arg {shorten(f'{name}={value}')}` is not JSON", help=help)]) from None
     return args
 
 
 def read_answer_files(given: Sequence[str]) -> dict[str, str]:
     """Return the files of `--answer NAME=FILE`. Raises `UsageError` (PC0721) for a text of another form or a repeated name."""
-    files: dict[str, str] = {}
+    return _read_pairs(given, "--answer", "NAME=FILE", "answer")
+
+
+def _read_pairs(given: Sequence[str], option: str, shape: str, what: str) -> dict[str, str]:
+    pairs: dict[str, str] = {}
     for one in given:
-        name, file = _split(one, "--answer", "NAME=FILE")
-        if name in files:
-            raise UsageError([Diagnostic("PC0721", f"the answer `{name}` is given twice", help="give it once")])
-        files[name] = file
-    return files
+        name, equals, value = one.partition("=")
+        if not equals or not name or not value:
+            raise refuse_form(option, one, shape)
+        if name in pairs:
+            raise UsageError([Diagnostic("PC0721", f"the {what} `{shorten(name)}` is given twice", help="give it once")])
+        pairs[name] = value
+    return pairs
 
 
 def read_answers(files: Mapping[str, str]) -> dict[str, str]:
@@ -664,10 +667,3 @@ def read_answers(files: Mapping[str, str]) -> dict[str, str]:
 def read_answer_file(file: str, what: str = "the answer") -> str:
     """Read an answer as text, whatever its bytes are. Invalid UTF-8 or too long a text is a bad answer, not a failure."""
     return read_first(file, what, size=LONGEST_ANSWER + 1).decode(errors="surrogateescape")
-
-
-def _split(given: str, option: str, shape: str) -> tuple[str, str]:
-    name, equals, value = given.partition("=")
-    if not equals or not name or not value:
-        raise refuse_form(option, given, shape)
-    return name, value

@@ -37,7 +37,6 @@ _DIFFERENT = 1
 _HELP = "compare two packs with `--state`, two states with `--pack`, or a pack with itself: `--try sections.recent.budget=900`"
 Kind = Literal["pack", "state", "prompt"]
 _MOST = 1 << 30
-_HELP_SIDES = "name a pack, a state or a prompt, or REV:PATH for one of a git revision"
 _LINK = "120000"
 _BEGINNING = 4096
 _MAPPING = re.compile(rb"\s*\{")

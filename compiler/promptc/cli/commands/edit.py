@@ -236,7 +236,8 @@ def tune_command(
     Exit codes: 0 done, 1 other budgets keep more (with `--check`).
     """
     if request.tries and not tuned:
-        return _change(pack, request, reporter, is_written=is_written)
+        _change(pack, request, reporter, is_written=is_written)
+        return 0
     wishes = Wishes(_read_weights(weights), pins, total or 0)
     loaded = open_pack(reporter, pack, replace(request, tries=()))
     check_wishes(loaded, wishes)
@@ -257,13 +258,12 @@ def tune_command(
     return _CHANGED if failed else 0
 
 
-def _change(pack: str, request: RenderRequest, reporter: Reporter, *, is_written: bool) -> int:
-    """Write the tried values, or show the values that they would replace. Returns 0."""
+def _change(pack: str, request: RenderRequest, reporter: Reporter, *, is_written: bool) -> None:
+    """Write the tried values, or show the values that they would replace."""
     made = (write_values if is_written else splice_manifest)(pack, request.tries, models=request.models)
     rows = [[escape_controls(text) for text in (one.path, f"{one.old or 'not set'} → {one.new}", one.at)] for one in made.changes]
     show_text(render_table(rows, most=_WIDEST))
     reporter.say(_tell_written(made, is_written=is_written))
-    return 0
 
 
 def _tell_written(made: SplicedFile, *, is_written: bool) -> str:

@@ -24,6 +24,7 @@ from promptc.diag.typed import Any
 from promptc.files.atomic import write_file
 from promptc.files.paths import name_shipped, read_pack_file
 from promptc.files.reading import read_file
+from promptc.frontend.yaml import resolve_scalar
 from promptc.golden.cases.case import INPUTS, is_pending
 from promptc.golden.cases.discover import CASE, load_case
 from promptc.golden.running.resources import SuiteResources
@@ -187,9 +188,12 @@ def _holds(path: Path, data: bytes) -> bool:
 
 
 def _name_pack(folder: str) -> str:
-    """Return the folder's name as the name of a pack: in lower case, with dashes for characters that are not allowed."""
+    """Return the folder's name as the name of a pack: in lower case, with dashes for characters that are not allowed.
+
+    A name that a manifest cannot have, or that YAML would not read as a text, becomes `my-pack`.
+    """
     plain = re.sub(r"[^a-z0-9]+", "-", Path(os.path.realpath(folder)).name.lower()).strip("-")
-    return plain if re.fullmatch(r"[a-z][a-z0-9-]*", plain) else _NAME
+    return plain if re.fullmatch(r"[a-z][a-z0-9-]*", plain) and resolve_scalar(plain) == plain else _NAME
 
 
 def _read_template(template: str, name: str) -> dict[str, bytes]:

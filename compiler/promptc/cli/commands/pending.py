@@ -30,7 +30,7 @@ from promptc.diag.frozen import replace
 from promptc.golden.cases.case import PENDING
 from promptc.golden.cases.confine import choose_root, show_path
 from promptc.golden.cases.discover import CASE, CaseFolder, choose_places, load_case
-from promptc.golden.verdicts.judge import break_unread, find_idle, list_obsolete
+from promptc.golden.verdicts.judge import break_place, break_unread, find_idle, list_obsolete
 from promptc.golden.verdicts.pending import (
     PendingGolden,
     Seen,
@@ -43,7 +43,7 @@ from promptc.golden.verdicts.pending import (
     reject_golden,
     undo_settled,
 )
-from promptc.golden.verdicts.verdict import Mover, Verdict
+from promptc.golden.verdicts.verdict import Mover, Verdict, rebase_verdict
 
 PATTERNS = click.argument("patterns", shell_complete=complete, metavar="[PATTERN]...", nargs=-1)
 ALL = click.option("--all", "is_all", is_flag=True, help="Take all pending goldens.")
@@ -178,7 +178,7 @@ def prune_command(reporter: Reporter, cases: tuple[str, ...], dry_run: bool) -> 
         try:
             found += list_obsolete(place, _list_asked(place), "write")
         except PromptcError as error:
-            refused += error.diagnostics
+            refused += rebase_verdict(break_place(place, error.diagnostics), str(Path.cwd())).findings
     removed = [one for one in found if dry_run or _remove(one, refused)]
     show_text("".join(f"{_show(one)}\n" for one in removed))
     reporter.report(refused)

@@ -9,6 +9,7 @@ import re
 import sys
 from collections.abc import Mapping, Sequence
 from functools import cache, partial
+from shlex import quote
 
 import click
 
@@ -396,7 +397,7 @@ class _ValueRender:
         low, high, step = (*map(int, found.groups()), 0)[:3] if found is not None else (1, 0, 0)
         if low >= high or (step and (high - low) // step >= _MOST_VALUES):
             why = f"holds more than {_MOST_VALUES} values" if low < high else "has no range of the form MIN..MAX or MIN:MAX:STEP"
-            help = f"such as `--sweep {self.path}=100..2000`"
+            help = f"such as `--sweep {quote(self.path)}=100..2000`"
             raise UsageError([Diagnostic("PC0721", f"`--sweep {self.path}={self.range}` {why}", help=help)])
         return low, high, step
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from itertools import zip_longest
 from pathlib import Path
+from shlex import quote
 
 import click
 
@@ -30,7 +30,7 @@ from promptc.cli.views.difference import render_matrix
 from promptc.cli.views.drawing import Page, render_table, show_count, show_plural
 from promptc.cli.views.verdict import SHAPES, count_lacking, group_moved, lighten, render_moved, show_lacking
 from promptc.compare import CaseFigures, Held, Matrix, MatrixRow
-from promptc.diag.findings import Diagnostic, PromptcError, Span, UsageError, join_names
+from promptc.diag.findings import Diagnostic, PromptcError, UsageError, join_names
 from promptc.diag.frozen import field, frozen, replace
 from promptc.diag.typed import Any
 from promptc.explain.items import count_tokens_held, list_items
@@ -45,9 +45,9 @@ from promptc.golden.inputs import Passes, load_touched
 from promptc.golden.running.environment import list_lacking
 from promptc.golden.running.resources import SuiteResources
 from promptc.golden.running.run import run_case
-from promptc.golden.verdicts.judge import JudgedCases, Suite, check_tries, run_suite
+from promptc.golden.verdicts.judge import JudgedCases, Suite, break_place, check_tries, run_suite
 from promptc.golden.verdicts.pending import note_cause
-from promptc.golden.verdicts.verdict import GoldenDifference, Mover, Verdict
+from promptc.golden.verdicts.verdict import GoldenDifference, Verdict, rebase_verdict
 from promptc.workers import count_processors
 
 _DIFFERS = 1
@@ -60,8 +60,6 @@ _SUMMARY = "GITHUB_STEP_SUMMARY"
 FORMATS = (*SHAPES, *KINDS)
 _MATRIX = ("table", "markdown", "html", "csv", "json")
 _COUNTED = ("failed", "new", "obsolete", "broken", "skipped")
-
-_QUOTED = re.compile("`([^`\n]+)`")
 
 
 @click.command(
@@ -383,61 +381,12 @@ def _sum_up(tally: _Tally) -> str:
 
 def _give_hints(reporter: Reporter, tally: _Tally, tries: Sequence[tuple[str, str]]) -> None:
     if tries:
-        reporter.say(f"nothing was written: this is the result of {join_names(f'--try {path}={text}' for path, text in tries)}\n")
+        options = join_names(f"--try {quote(f'{path}={text}')}" for path, text in tries)
+        reporter.say(f"nothing was written: this is the result of {options}\n")
     if tally.pending:
-        reporter.say(f"hint: `promptc review` shows what is pending; `promptc accept {tally.pending[0]}` accepts one\n")
+        reporter.say(f"hint: `promptc review` shows what is pending; `promptc accept {quote(tally.pending[0])}` accepts one\n")
     if tally.obsolete:
         reporter.say(f"hint: `promptc prune` removes {show_plural(tally.obsolete, 'golden')} that no case asks for\n")
-
-
-def rebase_verdict(verdict: Verdict, folder: str) -> Verdict:
-    """Return the verdict with all paths relative to the absolute `folder` instead of the case's root.
-
-    These are the paths of its file, goldens, findings and cause; names of cases stay. In a message, a text in backticks counts as a path if
-    it is in the case's folder or exists.
-    """
-    if verdict.root == folder:
-        return verdict
-    rebase = _Rebase(verdict, folder)
-    return replace(
-        verdict,
-        file=rebase.path(verdict.file),
-        findings=tuple(map(rebase.finding, verdict.findings)),
-        differences=tuple(map(rebase.difference, verdict.differences)),
-        found=tuple(map(rebase.finding, verdict.found)),
-        refusal=rebase.finding(verdict.refusal) if verdict.refusal is not None else None,
-        cause=tuple(map(rebase.reason, verdict.cause)),
-    )
-
-
-class _Rebase:
-    def __init__(self, verdict: Verdict, folder: str) -> None:
-        self._root = verdict.root
-        self._folder = folder
-        self._inside = f"{os.path.relpath(verdict.folder, verdict.root)}/".replace(os.sep, "/")
-
-    def path(self, path: str) -> str:
-        """Return the path relative to the folder. A text that is not a path, such as `--set /a`, is unchanged."""
-        if not path or path.startswith("-") or "\n" in path:
-            return path
-        return os.path.relpath(Path(self._root, path), self._folder).replace(os.sep, "/")
-
-    def finding(self, found: Diagnostic) -> Diagnostic:
-        return replace(found, message=_QUOTED.sub(self._quoted, found.message), span=self._span(found.span))
-
-    def difference(self, one: GoldenDifference) -> GoldenDifference:
-        return replace(one, path=self.path(one.path), pending=self.path(one.pending))
-
-    def reason(self, one: Mover) -> Mover:
-        return replace(one, span=self._span(one.span))
-
-    def _span(self, span: Span | None) -> Span | None:
-        return replace(span, file=self.path(span.file)) if span is not None else None
-
-    def _quoted(self, quoted: re.Match[str]) -> str:
-        text = quoted[1]
-        is_path = text.startswith(self._inside) or ("/" in text and os.path.lexists(Path(self._root, text)))
-        return f"`{self.path(text)}`" if is_path and not text.startswith("/") else quoted[0]
 
 
 # --- matrix ---
@@ -555,7 +504,7 @@ def _iter_loaded(reporter: Reporter, places: Sequence[CaseFolder]) -> Iterator[C
         try:
             case = load_case(place.folder, place.top) if place.is_case else None
         except PromptcError as wrong:
-            reporter.report(wrong.diagnostics)
+            reporter.report(rebase_verdict(break_place(place, wrong.diagnostics), str(Path.cwd())).findings)
             yield None
             continue
         own = locate_pack(case.pack, case.root) if case is not None else ""

@@ -1,8 +1,8 @@
 """Verdicts on cases: `judge_case` judges one folder, `judge_loaded` a loaded case, and `run_suite` many in several processes, in order.
 
 A case is run, its claims and goldens are checked, and differences are written next to the goldens, with a note (`note_case` returns such a
-note). `find_idle` detects a case that checks nothing, `break_unread` goldens in a folder without a case, and `list_obsolete` goldens that
-no case declares.
+note). `find_idle` detects a case that checks nothing, `break_place` tells of a case that cannot be read, `break_unread` of goldens in a
+folder without a case, and `list_obsolete` of goldens that no case declares.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def judge_case(place: CaseFolder, resources: SuiteResources, shell: Shell, mode:
     try:
         case = load_case(place.folder, place.top)
     except PromptcError as error:
-        return _break_place(place, error.diagnostics)
+        return break_place(place, error.diagnostics)
     return judge_loaded(case, place, resources, shell, mode, begun)
 
 
@@ -259,7 +259,7 @@ def _tell_of(place: CaseFolder, status: Status, name: str = "", **more: Any) -> 
     return Verdict(name_case(place.folder, root), status, root, place.folder, file, **more)
 
 
-def _break_place(place: CaseFolder, findings: Sequence[Diagnostic]) -> Verdict:
+def break_place(place: CaseFolder, findings: Sequence[Diagnostic]) -> Verdict:
     """Return the verdict on a case whose file cannot be read, or has another form."""
     return _tell_of(place, "broken", CASE, findings=tuple(findings))
 
@@ -450,7 +450,7 @@ class _Run:
             case = load_case(place.folder, place.top)
         except PromptcError as error:
             self._met.update(place.packs)
-            yield _break_place(place, error.diagnostics)
+            yield break_place(place, error.diagnostics)
             return
         if self._is_meant(place, root, case.pack):
             yield self._judge(case, place, passes, begun, watch)

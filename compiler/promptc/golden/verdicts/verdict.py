@@ -1,15 +1,18 @@
 """Goldens, compared byte by byte with the outcome of a case, and the verdict on a case.
 
 `render_goldens` renders what the goldens should contain, `compare_goldens` returns those that differ, `compare_verdict` how they differ.
-`describe_figures` returns the figures of a prompt, `find_figures` those of when its goldens were accepted.
+`describe_figures` returns the figures of a prompt, `find_figures` those of when its goldens were accepted. `rebase_verdict` makes
+the paths of a verdict relative to another folder.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 
 from promptc.compare import (
     Difference,
@@ -28,7 +31,7 @@ from promptc.compare import (
     read_side,
 )
 from promptc.diag.findings import Diagnostic, PromptcError, Span
-from promptc.diag.frozen import field, frozen
+from promptc.diag.frozen import field, frozen, replace
 from promptc.diag.typed import Any, Literal
 from promptc.files.reading import read_file
 from promptc.golden.cases.case import INPUTS, MAX_PLAIN_BYTES, Case, CaseOutcome, CaseRun, Figures, fail_case, name_golden, refuse_reading
@@ -43,6 +46,7 @@ An edit that does not affect a prompt may change them.
 """
 
 _LINK = "put the file itself there: promptc writes goldens in place"
+_QUOTED = re.compile("`([^`\n]+)`")
 Print = Callable[[Sequence[Diagnostic]], str]
 
 Status = Literal["passed", "failed", "new", "obsolete", "broken", "skipped"]
@@ -368,3 +372,56 @@ def _claim_span(case: Case, kind: str) -> Span:
     claims = case.node.get("golden")
     found = [node.span for node in (claims.value if claims is not None else ()) if node.value == kind]
     return found[0] if found else case.node.span
+
+
+# --- paths ---
+
+
+def rebase_verdict(verdict: Verdict, folder: str) -> Verdict:
+    """Return the verdict with all paths relative to the absolute `folder` instead of the case's root.
+
+    These are the paths of its file, goldens, findings and cause; names of cases stay. In a message, a text in backticks counts as a path if
+    it is in the case's folder or exists.
+    """
+    if verdict.root == folder:
+        return verdict
+    rebase = _Rebase(verdict, folder)
+    return replace(
+        verdict,
+        file=rebase.path(verdict.file),
+        findings=tuple(map(rebase.finding, verdict.findings)),
+        differences=tuple(map(rebase.difference, verdict.differences)),
+        found=tuple(map(rebase.finding, verdict.found)),
+        refusal=rebase.finding(verdict.refusal) if verdict.refusal is not None else None,
+        cause=tuple(map(rebase.reason, verdict.cause)),
+    )
+
+
+class _Rebase:
+    def __init__(self, verdict: Verdict, folder: str) -> None:
+        self._root = verdict.root
+        self._folder = folder
+        self._inside = f"{os.path.relpath(verdict.folder, verdict.root)}/".replace(os.sep, "/")
+
+    def path(self, path: str) -> str:
+        """Return the path relative to the folder. A text that is not a path, such as `--set /a`, is unchanged."""
+        if not path or path.startswith("-") or "\n" in path:
+            return path
+        return os.path.relpath(Path(self._root, path), self._folder).replace(os.sep, "/")
+
+    def finding(self, found: Diagnostic) -> Diagnostic:
+        return replace(found, message=_QUOTED.sub(self._quoted, found.message), span=self._span(found.span))
+
+    def difference(self, one: GoldenDifference) -> GoldenDifference:
+        return replace(one, path=self.path(one.path), pending=self.path(one.pending))
+
+    def reason(self, one: Mover) -> Mover:
+        return replace(one, span=self._span(one.span))
+
+    def _span(self, span: Span | None) -> Span | None:
+        return replace(span, file=self.path(span.file)) if span is not None else None
+
+    def _quoted(self, quoted: re.Match[str]) -> str:
+        text = quoted[1]
+        is_path = text.startswith(self._inside) or ("/" in text and os.path.lexists(Path(self._root, text)))
+        return f"`{self.path(text)}`" if is_path and not text.startswith("/") else quoted[0]

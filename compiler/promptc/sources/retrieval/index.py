@@ -13,6 +13,7 @@ from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from operator import le
 from pathlib import Path
+from shlex import quote
 
 from promptc.diag.findings import Diagnostic, DiskError, Span
 from promptc.diag.frozen import frozen
@@ -55,7 +56,7 @@ class IndexPlace:
 
     @property
     def command(self) -> str:
-        return f"promptc index build {self.span.file} {self.name}"
+        return f"promptc index build {quote(self.span.file)} {quote(self.name)}"
 
 
 def tell_chunk(chunk: Chunk) -> dict[str, Any]:
