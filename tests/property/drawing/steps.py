@@ -20,7 +20,7 @@ _RANKINGS = {"items": (_ORDER, _BY), "turns": (_TURN_ORDER, _TURN_BY), "tools": 
 """What `order` and `by` say, by kind of section."""
 
 _MARKERS = ("({{ removed }} more)", "[{{ removed }}]", "…", "{{ state.texts.a }}")
-_CUTS = (" […]", "…", "[cut]", "\n(cut)", " (more)\n", "=== ALPHA_END ===", "")
+CUTS = (" […]", "…", "[cut]", "\n(cut)", " (more)\n", "=== ALPHA_END ===", "")
 TEMPLATES = {
     "recap.md.j2": "Earlier: {{ items | length }} things.\n",
     "long.md.j2": "{{ text }}\nThat was it.",
@@ -123,7 +123,7 @@ class StepDrawer:
         elif size < 0.6:
             body["floor"] = self._draw_size(8)
         if rng.random() < 0.5:
-            body["marker"] = rng.choice(_CUTS)
+            body["marker"] = rng.choice(CUTS)
         return body | self._draw_ranking(0.3)
 
     def _draw_boundaries(self) -> dict[str, Any]:
