@@ -454,7 +454,7 @@ def _show_type(kind: Type) -> str:
 def _show_filter(name: str) -> str:
     own = "A filter of promptc." if name in OWN_FILTERS else "A filter of Jinja."
     said = re.sub(r"\n +", "\n", load_filter(name).__doc__ or "").strip()
-    return f"```jinja\n| {FILTERS[name].show()}\n```\n\n{own} {said}\n\n{_TEMPLATES}"
+    return f"```jinja\n| {FILTERS[name].show()}\n```\n\n{said}\n\n{own} {_TEMPLATES}"
 
 
 # --- completions ---

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from promptc.frontend.yaml import load_yaml
+from promptc.template.signatures import FILTERS
 from promptc.workshop.desk import Desk
 from promptc.workshop.hints import Cursor, complete, describe, find_open_scalar, list_targets
 from tests.contract.sources import ROOT
@@ -127,3 +128,24 @@ def test_a_long_text_takes_no_time(ask, text):
     complete(cursor)
     describe(cursor)
     list_targets(cursor)
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("safe", "| safe()\n```\n\nConvert the value to the text that it prints as.\n\nA filter of Jinja. [Templates]"),
+        (
+            "days_since",
+            "\n\nCount the whole days of 24 hours from the time to `now`, rounded down. Both are ISO 8601 times.\n\nA filter of",
+        ),
+        ("max", "Of equal elements, return the first.\nThe result is undefined if there are no elements.\n\nA filter of Jinja."),
+    ],
+)
+def test_a_filter_is_described_to_authors(ask, name, shown):
+    assert shown in describe(ask(f"{{{{ state.people | {name}")).text
+
+
+@pytest.mark.parametrize("name", sorted(FILTERS))
+def test_no_description_of_a_filter_speaks_of_the_compiler(ask, name):
+    text = describe(ask(f"{{{{ state.people | {name}")).text
+    assert not [word for word in ("Fault", "compiler", "`value`", "`run`") if word in text]

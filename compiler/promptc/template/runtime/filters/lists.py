@@ -153,12 +153,16 @@ def _may_collide(key: Any) -> bool:
 
 
 def choose_least(run: Run, value: Any, case_sensitive: bool = False, attribute: Any = None) -> Any:
-    """Return the smallest element, or the one with the smallest part `attribute`; the first of several. No elements: undefined."""
+    """Return the smallest element, or with `attribute` the element whose part is the smallest. Of equal elements, return the first.
+    The result is undefined if there are no elements.
+    """
     return _choose_extreme(run, value, min, case_sensitive, attribute)
 
 
 def choose_greatest(run: Run, value: Any, case_sensitive: bool = False, attribute: Any = None) -> Any:
-    """Return the largest element, or the one with the largest part `attribute`; the first of several. No elements: undefined."""
+    """Return the largest element, or with `attribute` the element whose part is the largest. Of equal elements, return the first.
+    The result is undefined if there are no elements.
+    """
     return _choose_extreme(run, value, max, case_sensitive, attribute)
 
 

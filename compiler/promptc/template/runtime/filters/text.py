@@ -101,7 +101,7 @@ def count_words(run: Run, value: Any) -> int:
 
 def truncate(run: Run, value: Any, length: int = 255, killwords: bool = False, end: str = "...", leeway: int | None = None) -> Any:
     """Shorten the text to at most `length` characters, `end` included.
-    The cut is after a word, or anywhere with `killwords`. A text that is at most `leeway` characters (5) too long stays as it is.
+    The cut is after a word, or anywhere with `killwords`. A text that is at most `leeway` characters too long stays as it is.
     """
     leeway = 5 if leeway is None else leeway
     if len(value) <= length + leeway:
@@ -460,7 +460,7 @@ FILTERS: dict[str, Callable[..., Any]] = {
     "escape": escape,
     "e": escape,
     "forceescape": escape,
-    "safe": show,
+    "safe": show_value,
     "striptags": strip_tags,
     "urlencode": url_encode,
     "xmlattr": write_attributes,

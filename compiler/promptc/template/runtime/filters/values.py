@@ -67,7 +67,7 @@ def _name_keys(run: Run, value: Any) -> Any:
 
 
 def write_json(run: Run, value: Any, indent: Any = None) -> str:
-    """Write the value as JSON, as Jinja does: keys sorted, and `<`, `>`, `&` and `'` escaped.
+    """Write the value as JSON, with its keys sorted, and with `<`, `>`, `&` and `'` escaped.
     With `indent`, the JSON is split into lines, indented by that many spaces a level.
     """
     from json import dumps
@@ -266,17 +266,17 @@ def _draw(run: Run, seed: str) -> int:
 
 
 def count_minutes(run: Run, value: Any, now: Any) -> int:
-    """Count the whole minutes from `value` to `now`, rounded down. Both are ISO 8601 times."""
+    """Count the whole minutes from the time to `now`, rounded down. Both are ISO 8601 times."""
     return _count_since(run, value, now, 60)
 
 
 def count_hours(run: Run, value: Any, now: Any) -> int:
-    """Count the whole hours from `value` to `now`, rounded down. Both are ISO 8601 times."""
+    """Count the whole hours from the time to `now`, rounded down. Both are ISO 8601 times."""
     return _count_since(run, value, now, 3_600)
 
 
 def count_days(run: Run, value: Any, now: Any) -> int:
-    """Count the whole days of 24 hours from `value` to `now`, rounded down. Both are ISO 8601 times."""
+    """Count the whole days of 24 hours from the time to `now`, rounded down. Both are ISO 8601 times."""
     return _count_since(run, value, now, 86_400)
 
 
