@@ -472,9 +472,8 @@ def _has_number(states: IO[bytes]) -> bool:
 def _check_kind(raw: bytes, name: str) -> None:
     found = next((kind for mark, kind in _COMPRESSED.items() if raw.startswith(mark)), None)
     if found is not None:
-        message = f"`{name}` is compressed with {found}, and promptc reads plain JSON lines"
         help = f"unpack it on the way: `{_UNPACK[found]} {quote(name)} | promptc batch PACK - -o OUT`"
-        raise DiskError([Diagnostic("PC0714", message, help=help)])
+        raise DiskError([Diagnostic("PC0714", f"`{name}` is compressed with {found}, and promptc reads plain JSON lines", help=help)])
 
 
 # --- in a process ---
