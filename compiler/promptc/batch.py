@@ -399,8 +399,7 @@ class _Lines:
         self._at = mark
 
     def __iter__(self) -> Iterator[tuple[StateLine, ...]]:
-        held: list[StateLine] = []
-        size = 0
+        held, size = list[StateLine](), 0
         for line in self._rows:
             held.append(line)
             size += len(line.raw) if isinstance(line.raw, bytes) else 0
