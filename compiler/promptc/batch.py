@@ -399,8 +399,7 @@ class _Lines:
         self._at = mark
 
     def __iter__(self) -> Iterator[tuple[StateLine, ...]]:
-        held: list[StateLine] = []
-        size = 0
+        held, size = list[StateLine](), 0
         for line in self._rows:
             held.append(line)
             size += len(line.raw) if isinstance(line.raw, bytes) else 0
@@ -472,9 +471,8 @@ def _has_number(states: IO[bytes]) -> bool:
 def _check_kind(raw: bytes, name: str) -> None:
     found = next((kind for mark, kind in _COMPRESSED.items() if raw.startswith(mark)), None)
     if found is not None:
-        message = f"`{name}` is compressed with {found}, and promptc reads plain JSON lines"
         help = f"unpack it in a pipe: `{_UNPACK[found]} {quote(name)} | promptc batch PACK - -o OUT`"
-        raise DiskError([Diagnostic("PC0714", message, help=help)])
+        raise DiskError([Diagnostic("PC0714", f"`{name}` is compressed with {found}, and promptc reads plain JSON lines", help=help)])
 
 
 # --- in a process ---

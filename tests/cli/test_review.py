@@ -6,6 +6,7 @@ import os
 import re
 import signal
 import subprocess
+import textwrap
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from hypothesis import strategies as st
 
 from promptc.cli.commands.pending import Review
 from promptc.cli.terminal import PLAIN, Paint, count_cells
-from promptc.cli.views.drawing import fold_lines
+from promptc.cli.views.drawing import fold_lines, wrap
 from promptc.golden.verdicts.pending import list_pending
 from tests.cli.conftest import ROOT, command, environment
 from tests.cli.test_test import PACK, STATE, change_pack, make_case
@@ -418,3 +419,18 @@ def test_a_folded_line_loses_no_word_fits_and_is_broken_where_it_may_be(pieces, 
         told += len(line.replace(" ", ""))
         if 0 < told < len(places) and places[told] == places[told - 1] + 1:
             assert " " not in line.strip(" ")  # a word is cut only where it alone is too long
+
+
+@given(st.text(st.sampled_from("ab,  \n-"), max_size=120), st.integers(10, 40), st.sampled_from([0, 2, 4]))
+def test_lines_are_wrapped_as_textwrap_does(text, width, indent):
+    """Which leaves a space at the end of a line that a long word follows."""
+    leads = {"initial_indent": " " * indent, "subsequent_indent": " " * (indent + 2)}
+    expected = textwrap.wrap(text, max(width, 20), break_on_hyphens=False, **leads)
+    assert wrap(text, width, indent) == [line.rstrip(" ") for line in expected]
+
+
+@pytest.mark.parametrize("text", ["番人は灯台の扉を閉め、鐘を二度鳴らした。" * 4, "番人は 灯台の扉を 閉め、 a鐘を 二度 鳴らした。 " * 4])
+def test_wrapped_lines_are_measured_in_cells(text):
+    lines = wrap(text, 40)
+    assert "".join(lines).replace(" ", "") == text.replace(" ", "")
+    assert all(count_cells(line) <= 40 for line in lines) and max(map(count_cells, lines)) > 36

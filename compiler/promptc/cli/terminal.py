@@ -159,13 +159,17 @@ def clip_cells(text: str, width: int) -> str:
     """Return `text` cut to at most `width` cells. An ellipsis marks a cut."""
     if count_cells(text) <= width:
         return text
-    kept, cells = [], 0
-    for character in text:
+    return take_cells(text, width - 1) + _ELLIPSIS if width > 0 else ""
+
+
+def take_cells(text: str, width: int) -> str:
+    """Return the longest beginning of `text` that has at most `width` cells."""
+    cells = 0
+    for at, character in enumerate(text):
         cells += _count_cell(character)
-        if cells > width - 1:
-            break
-        kept.append(character)
-    return "".join(kept) + _ELLIPSIS if width > 0 else ""
+        if cells > width:
+            return text[:at]
+    return text
 
 
 def pad_cells(text: str, width: int, *, right: bool = False) -> str:

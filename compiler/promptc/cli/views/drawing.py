@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-import textwrap
 from collections.abc import Callable, Iterable, Sequence
 
-from promptc.cli.terminal import PLAIN, Paint, Style, count_cells, escape_controls, pad_cells, show_text, write_stdout
+from promptc.cli.terminal import PLAIN, Paint, Style, count_cells, escape_controls, pad_cells, show_text, take_cells, write_stdout
 from promptc.diag.frozen import as_plain, frozen
 from promptc.diag.typed import TypeVar
 
@@ -21,6 +20,8 @@ GUARDED = {"replace_hidden": "was replaced by U+FFFD", "escape": "was escaped", 
 
 _PIECE = re.compile(r"\x1b\[[0-9;]*m|[^\x1b]")
 _END = "\x1b[0m"
+_BREAK = re.compile(r"[\t\n\v\f\r]")
+_WORD = re.compile(r" +|[^ ]+")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 """The characters at the start of a cell that make spreadsheets evaluate it."""
 
@@ -177,9 +178,18 @@ class Page:
 
 
 def wrap(text: str, width: int, indent: int = 0) -> list[str]:
-    """Return `text` in lines of at most `width` characters (but no less than 20).
+    """Return `text` in lines of at most `width` cells (but no less than 20).
 
-    Words stay whole unless a word alone is longer. Lines after the first are indented by two more characters.
+    Words stay whole unless a word alone is wider. Lines after the first are indented by two more cells.
     """
-    lead = " " * indent
-    return textwrap.wrap(text, max(width, 20), initial_indent=lead, subsequent_indent=lead + "  ", break_on_hyphens=False)
+    most, row, lead = max(width, 20), " " * indent, " " * (indent + 2)
+    lines: list[str] = []
+    for word in _WORD.findall(_BREAK.sub(" ", text)):
+        rest = word if not lines or row != lead else word.lstrip(" ")
+        while (part := take_cells(rest, most - count_cells(row))) != rest:
+            is_whole = rest[0] == " " or take_cells(rest, most - len(lead)) == rest
+            kept = "" if is_whole else part
+            lines.append((row + kept).rstrip(" "))
+            row, rest = lead, rest[len(kept) :].lstrip(" ")
+        row += rest
+    return [*lines, row.rstrip(" ")] if row.strip(" ") else lines
