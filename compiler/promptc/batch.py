@@ -104,6 +104,16 @@ class Batch:
         """The file that records the progress of a run."""
         return f"{name_part(self.output)}.json"
 
+    @property
+    def parts(self) -> tuple[str, str]:
+        """The files that grow until they replace the output and the file for states without a prompt."""
+        return name_part(self.output), name_part(self.aside)
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """Every file that a run writes, replaces or removes."""
+        return self.output, self.aside, *self.parts, self.journal
+
 
 @frozen
 class Mark:
@@ -304,6 +314,11 @@ def _check_output(batch: Batch) -> None:
         raise DiskError([Diagnostic("PC0714", message, help="name a file such as `out.jsonl`, and compress that")])
 
 
+def count_states(states: IO[bytes], name: str) -> int:
+    """Return the number of states of a file, or of the rows in it. Raises any error of reading the file."""
+    return _Lines(states, name).count()
+
+
 def iter_documents(states: IO[bytes], name: str) -> Iterator[tuple[str, JsonDocument]]:
     """Yield the states of a file, parsed as `run_batch` does, each with the name that findings use for it: `NAME:LINE`.
 
@@ -390,6 +405,10 @@ class _Lines:
         if (self._at.offset, self._at.checksum) != (mark.offset, mark.checksum):
             raise _refuse_resume(f"the first {mark.line} lines of `{self.name}` are not what they were")
         self._at = mark
+
+    def count(self) -> int:
+        """Return the number of states."""
+        return sum(1 for _ in self._rows)
 
     def __iter__(self) -> Iterator[tuple[StateLine, ...]]:
         held: list[StateLine] = []
@@ -582,7 +601,7 @@ class _BatchRun:
         for file in self._files:
             file.close()
         if self._files and not self._kept.mark.offset and not self._is_whole:
-            _remove(self._batch.journal, *(file.part for file in self._files))
+            _remove(*(file.part for file in self._files), self._batch.journal)
 
 
 def _write_journal(batch: Batch, asked: Mapping[str, Any], at: BatchProgress, *, is_whole: bool) -> None:
@@ -605,9 +624,11 @@ def _load_start(batch: Batch, asked: Mapping[str, Any]) -> tuple[BatchProgress, 
         message = f"`{batch.journal}` is there: an earlier run for `{batch.output}` was stopped, or is still running"
         raise DiskError([Diagnostic("PC0712", message, help=_GO_ON)])
     if batch.existing != "replace":
-        there = next((one for one in (batch.output, batch.aside) if os.path.lexists(one)), None)
-        if there is not None:
-            raise DiskError([Diagnostic("PC0711", f"`{there}` is there already", help="name another file, or add `--force` to replace it")])
+        found = [one for one in (batch.output, batch.aside) if os.path.lexists(one)]
+        found += [one for one in batch.parts if os.path.lexists(one) and os.lstat(one).st_size]  # a run killed at once leaves empty ones
+        if found:
+            help = "name another file, or add `--force` to replace it"
+            raise DiskError([Diagnostic("PC0711", f"`{found[0]}` is there already", help=help)])
     return BatchProgress(), False
 
 
@@ -637,7 +658,7 @@ _CHANGED = {
 
 def _refuse_resume(why: str) -> DiskError:
     help = "add `--force` in place of `--resume` to begin again"
-    return DiskError([Diagnostic("PC0713", f"the earlier run cannot be gone on with: {why}", help=help)])
+    return DiskError([Diagnostic("PC0713", f"the earlier run cannot be resumed: {why}", help=help)])
 
 
 def _settle(batch: Batch, done: BatchProgress) -> None:
@@ -650,7 +671,7 @@ def _settle(batch: Batch, done: BatchProgress) -> None:
         finish_part(batch.output)
     if done.aside:
         finish_part(batch.aside)
-    elif batch.on_error == "quarantine":
+    else:
         _remove(name_part(batch.aside), batch.aside)
     _remove(batch.journal)
 

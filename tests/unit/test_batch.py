@@ -257,7 +257,7 @@ def test_what_is_compressed_is_not_read(mark, tmp_path):
 
 
 def test_a_file_that_is_there_stays(tmp_path):
-    for name in ("out.jsonl", "out.quarantine.jsonl"):
+    for name in ("out.jsonl", "out.quarantine.jsonl", "out.jsonl.part", "out.quarantine.jsonl.part"):
         (tmp_path / name).write_bytes(b"kept")
         with pytest.raises(DiskError, match="PC0711"):
             run(tmp_path, [say(1)])
