@@ -202,6 +202,12 @@ def test_what_becomes_of_a_state_without_a_prompt(on_error, tmp_path):
     assert [one.span.line for one in told] == [3, 5]
 
 
+def test_a_key_that_is_there_twice_is_named_by_the_line_of_the_file(tmp_path):
+    with pytest.raises(PromptcError) as error:
+        run(tmp_path, [say(1), b'{"input": "a", "input": "b"}'], on_error="fail")
+    assert "states.jsonl:2:16: PC0106" in str(error.value) and "the first is at column 2 of the same line" in str(error.value)
+
+
 def test_a_finding_in_the_pack_names_the_line(tmp_path):
     told = []
     wanted = Batch(DEMO, str(tmp_path / "out.jsonl"), {"budget": 9})
