@@ -469,15 +469,19 @@ def _describe_change(before: ReadRequest, after: ReadRequest, old: Part, new: Pa
     section, item = new.section, _name_listed(after.outcome, new)
     if new.item is not None and old.item is not None and new.item.form != old.item.form:
         return Break(section, item, "shortened", f"form {old.item.form + 1} → {new.item.form + 1}", tier=tier)
-    key = _read_key(before, after, new, common)
+    key, why, at = _read_key(before, after, new, common), "", ""
+    if not key and item:
+        why, at = _explain_going(after.outcome, section, item)
+    if not key and not why:
+        key = _read_key(after, before, old, common)  # the text only lost something, which only the turn before has
     if key:
         return Break(section, item, "changed", f"state key {key}", tier=tier)
-    why, at = _explain_going(after.outcome, section, item) if item else ("", "")
-    return Break(section, item, "changed", why or ("" if item else f"its {new.owner}"), at, tier)
+    own = "its text" if new.owner == "item" else f"its {new.owner}"
+    return Break(section, item, "changed", why or ("" if item else own), at, tier)
 
 
 def _read_key(before: ReadRequest, after: ReadRequest, part: Part, common: Common) -> str:
-    """Return the first changed key of the state that the text at the break was made from, or an empty string."""
+    """Return the first changed key of the state that the text of `after` at the break was made from, or an empty string."""
     emitted = after.outcome.emitted
     assert emitted is not None
     at = next((place for place, one in enumerate(emitted.parts) if one is part), None)
@@ -491,8 +495,7 @@ def _read_key(before: ReadRequest, after: ReadRequest, part: Part, common: Commo
     pieces = PartTracer(after.outcome.fitted, emitted.parts).trace(at)
     for piece in pieces:
         left -= len(piece.text)
-        is_behind = left < 0 or piece is pieces[-1]  # if the text only became shorter, the end of the last piece differs
-        for pointer in piece.made.pointers if is_behind and piece.made is not None else ():
+        for pointer in piece.made.pointers if left < 0 and piece.made is not None else ():
             way = split_pointer(pointer)
             if read_at(old, way) != read_at(new, way):
                 return pointer
