@@ -8,7 +8,7 @@ from os import PathLike, fspath
 from types import MappingProxyType
 
 from promptc.cache import Cache
-from promptc.diag.findings import Diagnostic, FitError, PromptcError, Span, UsageError, sort_diagnostics, suggest
+from promptc.diag.findings import Diagnostic, FitError, PromptcError, Span, UsageError, show_value, sort_diagnostics, suggest
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any, Self
 from promptc.frontend.json import JsonDocument, decode_json
@@ -275,6 +275,7 @@ class Pack:
         - `memory`: shared work for several states: what the states have in common is computed once.
         - `listen`: a function that receives the sources of the render and returns the sources to query in their place.
         """
+        _check_arguments(budget=budget, model=model, variants=variants, patches=patches, format=format, without=without, stores=stores)
         shape, provider = choose_format(format)
         options = RenderOptions(budget, dict(variants or {}), tuple(patches), shape, tuple(without), given or {}, provider, model)
         return self._compile(self.load_state(state), options, dict(stores or {}), memory, listen)
@@ -418,6 +419,7 @@ class Pack:
         """
         from promptc.operations.run import ask
 
+        _check_arguments(args=args, answers=answers)
         return ask(self, state, operation, args, answers)
 
     def apply(
@@ -440,6 +442,7 @@ class Pack:
         """
         from promptc.operations.run import run_operation
 
+        _check_arguments(args=args, answers=answers)
         return run_operation(self, state, operation, args, answers)
 
     def apply_to_file(
@@ -466,6 +469,7 @@ class Pack:
 
         from promptc.operations.state_file import apply_to_file
 
+        _check_arguments(args=args, answers=answers)
         folder = Path(archive) if archive is not None else None
         return apply_to_file(self, fspath(path), operation, args, answers, folder=folder, wait=wait, expected=if_state)
 
@@ -474,6 +478,51 @@ class Pack:
         loaded = self._kept.loaded
         opened = Pack(KeptPack(asking.file, lambda: LoadedPack(asking, loaded.schema, loaded.inputs, {})))
         return opened.compile(state, format="messages", given=given)
+
+
+def _is_text(value: Any) -> bool:
+    return value is None or isinstance(value, str)
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, str | bytes) and all(isinstance(one, str) for one in value)
+
+
+def _is_mapping(value: Any) -> bool:
+    return value is None or (isinstance(value, Mapping) and all(isinstance(key, str) for key in value))
+
+
+def _is_mapping_of_texts(value: Any) -> bool:
+    return value is None or (_is_mapping(value) and all(isinstance(one, str) for one in value.values()))
+
+
+def _is_whole_number(value: Any) -> bool:
+    return value is None or (isinstance(value, int) and not isinstance(value, bool))
+
+
+_ARGUMENTS: Mapping[str, tuple[Callable[[Any], bool], str, str]] = {
+    "budget": (_is_whole_number, "a whole number", "budget=4000"),
+    "model": (_is_text, "a text", 'model="gpt-4o"'),
+    "variants": (_is_mapping_of_texts, "a mapping of texts", 'variants={"mood": "calm"}'),
+    "patches": (_is_list, "a list of texts", 'patches=["terse"]'),
+    "format": (_is_text, "a text", 'format="messages"'),
+    "without": (_is_list, "a list of texts", 'without=["rules"]'),
+    "stores": (_is_mapping_of_texts, "a mapping of texts", 'stores={"lore": "sqlite:lore.db"}'),
+    "args": (_is_mapping, "a mapping whose keys are texts", 'args={"keep": 5}'),
+    "answers": (_is_mapping_of_texts, "a mapping of texts", 'answers={"summary": "They met."}'),
+}
+"""What an argument must be: its check, the same in words, and an example."""
+
+
+def _check_arguments(**given: Any) -> None:
+    """Raise `UsageError` (PC0755) for arguments of the wrong type."""
+    found = []
+    for name, value in given.items():
+        is_right, wanted, example = _ARGUMENTS[name]
+        if not is_right(value):
+            found.append(Diagnostic("PC0755", f"`{name}` is {show_value(value)}, not {wanted}", help=f"pass, for example, `{example}`"))
+    if found:
+        raise UsageError(found)
 
 
 class _ModelFile:

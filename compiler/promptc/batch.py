@@ -16,7 +16,6 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from functools import partial
-from itertools import islice
 from os import PathLike, fspath
 from pathlib import Path
 from shlex import quote
@@ -29,25 +28,22 @@ from promptc.diag.findings import Diagnostic, DiskError, PromptcError, Span, Usa
 from promptc.diag.frozen import field, frozen, replace
 from promptc.diag.typed import IO, Any, Literal
 from promptc.files.atomic import GrowingFile, finish_part, name_part, replace_file, replace_filled
-from promptc.files.reading import open_given, read_file
+from promptc.files.reading import read_file
 from promptc.frontend.json import MAX_STATE_BYTES, JsonDocument, load_json
 from promptc.frontend.state import Change, set_values
 from promptc.model.messages import CHAT
 from promptc.passes.report import describe_findings
 from promptc.pipeline import Outcome, Prompt
+from promptc.sources.arrow import STATE, WRAPPED, iter_states, load_pyarrow, make_batch, make_schema, write_parquet
 from promptc.text.json import render_canonical_json, render_digest, render_json_line
 from promptc.version import VERSION
 from promptc.workers import run_workers
 
 OnError = Literal["fail", "skip", "quarantine"]
 Existing = Literal["refuse", "resume", "replace"]
-CONTENTS = ("prompt", "messages", "body")
-"""The content columns, of which each row has one: a text, messages, or a request to a provider."""
-
 _STATE = "state"
 """The name of the state in the findings of a row."""
 
-_WRAPPED = frozenset(("id", _STATE))
 _CHUNK_LINES = 32
 _CHUNK_BYTES = 1 << 18
 _PART = 1 << 20
@@ -60,8 +56,6 @@ _MOST_TOLD = 20
 _JOURNAL = 1 << 16
 _GO_ON = "run the same command with `--resume` to continue, or with `--force` to start over"
 _PARQUET = b"PAR1"
-_GROUP = 1000
-"""Rows of one group in a Parquet file, which is built in memory."""
 
 _COMPRESSED = {b"\x1f\x8b": "gzip", b"PK\x03\x04": "zip", b"BZh": "bzip2", b"\xfd7zXZ": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
 _ENDINGS = {".gz": "gzip", ".zip": "zip", ".bz2": "bzip2", ".xz": "xz", ".zst": "zstd"}
@@ -110,6 +104,16 @@ class Batch:
     def journal(self) -> str:
         """The file that records the progress of a run."""
         return f"{name_part(self.output)}.json"
+
+    @property
+    def parts(self) -> tuple[str, str]:
+        """The files that grow until they replace the output and the file for states without a prompt."""
+        return name_part(self.output), name_part(self.aside)
+
+    @property
+    def files(self) -> tuple[str, ...]:
+        """Every file that a run writes, replaces or removes."""
+        return self.output, self.aside, *self.parts, self.journal
 
 
 @frozen
@@ -249,12 +253,12 @@ def _unwrap(document: JsonDocument, id: str | None) -> tuple[str | None, JsonDoc
     own = value.get("id")
     is_name = isinstance(own, str) or (isinstance(own, int) and not isinstance(own, bool))
     found = str(own) if id is None and is_name else id
-    if _STATE not in value or not value.keys() <= _WRAPPED:
+    if STATE not in value or not value.keys() <= WRAPPED:
         return found, document
     if "id" in value and not is_name:
         help = "write a text or a whole number, or leave the id out: the number of the line is then the id"
         raise PromptcError([Diagnostic("PC0717", "the `id` of this line is neither a text nor a whole number", document.span("/id"), help)])
-    return found, document.enter(_STATE)
+    return found, document.enter(STATE)
 
 
 def _read_content(outcome: Outcome) -> tuple[str, Any, Sequence[Diagnostic]]:
@@ -301,7 +305,7 @@ def run_batch(
 
 def _check_output(batch: Batch) -> None:
     if batch.is_parquet:
-        _load_pyarrow()
+        load_pyarrow()
     if os.path.lexists(batch.output) and not Path(batch.output).is_file():
         message = f"cannot write `{batch.output}`: it is not a regular file"
         raise DiskError([Diagnostic("PC0725", message, help="name a file: rows are written next to it until all are there")])
@@ -309,6 +313,11 @@ def _check_output(batch: Batch) -> None:
     if ending in _ENDINGS:
         message = f"`{batch.output}` would be compressed with {_ENDINGS[ending]}, and promptc writes plain JSON lines"
         raise DiskError([Diagnostic("PC0714", message, help="name a file such as `out.jsonl`, and compress that")])
+
+
+def count_states(states: IO[bytes], name: str) -> int:
+    """Return the number of states of a file, or of the rows in it. Raises any error of reading the file."""
+    return _Lines(states, name).count()
 
 
 def iter_documents(states: IO[bytes], name: str) -> Iterator[tuple[str, JsonDocument]]:
@@ -398,6 +407,10 @@ class _Lines:
             raise _refuse_resume(f"the first {mark.line} lines of `{self.name}` are not what they were")
         self._at = mark
 
+    def count(self) -> int:
+        """Return the number of states."""
+        return sum(1 for _ in self._rows)
+
     def __iter__(self) -> Iterator[tuple[StateLine, ...]]:
         held, size = list[StateLine](), 0
         for line in self._rows:
@@ -442,7 +455,7 @@ class _Lines:
 
     def _iter_parquet(self) -> Iterator[StateLine]:
         """Yield the rows of a Parquet file. A place in it is a number of rows."""
-        pyarrow = _load_pyarrow()
+        pyarrow = load_pyarrow()
         if not self._states.seekable():
             help = "name the file: its end is read first"
             raise DiskError([Diagnostic("PC0716", f"`{self.name}` is a Parquet file, and cannot be read from a pipe", help=help)])
@@ -451,11 +464,12 @@ class _Lines:
             file = pyarrow.parquet.ParquetFile(self._states)
             self.total = file.metadata.num_rows
             for batch in file.iter_batches(batch_size=_CHUNK_LINES):
-                for line in _list_states(batch, self._at.line):
+                for number, (id, raw) in enumerate(iter_states(batch), self._at.line + 1):
+                    line = StateLine(number, raw, id)
                     told = line.raw if isinstance(line.raw, bytes) else line.raw.message.encode()
                     self._at = Mark(line.number, line.number, crc32(told, crc32(repr(line.id).encode(), self._at.checksum)))
                     yield line
-        except pyarrow.ArrowException as wrong:
+        except (pyarrow.ArrowException, UnicodeDecodeError) as wrong:
             message = f"`{self.name}` cannot be read as Parquet: {str(wrong).splitlines()[0]}"
             raise DiskError([Diagnostic("PC0716", message, help="write the file again, or give JSON lines")]) from wrong
 
@@ -586,7 +600,7 @@ class _BatchRun:
         for file in self._files:
             file.close()
         if self._files and not self._kept.mark.offset and not self._is_whole:
-            _remove(self._batch.journal, *(file.part for file in self._files))
+            _remove(*(file.part for file in self._files), self._batch.journal)
 
 
 def _write_journal(batch: Batch, asked: Mapping[str, Any], at: BatchProgress, *, is_whole: bool) -> None:
@@ -609,9 +623,11 @@ def _load_start(batch: Batch, asked: Mapping[str, Any]) -> tuple[BatchProgress, 
         message = f"`{batch.journal}` exists: an earlier run for `{batch.output}` was stopped, or is still running"
         raise DiskError([Diagnostic("PC0712", message, help=_GO_ON)])
     if batch.existing != "replace":
-        there = next((one for one in (batch.output, batch.aside) if os.path.lexists(one)), None)
-        if there is not None:
-            raise DiskError([Diagnostic("PC0711", f"`{there}` already exists", help="name another file, or add `--force` to replace it")])
+        found = [one for one in (batch.output, batch.aside) if os.path.lexists(one)]
+        found += [one for one in batch.parts if os.path.lexists(one) and os.lstat(one).st_size]  # a run killed at once leaves empty ones
+        if found:
+            help = "name another file, or add `--force` to replace it"
+            raise DiskError([Diagnostic("PC0711", f"`{found[0]}` already exists", help=help)])
     return BatchProgress(), False
 
 
@@ -641,20 +657,20 @@ _CHANGED = {
 
 def _refuse_resume(why: str) -> DiskError:
     help = "write `--force` in place of `--resume` to start over"
-    return DiskError([Diagnostic("PC0713", f"the earlier run cannot be continued: {why}", help=help)])
+    return DiskError([Diagnostic("PC0713", f"the earlier run cannot be resumed: {why}", help=help)])
 
 
 def _settle(batch: Batch, done: BatchProgress) -> None:
     """Take the last step, which may be repeated: replace the output by the temporary file."""
     if batch.is_parquet:
         if Path(name_part(batch.output)).exists():
-            replace_filled(batch.output, partial(_write_parquet, name_part(batch.output)))
+            replace_filled(batch.output, partial(write_parquet, name_part(batch.output)))
             _remove(name_part(batch.output))
     else:
         finish_part(batch.output)
     if done.aside:
         finish_part(batch.aside)
-    elif batch.on_error == "quarantine":
+    else:
         _remove(name_part(batch.aside), batch.aside)
     _remove(batch.journal)
 
@@ -692,7 +708,7 @@ def map_arrow(pack: Pack | str | PathLike[str], *, models: str | None = None, **
     The column `state` contains a state as JSON text, and an optional column `id` its id. With any other columns each row is a state itself,
     without the keys that are null. Each state has a row, in order, even without a prompt: its `diagnostics` then say why.
     """
-    _load_pyarrow()
+    load_pyarrow()
     return ArrowRenderer(fspath(pack) if not isinstance(pack, Pack) else pack.file, models, options)
 
 
@@ -709,7 +725,7 @@ class ArrowRenderer:
     @property
     def schema(self) -> Any:
         """The Arrow schema of the rows."""
-        return _make_schema(_load_pyarrow())
+        return make_schema(load_pyarrow())
 
     def __call__(self, states: Any) -> Any:
         """Render the states of a record batch, or of a table.
@@ -719,82 +735,7 @@ class ArrowRenderer:
         if self._renderer is None:
             pack, models, options = self._asked
             self._renderer = RowRenderer(Pack.load(pack, keeps_counts=False, models=models), options)
-        pyarrow = _load_pyarrow()
-        rows = [self._renderer.render(replace(line, number=0)).row for line in _list_states(states, 0)]
-        made = _make_batch(pyarrow, rows)
+        pyarrow = load_pyarrow()
+        rows = [self._renderer.render(StateLine(0, raw, id)).row for id, raw in iter_states(states)]
+        made = make_batch(pyarrow, rows)
         return made if isinstance(states, pyarrow.RecordBatch) else pyarrow.Table.from_batches([made])
-
-
-def _load_pyarrow() -> Any:
-    try:
-        import pyarrow as pa
-        from pyarrow import parquet  # noqa: F401  pyarrow itself does not load it
-    except ImportError:
-        message, help = "promptc needs the package pyarrow for Parquet and record batches", "pip install 'promptc-compiler[arrow]'"
-        raise UsageError([Diagnostic("PC0715", message, help=help)]) from None
-    return pa
-
-
-def _make_schema(pyarrow: Any) -> Any:
-    text, counts = pyarrow.string(), pyarrow.map_(pyarrow.string(), pyarrow.int64())
-    finding = pyarrow.struct([(name, text) for name in ("code", "level", "message", "at", "help")])
-    columns = {"id": text, **dict.fromkeys(CONTENTS, text), "tokens": pyarrow.int64(), "sections": counts, "tier": text}
-    return pyarrow.schema([*columns.items(), ("dropped", counts), ("diagnostics", pyarrow.list_(finding)), ("digest", text)])
-
-
-def _make_batch(pyarrow: Any, rows: Sequence[Mapping[str, Any]]) -> Any:
-    """Return rows as a record batch. Messages and bodies become JSON text, since their parts are of many kinds."""
-    schema = _make_schema(pyarrow)
-    plain = [
-        {
-            **row,
-            **{name: render_json_line(row[name]) for name in ("messages", "body") if name in row},
-            **{name: list(row[name].items()) for name in ("sections", "dropped")},
-        }
-        for row in rows
-    ]
-    return pyarrow.RecordBatch.from_pylist(plain, schema=schema)
-
-
-def _write_parquet(part: str, stream: IO[bytes]) -> None:
-    """Write rows from a file of JSON lines as a Parquet file."""
-    pyarrow = _load_pyarrow()
-    with open_given(part) as lines, pyarrow.parquet.ParquetWriter(stream, _make_schema(pyarrow), compression="zstd") as writer:
-        while rows := [json.loads(line) for line in islice(lines, _GROUP)]:
-            writer.write_batch(_make_batch(pyarrow, rows), row_group_size=_GROUP)
-
-
-def _list_states(states: Any, before: int) -> Iterator[StateLine]:
-    """Yield the states of a record batch or a table, numbered from `before` + 1. Raises `UsageError` (PC0716) for ids of another type."""
-    names = set(states.schema.names)
-    if _STATE not in names or not names <= _WRAPPED:
-        for number, record in enumerate(states.to_pylist(), before + 1):
-            yield StateLine(number, _dump(record))
-        return
-    ids = _list_ids(states) if "id" in names else [None] * states.num_rows
-    for number, (id, state) in enumerate(zip(ids, states.column(_STATE).to_pylist(), strict=True), before + 1):
-        raw = state.encode("utf-8", "surrogatepass") if isinstance(state, str) else state
-        yield StateLine(number, raw if isinstance(raw, bytes) else b"" if raw is None else _dump(raw), id)
-
-
-def _list_ids(states: Any) -> list[str | None]:
-    types, kind = _load_pyarrow().types, states.schema.field("id").type
-    if not any(is_one(kind) for is_one in (types.is_string, types.is_large_string, types.is_string_view, types.is_integer, types.is_null)):
-        help = "make it a column of texts or whole numbers"
-        raise UsageError([Diagnostic("PC0716", f"the column `id` is of the type {kind}", help=help)])
-    return [None if one is None else str(one) for one in states.column("id").to_pylist()]
-
-
-def _dump(value: Any) -> bytes | Diagnostic:
-    """Return a row as the JSON bytes of a state, or a finding if the row has a value that JSON cannot express."""
-    try:
-        return json.dumps(_strip(value), ensure_ascii=False).encode("utf-8", "surrogatepass")
-    except (TypeError, ValueError, RecursionError) as wrong:
-        return Diagnostic("PC0391", f"the state is not plain JSON: {wrong}", help="keep the state as JSON text in a column `state`")
-
-
-def _strip(value: Any) -> Any:
-    """Return a value without the keys that are null: a column has no other way to say that a key is absent."""
-    if isinstance(value, dict):
-        return {key: _strip(one) for key, one in value.items() if one is not None}
-    return [_strip(one) for one in value] if isinstance(value, list) else value

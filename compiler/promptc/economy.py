@@ -19,15 +19,17 @@ from promptc.explain.items import trace_items
 from promptc.explain.output import PartTracer
 from promptc.model.media import MEDIA_KINDS
 from promptc.model.messages import CHAT, Caching
+from promptc.model.pack import Choice, PackModel
 from promptc.model.section import TOOLS, Section
 from promptc.model.stages import Selected
 from promptc.model.state import Node
 from promptc.passes.fit.result import Part
 from promptc.passes.payload.bodies import ContentBlock, read_messages
 from promptc.pipeline import Outcome, Prompt
+from promptc.template.compile import Expression
 from promptc.text.counters.counter import Meter
 from promptc.text.diff import count_shared
-from promptc.text.json import read_at, render_canonical_json, split_pointer
+from promptc.text.json import join_pointer, read_at, render_canonical_json, split_pointer
 
 Kind = Literal["changed", "came", "went", "moved", "shortened"]
 
@@ -147,26 +149,37 @@ def read_request(outcome: Outcome) -> ReadRequest:
 def iter_carried(outcome: Outcome, pointers: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Yield, for each pointer, what a turn hands on to the next turn, as JSON.
 
-    If the `freeze` of a list reads the pointer, these are the ids of the items that the list shows, in order; a list that is off yields
-    nothing. If `strain.previous` reads the pointer, or if neither it nor a list reads anything, it is the tier.
+    If `strain.previous` reads the pointer, it is the tier. If the `freeze` of a list reads it, these are the ids of the items that the list
+    shows, in order; a list that is off yields nothing.
     """
     selection = outcome.fitted.strained.selection
-    strain = selection.bound.pack.strain
     for pointer in pointers:
-        way = ("state", *split_pointer(pointer))
-        lists = [one for one in selection.sections if _reads_shown(one.section, way)]
-        reads = strain.previous.reads if strain is not None and strain.previous is not None else ()
-        if strain is not None and (any(path[: len(way)] == way for path in reads) or not (reads or lists)):
+        if pointer in _list_previous(selection.bound.pack):
             yield pointer, json.dumps(outcome.facts["strain"])
-        for one in lists:
-            if one.state != "off":
+        for one in selection.sections:
+            if one.state != "off" and pointer in _list_shown(one.section):
                 fit = outcome.fitted.sections.get(one.section.id)
                 yield pointer, json.dumps([entry.item.id for entry in (fit.alive if fit is not None else ())])
 
 
-def _reads_shown(section: Section, way: tuple[str, ...]) -> bool:
+def list_carried(pack: PackModel, choice: Choice) -> list[str]:
+    """Return the pointers in a state from which a plan of the pack reads what the turn before hands on."""
+    return [*_list_previous(pack), *(pointer for section in pack.load_plan(choice).sections for pointer in _list_shown(section))]
+
+
+def _list_previous(pack: PackModel) -> list[str]:
+    return _list_pointers(pack.strain.previous if pack.strain is not None else None)
+
+
+def _list_shown(section: Section) -> list[str]:
     freeze = section.items.freeze if section.items is not None else None
-    return freeze is not None and way in freeze.shown.reads
+    return _list_pointers(freeze.shown if freeze is not None else None)
+
+
+def _list_pointers(code: Expression | None) -> list[str]:
+    """Return the pointers of what an expression reads from the state, sorted."""
+    reads = code.reads if code is not None else ()
+    return sorted(join_pointer(path[1:]) for path in reads if path[0] == "state")
 
 
 def _iter_offered(outcome: Outcome) -> Iterator[RequestRun]:
@@ -456,15 +469,19 @@ def _describe_change(before: ReadRequest, after: ReadRequest, old: Part, new: Pa
     section, item = new.section, _name_listed(after.outcome, new)
     if new.item is not None and old.item is not None and new.item.form != old.item.form:
         return Break(section, item, "shortened", f"form {old.item.form + 1} → {new.item.form + 1}", tier=tier)
-    key = _read_key(before, after, new, common)
+    key, why, at = _read_key(before, after, new, common), "", ""
+    if not key and item:
+        why, at = _explain_going(after.outcome, section, item)
+    if not key and not why:
+        key = _read_key(after, before, old, common)  # the text only lost something, which only the turn before has
     if key:
         return Break(section, item, "changed", f"state key {key}", tier=tier)
-    why, at = _explain_going(after.outcome, section, item) if item else ("", "")
-    return Break(section, item, "changed", why or ("" if item else f"its {new.owner}"), at, tier)
+    own = "its text" if new.owner == "item" else f"its {new.owner}"
+    return Break(section, item, "changed", why or ("" if item else own), at, tier)
 
 
 def _read_key(before: ReadRequest, after: ReadRequest, part: Part, common: Common) -> str:
-    """Return the first changed key of the state that the text at the break was made from, or an empty string."""
+    """Return the first changed key of the state that the text of `after` at the break was made from, or an empty string."""
     emitted = after.outcome.emitted
     assert emitted is not None
     at = next((place for place, one in enumerate(emitted.parts) if one is part), None)
@@ -478,8 +495,7 @@ def _read_key(before: ReadRequest, after: ReadRequest, part: Part, common: Commo
     pieces = PartTracer(after.outcome.fitted, emitted.parts).trace(at)
     for piece in pieces:
         left -= len(piece.text)
-        is_behind = left < 0 or piece is pieces[-1]  # if the text only became shorter, the end of the last piece differs
-        for pointer in piece.made.pointers if is_behind and piece.made is not None else ():
+        for pointer in piece.made.pointers if left < 0 and piece.made is not None else ():
             way = split_pointer(pointer)
             if read_at(old, way) != read_at(new, way):
                 return pointer

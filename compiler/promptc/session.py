@@ -104,6 +104,7 @@ class Session:
         asked = {"budget": budget, "model": model, "variants": variants, "patches": patches, "format": format, "stores": stores}
         with self._lock:
             if state is not None:
+                _check_unloaded(state)
                 self._live.load(state)
             current = self._live.load_current()
             self._memory.begin_turn()
@@ -114,6 +115,13 @@ class Session:
         if outcome.emitted is None:
             raise FitError(outcome.errors, outcome.report)
         return Prompt(outcome)
+
+
+def _check_unloaded(given: Any) -> None:
+    """Raise `UsageError` (PC0755) for a `State`: its defaults are filled in, so it is no longer what the user gave."""
+    if isinstance(given, State):
+        help = "pass the JSON bytes or the dict that you loaded it from"
+        raise UsageError([Diagnostic("PC0755", "`state` is a `State`, and a session needs the state without its defaults", help=help)])
 
 
 class LiveState:
@@ -153,6 +161,8 @@ class LiveState:
         Raises `UsageError` if `patch` is not a JSON Patch, if a change leads nowhere, or if a `test` fails. Raises `PromptcError` if the
         new state would not be valid. After an error the state is unchanged.
         """
+        if not isinstance(patch, list | tuple):
+            raise UsageError([Diagnostic("PC0747", f"a JSON Patch is a list of mappings, not {show_value(patch)}", help=_EXAMPLE)])
         change = _Change(self._raw, self.load_current().value, self._cost)
         for number, one in enumerate(patch, 1):
             change.make(one, number)
@@ -239,8 +249,7 @@ class _Touched:
 
     def shift(self, place: int, by: int) -> None:
         """Move the entries of all list elements from `place` on by `by`."""
-        if any(key >= place for key in self.inner):
-            self.inner = {key + by if key >= place else key: one for key, one in self.inner.items()}
+        self.inner = {key + by if key >= place else key: one for key, one in self.inner.items()}
 
 
 class _Change:
@@ -290,7 +299,8 @@ class _Change:
         key: Any = way[-1]
         if raw.__class__ is list and inserts:
             key = len(raw) if key in ("-", str(len(raw))) else self._read_place(raw, way)
-            touched.shift(key, 1)
+            if key < len(raw):
+                touched.shift(key, 1)
             raw.insert(key, value)
             if filled is not raw:
                 filled.insert(key, value)
@@ -318,7 +328,7 @@ class _Change:
         if filled is not raw:
             del filled[key]
         touched.inner.pop(key, None)
-        if raw.__class__ is list:
+        if raw.__class__ is list and key < len(raw):
             touched.shift(key, -1)
         touched.is_resized = True
 

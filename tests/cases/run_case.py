@@ -75,8 +75,8 @@ def _change(pack: promptc.Pack, case: Case) -> str:
 
 
 def _call(case: Case) -> CaseOutcome:
-    """How the library can be called, and no command line: with a state that is not JSON, asked for the output of the other format, in a
-    session.
+    """How the library can be called, and no command line: with a state that is not JSON, with an argument of the wrong type, asked for the
+    output of the other format, in a session.
     """
     with work_in(case.root):
         try:
@@ -84,7 +84,9 @@ def _call(case: Case) -> CaseOutcome:
             if case.given["call"] == "session":
                 return CaseOutcome(0, text=_change(pack, case))
             is_python = case.given["call"] == "python_state"
-            prompt = pack.render(pack.load_state({"when": date(2025, 3, 6)} if is_python else read_raw(case), name="state"))
+            state = pack.load_state({"when": date(2025, 3, 6)} if is_python else read_raw(case), name="state")
+            asked: dict[str, Any] = {"budget": "4000"} if case.given["call"] == "wrong_type" else {}
+            prompt = pack.render(state, **asked)
             return CaseOutcome(0, text=str(prompt.messages) if prompt.format == "text" else prompt.text)
         except PromptcError as error:
             return CaseOutcome(error.exit_code, error.diagnostics)

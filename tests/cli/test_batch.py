@@ -79,10 +79,16 @@ def test_what_is_tried_holds_for_every_row_and_another_try_cannot_go_on_with_it(
     assert [row["sections"] for row in plain] != [row["sections"] for row in rows]
 
 
-def test_the_states_are_not_overwritten(run, there):
-    states = str(there / "states.jsonl")
-    done = run("batch", DEMO, states, "-o", states, "--force")
-    assert done.code == 2 and "is the file of the states, too" in done.err
+@pytest.mark.parametrize(
+    "name", ["out.jsonl", "out.jsonl.part", "out.quarantine.jsonl", "out.quarantine.jsonl.part", "out.jsonl.part.json"]
+)
+@pytest.mark.parametrize("more", [[], ["--force"], ["--force", "--on-error", "skip"]])
+def test_the_states_are_not_overwritten(name, more, run, there):
+    states = there / name
+    states.write_bytes((there / "states.jsonl").read_bytes())
+    done = batch(run, there, *more, states=name)
+    assert done.code == 2 and f"writes to `{states}`, which is the file of the states, too" in done.err
+    assert states.read_bytes() == (there / "states.jsonl").read_bytes()
 
 
 def test_states_that_are_not_there(run, there):
@@ -96,6 +102,20 @@ def test_a_run_that_is_done_is_not_resumed(run, there):
     done = batch(run, there, "--resume")
     assert done.code == 1 and "there is nothing to resume" in done.err, "one has no prompt, as the run said itself"
     assert (there / "out.jsonl").read_bytes() == before
+
+
+@pytest.mark.parametrize("on_error", ["quarantine", "skip"])
+@pytest.mark.parametrize("name", ["out.jsonl", "out.parquet"])
+def test_the_exit_code_of_a_run_that_is_done_depends_on_its_rows(name, on_error, run, there):
+    asked = ("-o", str(there / name), "--on-error", on_error)
+    first = batch(run, there, *asked)
+    again = batch(run, there, *asked, "--resume")
+    assert (first.code, again.code) == (1, 1) and "1 state without a prompt is" in again.err
+    lines = (there / "states.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
+    (there / "good.jsonl").write_text("".join(one for one in lines if one != "{\n"), encoding="utf-8")
+    clean = batch(run, there, "-o", str(there / name), "--on-error", "skip", "--force", states="good.jsonl")
+    assert clean.code == 0 and not (there / "out.quarantine.jsonl").exists(), "what an earlier run put aside is gone with its rows"
+    assert batch(run, there, "-o", str(there / name), "--resume", states="good.jsonl").code == 0
 
 
 def test_a_link_is_followed(run, there):

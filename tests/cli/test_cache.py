@@ -102,7 +102,29 @@ def test_a_carried_tier_is_that_of_the_turn_before(run, tmp_path, monkeypatch):
     asked = ("cache", ".", "--session", "s.jsonl", "--no-trials", "--json")
     alone, carried = json.loads(run(*asked).out), json.loads(run(*asked, "--carry", "/tier").out)
     assert [one["what"] for one in alone["flaps"]] == ["tier calm"] and carried["flaps"] == []
-    assert "PC0722" in run(*asked, "--carry", "tier").err
+    for wrong in ("tier", "", "/tie", "/tier/name"):
+        done = run(*asked, "--carry", "/tier", "--carry", wrong)
+        assert done.code == 2 and "PC0759 nothing reads" in done.err and "`/tier`" in done.err and not done.out
+
+
+def test_what_a_list_shows_is_carried_to_where_its_freeze_reads_it(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    freeze = "freeze: {shown: state.shown.lore}"
+    items = f'items: {{from: state.lore, id: item, where: "state.said | mentions(item)", {freeze}, text: "{{{{ item }}}}"}}'
+    head = "promptc: 1\nname: tiny\nversion: 1.0.0\ntokenizer: o200k_base\nbudget: 200\n"
+    (tmp_path / "pack.yaml").write_text(f"{head}sections:\n  - id: lore\n    {items}\n", encoding="utf-8")
+    lines = (f'{{"said": "{said}", "lore": ["tower", "ferry"], "shown": {{"lore": []}}}}\n' for said in ("tower", "ferry", "tower"))
+    (tmp_path / "s.jsonl").write_text("".join(lines), encoding="utf-8")
+    asked = ("cache", ".", "--session", "s.jsonl", "--no-trials", "--json")
+    alone, carried = json.loads(run(*asked).out), json.loads(run(*asked, "--carry", "/shown/lore").out)
+    assert alone["flaps"] and not carried["flaps"]
+    for wrong in ("/shown/lor", "/shown", "shown/lore", "x/shown/lore", ""):
+        done = run(*asked, "--carry", wrong)
+        assert done.code == 2 and "PC0759 nothing reads" in done.err and "`/shown/lore`" in done.err and not done.out
+    edit = ("--try", "sections.lore.items.freeze=null", "--carry", "/shown/lore")
+    assert run(*asked, *edit).code == 0, "the file has a list that reads it, and the edit is compared with the file"
+    (tmp_path / "pack.yaml").write_text(f"{head}sections:\n  - {{id: main, text: Hello}}\n", encoding="utf-8")
+    assert "leave `--carry` out" in run(*asked, "--carry", "/shown/lore").err
 
 
 def test_an_empty_prompt_is_a_turn_like_any_other(run, tmp_path, monkeypatch):

@@ -27,7 +27,7 @@ HOMES = {
     "sqlalchemy": "promptc.sources.",
     "psycopg": "promptc.sources.server",
     "httpx": "promptc.operations.endpoint",
-    "pyarrow": "promptc.batch",
+    "pyarrow": "promptc.sources.arrow",
     "rapidfuzz": "promptc.text.diff",
     "starlette": "promptc.workshop.server",
     "uvicorn": "promptc.workshop.server",

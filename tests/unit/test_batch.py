@@ -22,6 +22,7 @@ from promptc.diag.findings import DiskError, PromptcError, UsageError
 from promptc.files.atomic import GrowingFile
 from promptc.frontend.corpus import build_corpus
 from promptc.frontend.pack import ReadPack
+from promptc.sources import arrow
 from tests.contract.sources import ROOT
 from tests.size import read_size
 
@@ -201,6 +202,12 @@ def test_what_becomes_of_a_state_without_a_prompt(on_error, tmp_path):
     assert [one.span.line for one in told] == [3, 5]
 
 
+def test_a_key_that_is_there_twice_is_named_by_the_line_of_the_file(tmp_path):
+    with pytest.raises(PromptcError) as error:
+        run(tmp_path, [say(1), b'{"input": "a", "input": "b"}'], on_error="fail")
+    assert "states.jsonl:2:16: PC0106" in str(error.value) and "the first is at column 2 of the same line" in str(error.value)
+
+
 def test_a_finding_in_the_pack_names_the_line(tmp_path):
     told = []
     wanted = Batch(DEMO, str(tmp_path / "out.jsonl"), {"budget": 9})
@@ -256,7 +263,7 @@ def test_what_is_compressed_is_not_read(mark, tmp_path):
 
 
 def test_a_file_that_is_there_stays(tmp_path):
-    for name in ("out.jsonl", "out.quarantine.jsonl"):
+    for name in ("out.jsonl", "out.quarantine.jsonl", "out.jsonl.part", "out.quarantine.jsonl.part"):
         (tmp_path / name).write_bytes(b"kept")
         with pytest.raises(DiskError, match="PC0711"):
             run(tmp_path, [say(1)])
@@ -547,7 +554,7 @@ def as_rows(table):
 def fill(row):
     """A row of JSON lines with the columns of a table."""
     texts = {name: json.dumps(row[name], ensure_ascii=False, separators=(",", ":")) for name in ("messages", "body") if name in row}
-    return dict.fromkeys(module._make_schema(pa).names) | row | texts
+    return dict.fromkeys(module.make_schema(pa).names) | row | texts
 
 
 def run_parquet(folder, table, name="out.parquet", **asked):
@@ -576,7 +583,7 @@ def test_parquet_says_what_json_lines_say(format, tmp_path):
 
 
 def test_the_bytes_of_a_parquet_file_are_the_same_for_any_number_of_processes(tmp_path, monkeypatch):
-    monkeypatch.setattr(module, "_GROUP", 3)
+    monkeypatch.setattr(arrow, "_GROUP", 3)
     table = pa.table({"state": STATES * 3})
     made = []
     for jobs in (1, 3):
@@ -612,6 +619,42 @@ def test_a_row_that_json_has_nothing_like(tmp_path):
     run_parquet(tmp_path, pa.table({"turns": [[], []], "input": ["a", "b"], "at": [datetime(2026, 1, 1), None]}), "out.jsonl")
     (refused,) = load((tmp_path / "out.quarantine.jsonl").read_bytes())
     assert refused["line"] == 1 and refused["diagnostics"][0]["code"] == "PC0391"
+
+
+BROKEN = pa.Array.from_buffers(pa.string(), 3, [None, pa.py_buffer(b"\0\0\0\0\1\0\0\0\2\0\0\0\2\0\0\0"), pa.py_buffer(b"\xffa")])
+"""Three texts, of which the first is not UTF-8."""
+
+
+@pytest.mark.parametrize(
+    ("column", "code"),
+    [
+        (BROKEN, "PC0101"),
+        (pa.array([[one] for one in BROKEN]), "PC0101"),
+        (pa.array([1_700_000_000_123_456_789, None, None], pa.timestamp("ns")), "PC0391"),
+        (pa.array([1, None, None], pa.duration("ns")), "PC0391"),
+        (pa.array([2**60, None, None], pa.timestamp("us")), "PC0391"),
+        (pa.array([0, None, None], pa.timestamp("us", "Nowhere/Else")), "PC0391"),
+        (pa.array([2**30, None, None], pa.int32()).cast(pa.date32()), "PC0391"),
+    ],
+    ids=["text", "texts", "nanoseconds", "duration", "year", "zone", "date"],
+)
+def test_a_value_that_cannot_be_read_costs_its_row_and_nothing_else(column, code, tmp_path):
+    table = pa.table({"turns": [[], [], []], "input": ["a", "b", "c"], "at": column})
+    done = run_parquet(tmp_path, table, "out.jsonl", jobs=2)
+    assert (done.rendered, done.failed) == (2, 1)
+    (refused,) = load((tmp_path / "out.quarantine.jsonl").read_bytes())
+    (found,) = refused["diagnostics"]
+    assert refused["line"] == 1 and found["code"] == code and "the column `at`" in found["message"]
+    assert [one["prompt"] is None for one in module.map_arrow(DEMO)(table).to_pylist()] == [True, False, False]
+
+
+def test_states_and_ids_that_are_no_text(tmp_path):
+    for number, table in enumerate([{"state": BROKEN}, {"id": BROKEN, "state": STATES[:3]}]):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        run_parquet(folder, pa.table(table), "out.jsonl")
+        first, *_ = load((folder / "out.quarantine.jsonl").read_bytes())
+        assert (first["id"], first["line"], first["diagnostics"][0]["code"]) == ("1", 1, "PC0101")
 
 
 @pytest.mark.parametrize("content", [b"PAR1", b"PAR1" + b"x" * 100 + b"PAR1", b"PAR1\n{}\n"])

@@ -188,6 +188,33 @@ def test_blanks_at_the_end_of_a_text_are_a_change(tmp_path, form):
     assert found is not None and found.describe() == "a changed, state key /x"
 
 
+@pytest.mark.parametrize("form", ["text", "messages", "openai", "anthropic"])
+@pytest.mark.parametrize("text", ["Hello {{ state.x }}", "Hello {{ state.x }}!", "{{ state.x }}", "{{ state.x }} and {{ state.y }}"])
+@pytest.mark.parametrize("short", ["Ada", ""])
+def test_a_value_that_lost_its_end_is_a_change_of_its_key(form, text, short, tmp_path):
+    manifest = "promptc: 1\nname: a\nversion: 1.0.0\ntokenizer: cl100k_base\nbudget: 400\nsections:\n"
+    manifest += f'  - {{id: a, role: user, text: "= {text}"}}\n  - {{id: b, role: user, text: Go on.}}\n'
+    (tmp_path / "pack.yaml").write_text(manifest, encoding="utf-8")
+    pack = promptc.load(tmp_path)
+    longer, shorter = (read_request(pack.compile({"x": name, "y": "Bo"}, format=form)) for name in ("Ada B", short))
+    for pair in ((longer, shorter), (shorter, longer)):
+        found = find_break(*pair)
+        assert found is not None and found.describe() == "a changed, state key /x"
+
+
+def test_a_text_of_a_list_that_a_step_cut_is_no_change_of_a_key(tmp_path):
+    """Though another item is at its place in the state before."""
+    manifest = "promptc: 1\nname: a\nversion: 1.0.0\ntokenizer: cl100k_base\nbudget: 12\nsections:\n"
+    manifest += (
+        '  - {id: a, items: {from: state.a, id: item.id, text: "{{ item.text }}"}}\n  - {id: b, text: "{{ state.b }}", pinned: true}\n'
+    )
+    (tmp_path / "pack.yaml").write_text(f"{manifest}truncate: [{{trim: {{section: a, at: word}}}}]\n", encoding="utf-8")
+    pack, last = promptc.load(tmp_path), {"id": "z", "text": "one two three four five six"}
+    before, after = {"a": [last], "b": "x"}, {"a": [{"id": "y", "text": ""}, last], "b": "x " * 8}
+    found = find_break(*(read_request(pack.compile(one)) for one in (before, after)))
+    assert found is not None and found.describe() == "a/z changed, by truncate[0]"
+
+
 @pytest.mark.parametrize("form", ["messages", *PROVIDERS])
 def test_a_picture_is_shared_as_a_whole_or_not_at_all(tmp_path, form):
     """Its bytes are not what is counted."""

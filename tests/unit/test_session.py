@@ -5,6 +5,7 @@ import gc
 import json
 import threading
 import tracemalloc
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -35,6 +36,64 @@ def test_nothing_is_rendered_before_there_is_a_state():
     for act in (session.render, lambda: session.append("/transcript", BLOCK)):
         with pytest.raises(promptc.UsageError, match="PC0749"):
             act()
+
+
+@pytest.mark.parametrize("changes", [None, 5, b"[]", {"op": "remove", "path": "/input"}], ids=["none", "number", "bytes", "one"])
+def test_what_is_no_list_of_changes(changes):
+    session, _ = open_session()
+    with pytest.raises(promptc.UsageError, match="PC0747 a JSON Patch is a list of mappings"):
+        session.update(changes)
+
+
+def test_a_loaded_state_is_none_for_a_session():
+    session, state = open_session()
+    with pytest.raises(promptc.UsageError, match="PC0755 `state` is a `State`"):
+        session.render(load_pack(SENTINEL).load_state(state))
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"budget": 40.5},
+        {"budget": 4000.0},
+        {"budget": True},
+        {"budget": "4000"},
+        {"model": 5},
+        {"variants": ["mood"]},
+        {"variants": {"mood": 5}},
+        {"patches": "terse"},
+        {"patches": None},
+        {"patches": [5]},
+        {"format": 5},
+        {"stores": ["main"]},
+    ],
+    ids=str,
+)
+def test_an_argument_of_the_wrong_type(asked):
+    session, state = open_session()
+    (name,) = asked
+    for render in (partial(load_pack(SENTINEL).render, state), session.render):
+        with pytest.raises(promptc.UsageError, match=f"PC0755 `{name}` is .*, not a "):
+            render(**asked)
+    assert session.render().report == load_pack(SENTINEL).render(state).report
+
+
+@pytest.mark.parametrize("asked", [{"args": 5}, {"answers": {"summary": 5}}], ids=str)
+def test_an_argument_of_an_operation_of_the_wrong_type(asked, tmp_path):
+    _, state = open_session()
+    pack = load_pack(SENTINEL)
+    for call in (pack.ask, pack.apply, partial(pack.apply_to_file, archive=tmp_path)):
+        with pytest.raises(promptc.UsageError, match="PC0755"):
+            call(tmp_path / "state.json" if isinstance(call, partial) else state, "checkpoint", **asked)
+
+
+def test_what_comes_or_goes_at_the_end_of_a_list_moves_nothing(monkeypatch):
+    """Or else the time to append many elements grows with the square of their number."""
+    session, _ = open_session()
+    monkeypatch.setattr(live._Touched, "shift", None)
+    session.append("/transcript", BLOCK, {**BLOCK, "id": 9_001})
+    session.update([{"op": "remove", "path": "/transcript/31"}])
+    assert len(session.state.value["transcript"]) == 31
 
 
 def test_what_is_appended_is_rendered():

@@ -43,7 +43,7 @@ class DiskError(PromptcError):
 
 
 class UsageError(PromptcError):
-    """The call is wrong: it names a variant, patch, section, operation or format that is not there."""
+    """The call is wrong: it names a variant, patch, section, operation or format that is not there, or an argument has the wrong type."""
 
     exit_code: ClassVar[int] = 2
 

@@ -697,9 +697,12 @@ def _check_key(token: str, at: int, met: dict[str, int] | None, places: JsonPlac
     if met is None:
         return
     if key in met:
-        first = places.span_at(met[key])
-        message = f"the key {token[:80]} appears twice in this object; the first is at line {first.line}, column {first.column}"
-        yield Diagnostic("PC0106", message, places.span_at(at), "keep one of the two")
+        first, second = places.span_at(met[key]), places.span_at(at)
+        # a line of a batch is parsed alone, so its own number would be wrong
+        where = f"column {first.column} of the same line" if first.line == second.line else f"line {first.line}, column {first.column}"
+        yield Diagnostic(
+            "PC0106", f"the key {token[:80]} appears twice in this object; the first is at {where}", second, "keep one of the two"
+        )
     else:
         met[key] = at
 

@@ -13,7 +13,7 @@ from promptc.diag.typed import Any
 from promptc.frontend.json import JsonDocument, JsonPlaces, copy_plain, decode_json, load_json, load_source
 from promptc.frontend.schema.runtime import EndlessDefaultError, FuelError, Functions, run_code
 from promptc.model.state import LazyDigest, State
-from promptc.text.json import MISSING, extend_pointer, join_pointer, read_at, split_pointer
+from promptc.text.json import MISSING, extend_pointer, find_place, join_pointer, read_at, split_pointer
 
 MAX_FILLED = 5_000_000
 """The most keys that the defaults of a schema may add to one state."""
@@ -261,8 +261,9 @@ def _read_place(value: list[Any], way: Sequence[str], depth: int, document: Json
     part = way[depth]
     if part == "-":
         return len(value)
-    if part.isascii() and part.isdigit() and int(part[:9]) < len(value):
-        return int(part)
+    place = find_place(value, part)
+    if place is not None:
+        return place
     above = join_pointer(way[:depth])
     last = f"; its elements are 0 to {len(value) - 1}" if len(value) > 1 else ""
     message = f"the list `{above}` has {count_noun(len(value), 'element')}, but none at `{part}`{last}"

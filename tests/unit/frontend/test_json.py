@@ -429,6 +429,8 @@ def test_places_are_those_of_the_newest_text():
         ("/a/2", "none at `2`; its elements are 0 to 1", "state.json:2:7"),
         ("/a/x", "none at `x`", "state.json:2:7"),
         ("/a/01234567890123", "none at", "state.json:2:7"),
+        ("/a/0000000009", "none at `0000000009`", "state.json:2:7"),
+        ("/a/01", "none at `01`; its elements are 0 to 1", "state.json:2:7"),
         ("/a/²", "none at", "state.json:2:7"),
         ("/b/c/d", "`/b/c` is neither a list nor a mapping", "state.json:1:13"),
     ],

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from promptc.batch import Batch, BatchProgress, OnError, run_batch
+from promptc.batch import Batch, BatchProgress, OnError, count_states, run_batch
 from promptc.cli.findings import Reporter
 from promptc.cli.group import PACK, Command, read_count, take, take_request
 from promptc.cli.interaction import Progress, end_in_order
@@ -73,8 +73,6 @@ def batch_command(
     """
     if resume and force:
         raise UsageError([Diagnostic("PC0720", "`--resume` continues a run, and `--force` starts it over", help="give one of the two")])
-    if states != STDIN and Path(output).exists() and Path(states).exists() and Path(output).samefile(states):
-        raise UsageError([Diagnostic("PC0720", f"`{output}` is the file of the states, too", help="name another file after `-o`")])
     batch = Batch(
         pack,
         follow_link(output),
@@ -87,13 +85,30 @@ def batch_command(
         not no_cache,
         request.tries,
     )
-    if batch.is_resumed_whole:
-        reporter.say(f"`{output}` is whole: there is nothing to resume\n")
-        return _FAILED if on_error == "quarantine" and Path(batch.aside).exists() else 0
+    _check_apart(batch, states)
     with ExitStack() as stack:
         opened = stack.enter_context(open_states(states))
         stack.enter_context(end_in_order())
-        return _run(reporter, batch, opened, "stdin" if states == STDIN else states)
+        name = "stdin" if states == STDIN else states
+        return _look(reporter, batch, opened, name) if batch.is_resumed_whole else _run(reporter, batch, opened, name)
+
+
+def _check_apart(batch: Batch, states: str) -> None:
+    """Raise `UsageError` (PC0720) if the run would write to the file of the states."""
+    written = [Path(one) for one in batch.files] if states != STDIN and Path(states).exists() else []
+    same = next((one for one in written if one.exists() and one.samefile(states)), None)
+    if same is not None:
+        message = f"`-o {batch.output}` writes to `{same}`, which is the file of the states, too"
+        raise UsageError([Diagnostic("PC0720", message, help="name another file after `-o`")])
+
+
+def _look(reporter: Reporter, batch: Batch, states: IO[bytes], name: str) -> int:
+    """Say that there is nothing to resume. The exit code is that of the run which wrote the rows."""
+    reporter.say(f"`{batch.output}` is whole: there is nothing to resume\n")
+    with open_states(batch.output) as rows:
+        failed = max(0, count_states(states, name) - count_states(rows, batch.output))
+    reporter.say(_tell_failed(batch, failed))
+    return _FAILED if failed else 0
 
 
 def _run(reporter: Reporter, batch: Batch, states: IO[bytes], name: str) -> int:
@@ -121,12 +136,17 @@ def _run(reporter: Reporter, batch: Batch, states: IO[bytes], name: str) -> int:
 
 def _sum_up(batch: Batch, done: BatchProgress) -> str:
     told = f"{show_plural(done.rendered, 'row')} written to {batch.output}\n"
-    if done.failed:
-        where = f"in {batch.aside}" if batch.on_error == "quarantine" else "left out"
-        told += f"{show_plural(done.failed, 'state')} without a prompt {'is' if done.failed == 1 else 'are'} {where}\n"
+    told += _tell_failed(batch, done.failed)
     if done.warned:
         told += f"{show_plural(done.warned, 'row')} with a warning, listed under `diagnostics`\n"
     return told
+
+
+def _tell_failed(batch: Batch, failed: int) -> str:
+    if not failed:
+        return ""
+    where = f"in {batch.aside}" if Path(batch.aside).exists() else "left out"
+    return f"{show_plural(failed, 'state')} without a prompt {'is' if failed == 1 else 'are'} {where}\n"
 
 
 @contextmanager
