@@ -12,7 +12,7 @@ import pytest
 from tests.contract.sources import ROOT
 from tools.measure_house import House, list_cycles
 
-MOST_MODULES = 247
+MOST_MODULES = 248
 LEAST_DEPTH = 300
 """Lines of a module, on average."""
 MOST_LONELY = 13
