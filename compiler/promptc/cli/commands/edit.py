@@ -436,8 +436,11 @@ def _render_suggestion(view: TuneView, width: int, paint: Paint) -> str:
     if found is None:
         return "no budgets are suggested: that takes at least two states that differ\n"
     searched, judged = (show_plural(one[0].states, "state") for one in (found.trained, found.held))
-    unproven = (f"{one.path} {one.old} → {one.new}" for one in found.unproven)
-    fixed = [f"not suggested: {escape_controls(one)}, which helps only the states that were searched" for one in unproven]
+    reasons = (
+        *((f"{one.path} {one.old} → {one.new}", "which helps only the states that were searched") for one in found.unproven),
+        *((f"{path} → {new}", "which would cost some state a prompt that fits, or something pinned") for path, new in found.lossy),
+    )
+    fixed = [f"not suggested: {escape_controls(one)}, {why}" for one, why in reasons]
     fixed += [f"left alone: {escape_controls(path)}, {escape_controls(why)}" for path, why in found.fixed]
     if not found.changes:
         lines = [
