@@ -24,6 +24,7 @@ from promptc.model.state import Node, State
 from promptc.passes.bind import find_cap
 from promptc.passes.fit.result import Fitted
 from promptc.pipeline import Outcome
+from promptc.text.json import render_json_line
 from promptc.workshop.page import open_case
 from promptc.workshop.splice import list_unwritable
 
@@ -275,7 +276,8 @@ class TotalPoint:
 class TotalSweep:
     """Points in rising order of the total.
 
-    `own` is the pack's own total. `knee` is the least total from which no larger one keeps more, or None if it was not reached.
+    `own` is the total that the prompts have, or the median of their totals. `knee` is the least total from which no larger one keeps more,
+    or None if it was not reached.
     """
 
     own: int
@@ -454,7 +456,7 @@ class Tuner:
             after = self._sum([measure_state(one, pack) for one in self._states])
         olds = [find_value(self._pack.model.manifest, path) for path, _ in tries]
         changes = tuple(
-            TunedValue(path, one.raw if one is not None else "", new, (own.kept, after.kept))
+            TunedValue(path, one.raw or render_json_line(one.plain()) if one is not None else "", new, (own.kept, after.kept))
             for (path, new), one in zip(tries, olds, strict=True)
         )
         return Suggestion(changes, (self._sum([]), self._sum([])), (own, after), (), (), ())
