@@ -312,6 +312,11 @@ def sweep_range(render: Callable[[int], Point], own: int, budgets: Sequence[int]
     return Sweep(own, tuple(render(budget) for budget in budgets))
 
 
+def sweep_between(render: Callable[[int], Point], own: int, low: int, high: int) -> Sweep:
+    """Return a sweep from `low` to `high` in round steps, with the requested budget if it lies between."""
+    return sweep_range(render, own, sorted({low, high, *_spread(low, high), *([own] if low < own < high else [])}))
+
+
 def sweep_all(render: Callable[[int], Point], own: int) -> Sweep | None:
     """Return a sweep with the most informative points, or None if no budget fits.
 
