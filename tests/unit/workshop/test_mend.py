@@ -123,14 +123,13 @@ def test_each_fix_alone_is_one_that_leaves_the_pack_whole(folder, tmp_path):
         assert len(left) == len(found) - 1 and one.found.message not in {left_one.message for left_one in left}
 
 
-def test_a_definition_that_another_names_has_no_fix_of_its_own(tmp_path):
-    """Both go together with `--fix`, or first the one that nothing names."""
-    define = 'define:\n  twice(a): "a + a"\n  four: "twice(2)"\n  alone: "1"\n'
+def test_a_definition_that_another_calls_has_no_fix_of_its_own(tmp_path):
+    """They go together with `--fix`, or first the one that calls it."""
+    define = 'define:\n  twice(a): "a + a"\n  four: "twice(2)"\n  eight: "four + four"\n'
     write(tmp_path, f"{HEAD}{define}sections:\n  - {{id: s, text: '{{{{ state.note }}}}'}}\n")
     found = check(Pack.load(tmp_path))
-    assert [one.found.message for one in list_fixes(str(tmp_path), found)] == [
-        f"nothing uses the definition `{one}`" for one in ("four", "alone")
-    ]
+    names = [one.found.message for one in list_fixes(str(tmp_path), found)]
+    assert names == [f"nothing uses the definition `{one}`" for one in ("four", "eight")]
     assert len(fix(tmp_path).mended) == count_fixable(str(tmp_path), found) == 3
 
 
