@@ -147,6 +147,61 @@ def test_a_saved_file_changes_the_page(open_page, folder):
     wait_for(page, "document.querySelector('#prompt').textContent.includes('Be kind.')")
 
 
+def test_a_state_that_cannot_be_rendered_shows_nothing_of_another(open_page, folder):
+    write_state(folder, "odd", notes=["One note."], mood="odd")
+    page = open_page(str(folder / "long.json"), str(folder / "odd.json"))
+    page.click("#prompt .line >> nth=0")
+    wait_for(page, "!document.querySelector('#trace').hidden")
+    page.keyboard.press("n")
+    wait_for(page, "document.querySelector('#total').textContent === 'Nothing can be rendered'")
+    settle(page)
+    assert page.locator("#prompt .message").count() == page.locator("#sections > *").count() == 0
+    assert all(page.locator(one).is_hidden() for one in ("#strain", "#ladder", "#trace"))
+    assert "odd" in page.locator("#finding-body").inner_text()
+    page.keyboard.press("[")
+    assert "as the state says" in page.locator("#switch-body select[aria-label=mood]").inner_text()
+    assert "calm" not in page.locator("#switch-body select[aria-label=mood] option >> nth=0").inner_text()
+    write_state(folder, "odd", notes=["One odd note."])
+    wait_for(page, "document.querySelector('#prompt').textContent.includes('One odd note.')")
+    assert page.locator("#sections .row").count() > 2
+    page.keyboard.press("p")
+    wait_for(page, "document.querySelector('#prompt').textContent.includes('Note 8')")
+
+
+def test_a_value_that_fails_is_told_as_tried(open_page):
+    page = open_page()
+    settle(page)
+    number = page.get_by_label("budget.context", exact=True)
+    for value in ("999999999999999", "0"):
+        number.fill(value)
+        number.dispatch_event("change")
+        told = f"budget:\n  context: {value}\n"
+        wait_for(page, f"document.querySelector('#yaml').textContent === {json.dumps(told)}")
+        assert page.locator("#changes").is_visible()
+    assert page.locator("#total").inner_text() == "Nothing can be rendered"
+    page.eval_on_selector("[data-path='budget.context']", "(one) => one.dispatchEvent(new Event('change'))")
+    page.click("#reset")
+    wait_for(page, "document.querySelector('#changes').hidden")
+    wait_for(page, "document.querySelector('#total').textContent.includes(' of 900 tokens')")
+    assert number.input_value() == "1000"
+
+
+def test_a_turn_behind_the_end_of_its_session_says_so(open_page, folder):
+    (folder / "talk").mkdir()
+    (folder / "talk/case.yaml").write_text(
+        "title: a session\nstates: [{base: ../short.json}, {set: {/mood: tense}}, {set: {/mood: calm}}]\n", encoding="utf-8"
+    )
+    rules = "Be quick. " * 400
+    (folder / "pack.yaml").write_text((folder / "pack.yaml").read_text().replace("Be quick.", rules), encoding="utf-8")
+    page = open_page(str(folder / "talk"))
+    page.keyboard.press("n")
+    wait_for(page, "document.querySelector('#total').textContent.startsWith('does not fit')")
+    page.keyboard.press("n")
+    wait_for(page, "document.querySelector('#total').textContent === 'Nothing can be rendered'")
+    assert "#3` is not rendered: turn 2 does not fit" in page.locator("#finding-body").inner_text()
+    assert page.locator("#prompt .message").count() == 0
+
+
 def test_a_mood_is_switched(open_page):
     page = open_page()
     page.select_option("#switch-body select[aria-label=mood]", "tense")

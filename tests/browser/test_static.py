@@ -45,6 +45,21 @@ def test_a_slider_stands_where_prompts_were_rendered(open_static, folder):
     assert page.locator("#preview").is_hidden() and page.locator("#switches").is_hidden()
 
 
+def test_a_state_without_the_moved_slider_is_shown_as_the_file_has_it(open_static, folder, monkeypatch):
+    """Where there are too many states, only the first have prompts with a moved slider."""
+    monkeypatch.setattr("promptc.workshop.static.MOST_VIEWS", 12)
+    page = open_static()
+    move(page, "[data-path='sections.notes.budget']", 4)
+    wait_for(page, "document.querySelector('[data-section=notes] .num').textContent.endsWith('/ 90')")
+    page.select_option("#shown", label=str(folder / "short.json"))
+    wait_for(page, "document.querySelector('#prompt').textContent.includes('One note.')")
+    assert page.locator("#changes").is_hidden() and page.locator("[data-path]").count() == 0
+    assert page.locator("#said").inner_text().startswith("This page has no prompt of this state with the value that you tried")
+    page.select_option("#shown", label=str(folder / "long.json"))
+    wait_for(page, "document.querySelector('[data-section=notes] .num').textContent.endsWith('/ 60')")
+    assert page.locator("#said").inner_text() == ""
+
+
 def test_the_old_prompt_stands_beside_the_new(open_static, folder, tmp_path_factory):
     old = copy_pack(folder, tmp_path_factory.mktemp("old"), "Be kind.", "Be good.")
     page = open_static(against={"main:pack": str(old)})

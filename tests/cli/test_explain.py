@@ -202,6 +202,19 @@ def test_a_sweep_of_a_key_reads_a_state_from_a_pipe_once(run):
     assert piped.code == 0 and piped.out == run(*DESK, "--sweep", "sections.clips.budget").out
 
 
+def test_a_sweep_from_one_budget_to_another(run):
+    told = json.loads(run(*DESK, "--sweep", "100..200", "--json").out)
+    budgets = [one["budget"] for one in told["points"]]
+    assert (budgets[0], budgets[-1]) == (100, 200) and told["own"] in budgets and 3 < len(budgets) < 20
+    alike = json.loads(run(*DESK, "--sweep", "100:200:100", "--json").out)["points"]
+    assert [told["points"][0], told["points"][-1]] == alike
+
+
+def test_a_key_of_the_manifest_is_no_pack(run):
+    done = run(*DESK, "--sweep", "version")
+    assert done.code == 3 and "PC0203" in done.err and "extra argument" not in done.err
+
+
 def test_a_sweep_of_which_nothing_fits(run):
     done = run(*DESK, "--sweep", "sections.clips.budget=0..2")
     assert done.code == 3 and "knee: none, it does not fit at 2" in done.out
@@ -232,6 +245,9 @@ def test_one_of_anything_is_not_counted_as_several(run, tmp_path):
         (["--without", "nothing"], "PC0704"),
         (["--sweep", "9:1:1"], "PC0721"),
         (["--sweep", "1:2"], "PC0721"),
+        (["--sweep", "9..1"], "is not of the form MIN:MAX:STEP or MIN..MAX"),
+        (["--sweep", "9.."], "is not of the form MIN:MAX:STEP or MIN..MAX"),
+        (["--sweep", "sections.lore.budget", "--try", "sections.lore.budget=9"], "set the same value"),
         (["--sweep", "sections.loer.budget"], "did you mean `lore`?"),
         (["--sweep", "sections.lore.budget=9..9"], "has no range of the form MIN..MAX"),
         (["--sweep", "sections.lore.budget=x"], "has no range of the form MIN..MAX"),

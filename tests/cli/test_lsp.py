@@ -17,6 +17,7 @@ from tools.make_pictures import BLOCK
 
 lsp = pytest.importorskip("lsprotocol.types", reason="needs the extra `lsp`")
 pytest_lsp = pytest.importorskip("pytest_lsp", reason="needs pytest-lsp")
+JsonRpcException = pytest.importorskip("pygls.exceptions").JsonRpcException
 
 _PATIENCE = 30
 """Seconds in which anything must have come."""
@@ -320,6 +321,9 @@ def test_what_makes_no_sense_is_answered_and_the_server_goes_on(editor, chat):
     assert editor.ask(lsp.TEXT_DOCUMENT_HOVER, lsp.HoverParams(**far)) is None
     assert not editor.ask(lsp.TEXT_DOCUMENT_COMPLETION, lsp.CompletionParams(**far)).items
     assert editor.ask(lsp.TEXT_DOCUMENT_DEFINITION, lsp.DefinitionParams(**far)) in (None, (), [])
+    object.__setattr__(far["position"], "line", -1)
+    with pytest.raises(JsonRpcException):
+        editor.ask(lsp.TEXT_DOCUMENT_HOVER, lsp.HoverParams(**far))
     for broken in (
         "",
         "\0",

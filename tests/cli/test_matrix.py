@@ -138,8 +138,23 @@ def test_a_pack_renders_the_cases_of_another(run, there):
 def test_a_session_that_ends_earlier_on_one_side(run):
     done = run("matrix", "packs/tavern", "-k", "talk", "--try", "budget=9")
     assert done.code == 0 and "PC0532" in done.out
+    rows = load(run, "-k", "talk", "--try", "budget=9")["rows"]
+    assert [(row["turn"], row["new"] and row["new"]["refused"], row["old"]["refused"]) for row in rows] == [
+        (1, "PC0532", ""),
+        (2, None, ""),
+    ]
     rows = load(run, "-k", "talk", "--try", "sections.place.when=state.seen == ['fog']", "--try", "sections.place.budget=1")["rows"]
     assert [row["new"]["refused"] for row in rows] == ["", "PC0530"] and [row["old"]["refused"] for row in rows] == ["", ""]
+
+
+def test_no_turn_of_a_session_is_left_out_without_a_word(run, there):
+    path = there / "packs/tavern/pack.yaml"
+    path.write_text(path.read_text(encoding="utf-8").replace("budget: 400", "budget: 9"), encoding="utf-8")
+    assert [row["new"] and row["new"]["refused"] for row in load(run, "-k", "talk")["rows"]] == ["PC0532", None]
+    done = run("matrix", "packs/tavern", "-k", "talk")
+    assert "1 row behind the turn at which a session ended is not in the total" in done.out
+    for format in ("markdown", "html", "csv"):
+        assert run("matrix", "packs/tavern", "-k", "talk", "--format", format).code == 0
 
 
 def test_a_case_that_cannot_be_read_is_told_and_left_out(run, there):

@@ -34,6 +34,36 @@ def test_only_the_values_are_written(run, keep):
     assert (again.code, again.out) == (0, "") and "nothing to change" in again.err
 
 
+def test_values_are_told_as_json(run, keep):
+    done = run("tune", "keep", "--try", "sections.lore.budget=77", "--json")
+    (told,) = json.loads(done.out)
+    assert done.code == 0 and (told["path"], told["new"]) == ("sections.lore.budget", "77") and told["at"].startswith("keep/pack.yaml:")
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        ["--weight", "sections.nope=3"],
+        ["--pin", "foo"],
+        ["--total", "9"],
+        ["--check", "0"],
+        ["--budget", "9"],
+        ["--model", "x"],
+        ["--mood", "calm"],
+        ["--patch", "x"],
+        ["--format", "text"],
+        ["--set", "/a=1"],
+        ["--store", "a=sqlite:b"],
+    ],
+)
+def test_values_that_are_written_at_once_take_no_option_about_prompts(run, keep, asked):
+    before = keep.read_bytes()
+    done = run("tune", "keep", "--try", "budget=999", "--write", *asked)
+    name = "--variant" if asked[0] == "--mood" else asked[0]
+    assert done.code == 2 and f"PC0720 `{name}` is about prompts" in done.err
+    assert keep.read_bytes() == before
+
+
 def test_a_value_that_the_pack_cannot_have_is_not_written(run, keep):
     before = keep.read_bytes()
     done = run("tune", "keep", "--try", "budget=0", "--write", "--diagnostics", "json")
@@ -105,6 +135,17 @@ def test_tried_values_are_scored_by_all_states(run, larder):
     assert "    budget: 80\n" in larder.read_text()
 
 
+def test_a_list_is_told_as_the_file_sets_it(run, larder):
+    asked = ("larder/states.jsonl", "--try", "truncate=[{evict: {section: orders}}, {evict: {section: talk}}]")
+    (told,) = _tune(run, *asked)["suggestion"]["changes"]
+    assert told["old"] == '[{"evict":{"section":"talk"}},{"evict":{"section":"orders"}}]'
+    assert "not set" not in run("tune", "larder", *asked).out
+
+
+def test_a_total_that_is_given_is_told_as_that_of_the_prompts(run, larder):
+    assert "the prompts have 100 (*)" in run("tune", "larder", "larder/states.jsonl", "--budget", "100").out
+
+
 def test_a_state_that_the_pack_refuses_is_left_out(run, larder):
     with Path("larder/states.jsonl").open("a") as file:
         file.write('{"stock": [], "orders": [], "guests": [], "talk": [], "larder": 1}\n')
@@ -129,6 +170,7 @@ def test_every_line_fits_its_width(run, larder):
         (["--pin", "sections.tlak"], "PC0718"),
         (["--check", "-1"], "PC0720"),
         (["--total", "0"], "PC0720"),
+        (["--total", "160", "--budget", "100"], "PC0720"),
         (["--try", "sections.stock.bugdet=3"], "PC0201"),
     ],
 )

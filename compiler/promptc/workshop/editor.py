@@ -20,6 +20,7 @@ from pathlib import Path
 from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcException
 from pygls.lsp.server import LanguageServer
+from pygls.protocol import LanguageServerProtocol
 from pygls.uris import from_fs_path, to_fs_path
 
 from promptc.diag.findings import Diagnostic, Level, Span, find_code
@@ -61,11 +62,23 @@ class _StaleError(Exception):
     """Raised when a file has changed, so that the check of the old version is abandoned."""
 
 
+class _Protocol(LanguageServerProtocol):
+    """Answers a request with wrong parameters by an error. pygls only logs it, and the editor would wait for ever."""
+
+    def structure_message(self, data: dict[str, Any]) -> Any:
+        try:
+            return super().structure_message(data)
+        except JsonRpcException as wrong:
+            if "id" in data and "method" in data:
+                self._send_response(data["id"], error=wrong.to_response_error())
+            raise
+
+
 class EditorServer(LanguageServer):
     """A language server for one editor."""
 
     def __init__(self) -> None:
-        super().__init__("promptc", VERSION, text_document_sync_kind=lsp.TextDocumentSyncKind.Full)
+        super().__init__("promptc", VERSION, text_document_sync_kind=lsp.TextDocumentSyncKind.Full, protocol_cls=_Protocol)
         self.desk = Desk()
         self.state = ""
         """The state for counting sections; if empty, that of the pack's first suitable case."""

@@ -1,8 +1,10 @@
 """Lays out YAML files (`format_yaml`): only the text between tokens changes.
 
-Tokens stay as they are: quotes, flow and block style, anchors, multi-line texts and the order of keys. So does indentation. Between them:
+Tokens stay as they are: quotes, flow and block style, anchors, multi-line texts below their `|`, and the order of keys. So does
+indentation. Between them:
 
-- line ends are `\\n`; there is no byte order mark, no trailing space, and one line end at the end of the file;
+- line ends are `\\n`; there is no byte order mark, no trailing space, and one line end at the end of the file, unless more or none
+  belong to a text after `|` or `>` that ends it;
 - at most one blank line in a row, and none before the first line;
 - one space after the `:` of a key;
 - at least two spaces before a comment that follows a value, and a space after `#` if a letter or digit follows.
@@ -10,6 +12,7 @@ Tokens stay as they are: quotes, flow and block style, anchors, multi-line texts
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from io import StringIO
 
@@ -21,6 +24,9 @@ from promptc.model.state import Node
 
 _APART = 2
 """Spaces before a comment that follows a value."""
+
+_SIGN = re.compile(r"[|>][0-9+-]*")
+"""What begins a text of several lines, before its comment."""
 
 
 def format_yaml(data: bytes, name: str) -> bytes:
@@ -61,7 +67,8 @@ def lay_out(text: str) -> str:
         whole = _lay_out_token(text[start:stop]) if kind == "ScalarToken" else text[start:stop]
         parts.append(whole)
         end, last, opens = stop, kind, False
-    is_kept = whole.startswith(("|", ">")) and "+" in whole.partition("\n")[0]
+    sign = _SIGN.match(whole)
+    is_kept = sign is not None and "+" in sign[0]
     tail = _lay_out_gap(f"{text[end:]}\n", whole, is_value=False).rstrip("\n")
     if is_kept and whole.endswith("\n"):
         return "".join(parts) + (f"{tail}\n" if tail else "")
@@ -84,12 +91,19 @@ def iter_tokens(text: str) -> Iterator[tuple[str, int, int]]:
 
 
 def _lay_out_token(token: str) -> str:
-    """Return a token. A text after `|` or `>` includes the empty lines below it: keep at most one if they are not part of the value."""
-    head = token.partition("\n")[0]
-    if not token.startswith(("|", ">")) or "+" in head or not token.endswith("\n"):
+    """Return a token. Of a text after `|` or `>`, the first line is laid out, with its comment.
+
+    Such a text includes the empty lines below it: keep at most one if they are not part of the value.
+    """
+    sign = _SIGN.match(token)
+    if sign is None:
         return token
-    text = token.rstrip("\n")
-    return text + "\n" * min(token.count("\n", len(text)), 2)
+    head, end, lines = token.partition("\n")
+    head = sign[0] + _lay_out_line(head[sign.end() :], is_behind=True)
+    if "+" not in sign[0] and lines.endswith("\n"):
+        text = lines.rstrip("\n")
+        lines = text + "\n" * min(lines.count("\n", len(text)), 2)
+    return head + end + lines
 
 
 def _lay_out_gap(gap: str, before: str, *, is_value: bool) -> str:

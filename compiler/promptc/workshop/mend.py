@@ -6,6 +6,7 @@ as before: the edited file must have the same values except the removed ones, an
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -34,6 +35,7 @@ MOST_ROUNDS = 8
 """The most rounds of fixes: what is removed may have been the only user of something else."""
 
 _Place = tuple[int, int]
+_DEFINE = "define"
 _REFUSED = "PC0743"
 _UNSEEN = (
     "manifest",
@@ -110,13 +112,14 @@ class Fixed:
 def list_fixes(path: str, found: Sequence[Diagnostic], held: Held = MappingProxyType({})) -> list[Fix]:
     """Return the fixes of the pack at `path`, each on its own, for findings whose remedy is certain, in the order of the findings.
 
-    The text of the manifest in `held` is used in place of the file on disk.
+    A definition with parameters that another one calls has no fix of its own: they can only go together. The text of the
+    manifest in `held` is used in place of the file on disk.
     """
     removable = [one for one in found if one.removable is not None]
     text = _open_manifest(path, held) if removable else None
     if text is None:
         return []
-    made = [(one, text.make_edits([one])[1]) for one in removable]
+    made = [(one, text.make_edits([one])[1]) for one in removable if not text.is_called(one)]
     return [Fix(one, Change(text.file, tuple(map(text.describe, edits)))) for one, edits in made if edits]
 
 
@@ -236,6 +239,19 @@ class _ManifestText:
                 edits += made
                 mended += [one for _, many in group.values() for one in many]
         return sorted(mended, key=lambda one: (_place(one.removable), one.code)), tuple(sorted(edits, key=lambda one: one.start))
+
+    def is_called(self, found: Diagnostic) -> bool:
+        """Return whether what a finding removes is a definition with parameters that another definition calls.
+
+        Without it, the pack would not load (PC0408). A definition without parameters may go alone.
+        """
+        entry = self._find_entry(found.removable)
+        others = [one for one in self._entries if one.above is not None and one.above.key == _DEFINE]
+        if entry is None or entry not in others:
+            return False
+        name, takes, _ = str(entry.key).partition("(")
+        called = re.compile(rf"\b{re.escape(name.strip())}\b")
+        return bool(takes) and any(one is not entry and called.search(str(one.value.value)) for one in others)
 
     def check_same(self, after: _ManifestText, found: Sequence[Diagnostic]) -> None:
         """Check that `after` has the same values in the same order, except the removable ones. Raises `LayoutError` otherwise."""

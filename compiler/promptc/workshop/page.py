@@ -235,8 +235,7 @@ class Bench:
     def describe(self, asked: Mapping[str, Any], known: Known) -> View:
         """Return the view for a request, or a view of the error. What views have in common is in `known`."""
         try:
-            pack = self._load(asked)
-            outcome = self._render(pack, asked)[-1]
+            pack, outcome = self._load(asked), self.render(asked)
             view = describe_view(outcome, known, (*pack.model.remarks, *self._found.get(asked.get("pack", ""), ())))
             return {**view, "controls": describe_controls(self._load({**asked, "tries": ()}))}
         except PromptcError as error:
@@ -322,11 +321,18 @@ class Bench:
         return {"count": len(self._found[name])}
 
     def render(self, asked: Mapping[str, Any]) -> Outcome:
-        """Return the outcome for a request. Raises what loading, reading and rendering raise."""
-        return self._render(self._load(asked), asked)[-1]
+        """Return the outcome for a request.
+
+        Raises what loading, reading and rendering raise, and `UsageError` (PC0730) for a turn of a session that has ended before it.
+        """
+        made, shown = self._render(self._load(asked), asked), self._find(asked)
+        if len(made) <= shown.turn:
+            message, help = f"`{shown.label}` is not rendered: turn {len(made)} does not fit", f"look at turn {len(made)}"
+            raise UsageError([Diagnostic("PC0730", message, help=help)])
+        return made[-1]
 
     def _render(self, pack: Pack, asked: Mapping[str, Any]) -> list[Outcome]:
-        """Return the outcomes of all turns up to the requested one; a single outcome for a file."""
+        """Return the outcomes of all turns up to the requested one, or to the first that does not fit; a single outcome for a file."""
         return self._note(lambda: self._render_shown(pack, self._find(asked), asked))
 
     def _render_shown(self, pack: Pack, shown: Shown, asked: Mapping[str, Any]) -> list[Outcome]:

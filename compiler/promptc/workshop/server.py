@@ -170,7 +170,7 @@ class PageApp:
         try:
             asked = json.loads(body)
             found = await run_in_threadpool(self._do, do, asked)
-        except (LookupError, TypeError, ValueError, AttributeError, RecursionError):
+        except (LookupError, TypeError, ValueError, AttributeError, OverflowError, RecursionError):
             return _refuse(400, "the request does not have the form that the page gives it")
         return _answer(json.dumps(found).encode(), "application/json")
 

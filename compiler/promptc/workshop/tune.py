@@ -24,6 +24,7 @@ from promptc.model.state import Node, State
 from promptc.passes.bind import find_cap
 from promptc.passes.fit.result import Fitted
 from promptc.pipeline import Outcome
+from promptc.text.json import render_json_line
 from promptc.workshop.page import open_case
 from promptc.workshop.splice import list_unwritable
 
@@ -275,7 +276,8 @@ class TotalPoint:
 class TotalSweep:
     """Points in rising order of the total.
 
-    `own` is the pack's own total. `knee` is the least total from which no larger one keeps more, or None if it was not reached.
+    `own` is the total that the prompts have, or the median of their totals. `knee` is the least total from which no larger one keeps more,
+    or None if it was not reached.
     """
 
     own: int
@@ -380,14 +382,16 @@ class KeptScore:
 class Suggestion:
     """Changes that keep more content, with the scores before and after them for both halves of the states.
 
-    `changes` is empty if nothing keeps more than the file. `unproven` are changes that keep more of the first half only. `fixed` are the
-    paths of values that cannot be written, with reasons.
+    `changes` is empty if nothing keeps more than the file. `unproven` are changes that keep more of the first half only. With those in
+    `lossy`, some state would lose a prompt that fits, or something pinned. `fixed` are the paths of values that cannot be written, with
+    reasons.
     """
 
     changes: tuple[TunedValue, ...]
     trained: tuple[KeptScore, KeptScore]
     held: tuple[KeptScore, KeptScore]
     unproven: tuple[TunedValue, ...]
+    lossy: tuple[Try, ...]
     fixed: tuple[Try, ...]
 
     @property
@@ -452,15 +456,16 @@ class Tuner:
             after = self._sum([measure_state(one, pack) for one in self._states])
         olds = [find_value(self._pack.model.manifest, path) for path, _ in tries]
         changes = tuple(
-            TunedValue(path, one.raw if one is not None else "", new, (own.kept, after.kept))
+            TunedValue(path, one.raw or render_json_line(one.plain()) if one is not None else "", new, (own.kept, after.kept))
             for (path, new), one in zip(tries, olds, strict=True)
         )
-        return Suggestion(changes, (self._sum([]), self._sum([])), (own, after), (), ())
+        return Suggestion(changes, (self._sum([]), self._sum([])), (own, after), (), (), ())
 
     def search(self, note: Note) -> Suggestion:
         """Find the changes that keep the most of the first half of the states, and drop those that do not keep more of the second half.
 
-        No change takes anything from what is pinned or makes a prompt that fits stop fitting.
+        All states are rendered with the changes that are left: none takes anything from what is pinned or makes a prompt that fits stop
+        fitting. A value that would is replaced by the nearest one that does not.
         """
         own = self._sum([self._measured[at] for at in self._train])
         chosen, best = dict[Knob, int](), own
@@ -470,20 +475,32 @@ class Tuner:
             chosen, best = self._improve(chosen, best, partial(_note_pass, note, passed, works))
             if chosen == before:
                 break
-        changes, unproven = list[TunedValue](), list[TunedValue]()
-        trained, first = own, self._sum([self._measured[at] for at in self._judge])
-        judged, kept = first, dict[Knob, int]()
-        for knob, value in chosen.items():
-            after = self._try({**kept, knob: value}, self._judge)
-            change = TunedValue(knob.path, knob.spell(knob.value), knob.spell(value), (judged.kept, (after or judged).kept))
-            if after is not None and after.kept > judged.kept:
+        changes, unproven, lossy = list[TunedValue](), list[TunedValue](), list[Try]()
+        first = judged = self._sum([self._measured[at] for at in self._judge])
+        kept = dict[Knob, int]()
+        for knob, wanted in chosen.items():
+            value = self._find_safe(knob, wanted, kept)
+            if value != wanted:
+                lossy.append((knob.path, knob.spell(wanted)))
+            after = self._try({**kept, knob: value}, self._judge) if value is not None else None
+            if value is None or after is None:
+                continue
+            change = TunedValue(knob.path, knob.spell(knob.value), knob.spell(value), (judged.kept, after.kept))
+            if after.kept > judged.kept:
                 changes.append(change)
                 kept[knob], judged = value, after
             else:
                 unproven.append(change)
-        if kept:
-            trained = self._try(kept, self._train) or own
-        return Suggestion(tuple(changes), (own, trained), (first, judged), tuple(unproven), tuple(self._unwritable.items()))
+        trained = self._try(kept, self._train)
+        assert trained is not None
+        return Suggestion(tuple(changes), (own, trained), (first, judged), tuple(unproven), tuple(lossy), tuple(self._unwritable.items()))
+
+    def _find_safe(self, knob: Knob, wanted: int, kept: Mapping[Knob, int]) -> int | None:
+        """Return the value nearest to `wanted`, on the way from the file's, with which no state at all loses what `_holds` asks for."""
+        low, high = sorted((knob.value, wanted))
+        values = (one for one in self._list_values(knob) if low <= one <= high and one != knob.value)
+        nearest = sorted(values, key=lambda one: abs(one - wanted))
+        return next((one for one in nearest if self._try({**kept, knob: one}, range(len(self._states))) is not None), None)
 
     def _improve(self, chosen: Mapping[Knob, int], best: KeptScore, note: Callable[[int], None]) -> tuple[dict[Knob, int], KeptScore]:
         """Pass over all knobs once. Set each to the value that keeps the most; among equals, to the one nearest to the file's."""

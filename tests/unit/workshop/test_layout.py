@@ -22,10 +22,12 @@ def list_events(text):
 
 
 def list_comments(text):
-    """What stands behind a `#` outside of PyYAML's tokens."""
+    """What stands behind a `#` outside of PyYAML's tokens, or on the first line of a text after `|` or `>`."""
     gaps, end = [], 0
     for token in yaml.scan(text):
         gaps.append(text[end : token.start_mark.index])
+        if getattr(token, "style", None) in ("|", ">"):
+            gaps.append(text[token.start_mark.index : token.end_mark.index].partition("\n")[0])
         end = max(end, token.end_mark.index)
     lines = "\n".join([*gaps, text[end:]]).split("\n")
     return [line.partition("#")[2].strip() for line in lines if "#" in line]
@@ -55,7 +57,11 @@ def check(text):
         ("a: |+\n  x\n\n\nb: 1\n", "a: |+\n  x\n\n\nb: 1\n"),
         ("a: |+\n  x\n\n\n", "a: |+\n  x\n\n\n"),
         ("a: >-\n  x\n\n\n", "a: >-\n  x\n"),
+        ("a: |   \n  x\nb: >-  #note   \n  y\n", "a: |\n  x\nb: >-  # note\n  y\n"),
+        ("a: |2- # 1\n  x\n\n\n\nb: |+  \n  y\n\n", "a: |2-  # 1\n  x\n\nb: |+\n  y\n\n"),
+        ("a: |  # no +\n  x\n\n\n\nb: |  # nor -\n  y\n\n", "a: |  # no +\n  x\n\nb: |  # nor -\n  y\n"),
         ("b:   1\na: |\n  x", "b: 1\na: |\n  x"),
+        ("b:   1\na: >-\n  x", "b: 1\na: >-\n  x\n"),
         ('a: "x  \n\n\n  #y"   \n', 'a: "x  \n\n\n  #y"\n'),
         ("a:   &one {b: 1}\nc:   *one\n", "a: &one {b: 1}\nc: *one\n"),
         ("a:\n    -   b: 1\n        c: 2\n", "a:\n    -   b: 1\n        c: 2\n"),
@@ -100,7 +106,7 @@ def draw_yaml(draw, depth=0):
             lines.append(f"{head}[{draw(_WORDS)},{draw(_GAPS)}\n{indent}  {draw(_WORDS)} ]{draw(_GAPS)}\n")
         elif kind == "block":
             sign, texts = draw(_BLOCKS)
-            lines.append(f"{head}{sign}\n{indent}  first\n" + "".join(f"{indent}  {one}\n" for one in texts))
+            lines.append(f"{head}{sign}{draw(_GAPS)}\n{indent}  first\n" + "".join(f"{indent}  {one}\n" for one in texts))
         elif kind == "list":
             lines.append(f"{indent}k{at}:{draw(_GAPS)}\n" + "".join(f"{indent}-  {draw(_WORDS)}{draw(_GAPS)}\n" for _ in range(2)))
         else:

@@ -123,6 +123,16 @@ def test_each_fix_alone_is_one_that_leaves_the_pack_whole(folder, tmp_path):
         assert len(left) == len(found) - 1 and one.found.message not in {left_one.message for left_one in left}
 
 
+def test_a_definition_that_another_calls_has_no_fix_of_its_own(tmp_path):
+    """They go together with `--fix`, or first the one that calls it."""
+    define = 'define:\n  twice(a): "a + a"\n  four: "twice(2)"\n  eight: "four + four"\n'
+    write(tmp_path, f"{HEAD}{define}sections:\n  - {{id: s, text: '{{{{ state.note }}}}'}}\n")
+    found = check(Pack.load(tmp_path))
+    names = [one.found.message for one in list_fixes(str(tmp_path), found)]
+    assert names == [f"nothing uses the definition `{one}`" for one in ("four", "eight")]
+    assert len(fix(tmp_path).mended) == count_fixable(str(tmp_path), found) == 3
+
+
 DEAD = "  - id: s\n    budget: 20\n    text: '{{ state.note }}'\n    overflow: %s\n"
 KEPT = {
     "a comment in brackets": DEAD % "[{drop: {}},  # all\n      {trim: {}}]",

@@ -103,6 +103,22 @@ def test_a_state_that_is_wrong_is_a_view_of_its_findings(make_bench):
     assert view["failed"] and view["findings"][0]["level"] == "error"
 
 
+def test_a_turn_behind_the_end_of_a_session_is_not_shown_as_the_turn_that_ended_it(make_bench, tmp_path):
+    make_bench(pinned=True, budget=40)
+    (tmp_path / "talk").mkdir()
+    states = [
+        '{base: ../state.json, set: {/notes: ["A note."]}}',
+        '{set: {/notes/0: "%s"}}' % ("A long note. " * 30),
+        "{set: {/notes: []}}",
+    ]
+    (tmp_path / "talk/case.yaml").write_text(f"title: a session\nstates: [{', '.join(states)}]\n", encoding="utf-8")
+    bench = Bench(str(tmp_path), (str(tmp_path / "talk"),))
+    first, second, third = (see(bench, {"shown": one.id}) for one in bench.list_shown())
+    assert first["tokens"] and second["tokens"] is None and second["error"]
+    assert third["failed"] and third["findings"][0]["message"].endswith("#3` is not rendered: turn 2 does not fit")
+    assert [one["id"] for one in bench.measure_session({"shown": bench.list_shown()[2].id})["turns"]] == [bench.list_shown()[0].id]
+
+
 def test_what_is_tried_changes_the_view_and_not_the_file(make_bench):
     bench = make_bench(budget=60, notes=[f"Note {at} tells of the harbour." for at in range(12)])
     before = see(bench)

@@ -78,9 +78,17 @@ def test_another_page_does_not_read_ours(page):
         assert page.get(f"/{TOKEN}/{name}", headers={"origin": "http://evil.example"}).status_code == 403
 
 
-@pytest.mark.parametrize("body", [b"", b"[]", b"{", b"3", b"\xff", b'{"tries": 3}', b'{"tries": [3]}', b'{"variants": []}', b"[" * 60_000])
+@pytest.mark.parametrize(
+    "body",
+    [b"", b"[]", b"{", b"3", b"\xff", b'{"tries": 3}', b'{"tries": [3]}', b'{"variants": []}', b"[" * 60_000, b'{"known": [0, 1e999]}'],
+)
 def test_a_body_of_another_form_is_refused(page, body):
     assert page.post(f"/{TOKEN}/view", headers=OWN, content=body).status_code == 400
+
+
+def test_a_line_without_end_is_refused(page):
+    body = b'{"asked": {}, "message": Infinity, "line": 1}'
+    assert page.post(f"/{TOKEN}/trace", headers=OWN, content=body).status_code == 400
 
 
 def test_a_long_body_is_not_read(page):

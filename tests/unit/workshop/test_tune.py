@@ -210,6 +210,38 @@ def test_what_helps_one_half_alone_is_not_suggested():
     assert [knob.path for knob in chosen] == ["sections.stock.budget"] and best.kept > found.trained[0].kept
 
 
+def _make_crowded(folder, count):
+    """A pack and many states, of which one has room for only a little more of section `a`."""
+    (folder / "pack.yaml").write_text(
+        "promptc: 1\nname: log\nversion: 1.0.0\ntokenizer: o200k_base\nbudget: 200\nsections:\n"
+        "  - {id: q, text: '{{ state.q }}', pinned: true}\n"
+        "  - {id: a, budget: 50, items: {from: state.a, text: '{{ item }}'}}\n"
+        "  - {id: c, items: {from: state.c, text: '{{ item }}'}}\ntruncate: [c]\n"
+    )
+    pack = Pack.load(folder)
+    for at in range(count):
+        state = {"q": f"question {at} " + "word " * (0 if at else 120), "a": ["alpha beta gamma delta epsilon zeta eta"] * 10}
+        state["c"] = ["one two three four five"] * (1 if at or count > 200 else 10)
+        yield make_tuned(str(at), [pack.load_state(state)], {})
+
+
+# contract 12.12
+@pytest.mark.parametrize(("count", "total"), [(24, 400), (24, 0), pytest.param(240, 0, marks=pytest.mark.dear)])
+def test_no_state_at_all_loses_a_prompt_that_fits(tmp_path, count, total):
+    """Neither where a change was only safe beside another one, nor where the state is on neither side."""
+    tuned = list(_make_crowded(tmp_path, count))
+    pack = Pack.load(tmp_path)
+    measured = [measure_state(one, pack) for one in tuned]
+    assert all(one.tokens is not None for prompts in measured for one in prompts)
+    tuner = Tuner(pack, str(tmp_path), tuned, measured, Wishes(most_total=total))
+    assert count < 200 or 0 not in tuner._train + tuner._judge
+    found = tuner.search(_quiet)
+    with pack.tried(found.tries) as tried:
+        assert all(one.tokens is not None for state in tuned for one in measure_state(state, tried))
+    assert [(one.path, one.new) for one in found.changes] == [("sections.a.budget", "75")]
+    assert ("sections.a.budget", "90") in found.lossy or (total == 0 and count < 200)
+
+
 def test_a_pinned_section_loses_nothing_to_others():
     """Stock that counts nine times would push the talk out."""
     free = _tune(Wishes({"stock": 9})).search(_quiet)

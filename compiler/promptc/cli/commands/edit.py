@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from difflib import unified_diff
 from functools import partial
 from pathlib import Path
@@ -20,7 +20,7 @@ from promptc.cli.options import RenderRequest, refuse_form
 from promptc.cli.request import STDIN, load_state_file, open_pack, read_bytes
 from promptc.cli.terminal import PLAIN, Paint, Style, escape_controls, read_width, show_text, write_stdout
 from promptc.cli.views.drawing import Cell, Page, Row, render_bar, render_table, show_count, show_percent, show_plural, wrap
-from promptc.diag.findings import Diagnostic, PromptcError, UsageError
+from promptc.diag.findings import Diagnostic, PromptcError, UsageError, shorten
 from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import TypeVar
 from promptc.files.atomic import write_file
@@ -30,7 +30,7 @@ from promptc.frontend.yaml import MAX_BYTES
 from promptc.golden.cases.discover import choose_places
 from promptc.workshop.layout import format_yaml
 from promptc.workshop.page import iter_cases
-from promptc.workshop.splice import SplicedFile, splice_manifest, write_values
+from promptc.workshop.splice import ChangedValue, SplicedFile, splice_manifest, write_values
 from promptc.workshop.tune import (
     BudgetUse,
     Note,
@@ -235,14 +235,19 @@ def tune_command(
 
     Exit codes: 0 done, 1 other budgets keep more (with `--check`).
     """
+    page = Page(as_json, width or read_width(), reporter.choose_paint(sys.stdout))
     if request.tries and not tuned:
-        _change(pack, request, reporter, is_written=is_written)
+        _check_idle({"--weight": weights, "--pin": pins, "--total": total, "--check": most is not None}, request)
+        _change(pack, request, reporter, page, is_written=is_written)
         return 0
+    if total is not None and request.budget is not None:
+        message = "`--budget` sets the total of every prompt, and `--total` lets the total of the file change"
+        raise UsageError([Diagnostic("PC0720", message, help="give one of the two")])
     wishes = Wishes(_read_weights(weights), pins, total or 0)
     loaded = open_pack(reporter, pack, replace(request, tries=()))
     check_wishes(loaded, wishes)
     view = _tune(reporter, loaded, pack, tuned, request, wishes)
-    Page(as_json, width or read_width(), reporter.choose_paint(sys.stdout)).show(view, render_tuning)
+    page.show(view, render_tuning)
     found = view.suggestion
     if found is None and (most is not None or is_written):
         message = (
@@ -258,12 +263,33 @@ def tune_command(
     return _CHANGED if failed else 0
 
 
-def _change(pack: str, request: RenderRequest, reporter: Reporter, *, is_written: bool) -> None:
+def _check_idle(judging: Mapping[str, object], request: RenderRequest) -> None:
+    """Refuse options that are about prompts, where none is rendered. Raises `UsageError` (PC0720)."""
+    asked = {
+        "--budget": request.budget,
+        "--model": request.model,
+        "--variant": request.variants,
+        "--patch": request.patches,
+        "--format": request.format,
+        "--set": request.changes,
+        "--store": request.stores,
+    }
+    idle = next((name for name, given in {**judging, **asked}.items() if given), None)
+    if idle is not None:
+        message = f"`{idle}` is about prompts, and without STATES or CASES `--try` renders none"
+        raise UsageError([Diagnostic("PC0720", message, help=f"name states or cases, or leave `{idle}` out")])
+
+
+def _change(pack: str, request: RenderRequest, reporter: Reporter, page: Page, *, is_written: bool) -> None:
     """Write the tried values, or show the values that they would replace."""
     made = (write_values if is_written else splice_manifest)(pack, request.tries, models=request.models)
-    rows = [[escape_controls(text) for text in (one.path, f"{one.old or 'not set'} → {one.new}", one.at)] for one in made.changes]
-    show_text(render_table(rows, most=_WIDEST))
+    page.show(made.changes, _render_changes)
     reporter.say(_tell_written(made, is_written=is_written))
+
+
+def _render_changes(changes: Sequence[ChangedValue], width: int, paint: Paint) -> str:
+    rows = [[escape_controls(text) for text in (one.path, f"{one.old or 'not set'} → {one.new}", one.at)] for one in changes]
+    return render_table(rows, most=_WIDEST, paint=paint)
 
 
 def _tell_written(made: SplicedFile, *, is_written: bool) -> str:
@@ -429,7 +455,7 @@ def _render_totals(found: TotalSweep, width: int, paint: Paint) -> str:
         rows.append([*row, Cell(render_bar(one.kept, found.wanted - one.kept, found.wanted, room), "green")])
     last = show_count(found.points[-1].budget)
     knee = f"knee: {show_count(found.knee)}, from there on no more is kept" if found.knee is not None else f"knee: none up to {last}"
-    note = "".join(f"{line}\n" for line in wrap(f"{knee}; the pack has {show_count(found.own)} (*)", width))
+    note = "".join(f"{line}\n" for line in wrap(f"{knee}; the prompts have {show_count(found.own)} (*)", width))
     return render_table(rows, right=frozenset(range(len(heads))), most=width, paint=paint) + note
 
 
@@ -438,8 +464,11 @@ def _render_suggestion(view: TuneView, width: int, paint: Paint) -> str:
     if found is None:
         return "no budgets are suggested: that takes at least two states that differ\n"
     searched, judged = (show_plural(one[0].states, "state") for one in (found.trained, found.held))
-    unproven = (f"{one.path} {one.old} → {one.new}" for one in found.unproven)
-    fixed = [f"not suggested: {escape_controls(one)}, which helps only the states that were searched" for one in unproven]
+    reasons = (
+        *((f"{one.path} {one.old} → {one.new}", "which helps only the states that were searched") for one in found.unproven),
+        *((f"{path} → {new}", "which would cost some state a prompt that fits, or something pinned") for path, new in found.lossy),
+    )
+    fixed = [f"not suggested: {escape_controls(one)}, {why}" for one, why in reasons]
     fixed += [f"left alone: {escape_controls(path)}, {escape_controls(why)}" for path, why in found.fixed]
     if not found.changes:
         lines = [
@@ -448,7 +477,9 @@ def _render_suggestion(view: TuneView, width: int, paint: Paint) -> str:
         ]
         return "".join(f"{part}\n" for line in [*lines, *fixed] for part in wrap(line, width))
     title = "tried" if view.is_tried else f"suggested, searched on {searched}"
-    rows = [[escape_controls(text) for text in (one.path, f"{one.old or 'not set'} → {one.new}")] for one in found.changes]
+    rows = [
+        [escape_controls(text) for text in (one.path, f"{shorten(one.old) or 'not set'} → {shorten(one.new)}")] for one in found.changes
+    ]
     table = f"{paint.apply(title, 'bold')}\n{render_table(rows, most=_WIDEST)}\n{_render_scores(found, view, paint)}"
     return table + "".join(f"{part}\n" for line in fixed for part in wrap(line, width))
 

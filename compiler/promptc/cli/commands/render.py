@@ -33,7 +33,7 @@ from promptc.cli.views.difference import (
     sweep_values,
 )
 from promptc.cli.views.drawing import Page
-from promptc.diag.findings import Diagnostic, PromptcError, Source, UsageError, count_noun, suggest
+from promptc.diag.findings import Diagnostic, PromptcError, Source, UsageError, count_noun, shorten, suggest
 from promptc.diag.typed import Any
 from promptc.model.stages import RenderOptions
 from promptc.model.state import State
@@ -49,8 +49,12 @@ from promptc.text.json import render_canonical_json
 
 _RANGE = re.compile(r"(0|[1-9][0-9]{0,8}):([1-9][0-9]{0,8}):([1-9][0-9]{0,8})")
 _FROM_TO = re.compile(r"(0|[1-9][0-9]{0,8})\.\.([1-9][0-9]{0,8})")
-_SWEPT = tuple("sections pools strain budget truncate tools let define patches variants output indexes limits".split())
-"""The first keys of a `--sweep` path without a range. Any other word after `--sweep` is the pack or the state."""
+_SWEPT = frozenset(
+    "promptc name version extends tokenizer limits budget models define let asserts visible redact stores indexes tools response sections"
+    " patches variants strain pools truncate output operations".split()
+)
+"""The first keys of a `--sweep` path without a range: all but `state`, as in `state.json`. Any other word after `--sweep` is the pack or
+the state."""
 _LINES = re.compile(r"(?:(?P<message>0|[1-9][0-9]{0,8}):)?(?P<first>[1-9][0-9]{0,8})(?:-(?P<last>[1-9][0-9]{0,8}))?")
 _NAME_MESSAGE = "such as `--source 0:12` for line 12 of the first message"
 _MOST_LINES = 1000
@@ -111,7 +115,9 @@ class _Explain(Command):
 
 
 def _is_swept(word: str) -> bool:
-    return not word.startswith("-") and (":" in word or "=" in word or re.split(r"[.\[]", word)[0] in _SWEPT)
+    return not word.startswith("-") and (
+        ":" in word or "=" in word or re.match(r"[0-9]+\.\.", word) is not None or re.split(r"[.\[]", word)[0] in _SWEPT
+    )
 
 
 @click.command(
@@ -295,16 +301,29 @@ def _show_without(before: Outcome, after: Outcome, names: Sequence[str], page: P
 
 
 def _show_sweep(pack: Pack, state: State, request: RenderRequest, given: str, page: Page, *, as_csv: bool) -> int:
-    from promptc.cli.views.difference import PLENTY, Point, describe_point, render_sweep, render_sweep_csv, sweep_all, sweep_range
+    from promptc.cli.views.difference import (
+        PLENTY,
+        Point,
+        Sweep,
+        describe_point,
+        render_sweep,
+        render_sweep_csv,
+        sweep_all,
+        sweep_between,
+        sweep_range,
+    )
 
-    budgets = _read_range(given)
+    ends, budgets = _FROM_TO.fullmatch(given), _read_range(given)
     own = request.budget or compile_request(pack, state, request).fitted.strained.selection.bound.budget.total
 
     @cache
     def render(budget: int) -> Point:
         return describe_point(compile_request(pack, state, request, budget=budget), budget)
 
-    sweep = sweep_all(render, own) if not budgets else sweep_range(render, own, budgets)
+    if ends is not None:
+        sweep: Sweep | None = sweep_between(render, own, budgets[0], budgets[-1])
+    else:
+        sweep = sweep_range(render, own, budgets) if budgets else sweep_all(render, own)
     if sweep is None:
         raise PromptcError(compile_request(pack, state, request, budget=PLENTY).errors)
     if as_csv:
@@ -315,14 +334,17 @@ def _show_sweep(pack: Pack, state: State, request: RenderRequest, given: str, pa
 
 
 def _read_range(given: str) -> list[int]:
-    """Return the budgets of `MIN:MAX:STEP`, or an empty list for all. Raises `UsageError` (PC0721)."""
+    """Return the budgets of `MIN:MAX:STEP`, the two of `MIN..MAX`, or an empty list for all. Raises `UsageError` (PC0721)."""
     if given == _ALL:
         return []
-    found = _RANGE.fullmatch(given)
+    found, ends = _RANGE.fullmatch(given), _FROM_TO.fullmatch(given)
     low, high, step = (int(part) for part in found.groups()) if found is not None else (1, 0, 1)
+    if ends is not None:
+        low, high = int(ends[1]), int(ends[2])
+        step = max(1, high - low)
     budgets = list(range(low, high + 1, step)[: _MOST_POINTS + 1]) if low else []
     if not budgets or len(budgets) > _MOST_POINTS:
-        why = f"holds more than {_MOST_POINTS} budgets" if budgets else "is not of the form MIN:MAX:STEP"
+        why = f"holds more than {_MOST_POINTS} budgets" if budgets else "is not of the form MIN:MAX:STEP or MIN..MAX"
         raise UsageError([Diagnostic("PC0721", f"`--sweep {given}` {why}", help="such as `--sweep 2000:8000:500`")])
     return budgets
 
@@ -334,6 +356,9 @@ class _ValueRender:
         from promptc.frontend.manifest import find_value  # imported late: it imports all the code that compiles a pack
 
         self.path, _, self.range = given.partition("=")
+        if self.path in dict(request.tries):
+            why = f"`--sweep` and `--try` set the same value, `{shorten(self.path)}`"
+            raise UsageError([Diagnostic("PC0721", why, help="leave the `--try` out: the sweep shows its value, too")])
         self.state, self.request = state, request
         self._reporter, self._pack = reporter, pack
         self._points: dict[int, ValuePoint] = {}

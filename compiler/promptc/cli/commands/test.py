@@ -520,7 +520,7 @@ def _measure(reporter: Reporter, own: _Side, other: _Side | None, loaded: Iterab
     progress, rows = Progress(reporter, "cases"), list[MatrixRow]()
     for done, case in enumerate(asked, 1):
         new, old = own.measure(case), other.measure(case) if other is not None else []
-        for turn, (one, before) in enumerate(zip_longest(new, old), 1):
+        for turn, (one, before, _) in enumerate(zip_longest(new, old, case.states), 1):
             rows.append(MatrixRow(case.name, turn if case.kind == "session" else 0, one, before))
         progress.note(done, len(asked))
     progress.close()

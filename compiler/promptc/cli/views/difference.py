@@ -312,6 +312,11 @@ def sweep_range(render: Callable[[int], Point], own: int, budgets: Sequence[int]
     return Sweep(own, tuple(render(budget) for budget in budgets))
 
 
+def sweep_between(render: Callable[[int], Point], own: int, low: int, high: int) -> Sweep:
+    """Return a sweep from `low` to `high` in round steps, with the requested budget if it lies between."""
+    return sweep_range(render, own, sorted({low, high, *_spread(low, high), *([own] if low < own < high else [])}))
+
+
 def sweep_all(render: Callable[[int], Point], own: int) -> Sweep | None:
     """Return a sweep with the most informative points, or None if no budget fits.
 
@@ -759,5 +764,8 @@ def _iter_matrix_notes(found: Matrix) -> Iterator[str]:
     unfit = sum(any(one is not None and one.refused for one in (row.new, row.old)) for row in found.rows)
     if unfit:
         yield f"{show_plural(unfit, 'row')} of a case that is refused {'is' if unfit == 1 else 'are'} not in the total"
+    ended = sum(row.new is None or (bool(found.against) and row.old is None) for row in found.rows)
+    if ended:
+        yield f"{show_plural(ended, 'row')} behind the turn at which a session ended {'is' if ended == 1 else 'are'} not in the total"
     if found.left_out:
         yield f"{show_plural(found.left_out, 'case')} left out: without a prompt, or for want of an extra"

@@ -3,7 +3,7 @@
 
 const base = location.pathname;
 const asked = { shown: null, tries: new Map(), variants: {}, patches: [], format: "" };
-let start = null, view = null, controls = null, other = null, notch = null, line = null, sliding = false;
+let start = null, view = null, controls = null, other = null, notch = null, line = null, sliding = false, drawn = null;
 
 // --- the page as one file: it contains the answers (workshop/static.py) ---
 
@@ -100,8 +100,16 @@ async function viewOf(body, seen) {
 
 async function askView() {
   const beside = at("beside").value;
-  const next = await viewOf(wanted());
-  show(next, beside ? await viewOf(besideOf(beside), besides) : null);
+  dropTries();
+  const own = wanted(), next = await viewOf(own);
+  show(next, beside ? await viewOf(besideOf(beside), besides) : null, own.shown);
+}
+
+/** Drops a tried value of the page as one file if the chosen state was not rendered with it. */
+function dropTries() {
+  if (!made || asked.tries.size === 0 || answers.has(keyOf(wanted()))) return;
+  asked.tries.clear();
+  at("said").textContent = "This page has no prompt of this state with the value that you tried: here is the state with the values of the file.";
 }
 
 /** Checks the pack itself. Later views include the findings. */
@@ -110,15 +118,23 @@ async function askCheck() {
   if (found.count) await askView();
 }
 
-function show(next, second) {
+/** Shows the view of a state. If nothing can be rendered, the last prompt stays while it is one of the same state. */
+function show(next, second, shown) {
   view = next; other = second;
   if (next.controls) controls = next.controls;
-  drawFindings();
+  drawFindings(); drawChanges();
   at("tokens").hidden = !controls;
-  if (next.failed) { at("total").textContent = "Nothing can be rendered"; document.body.dataset.ready = "failed"; return; }
-  if (!sliding) drawControls(); else updateRows();
-  drawHead(); drawStrain(); drawChanges(); drawLadder(); drawPrompts();
-  document.body.dataset.ready = String(Number(document.body.dataset.ready || 0) + 1 || 1);
+  document.body.dataset.ready = next.failed ? "failed" : String(Number(document.body.dataset.ready || 0) + 1 || 1);
+  if (next.failed) at("total").textContent = "Nothing can be rendered"; else drawHead();
+  if (next.failed && shown === drawn) return;
+  drawn = shown;
+  if (next.failed) clearSections(); else if (!sliding) drawControls(); else updateRows();
+  drawStrain(); drawLadder(); drawPrompts();
+}
+
+function clearSections() {
+  at("sections").replaceChildren();
+  if (controls) drawSwitches();
 }
 
 // --- head, strain, sections ---
@@ -228,8 +244,13 @@ function drawSteps(slider) {
     sliding = true;
     ask("view", "compare");
   });
-  range.addEventListener("change", () => { sliding = false; if (!running) drawControls(); });
+  range.addEventListener("change", endSlide);
   return h("div", { className: "slide" }, nameOf(slider), range, value);
+}
+
+function endSlide() {
+  sliding = false;
+  if (!running && !view.failed) drawControls();
 }
 
 const nameOf = (slider) => h("label", {}, slider.section ? slider.path.replace(`sections.${slider.section}.`, "") : slider.path, asked.tries.has(slider.path) ? h("span", { className: "moved" }, ` was ${count(slider.value)}${slider.unit}`) : "");
@@ -251,7 +272,7 @@ function drawSlider(slider) {
     if (asked.tries.get(slider.path) !== before) ask("view");
   };
   range.addEventListener("input", () => { sliding = true; move(range.value); });
-  range.addEventListener("change", () => { sliding = false; if (!running) drawControls(); });
+  range.addEventListener("change", endSlide);
   number.addEventListener("change", () => move(number.value));
   return h("div", { className: "slide" }, nameOf(slider), range, number);
 }
@@ -266,7 +287,7 @@ function choice(label, value, cases, change) {
 
 function drawSwitches() {
   const rows = controls.axes.map((axis) =>
-    choice(axis.name, asked.variants[axis.name] || "", [["", `as the state says: ${view.variants[axis.name] ?? "none"}`], ...axis.cases.map((one) => [one, one])], (to) => { asked.variants[axis.name] = to; }));
+    choice(axis.name, asked.variants[axis.name] || "", [["", view.failed ? "as the state says" : `as the state says: ${view.variants[axis.name] ?? "none"}`], ...axis.cases.map((one) => [one, one])], (to) => { asked.variants[axis.name] = to; }));
   rows.push(choice("format", asked.format, [["", "as the pack says"], ["text", "text"], ["messages", "messages"]], (to) => { asked.format = to; }));
   for (const name of controls.patches) {
     const box = h("input", { type: "checkbox", checked: asked.patches.includes(name), onchange: (event) => {
@@ -282,7 +303,7 @@ function drawSwitches() {
 /** Returns the changes as nested YAML, as in a patch. */
 function asYaml() {
   const tree = new Map();
-  for (const slider of controls.sliders) {
+  for (const slider of controls ? controls.sliders : []) {
     if (!asked.tries.has(slider.path)) continue;
     let node = tree;
     slider.keys.slice(0, -1).forEach((key) => { if (!node.has(key)) node.set(key, new Map()); node = node.get(key); });
@@ -351,7 +372,7 @@ async function copyYaml() {
 
 // --- cuts, notch by notch ---
 
-const last = () => view.notches.length;
+const last = () => (view.failed ? 0 : view.notches.length);
 const stand = () => (notch === null ? last() : Math.min(notch, last()));
 
 function drawLadder() {
@@ -372,7 +393,7 @@ function drawLadder() {
 const names = (items) => (items.length <= 4 ? items.join(", ") : `${items.slice(0, 3).join(", ")} … ${items[items.length - 1]}`);
 
 function moveNotch(to) {
-  if (!view || view.failed || !last()) return;
+  if (!view || !last()) return;
   notch = Math.max(0, Math.min(last(), to));
   if (notch === last()) notch = null;
   drawLadder(); drawPrompts();
@@ -382,15 +403,17 @@ function moveNotch(to) {
 
 function drawPrompts() {
   const place = line ? listLines().indexOf(line) : -1;
-  drawMessages(at("prompt"), view, stand(), !made && stand() === last());
+  drawView(at("prompt"), view, stand(), !made && stand() === last());
   if (line) markLine(line.closest("#prompt [data-message]") ? line : listLines()[place]);
   at("other").hidden = !other;
   at("prompts").className = other ? "prompts two" : "prompts";
   drawHeading(at("prompt"), at("shown"), other && view);
   if (!other) return at("other").replaceChildren();
   drawHeading(at("other"), at("beside"), other);
-  drawMessages(at("other"), other.failed ? { messages: [] } : other, other.failed ? 0 : other.notches.length, false);
+  drawView(at("other"), other, other.failed ? 0 : other.notches.length, false);
 }
+
+const drawView = (place, of, now, isLive) => drawMessages(place, of.failed ? { messages: [] } : of, now, isLive);
 
 /** Labels a prompt when two are shown. */
 function drawHeading(place, chosen, of) {
@@ -539,6 +562,8 @@ function drawGoldens(got) {
 function pick(id) {
   asked.shown = id;
   at("shown").value = id;
+  at("said").textContent = "";
+  at("trace").hidden = true;
   notch = null;
   ask("view", "session", "compare");
 }
