@@ -487,7 +487,8 @@ def _find_in(case: Case, before: Before, trial: _Trial) -> Cause | None:
     if runs[0] > most:
         paths = ", ".join(sorted({one.path for one in fewest}))
         return Cause(what=f"some of {len(fewest)} edits of {paths}: {most} runs of the case did not show which, and no more are made")
-    found = tuple(one for one in changes if one in fewest)
+    needed = set(map(id, fewest))
+    found = tuple(one for one in changes if id(one) in needed)
     return Cause(found, before={one.path: before.files[one.path] for one in found})
 
 

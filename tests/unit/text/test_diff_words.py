@@ -5,7 +5,7 @@ from itertools import pairwise
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from promptc.text.diff import TextRun, diff_words, list_near
+from promptc.text.diff import Stretch, TextRun, align, diff_words, list_near
 
 _WORDS = st.lists(
     st.sampled_from(["the", "gate", "is", "shut", ".", " ", "\n", "\r\n", "  ", "é", "e\u0301", "\x85", "\u2028", "12"]), max_size=40
@@ -50,6 +50,27 @@ def test_a_line_that_goes_leaves_the_others_alone() -> None:
         TextRun("gone", "two\n"),
         TextRun("same", "three\n"),
     )
+
+
+@given(st.lists(st.sampled_from("abc"), max_size=12), st.lists(st.sampled_from("abc"), max_size=12), st.sampled_from([0, 4, 1000]))
+def test_stretches_cover_both_lists_in_turn(old: list[str], new: list[str], most: int) -> None:
+    found = list(align(old, new, most))
+    assert [one for part in found for one in old[part.start : part.stop]] == old
+    assert [one for part in found for one in new[part.first : part.last]] == new
+    assert all(not part.is_same or old[part.start : part.stop] == new[part.first : part.last] for part in found)
+    assert all(one.is_same != other.is_same for one, other in pairwise(found))
+
+
+def test_too_many_pairs_are_one_difference_between_the_common_ends() -> None:
+    whole = [Stretch(True, 0, 1, 0, 1), Stretch(False, 1, 4, 1, 4), Stretch(True, 4, 5, 4, 5)]
+    assert list(align("abcde", "axcye", 8)) == whole
+    assert len(list(align("abcde", "axcye", 9))) == 5
+
+
+def test_two_long_texts_without_a_common_line_are_one_change() -> None:
+    """A table of all their words would have 5 GB."""
+    old, new = " ".join(["a", "b"] * 100_000) + "\n", " ".join(["c", "b"] * 100_000) + "\n"
+    assert [run.kind for run in diff_words(old, new)] == ["gone", "come", "same"]
 
 
 def test_near_names_stand_nearest_first_and_equals_by_code_point() -> None:
