@@ -554,13 +554,13 @@ class JsonPlaces:
     def span_at(self, offset: int) -> Span:
         """Return the place of a character. The excerpt of a long line is the part around the character."""
         text = self._text
-        start, line = self._find_line(offset)
+        start, line = self._locate_line(offset)
         shown = start if offset - start < _EXCERPT else offset - _EXCERPT // 2
         end = text.find("\n", shown, shown + _EXCERPT)
         excerpt = text[shown : end if end >= 0 else shown + _EXCERPT]
         return Span(self._name, line, offset - start + 1, excerpt, shown - start)
 
-    def _find_line(self, offset: int) -> tuple[int, int]:
+    def _locate_line(self, offset: int) -> tuple[int, int]:
         """Return the start of a character's line, and its number. The search goes on from the last character, if that is not behind."""
         reached, start, line = self._reached if self._reached[0] <= offset else (0, 0, 1)
         end = self._text.rfind("\n", reached, offset)

@@ -71,6 +71,19 @@ def diff_words(old: str, new: str) -> tuple[TextRun, ...]:
     return tuple(_iter_merged(runs))
 
 
+def diff_lines(old: Sequence[str], new: Sequence[str], context: int = 3) -> Iterator[str]:
+    """Yield the differences of two lists of lines in the unified format, without the names of files, with some lines around each."""
+    for hunk in _iter_hunks(list(align(old, new)), context):
+        first, last = hunk[0], hunk[-1]
+        yield f"@@ -{_show_range(first.start, last.stop)} +{_show_range(first.first, last.last)} @@"
+        for one in hunk:
+            if one.is_same:
+                yield from (f" {line}" for line in old[one.start : one.stop])
+            else:
+                yield from (f"-{line}" for line in old[one.start : one.stop])
+                yield from (f"+{line}" for line in new[one.first : one.last])
+
+
 def list_near(name: str, known: Iterable[str], most: int) -> list[str]:
     """Return at most `most` of the `known` names that are similar to `name`, the nearest first, equally near ones by code point.
 
@@ -111,6 +124,30 @@ def _match(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[bool, str, 
     """Yield stretches of both sides, joined: whether they are equal, the old text, and the new text."""
     for one in align(old, new):
         yield one.is_same, "".join(old[one.start : one.stop]), "".join(new[one.first : one.last])
+
+
+def _iter_hunks(stretches: Sequence[Stretch], context: int) -> Iterator[list[Stretch]]:
+    """Yield the differences that are at most twice the context apart together, with the equal lines between and around them."""
+    hunk: list[Stretch] = []
+    for at, one in enumerate(stretches):
+        if not one.is_same:
+            hunk.append(one)
+            continue
+        length, is_last = one.stop - one.start, at == len(stretches) - 1
+        if hunk and not is_last and length <= 2 * context:
+            hunk.append(one)
+            continue
+        some = min(length, context)
+        if hunk:
+            yield [*hunk, Stretch(True, one.start, one.start + some, one.first, one.first + some)]
+        hunk = [Stretch(True, one.stop - some, one.stop, one.last - some, one.last)]
+    if hunk and not hunk[-1].is_same:
+        yield hunk
+
+
+def _show_range(start: int, stop: int) -> str:
+    length = stop - start
+    return f"{start + 1}" if length == 1 else f"{start + (length > 0)},{length}"
 
 
 def _diff_hunk(old: str, new: str) -> list[TextRun]:
