@@ -1,5 +1,6 @@
 """A stranger's repository: whatever its `.git` says, no program runs and nothing outside is touched."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -201,13 +202,65 @@ def test_what_git_would_wait_for_or_read_without_end_is_refused(strange: Path, n
         run_git(str(strange), "rev-parse", "HEAD")
 
 
-def test_git_that_does_not_end_is_stopped(strange: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+_INCLUDES = {
+    "include": "[include]\n\tpath = PATH\n",
+    "on one line": "[INCLUDE]path=PATH\n",
+    "relative": "[include]\n\tpath = ../NAME\n",
+    "quoted": '[include] path = "PATH" ; said\n',
+    "continued": "[include]\n\tpath = \\\nPATH\n",
+    "behind a continued line": "[include]\n\tx = a\\\n[core]\n\tpath = PATH\n",
+    "includeIf": '[includeIf "onbranch:nowhere"]\n\tpath = PATH\n',
+    "home": "[include]\n\tpath = ~/NAME\n",
+    "git's own folder": "[include]\n\tpath = %(prefix)/../NAME\n",
+    "optional": "[include]\n\tpath = :(optional)PATH\n",
+    "nested": "[include]\n\tpath = ../nested\n",
+}
+
+
+def _include(root: Path, how: str, name: str) -> None:
+    text = _INCLUDES[how].replace("PATH", str(root / name)).replace("NAME", name)
+    (root / "nested").write_text(f"[include]\n\tpath = {name}\n", encoding="utf-8")
+    with (root / ".git" / "config").open("a", encoding="utf-8") as config:
+        config.write(text)
+
+
+@pytest.mark.parametrize("how", _INCLUDES)
+def test_what_the_configuration_includes_is_a_regular_file(strange: Path, how: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Git would wait for a pipe, and again in each call."""
+    monkeypatch.setenv("HOME", str(strange))
+    os.mkfifo(strange / "pipe")
+    _include(strange, how, "pipe")
+    with pytest.raises(GitError, match=r"the configuration of .* includes"):
+        run_git(str(strange), "rev-parse", "HEAD")
+
+
+def test_a_device_or_a_link_to_one_is_not_included(strange: Path) -> None:
+    (strange / "zero").symlink_to("/dev/zero")
+    _include(strange, "relative", "zero")
+    with pytest.raises(GitError, match=r"the configuration of .* includes"):
+        run_git(str(strange), "rev-parse", "HEAD")
+
+
+def test_regular_files_and_missing_ones_may_be_included(strange: Path) -> None:
+    """As actions/checkout includes a file of credentials, by the folder that it is for."""
+    (strange / "settings").write_text("[user]\n\tname = a\n", encoding="utf-8")
+    for how, name in (("includeIf", "settings"), ("nested", "settings"), ("include", "missing")):
+        _include(strange, how, name)
+    with (strange / ".git" / "config").open("a", encoding="utf-8") as config:
+        config.write("# [include]\n[mergetool]\n\tpath = .\n")
+    assert run_git(str(strange), "rev-parse", "HEAD").strip()
+
+
+def test_git_that_does_not_end_is_stopped_and_not_asked_again(strange: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("promptc.golden.git._SECONDS", 1)
     os.mkfifo(strange / "pipe")
-    with (strange / ".git" / "config").open("a", encoding="utf-8") as config:
-        config.write(f"[include]\n\tpath = {strange / 'pipe'}\n")
+    _git(strange, "config", "--file", ".git/config", "core.excludesFile", str(strange / "pipe"))
+    asked = ("ls-files", "--others", "--exclude-standard")
     with pytest.raises(GitError, match="takes more than 1 seconds"):
-        run_git(str(strange), "rev-parse", "HEAD")
+        run_git(str(strange), *asked)
+    (strange / "pipe").unlink()
+    with pytest.raises(GitError, match="an earlier call of git took more than 1 seconds"):
+        run_git(str(strange / "cases"), *asked)
 
 
 _OTHER = _PACK.replace("hello", "a secret of the other")
@@ -402,3 +455,29 @@ def test_a_git_folder_elsewhere_is_asked_once_it_names_the_folder(other: Path, t
     assert "core.worktree" in wrong.value.help
     _git(tmp_path / "apart", "config", "--file", "config", "core.worktree", str(other))
     assert _list_paths(other) == {"pack.yaml", "state.json"}
+
+
+def test_git_is_asked_once_for_all_files_of_a_note(other: Path, run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A note may name any number of them."""
+    monkeypatch.chdir(other)
+    case = other / "cases" / "a"
+    case.mkdir(parents=True)
+    (case / "state.json").write_text("{}", encoding="utf-8")
+    (case / "case.yaml").write_text(_CASE.replace("expect: {tokens: 1}\n", ""), encoding="utf-8")
+    run("test", "--no-cache")
+    run("accept", "--all")
+    _git(other, "add", ".")
+    _git(other, "commit", "-qm", "third")
+    noted = json.loads((case / "golden.inputs.json").read_bytes())
+    noted["files"] |= {f"x{at}": f"{at:040}" for at in range(500)}
+    (case / "golden.inputs.json").write_text(json.dumps(noted), encoding="utf-8")
+    (other / "pack.yaml").write_text(_OTHER.replace("secret", "word"), encoding="utf-8")
+    calls: list[str] = []
+
+    def count(folder: str, *arguments: str, given: bytes = b"") -> bytes:
+        calls.append(arguments[0])
+        return run_git(folder, *arguments, given=given)
+
+    monkeypatch.setattr("promptc.golden.git.run_git", count)
+    assert "cause: pack.yaml" in run("test", "--no-cache").out
+    assert 0 < calls.count("cat-file") <= 3

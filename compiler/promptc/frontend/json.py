@@ -548,16 +548,26 @@ class JsonPlaces:
         self._scan = JSONDecoder().raw_decode
         self._name = name
         self._text = text
+        self._reached = 0, 0, 1
         self._children: dict[int, dict[str, tuple[int, int]]] = {}
 
     def span_at(self, offset: int) -> Span:
         """Return the place of a character. The excerpt of a long line is the part around the character."""
         text = self._text
-        start = text.rfind("\n", 0, offset) + 1
+        start, line = self._locate_line(offset)
         shown = start if offset - start < _EXCERPT else offset - _EXCERPT // 2
         end = text.find("\n", shown, shown + _EXCERPT)
         excerpt = text[shown : end if end >= 0 else shown + _EXCERPT]
-        return Span(self._name, text.count("\n", 0, start) + 1, offset - start + 1, excerpt, shown - start)
+        return Span(self._name, line, offset - start + 1, excerpt, shown - start)
+
+    def _locate_line(self, offset: int) -> tuple[int, int]:
+        """Return the start of a character's line, and its number. The search goes on from the last character, if that is not behind."""
+        reached, start, line = self._reached if self._reached[0] <= offset else (0, 0, 1)
+        end = self._text.rfind("\n", reached, offset)
+        if end >= 0:
+            start, line = end + 1, line + self._text.count("\n", reached, offset)
+        self._reached = offset, start, line
+        return start, line
 
     def value_span(self, pointer: str) -> Span:
         """Return the place of the value at a pointer, or of the nearest existing value that encloses it."""

@@ -42,6 +42,9 @@ _MOST_RENDERS = 600
 _LEAST = 8
 """Runs that are always allowed, however many renders each takes."""
 
+_MOST_CHARACTERS = 100_000_000
+"""The most characters of earlier files in one account. Files beyond them count as lost, since a note may name one file many times."""
+
 _MOST_SEARCHES = 20
 """The most failures whose cause is searched among all edits, the first ones.
 
@@ -258,17 +261,27 @@ def _compare(
     """Compare earlier files with those of now. A file of an earlier input is looked up even if it is no longer an input."""
     here = {path: identify_file(os.path.join(case.root, path)) for path in files} | now["files"]
     changed = sorted(path for path in {*files, *here} if files.get(path) != here.get(path))
-    contents = {path: _read_blob(case.root, files[path]) if path in files else None for path in changed}
+    known = _read_earlier(case.root, dict.fromkeys(files[path] for path in changed if path in files))
+    contents, left = dict[str, str | None](), _MOST_CHARACTERS
+    for path in changed:
+        text = known.get(files.get(path, ""))
+        left -= len(text or "")
+        contents[path] = text if left >= 0 else None
     lost = tuple(path for path, content in contents.items() if content is None and path in files)
     return Before({path: content for path, content in contents.items() if path not in lost}, lost, counter, models, version)
 
 
-def _read_blob(root: str, identity: str) -> str | None:
+def _read_earlier(root: str, identities: Collection[str]) -> dict[str, str]:
+    """Return the texts of these blobs, by their names. Git is asked once for all of them; those that it does not have are left out."""
     try:
-        content = next(read_blobs(root, [identity]), None)
+        found = dict(zip(identities, read_blobs(root, identities), strict=False)) if identities else {}
     except GitError:
-        return None
-    return content.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n") if content is not None else None
+        return {}
+    return {
+        name: content.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
+        for name, content in found.items()
+        if content is not None
+    }
 
 
 def _show_other(noted: Any, now: Any) -> str:
@@ -487,7 +500,8 @@ def _find_in(case: Case, before: Before, trial: _Trial) -> Cause | None:
     if runs[0] > most:
         paths = ", ".join(sorted({one.path for one in fewest}))
         return Cause(what=f"some of {len(fewest)} edits of {paths}: {most} runs of the case did not show which, and no more are made")
-    found = tuple(one for one in changes if one in fewest)
+    needed = set(map(id, fewest))
+    found = tuple(one for one in changes if id(one) in needed)
     return Cause(found, before={one.path: before.files[one.path] for one in found})
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
-from difflib import SequenceMatcher
 
 from promptc.diag.findings import PromptcError
 from promptc.diag.frozen import frozen
@@ -16,11 +15,14 @@ from promptc.diag.typed import Any
 from promptc.frontend.json import JsonDocument, load_json
 from promptc.frontend.yaml import load_yaml
 from promptc.model.state import Node
-from promptc.text.diff import diff_words
+from promptc.text.diff import align, diff_words
 from promptc.text.json import extend_pointer, render_json_line
 
-_MOST = 2_000
-"""The most entries of two lists, between their equal ends, that are aligned with each other."""
+_MOST = 1 << 22
+"""The most pairs of entries of two lists that are compared, so that a state of long lists stays cheap: 2 048 entries on both sides."""
+
+_MOST_HUNKS = 200
+"""The most edits of the lines of a file. What differs after them is one more."""
 
 _MARK = "\ufeff"
 _LINE = re.compile(r"[^\n]*\n|[^\n]+")
@@ -164,34 +166,18 @@ def _iter_in_object(keys: tuple[str | int, ...], old: dict[str, Any], new: dict[
 
 def _iter_in_list(keys: tuple[str | int, ...], old: list[Any], new: list[Any]) -> Iterator[ValueUndo]:
     """Yield the undos of a list. Equal entries match; of the rest, entries match if their names, or else their kinds, are equal."""
-    for start, stop, first, last in _iter_unlike([render_json_line(one) for one in old], [render_json_line(one) for one in new]):
-        names = [_name(one) for one in old[start:stop]], [_name(one) for one in new[first:last]]
-        for kind, old_from, old_to, new_from, new_to in _match(*names):
-            if kind != "equal":
-                was = render_json_line(old[start + old_from : start + old_to])
-                yield ValueUndo(keys, "entries", was, start=first + new_from, stop=first + new_to)
+    for rough in align([render_json_line(one) for one in old], [render_json_line(one) for one in new], _MOST):
+        if rough.is_same:
+            continue
+        before, after = old[rough.start : rough.stop], new[rough.first : rough.last]
+        for one in align([_name(entry) for entry in before], [_name(entry) for entry in after], _MOST):
+            start = rough.first + one.first
+            if not one.is_same:
+                was = render_json_line(before[one.start : one.stop])
+                yield ValueUndo(keys, "entries", was, start=start, stop=rough.first + one.last)
                 continue
-            for at in range(new_to - new_from):
-                yield from _iter_undo((*keys, first + new_from + at), old[start + old_from + at], new[first + new_from + at])
-
-
-def _iter_unlike(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int, int, int]]:
-    """Yield the ranges of entries in which the lists differ."""
-    shorter = min(len(old), len(new))
-    head = next((at for at in range(shorter) if old[at] != new[at]), shorter)
-    tail = next((at for at in range(shorter - head) if old[-1 - at] != new[-1 - at]), shorter - head)
-    inner_old, inner_new = old[head : len(old) - tail], new[head : len(new) - tail]
-    if max(len(inner_old), len(inner_new)) > _MOST:
-        yield head, len(old) - tail, head, len(new) - tail
-        return
-    for kind, *places in _match(inner_old, inner_new):
-        if kind != "equal":
-            start, stop, first, last = (head + place for place in places)
-            yield start, stop, first, last
-
-
-def _match(old: Sequence[Any], new: Sequence[Any]) -> Sequence[tuple[str, int, int, int, int]]:
-    return SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
+            for at in range(one.last - one.first):
+                yield from _iter_undo((*keys, start + at), before[one.start + at], after[one.first + at])
 
 
 def _name(entry: Any) -> tuple[str, str]:
@@ -261,18 +247,34 @@ def _put_lines_back(new: str, changes: Sequence[FileChange]) -> str:
 
 
 def list_line_changes(path: str, old: str, new: str) -> tuple[FileChange, ...]:
-    """Return the changes from `old` to `new`, in order, each of neighbouring lines."""
-    return tuple(_describe(path, old, new, *hunk) for hunk in _iter_hunks(old, new))
+    """Return the changes from `old` to `new`, in order, each of neighbouring lines. The last of very many has the rest of the file."""
+    hunks = list(_iter_hunks(old, new))
+    if len(hunks) > _MOST_HUNKS:
+        gone_from, start, *_ = hunks[_MOST_HUNKS]
+        before, after = ("".join(_LINE.findall(text)[at:]) for text, at in ((old, gone_from), (new, start)))
+        hunks = [*hunks[:_MOST_HUNKS], (gone_from, start, before, after)]
+    roots = _load_root(path, old), _load_root(path, new)
+    return tuple(_describe(path, roots, *hunk) for hunk in hunks)
 
 
-def _describe(path: str, old: str, new: str, gone_from: int, start: int, before: str, after: str) -> FileChange:
-    """Describe a change with the keys that lead to it. For removed lines these are the keys in the old text."""
+def _load_root(path: str, text: str) -> Node | None:
+    """Return the values of a YAML file, or None if it is not YAML or cannot be read."""
+    if not path.endswith(_MANIFESTS):
+        return None
+    try:
+        return load_yaml(text.encode(), path, "")
+    except PromptcError:
+        return None
+
+
+def _describe(path: str, roots: tuple[Node | None, Node | None], gone_from: int, start: int, before: str, after: str) -> FileChange:
+    """Describe a change with the keys that lead to it. For removed lines these are the keys in the old text, the first of the roots."""
     line, column = _count_to_difference(before, after)
     if before and after:
-        named = _name_key(path, new, start + line, column)
+        named = _name_key(roots[1], start + line, column)
     else:
-        text, at, lines = (new, start, after) if after else (old, gone_from, before)
-        named = _name_key(path, text, at, _indent(lines), is_whole=True)
+        root, at, lines = (roots[1], start, after) if after else (roots[0], gone_from, before)
+        named = _name_key(root, at, _indent(lines), is_whole=True)
     said = say_change(before, after)
     undo = LineUndo(start, start + len(_LINE.findall(after)), before)
     return FileChange(path, start + line + 1, column + 1, f"{named}: {said}" if named else said, undo)
@@ -285,18 +287,12 @@ def _count_to_difference(before: str, after: str) -> tuple[int, int]:
     return after.count("\n", 0, at), at - (after.rfind("\n", 0, at) + 1)
 
 
-def _name_key(path: str, text: str, line: int, column: int, *, is_whole: bool = False) -> str:
+def _name_key(root: Node | None, line: int, column: int, *, is_whole: bool = False) -> str:
     """Return the keys that lead to a place of the file, from 0, such as `sections.recent.budget`.
 
-    Empty if the file is not YAML, or cannot be read. `is_whole` means a list entry that begins at the place, and not the first of its keys.
+    Empty if the file has no `root`. `is_whole` means a list entry that begins at the place, and not the first of its keys.
     """
-    if not path.endswith(_MANIFESTS):
-        return ""
-    try:
-        root = load_yaml(text.encode(), path, "")
-    except PromptcError:
-        return ""
-    return ".".join(_list_keys(root, line + 1, column + 1, is_whole))
+    return ".".join(_list_keys(root, line + 1, column + 1, is_whole)) if root is not None else ""
 
 
 def _list_keys(node: Node, line: int, column: int, is_whole: bool) -> list[str]:

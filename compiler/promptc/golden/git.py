@@ -69,6 +69,11 @@ _MOST = 100_000
 
 _LINE = 8192
 _CONFIG = 1 << 20
+_CONFIGS = ("config", "config.worktree")
+_INCLUDE = re.compile(rb"\[include", re.IGNORECASE)
+_MOST_INCLUDED = 100
+"""The most files that the configuration of a repository may include."""
+
 _HEAD = re.compile(rb"ref:\s*refs/|[0-9a-f]{40}")
 _SHOWN = 200
 _BACK = (
@@ -77,6 +82,10 @@ _BACK = (
 )
 _ABSENT = "remove it, or make one with `git init`"
 _OWN = "replace it with a copy: git would read the file there, whoever owns it"
+_INCLUDED = "remove the `include` from the configuration of the repository; that of your home folder may have it"
+
+_stuck: set[str | None] = set()
+"""The repositories in which a call of git did not end in time. In this process git is not asked about them again."""
 
 
 @frozen
@@ -118,11 +127,16 @@ def run_git(folder: str, *arguments: str, given: bytes = b"") -> bytes:
     """
     assert arguments[0] in _PLUMBING
     root = find_repository(os.path.realpath(folder))
-    if root is not None:
-        check_repository(root)
+    if root in _stuck:
+        raise GitError(f"an earlier call of git took more than {_SECONDS} seconds")
     settings = [part for one in _SETTINGS for part in ("-c", one)]
     try:
+        if root is not None:
+            check_repository(root)
         return _run([choose_git(os.environ.get("PATH", "")), "--no-pager", *settings, *arguments], folder, given)
+    except TimeoutError as wrong:
+        _stuck.add(root)
+        raise GitError(str(wrong)) from wrong
     except (OSError, ValueError) as wrong:
         reason = getattr(wrong, "strerror", None) or str(wrong)
         raise GitError(f"git cannot be run: {reason}", is_missing=isinstance(wrong, FileNotFoundError)) from wrong
@@ -159,7 +173,7 @@ def _run(command: Sequence[str], folder: str, given: bytes) -> bytes:
             finally:
                 timer.cancel()
         if late.is_set():
-            raise GitError(f"git takes more than {_SECONDS} seconds")
+            raise TimeoutError(f"git takes more than {_SECONDS} seconds")
         if process.returncode:
             told.seek(0)
             raise GitError(told.read(_PART).decode("utf-8", "replace").strip().split("\n")[0][:_LONGEST_LINE])
@@ -218,6 +232,7 @@ def check_repository(root: str) -> None:
     """
     for name, place in _list_folders(root).items():
         _check_files(name, place)
+        _check_includes(name, place)
         _check_names(name, place)
 
 
@@ -288,7 +303,7 @@ def _is_same(one: str, other: str) -> bool:
 
 
 def _is_module(own: str, root: str) -> bool:
-    return any(_is_same(os.path.join(own, tree), root) for name in ("config", "config.worktree") for tree in _iter_trees(own, name))
+    return any(_is_same(os.path.join(own, tree), root) for name in _CONFIGS for tree in _iter_trees(own, name))
 
 
 def _iter_trees(own: str, name: str) -> Iterator[str]:
@@ -318,6 +333,42 @@ def _check_files(name: str, place: str) -> None:
         mode = read_mode(place, folder)
         if mode and not stat.S_ISDIR(mode):
             raise GitError(f"`{folder}` of {_spell(name)} is not a folder", help=_OWN)
+
+
+def _check_includes(name: str, place: str) -> None:
+    """Check that the files that the configuration includes, and those that these include, are regular files or are not there."""
+    pending = [path for one in _CONFIGS if os.path.lexists(path := os.path.join(place, one))]
+    seen = set(pending)
+    while pending:
+        path = pending.pop()
+        try:
+            written = read_file(os.path.realpath(path), _CONFIG)
+        except (FileNotFoundError, NotADirectoryError):
+            continue  # git goes on without it
+        except (OSError, ValueError) as wrong:
+            reason = getattr(wrong, "strerror", None) or str(wrong)
+            why = f"the configuration of {_spell(name)} includes `{path[:_SHOWN]}`, which cannot be read: {reason}"
+            raise GitError(why, help=_INCLUDED) from wrong
+        found = _list_included(path) if _INCLUDE.search(written) else []
+        pending += sorted(set(found) - seen)
+        seen.update(found)
+        if len(seen) > _MOST_INCLUDED:
+            raise GitError(f"the configuration of {_spell(name)} includes more than {_MOST_INCLUDED} files", help=_INCLUDED)
+
+
+def _list_included(path: str) -> list[str]:
+    """Return the files that a file of settings includes on any condition, as git reads it."""
+    asked = ("--git-dir=/dev/null", "config", "--file", os.path.realpath(path), "--no-includes", "--null", "--list")
+    printed = _run([choose_git(os.environ.get("PATH", "")), "--no-pager", *asked], "/", b"")
+    found: list[str] = []
+    for setting in printed.split(b"\0"):
+        key, _, value = os.fsdecode(setting).partition("\n")
+        if not value or not key.startswith(("include.", "includeif.")) or not key.endswith(".path"):
+            continue
+        if value.startswith(("%(", ":(")):
+            raise GitError(f"the configuration of the repository includes `{value[:_SHOWN]}`, which promptc cannot follow", help=_INCLUDED)
+        found.append(os.path.join(os.path.dirname(path), os.path.expanduser(value)))
+    return found
 
 
 def _spell(name: str) -> str:

@@ -10,7 +10,6 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from difflib import unified_diff
 from importlib.resources import files
 from pathlib import Path
 from shlex import quote
@@ -36,6 +35,7 @@ from promptc.golden.verdicts.pending import PendingGolden, accept_golden, list_p
 from promptc.model.messages import CHAT
 from promptc.model.state import Node
 from promptc.pipeline import Outcome, Prompt
+from promptc.text.diff import diff_lines
 from promptc.text.json import render_digest
 from promptc.workshop.splice import SplicedFile, replace_still, splice_manifest
 from promptc.workshop.view import Known, Places, View, describe_failure, describe_view
@@ -400,7 +400,7 @@ def _describe_splice(made: SplicedFile) -> View:
     kinds = {"-": "gone", "+": "come", " ": "same"}
     lines = [
         {"kind": kinds[line[0]], "text": line[1:]} if line[0] in kinds else {"kind": "place", "text": _PLACE.sub("", line)}
-        for line in [*unified_diff(old, new, n=2, lineterm="")][2:]
+        for line in diff_lines(old, new, 2)
     ]
     return {"file": made.name, "digest": render_digest(made.after), "count": len(made.changes), "lines": lines}
 

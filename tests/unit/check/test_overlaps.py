@@ -1,5 +1,7 @@
 """Sections that may list one item twice, and those that cannot."""
 
+import time
+
 import pytest
 
 from tests.packs import load_pack
@@ -193,6 +195,36 @@ def test_texts(tmp_path, first, second, why):
 def test_texts_that_are_never_there_together(tmp_path):
     body = "sections: [{id: one, when: state.mode == 'a', text: x}, {id: two, when: state.mode == 'b', text: x}]"
     assert codes(lint(tmp_path, body, schema=SCHEMA)) == []
+
+
+def test_a_text_that_is_there_many_times_is_told_once_a_section(tmp_path):
+    """Each section repeats the first one that may be on together with it, with or without patches."""
+    rows = [
+        "{id: one, when: state.mode == 'a', text: x}",
+        "{id: two, when: state.mode == 'b', text: x}",
+        "{id: three, when: state.mode == 'b', text: x}",
+        "{id: four, text: x}",
+    ]
+    found = lint(
+        tmp_path, f"sections: [{', '.join(rows)}]\npatches: {{p: {{budget: 900}}, q: {{sections: {{four: {{text: y}}}}}}}}", schema=SCHEMA
+    )
+    told = ["`three` repeats `two`: both have the same text", "`four` repeats `one`: both have the same text"]
+    assert messages(found, "PC0671") == told
+
+
+@pytest.mark.parametrize(
+    ("row", "code", "count"),
+    [
+        ("{{id: a{at}, text: x}}", "PC0671", 299),
+        ("{{id: a{at}, when: state.who == '{at}', text: x}}", "PC0671", 0),
+        ("{{id: a{at}, items: {{limit: 3, from: state.notes, text: '{at} {{{{ item.text }}}}'}}}}", "PC0670", 1 + 2 + 3 + 4 * 296),
+    ],
+)
+def test_many_sections_are_told_in_a_line_each(tmp_path, row, code, count):
+    """Neither the findings nor the work grow with the square of their number."""
+    begun = time.process_time()
+    found = lint(tmp_path, f"sections: [{', '.join(row.format(at=at) for at in range(300))}]", schema=SCHEMA)
+    assert len(messages(found, code)) == count and time.process_time() - begun < 20
 
 
 def test_files_are_compared_by_what_stands_in_them(tmp_path):

@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import subprocess
+import time
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -22,7 +23,7 @@ from promptc.golden import cause
 from promptc.golden.cases.case import Case, CaseOutcome
 from promptc.golden.cases.discover import load_case
 from promptc.golden.cause import Cause, CauseFinder, find_cause
-from promptc.golden.edits import LineUndo, ValueUndo, list_changes, put_back, say_change
+from promptc.golden.edits import LineUndo, ValueUndo, list_changes, list_line_changes, put_back, say_change
 from promptc.golden.inputs import describe_inputs, render_inputs
 from promptc.golden.running.environment import CaseEnvironment, prepare_case
 from promptc.golden.running.resources import SuiteResources, work_in
@@ -600,3 +601,25 @@ def test_what_came_and_what_is_gone_has_its_own_name(old: str, new: str, told: t
 def test_json_that_says_the_same_on_other_lines_is_told_by_its_lines() -> None:
     (change,) = list_changes("state.json", '{"a": 1}', '{"a":  1}')
     assert isinstance(change.undo, LineUndo) and change.what == 'a: white space alone: {"a": 1}'
+
+
+@pytest.mark.parametrize(("pairs", "edits"), [(1000, 1001), (3000, 3001)])
+def test_lists_of_repeated_entries_are_compared_in_bounds(pairs: int, edits: int) -> None:
+    """difflib takes a time that grows with the cube of their length. Entries of lists with too many pairs are matched by their places."""
+    old, new = {"t": "x", "l": [1, 2] * pairs}, {"t": "y", "l": [1, 3] * pairs}
+    begun = time.process_time()
+    found = list_changes("state.json", json.dumps(old), text := json.dumps(new))
+    assert time.process_time() - begun < 5
+    assert len(found) == edits and found[0].what == 't: "x" → "y"'
+    assert json.loads(put_back(text, found)) == old
+
+
+def test_very_many_edits_of_lines_end_in_one_with_the_rest() -> None:
+    """Each edit is named by the keys around it, and each may be put back alone."""
+    old = "".join(f"k{at}: {at}\n" for at in range(2000))
+    new = "".join(f"k{at}: {at + at % 2}\n" for at in range(2000))
+    begun = time.process_time()
+    changes = list_line_changes("pack.yaml", old, new)
+    assert time.process_time() - begun < 5
+    assert len(changes) == 201 and changes[199].what == "k399: 399 → 400" and put_back(new, changes) == old
+    assert put_back(new, changes[:200]) == "".join(old.splitlines(keepends=True)[:401] + new.splitlines(keepends=True)[401:])

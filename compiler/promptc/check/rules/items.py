@@ -350,7 +350,9 @@ def _compare(section: Section, limit: LimitPer, values: Sequence[str]) -> Iterat
 @for_each
 def check_long_lists(pack: PackModel, configuration: Configuration) -> Iterator[Diagnostic]:
     """Report lists that are not bounded by a window, `limit`, reach or the schema (`maxItems`)."""
-    for text in configuration.iter_texts():
+    texts = list(configuration.iter_texts())
+    aimless = {text.section.id for text in texts if text.section is not None and _sorts_by_nothing(text, pack)}
+    for text in texts:
         section = text.section
         items = section.items if section is not None and section.items is not None and text.code is section.items.source else None
         if (
@@ -359,7 +361,7 @@ def check_long_lists(pack: PackModel, configuration: Configuration) -> Iterator[
             or items.window is not None
             or items.limit is not None
             or configuration.facts.settled.is_off(section)
-            or _sorts_by_nothing(section, pack, configuration)
+            or section.id in aimless
         ):
             continue
         kind = configuration.facts.scopes.infer(text).kind
@@ -369,11 +371,12 @@ def check_long_lists(pack: PackModel, configuration: Configuration) -> Iterator[
             yield Diagnostic("PC0640", message, items.source.span, help, "warn")
 
 
-def _sorts_by_nothing(section: Section, pack: PackModel, configuration: Configuration) -> bool:
-    """Return whether `sort` reads an unknown name. This is reported elsewhere, and `sort` will change."""
-    names = {one.name for one in pack.definitions}
-    sorts = (text for text in configuration.iter_texts() if text.section is section and text.takes is SORTED)
-    return any(path[0] not in names | text.names.keys() for text in sorts for path in text.code.reads)
+def _sorts_by_nothing(text: UsedText, pack: PackModel) -> bool:
+    """Return whether a text is a `sort` that reads an unknown name. This is reported elsewhere, and the `sort` will change."""
+    if text.takes is not SORTED:
+        return False
+    known = {one.name for one in pack.definitions} | text.names.keys()
+    return any(path[0] not in known for path in text.code.reads)
 
 
 def _explain(section: Section, items: Items) -> str:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from hashlib import blake2b
-from itertools import combinations, product
+from itertools import islice, product
 from urllib.parse import unquote
 
 from promptc.check.configurations import Configuration, PackFacts, for_each
@@ -41,6 +41,12 @@ Path = tuple[str, ...]
 _WORDS = 80
 """A text of at most this many characters is a name or a label, which may well occur twice."""
 
+_MOST_EARLIER = 100
+"""The most earlier sections that a section is compared with, so that the work grows with the number of sections and not with its square."""
+
+_MOST_TOLD = 4
+"""The most earlier lists that are named as overlapping with a list."""
+
 _OWN = frozenset(("this", "section", "selected", "group", "each"))
 """Names that mean something else in another section."""
 
@@ -72,10 +78,59 @@ def check_overlaps(pack: PackModel, configuration: Configuration) -> Iterator[Di
     """
     blocks, repeats = configuration.facts.get(_BlockFinder), configuration.facts.get(_Repeats)
     lists = [block for block in blocks.list_blocks(configuration) if block.origins]
-    for first, second in combinations(lists, 2):
+
+    def judge(first: _ComparedBlock, second: _ComparedBlock) -> Diagnostic | None:
         path = _name_shared_list(first, second)
-        if path and not _is_deduped(first.section, second.section) and not repeats.is_repeat(first.section, second.section):
-            yield _describe_overlap(first.section, second.section, path)
+        if not path or _is_deduped(first.section, second.section) or repeats.is_repeat(first.section, second.section):
+            return None
+        return _describe_overlap(first.section, second.section, path)
+
+    yield from configuration.facts.get(_Overlaps).iter_found(lists, lambda block: {one.path for one in block.origins}, judge, _MOST_TOLD)
+
+
+class _Pairs:
+    """Compares the blocks of the configurations of one pack in pairs, for one rule. A pair is judged once for all configurations."""
+
+    def __init__(self, _facts: PackFacts) -> None:
+        self._judged: dict[tuple[int, int], Diagnostic | None] = {}
+
+    def iter_found(
+        self,
+        blocks: Iterable[_ComparedBlock],
+        list_keys: Callable[[_ComparedBlock], Iterable[Hashable]],
+        judge: Callable[[_ComparedBlock, _ComparedBlock], Diagnostic | None],
+        most: int,
+    ) -> Iterator[Diagnostic]:
+        """Yield what `judge` finds in a block and the earlier ones that share a key with it: for each block, the first `most` findings."""
+        listed = list(blocks)
+        met: dict[Hashable, list[int]] = {}
+        for at, second in enumerate(listed):
+            keys = set(list_keys(second))
+            earlier = sorted({one for key in keys for one in met.get(key, ())})[:_MOST_EARLIER]
+            yield from islice(filter(None, (self._judge(listed[one], second, judge) for one in earlier)), most)
+            for key in keys:
+                if len(met.setdefault(key, [])) < _MOST_EARLIER:
+                    met[key].append(at)
+
+    def _judge(
+        self, first: _ComparedBlock, second: _ComparedBlock, judge: Callable[[_ComparedBlock, _ComparedBlock], Diagnostic | None]
+    ) -> Diagnostic | None:
+        pair = id(first), id(second)
+        if pair not in self._judged:
+            self._judged[pair] = judge(first, second)
+        return self._judged[pair]
+
+
+class _Overlaps(_Pairs):
+    """The pairs of `check_overlaps`."""
+
+
+class _Alikes(_Pairs):
+    """The pairs of `check_alike`."""
+
+
+class _Repetitions(_Pairs):
+    """The pairs of `check_repeats`."""
 
 
 class _BlockFinder:
@@ -150,6 +205,16 @@ class _Repeats:
         if first.items is None or second.items is None:
             return False
         return self._list_the_same(first.items, second.items) and self._show_the_same(first.items, second.items)
+
+    def list_keys(self, section: Section) -> Iterator[Hashable]:
+        """Yield what a section has in common with those that it may repeat: at least one of these keys."""
+        if section.text is not None:
+            yield self._spell(section.text)
+            yield from filter(None, (self.find_shown(section),))
+        elif section.items is not None:
+            source, message = section.items.source, section.items.message
+            asked = tuple(self._spell(code) for _, code in iter_expressions(source))
+            yield from ((asked, self._spell(form)) for form in (section.items.forms if message is None else (message.content,)))
 
     def find_shown(self, section: Section) -> tuple[str, ...] | None:
         """Return the path whose value is all that a section's text prints, or None."""
@@ -242,11 +307,15 @@ def check_alike(pack: PackModel, configuration: Configuration) -> Iterator[Diagn
         return
     blocks = configuration.facts.get(_BlockFinder)
     lists = [block for block in blocks.list_blocks(configuration) if block.origins and block.section.items is not None]
-    for first, second in combinations(lists, 2):
+
+    def judge(first: _ComparedBlock, second: _ComparedBlock) -> Diagnostic | None:
         shared = [path for path in _list_shared_prints(first, second) if _is_free_text(first, path) and _is_free_text(second, path)]
         pair = _find_pair(first, second, pack, blocks) if shared else None
-        if pair is not None and not _is_deduped(first.section, second.section):
-            yield _describe_alike(first, second, pair, shared[0])
+        if pair is None or _is_deduped(first.section, second.section):
+            return None
+        return _describe_alike(first, second, pair, shared[0])
+
+    yield from configuration.facts.get(_Alikes).iter_found(lists, lambda _: ("list",), judge, _MOST_TOLD)
 
 
 def _list_shared_prints(first: _ComparedBlock, second: _ComparedBlock) -> tuple[Path, ...]:
@@ -409,17 +478,22 @@ def _tell_exact(dedupe: Dedupe, first: _ComparedBlock, second: _ComparedBlock, p
 
 @for_each
 def check_repeats(pack: PackModel, configuration: Configuration) -> Iterator[Diagnostic]:
-    """Report two sections that may be on together and repeat each other.
+    """Report sections that repeat an earlier one, the first that may be on together with them.
 
     They have the same text, list the same items in the same form, or print only the same value of the state. A name or a number may repeat.
     """
     blocks, repeats = configuration.facts.get(_BlockFinder), configuration.facts.get(_Repeats)
-    for first, second in combinations(blocks.list_blocks(configuration), 2):
-        why = "" if blocks.is_blank(first.section) else _compare(first.section, second.section, blocks, repeats)
-        if why and not _is_deduped(first.section, second.section) and _may_both_be_on(first, second):
-            message = f"`{second.section.id}` repeats `{first.section.id}`: {why}"
-            help = "remove one of them, or give each a `when` that the other excludes"
-            yield Diagnostic("PC0671", message, second.section.span, help, "warn")
+
+    def judge(first: _ComparedBlock, second: _ComparedBlock) -> Diagnostic | None:
+        why = _compare(first.section, second.section, blocks, repeats)
+        if not why or _is_deduped(first.section, second.section) or not _may_both_be_on(first, second):
+            return None
+        message = f"`{second.section.id}` repeats `{first.section.id}`: {why}"
+        help = "remove one of them, or give each a `when` that the other excludes"
+        return Diagnostic("PC0671", message, second.section.span, help, "warn")
+
+    listed = [block for block in blocks.list_blocks(configuration) if not blocks.is_blank(block.section)]
+    yield from configuration.facts.get(_Repetitions).iter_found(listed, lambda block: repeats.list_keys(block.section), judge, 1)
 
 
 def _compare(first: Section, second: Section, blocks: _BlockFinder, repeats: _Repeats) -> str:

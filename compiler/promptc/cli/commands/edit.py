@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from difflib import unified_diff
 from functools import partial
 from pathlib import Path
 
@@ -28,6 +27,7 @@ from promptc.frontend.json import JsonDocument
 from promptc.frontend.state import set_values
 from promptc.frontend.yaml import MAX_BYTES
 from promptc.golden.cases.discover import choose_places
+from promptc.text.diff import diff_lines
 from promptc.workshop.layout import format_yaml
 from promptc.workshop.page import iter_cases
 from promptc.workshop.splice import ChangedValue, SplicedFile, splice_manifest, write_values
@@ -134,7 +134,7 @@ def render_diff(file: str, before: bytes, after: bytes, done: str) -> str:
     """Return the changes of a file that was not written. `done` names the change, such as `fixed`."""
     old, new = (data.decode(errors="replace").split("\n") for data in (before, after))
     name = escape_controls(file)
-    return "".join(f"{escape_controls(line)}\n" for line in unified_diff(old, new, name, f"{name} ({done})", lineterm=""))
+    return "".join(f"{escape_controls(line)}\n" for line in (f"--- {name}", f"+++ {name} ({done})", *diff_lines(old, new)))
 
 
 def _sum_up(files: Sequence[str], changed: Sequence[str], *, is_dry: bool) -> str:
