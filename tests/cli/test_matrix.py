@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 import shutil
 import subprocess
 from html.parser import HTMLParser
@@ -179,7 +180,7 @@ class _Page(HTMLParser):
         self.text += data
 
 
-NAMES = ["<img src=x onerror=alert(1)>", "=cmd()", "a|b`c*d*", "@everyone", "x\u202ey", "{title}"]
+NAMES = ["<img src=x onerror=alert(1)>", "=cmd()", "a|b`c*d*", "@everyone", "x\u202ey", "{title}", "a\\|@b`"]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -189,14 +190,15 @@ def test_names_are_text_and_nothing_else(run, there, name):
     page = _Page(run(*asked, "--format", "html").out)
     assert page.tags <= set("html head meta title style body h1 p code div table thead tbody tfoot tr th td small".split())
     assert not [one for one in page.attributes if one.startswith(("on", "src", "href"))]
-    assert f"tavern/{name}".replace("\u202e", "\\u202e") in page.text
+    shown = f"tavern/{name}".replace("\u202e", "\\u202e")
+    assert shown in page.text
     text = run(*asked, "--format", "markdown").out
-    rows = [line for line in text.splitlines() if line.startswith("| `")]
-    assert len(rows) == 4 and all(line.replace("\\|", "").count("|") == 5 for line in rows)
-    assert all(line.count("`") == 2 for line in rows)
+    rows = [line for line in text.splitlines() if line.startswith(("| `", "| <code>"))]
+    assert len(rows) == 4 and all(re.sub(r"\\.", "", line).count("|") == 5 for line in rows)
+    assert all(re.sub(r"\\.", "", line).count("`") in (0, 2) for line in rows)
     cells = [row["case"] for row in csv.DictReader(io.StringIO(run(*asked, "--format", "csv").out))]
-    assert f"tavern/{name}" in cells
-    assert "\x1b" not in run(*asked).out and "\u202e" not in run(*asked).out
+    assert shown in cells
+    assert not any(sign in shown for sign in "\x1b\u202e" for shown in (run(*asked).out, text, page.text, *cells))
 
 
 def test_a_cell_that_is_a_formula_is_told_as_text():
@@ -204,6 +206,9 @@ def test_a_cell_that_is_a_formula_is_told_as_text():
 
     assert render_csv(("case", "step"), [("=cmd()", -3), ("+1", None), ("@x", 4), ("-x", 5)]) == (
         "case,step\n'=cmd(),-3\n'+1,\n'@x,4\n'-x,5\n"
+    )
+    assert render_csv(("＠x", "\x1b"), [(" =1+1", "＝1+1"), ("\u3000－1", "\t=1"), ("a=1", "\n=1")]) == (
+        "'＠x,\\x1b\n' =1+1,'＝1+1\n'\u3000－1,'    =1\na=1,'\\n=1\n"
     )
 
 

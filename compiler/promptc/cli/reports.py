@@ -264,7 +264,7 @@ def _describe_rule(name: str) -> dict[str, Any]:
 
 
 def _describe_result(one: Diagnostic, codes: Sequence[str]) -> dict[str, Any]:
-    text = one.message + (f"\nhelp: {one.help}" if one.help else "")
+    text = _escape_sarif(one.message + (f"\nhelp: {one.help}" if one.help else ""))
     result: dict[str, Any] = {
         "ruleId": one.code,
         "ruleIndex": codes.index(one.code),
@@ -306,7 +306,15 @@ def _describe_place(span: Span) -> dict[str, Any]:
 def _describe_related(number: int, one: Diagnostic) -> dict[str, Any]:
     """Return a golden that an edit moved, as the place where it differs."""
     place = _describe_place(one.span) if one.span is not None and one.span.file else {}
-    return {"id": number, **place, "message": {"text": hide_secrets(one).message}}
+    return {"id": number, **place, "message": {"text": _escape_sarif(hide_secrets(one).message)}}
+
+
+def _escape_sarif(text: str) -> str:
+    """Return a message without placeholders and embedded links (SARIF 2.1.0, §3.11.5 and §3.11.6).
+
+    Braces are doubled. A bracket is literal unless it is part of `[text](address)`, so a space breaks that: some viewers take no escapes.
+    """
+    return text.replace("{", "{{").replace("}", "}}").replace("](", "] (")
 
 
 def _digest(one: Diagnostic) -> str:
@@ -342,11 +350,11 @@ def _render_annotation(one: Diagnostic) -> str:
 
 
 def _escape_github(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return "%0A".join(escape_controls(line).replace("%", "%25") for line in text.split("\n"))
 
 
 def _escape_value(text: str) -> str:
-    return _escape_github(text).replace(":", "%3A").replace(",", "%2C")
+    return _escape_github(escape_controls(text)).replace(":", "%3A").replace(",", "%2C")
 
 
 def render_markdown(verdicts: Sequence[Verdict], counts: Mapping[str, int], explain: Explain, most: int = MOST_CHARACTERS) -> str:
@@ -381,7 +389,7 @@ def _sum_up(told: Sequence[Verdict], total: int) -> str:
 def _render_skipped(verdicts: Sequence[Verdict], counts: Mapping[str, int]) -> str:
     """Return the number of skipped cases, and the command that would let them run; empty if there are none."""
     skipped = counts.get("skipped", 0)
-    return f"\n{skipped:,} skipped (`{_escape_code(show_lacking(count_lacking(verdicts)))}`)\n" if skipped else ""
+    return f"\n{skipped:,} skipped ({_render_code(show_lacking(count_lacking(verdicts)))})\n" if skipped else ""
 
 
 def _take(rows: Sequence[str], most: int) -> str:
@@ -399,7 +407,7 @@ def _take(rows: Sequence[str], most: int) -> str:
 def _render_row(verdict: Verdict) -> str:
     before, after = verdict.before, verdict.after
     cells = (
-        f"`{_escape_code(verdict.name)}`",
+        _render_code(verdict.name),
         verdict.status,
         _show_tokens(before, after),
         _show_tier(before, after),
@@ -433,7 +441,7 @@ def _show_items(before: Figures | None, after: Figures | None) -> str:
 
 
 def _show_some(sign: str, names: Sequence[str]) -> str:
-    shown = ", ".join(f"`{_escape_code(name)}`" for name in names[:_SHOWN_IDS])
+    shown = ", ".join(map(_render_code, names[:_SHOWN_IDS]))
     return f"{sign}{len(names)}: {shown}{' …' if len(names) > _SHOWN_IDS else ''}"
 
 
@@ -451,12 +459,14 @@ def _render_details(group: Sequence[Verdict], explain: Explain) -> str:
 
 def _escape_markdown(text: str) -> str:
     """Return text that Markdown and HTML show literally, and that mentions nobody."""
-    return _ACTIVE.sub(lambda found: {"<": "&lt;", ">": "&gt;", "@": "&#64;"}.get(found[1], f"\\{found[1]}"), " ".join(text.split()))
+    shown = escape_controls(" ".join(text.split()))
+    return _ACTIVE.sub(lambda found: {"<": "&lt;", ">": "&gt;", "@": "&#64;"}.get(found[1], f"\\{found[1]}"), shown)
 
 
-def _escape_code(text: str) -> str:
-    """Return text for a code span in a table."""
-    return " ".join(text.split()).replace("`", "'").replace("|", "\\|")
+def _render_code(text: str) -> str:
+    """Return text as code, also in a table. Backticks cannot hold a backtick, nor a backslash before a `|` in a table."""
+    shown = escape_controls(text)
+    return f"<code>{_escape_markdown(shown)}</code>" if set(shown) & set("`\\|") else f"`{shown}`"
 
 
 # --- many cases ---
@@ -520,12 +530,12 @@ def _title_matrix(found: Matrix) -> str:
 def _render_matrix_markdown(found: Matrix) -> str:
     """Return a table. A cell that differs shows the difference."""
     lines = [f"**{_escape_markdown(_title_matrix(found))}**", ""]
-    lines += [f"- tried: `{_escape_code(one)}`" for one in found.tried] + ([""] if found.tried else [])
+    lines += [f"- tried: {_render_code(one)}" for one in found.tried] + ([""] if found.tried else [])
     heads = _list_heads(found)
     sides = ["---" if one in ("case", "tier") else "---:" for one in heads]
     lines += [f"| {' | '.join(map(_escape_markdown, heads))} |", f"| {' | '.join(sides)} |"]
     for row in (*found.rows, total := found.total):
-        name = f"`{_escape_code(row.name)}`" if row is not total else "**total**"
+        name = _render_code(row.name) if row is not total else "**total**"
         cells = [f"{shown} ({step})" if step else shown for shown, step, _ in _list_cells(row, found)]
         lines.append(f"| {' | '.join([name, *map(_escape_markdown, cells)])} |")
     return "\n".join([*lines, "", "Tokens, and after a / how many items were cut.", ""])

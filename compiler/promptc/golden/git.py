@@ -82,7 +82,7 @@ _BACK = (
 )
 _ABSENT = "remove it, or make one with `git init`"
 _OWN = "replace it with a copy: git would read the file there, whoever owns it"
-_INCLUDED = "remove the `include` from the configuration of the repository; that of your home folder may have it"
+_INCLUDED = "remove the `include`, or write it in your own configuration, in your home folder"
 
 _stuck: set[str | None] = set()
 """The repositories in which a call of git did not end in time. In this process git is not asked about them again."""

@@ -121,8 +121,26 @@ def test_a_comment_has_its_mark_and_is_not_too_long(verdicts: list[Verdict], mos
 def test_names_cannot_write_markdown_of_their_own() -> None:
     one = Verdict("a|b`c", "failed", "/r", "/r/f", "f", "@all <img src=x> **x**")
     text = render_markdown([one], {"passed": 1}, lambda _: "````")
-    assert "`a\\|b'c`" in text and "&#64;all &lt;img src=x&gt; \\*\\*x\\*\\*" in text
+    assert "| <code>a\\|b\\`c</code> |" in text and "&#64;all &lt;img src=x&gt; \\*\\*x\\*\\*" in text
     assert "`````diff\n````\n`````\n" in text
+
+
+@pytest.mark.parametrize(("name", "shown"), [("x\\|@b", "<code>x\\\\\\|&#64;b</code>"), ("e\x1b\u202e", "<code>e\\\\x1b\\\\u202e</code>")])
+def test_a_name_stays_in_its_cell_and_controls_nothing(name: str, shown: str) -> None:
+    """In a table, `\\\\|` is a backslash and the end of a cell, in code too."""
+    text = render_markdown([Verdict(name, "failed", "/r", "/r/f", "f", "")], {"passed": 1}, lambda _: "")
+    assert f"| {shown} | failed |" in text and not {"\x1b", "\u202e"} & set(text)
+    line = render_github([Diagnostic("PC0531", f"`{name}`", Span(f"{name}/a.yaml", 1, 1))])
+    assert not {"\x1b", "\u202e"} & set(line)
+
+
+def test_a_message_has_neither_a_link_nor_a_placeholder() -> None:
+    """SARIF 2.1.0, §3.11.5 and §3.11.6."""
+    one = Diagnostic("PC0531", "`[click](https://evil.example) {0}`", None, "choose one of [a, b]")
+    (result,) = json.loads(render_sarif([one], [[one]]))["runs"][0]["results"]
+    said = "`[click] (https://evil.example) {{0}}`"
+    assert result["message"]["text"] == f"{said}\nhelp: choose one of [a, b]"
+    assert result["relatedLocations"][0]["message"]["text"] == said
 
 
 @given(st.lists(_VERDICTS, max_size=4))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 
 from promptc.cli.terminal import PLAIN, Paint, Style, count_cells, escape_controls, pad_cells, show_text, take_cells, write_stdout
@@ -22,8 +23,8 @@ _PIECE = re.compile(r"\x1b\[[0-9;]*m|[^\x1b]")
 _END = "\x1b[0m"
 _BREAK = re.compile(r"[\t\n\v\f\r]")
 _WORD = re.compile(r" +|[^ ]+")
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""The characters at the start of a cell that make spreadsheets evaluate it."""
+_FORMULA = ("=", "+", "-", "@")
+"""The characters at the start of a cell that make spreadsheets evaluate it. Some skip spaces before them, or take their wide forms."""
 
 
 @frozen
@@ -72,15 +73,23 @@ def render_bar(held: int, removed: int, scale: int, width: int) -> str:
 
 
 def render_csv(heads: Sequence[str], rows: Iterable[Sequence[str | int | None]]) -> str:
-    """Return lines of CSV. A text that spreadsheets would take for a formula gets a leading apostrophe. None is an empty cell."""
+    """Return lines of CSV, a row each, without control characters. None is an empty cell.
+
+    A text that spreadsheets would take for a formula gets a leading apostrophe.
+    """
     import csv
     from io import StringIO
 
     written = StringIO()
     writer = csv.writer(written, lineterminator="\n")
-    writer.writerow(heads)
-    writer.writerows([f"'{cell}" if isinstance(cell, str) and cell.startswith(_FORMULA) else cell for cell in row] for row in rows)
+    writer.writerow(map(_spell_cell, heads))
+    writer.writerows([_spell_cell(cell) if isinstance(cell, str) else cell for cell in row] for row in rows)
     return written.getvalue()
+
+
+def _spell_cell(text: str) -> str:
+    is_formula = unicodedata.normalize("NFKC", text.lstrip()[:1]).startswith(_FORMULA)
+    return f"'{escape_controls(text)}" if is_formula else escape_controls(text)
 
 
 def show_count(number: int) -> str:
