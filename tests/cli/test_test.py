@@ -725,6 +725,6 @@ def test_a_key_that_a_turn_adds_is_found_in_the_case(there, run):
     )
     out = run("test").out
     assert "fixtures/tavern/calm/case.yaml:2:" in out and "unknown key `extra` (turn 3)" in out and "state.json:1:1" not in out
-    change_pack(there, "budget: 400\n", "budget: 400\nstrain: {tiers: [{name: calm, at: 0}]}\n")
+    change_pack(there, "budget: 400\n", "budget: 400\nstrain: {previous: state.extra | default(none), tiers: [{name: calm, at: 0}]}\n")
     case.write_text("title: calm\ncarry: /extra\nstates: [../state.json, {set: {/place: inn}}]\ngolden: [text]\n", encoding="utf-8")
     assert "fixtures/tavern/calm/case.yaml:2:8: PC0304" in run("test").out
