@@ -485,14 +485,14 @@ def check_repeats(pack: PackModel, configuration: Configuration) -> Iterator[Dia
     blocks, repeats = configuration.facts.get(_BlockFinder), configuration.facts.get(_Repeats)
 
     def judge(first: _ComparedBlock, second: _ComparedBlock) -> Diagnostic | None:
-        why = _compare(first.section, second.section, blocks, repeats)
+        why = "" if blocks.is_blank(first.section) else _compare(first.section, second.section, blocks, repeats)
         if not why or _is_deduped(first.section, second.section) or not _may_both_be_on(first, second):
             return None
         message = f"`{second.section.id}` repeats `{first.section.id}`: {why}"
         help = "remove one of them, or give each a `when` that the other excludes"
         return Diagnostic("PC0671", message, second.section.span, help, "warn")
 
-    listed = [block for block in blocks.list_blocks(configuration) if not blocks.is_blank(block.section)]
+    listed = blocks.list_blocks(configuration)  # whether one is blank is asked of pairs alone: it may take all the steps of a render
     yield from configuration.facts.get(_Repetitions).iter_found(listed, lambda block: repeats.list_keys(block.section), judge, 1)
 
 
