@@ -85,7 +85,10 @@ from promptc.template.compile import Expression, Template
 from promptc.template.types.types import UNKNOWN_TYPE
 
 MONOTONY = frozenset({"PC0617", "PC0618", "PC0619", "PC0620", "PC0621"})
-"""Codes for what voids the guarantee that a larger total never removes content."""
+"""Codes for what voids the guarantee that a larger total never removes an item or characters of a text.
+
+Which characters of a trimmed text are kept has a condition of its own, `PC0696`.
+"""
 
 Code = Expression | Template
 
