@@ -194,16 +194,20 @@ class TurnMemory(Memory):
     def open_items(self, selector: SectionSelector, section: Section) -> ItemMemo | None:
         """Return the memo of the section's elements, or None if the section has no items, is redacted or is left out.
 
-        It is found by the section, the guard, and every value that is read for each element except the element's own.
+        It is found by what the section says of its items, the guard, the counter, and every value that is read for each element except the
+        element's own. So it outlives another edition of the pack that says the same of these items.
         """
         items, bound = section.items, selector.bound
         if items is None or section.redact or section.id in bound.without:
             return None
-        objects: list[Any] = [section, selector.guard]
-        parts: list[Hashable] = [bound.total, bound.format, bound.provider.name if bound.provider is not None else None]
+        # Equal templates may include different files, and equal expressions may use other definitions: only the same objects do the same.
+        programs = (bound.pack.visible, *_iter_item_programs(items))
+        objects: list[Any] = [selector.guard, bound.meter.counter, programs, items]
+        parts: list[Hashable] = [items, *map(id, programs), section.id, section.title, section.role, id(bound.meter.counter)]
+        parts += [bound.total, bound.format, bound.provider.name if bound.provider is not None else None]
         for path in self.make_once(("item roots", id(section)), section, partial(_list_item_roots, pack=bound.pack)):
             _add_value(path, selector, parts, objects)
-        key = ("items", id(section), id(selector.guard), selector.find_media_model(section), *parts)
+        key = ("items", id(selector.guard), selector.find_media_model(section), *parts)
         memo: ItemMemo | None = self.find(key)
         if memo is None:
             memo = ItemMemo()

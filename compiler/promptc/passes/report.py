@@ -491,7 +491,8 @@ def name_place(span: Span, manifest: str, state: str) -> str:
 
 def _show_file(file: str, manifest: str) -> str:
     """Return the path from the manifest's folder to a file. If only one of them is absolute, the working folder decides."""
-    return relpath(file, dirname(manifest) or ".") if isabs(file) or isabs(manifest) else _show_way(file, dirname(manifest) or ".")
+    show = _show_way if isabs(file) == isabs(manifest) else relpath
+    return show(file, dirname(manifest) or ".")
 
 
 @lru_cache(maxsize=256)

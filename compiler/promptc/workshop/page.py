@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.resources import files
 from pathlib import Path
@@ -33,7 +33,8 @@ from promptc.golden.running.resources import SuiteResources, work_in
 from promptc.golden.running.run import compile_turns
 from promptc.golden.verdicts.pending import PendingGolden, accept_golden, list_pending, read_pending, reject_golden
 from promptc.model.messages import CHAT
-from promptc.model.state import Node
+from promptc.model.state import Node, State
+from promptc.passes.memory import TurnMemory
 from promptc.pipeline import Outcome, Prompt
 from promptc.text.diff import diff_lines
 from promptc.text.json import render_digest
@@ -45,6 +46,7 @@ _Made = TypeVar("_Made")
 PAGE, STYLE, SCRIPTS = "page.html", "page.css", ("draw.js", "page.js")
 
 _MOST_PACKS = 12
+_MOST_STATES = 4
 _JSON = ".json"
 _PLACE = re.compile(r"^@@ -|[, ].*$")
 _SHARE = re.compile(r"[0-9]{1,3}%")
@@ -132,6 +134,15 @@ def read_web() -> dict[str, bytes]:
     return {name: (web / name).read_bytes() for name in (PAGE, STYLE, *SCRIPTS)}
 
 
+@frozen(eq=False)
+class _KeptState:
+    """A state, the content of its file, and what its last two renders made of it."""
+
+    content: bytes
+    state: State
+    memory: TurnMemory
+
+
 class Bench:
     """The packs and states that the page shows. Files are read on demand, and again after `forget`.
 
@@ -152,6 +163,7 @@ class Bench:
         self._found: dict[str, tuple[Diagnostic, ...]] = {}
         self._shown: list[Shown] = []
         self._looks: dict[tuple[str, tuple[Any, ...]], Look] = {}
+        self._states: dict[Hashable, _KeptState] = {}
         for one in self._given:
             if one.endswith(_JSON):
                 _read_state(one, one)
@@ -178,6 +190,7 @@ class Bench:
             self._let_go(one)
         self._found.clear()
         self._looks.clear()
+        self._states.clear()
         self._shown = []
 
     def list_shown(self) -> list[Shown]:
@@ -341,9 +354,23 @@ class Bench:
         options |= {"variants": variants} if variants else {}
         options |= {"patches": tuple(asked["patches"])} if asked.get("patches") else {}
         if not shown.case:
-            state = pack.load_state(_read_state(shown.path, shown.label), shown.label)
-            return [pack.compile(state, **options)]
+            return [self._compile_state(pack, shown, asked, options)]
         return _compile_case(load_case(shown.case, shown.top), pack, shown.turn, options)
+
+    def _compile_state(self, pack: Pack, shown: Shown, asked: Mapping[str, Any], options: Mapping[str, Any]) -> Outcome:
+        """Compile a state. Items that neither its file nor the values that are tried have changed are not rendered again."""
+        content, shape = _read_state(shown.path, shown.label), tuple(one for one in _read_tries(asked) if one[0].split(".")[0] == "state")
+        key = shown.id, asked.get("pack", ""), shape
+        kept = self._states.get(key)
+        if kept is None or kept.content != content:
+            if len(self._states) >= _MOST_STATES:
+                del self._states[next(iter(self._states))]
+            kept = self._states[key] = _KeptState(content, pack.load_state(content, shown.label), TurnMemory())
+        kept.memory.begin_turn()
+        try:
+            return pack.compile(kept.state, **options, memory=kept.memory)
+        except PromptcError:
+            return pack.compile(kept.state, **options)  # a render without memory reports the findings
 
     # --- what is written ---
 

@@ -12,7 +12,7 @@ from collections.abc import Hashable, Iterator, Mapping, Sequence
 from promptc.diag.findings import Diagnostic, PromptcError, Span, sort_diagnostics
 from promptc.diag.typed import Any
 from promptc.explain.items import Ladder, count_tokens_held, iter_ladders
-from promptc.model.section import Ratio, Section
+from promptc.model.section import Ratio, Section, Step
 from promptc.passes.bind import find_cap
 from promptc.passes.fit.result import Applied, Fitted, FittedItem, FittedSection, LadderResult, Part
 from promptc.passes.report import build_outline, name_place
@@ -151,6 +151,7 @@ class _Notches:
         self._gone: dict[int, int] = {}
         self._made: dict[int, int] = {}
         self._edits: dict[int, list[tuple[int, Applied]]] = {}
+        self._steps: dict[tuple[str, int], int] = {}
         for ladder in iter_ladders(fitted):
             self.ladders.append({"title": ladder.title, "goal": ladder.goal, "target": ladder.target})
             for cut, needs in _iter_cuts(ladder.run):
@@ -159,13 +160,11 @@ class _Notches:
     def _add(self, ladder: Ladder, cut: Applied, needs: int) -> None:
         """Add a notch: ladder, step, items, reason, tokens before and after, and how many tokens more would have spared it."""
         tokens, number = self._tokens, self.known.number
-        place = "the default overflow" if cut.step.is_default else self._places.name(cut.step.span)
-        step = (cut.section, cut.step.rule, place)
-        items = tuple([one.id for one in cut.changes if one.before is not None])
+        items = (*[one.item.id for one in cut.gone], *[one.id for one in cut.added if one.before is not None])
         self.told.append(
             [
                 len(self.ladders) - 1,
-                number(("step", *step), list(step)),
+                self._number_step(cut.section, cut.step),
                 number(("items", *items), list(items)),
                 number(("why", cut.why), cut.why),
                 tokens(cut.before),
@@ -180,6 +179,14 @@ class _Notches:
             self._made[id(cut.made)] = at
         if cut.edited is not None:
             self._edits.setdefault(id(cut.edited.item), []).append((at, cut))
+
+    def _number_step(self, section: str, step: Step) -> int:
+        """Return the number of a step. It is found once for each step, because a step makes many notches."""
+        key = section, id(step)
+        if key not in self._steps:
+            place = "the default overflow" if step.is_default else self._places.name(step.span)
+            self._steps[key] = self.known.number(("step", section, step.rule, place), [section, step.rule, place])
+        return self._steps[key]
 
     def describe(self, section: str, entry: FittedItem, end: str) -> Any:
         """Return the piece for an item: its number in `known`, together with its history if it has one.

@@ -240,3 +240,57 @@ def bench_state(bench):
 
 def bench_manifest(bench):
     return bench_state(bench).with_name("pack.yaml")
+
+
+KEPT = """\
+promptc: 1
+name: kept
+version: 1.0.0
+budget: 400
+tokenizer: o200k_base
+state: {schema: state.schema.json}
+define: {shown: "item.day > 1"}
+visible: "item.text != 'The mast.'"
+sections:
+  - id: notes
+    title: Notes
+    budget: 200
+    items:
+      from: state.notes
+      where: shown
+      text: "{{ section.title }} {{ item.day }}: {{ item.text }}"
+      trim_each: {to: 8}
+    overflow: [{evict: {}}]
+"""
+KEPT_TRIES = (
+    ("sections.notes.budget", "20"),
+    ("sections.notes.budget", "30"),
+    ("sections.notes.items.trim_each.to", "4"),
+    ("sections.notes.budget", "33"),
+    ("sections.notes.title", "Log"),
+    ("define.shown", "item.day > 2"),
+    ("visible", "item.day < 4"),
+    ("sections.notes.items.text", '"{{ item.text }}"'),
+    ("tokenizer", "cl100k_base"),
+    ("state.schema", "other.schema.json"),
+    ("sections.notes.budget", "25"),
+)
+
+
+def test_a_view_of_a_state_shown_before_is_that_of_a_fresh_page(tmp_path):
+    """What a page keeps of a state is not believed where any value that is tried has a say in it."""
+    note = {"type": "object", "properties": {"day": {"type": "integer"}, "text": {"type": "string", "default": "The sail."}}}
+    for name, text in (("state", "The sail."), ("other", "The mast.")):
+        note["properties"]["text"]["default"] = text
+        schema = {"type": "object", "properties": {"notes": {"type": "array", "items": note}}}
+        (tmp_path / f"{name}.schema.json").write_text(json.dumps(schema), encoding="utf-8")
+    state = tmp_path / "state.json"
+    state.write_text(json.dumps({"notes": [{"day": day} if day % 2 else {"day": day, "text": f"Rope {day}."} for day in range(9)]}))
+    (tmp_path / "pack.yaml").write_text(KEPT, encoding="utf-8")
+    kept, seen = Bench(str(tmp_path), [str(state)]), []
+    for path, value in KEPT_TRIES:
+        asked = {"tries": [[path, value]]}
+        view = see(kept, asked)
+        assert view == see(Bench(str(tmp_path), [str(state)]), asked), (path, value)
+        seen.append("".join(draw(view)))
+    assert len(set(seen)) > len(seen) - 3
