@@ -82,7 +82,7 @@ _OWN = """which filters shorten a text to a number of tokens\ttemplates.md#Of pr
 what does Jinja have that templates lack\ttemplates.md#What is left out, and why
 how are files cut into chunks\tretrieval.md#From files to chunks
 how many queries must find their page\tretrieval.md#Measuring
-where do case folders lie\tcases.md#Where cases lie
+where do case folders lie\tcases.md#Where cases are stored
 run the cases with pytest\tcases.md#In pytest
 """
 _FLOOR = 250_000
@@ -104,11 +104,11 @@ def main() -> None:
 def bench_retrieval(scale: Scale) -> None:
     """Measure an index over the project's own documents; in a small run, over one of them."""
     begin("Retrieval: an index over the documents of this project, by the clock")
-    known = read_queries(_OWN.encode(), "own.tsv")
     with tempfile.TemporaryDirectory() as folder:
         for path in sorted(_DOCS.glob(scale.choose("**/*.md", "reference/retrieval.md"))):
             shutil.copy(path, folder)
-        _measure_corpus(Path(folder), known, is_encoding=True)
+        known = read_queries(_OWN.encode(), "own.tsv")
+        _measure_corpus(Path(folder), [one for one in known if Path(folder, one.answers[0].file).exists()], is_encoding=True)
 
 
 def _measure_corpus(corpus: Path, known: Sequence[KnownAnswer], *, is_encoding: bool) -> None:
@@ -156,6 +156,10 @@ def _read(folder: Path) -> dict[str, bytes]:
 
 
 def _judge_all(index: LoadedIndex, retriever: Retriever, known: Sequence[KnownAnswer], encoder: VectorEncoder | None) -> None:
+    chunks = list(index.store.read_chunks(range(index.store.count)))
+    lost = [answer for one in known for answer in one.answers if not any(map(answer.is_in, chunks))]
+    if lost:
+        sys.exit(f"the corpus has no `{lost[0].file}#{lost[0].heading}`: name another answer in the list of questions")
     weights = [("words alone", (1, 0))]
     if encoder is not None:
         weights += [("words and vectors, 0.6 and 0.4", (3, 2)), ("words and vectors, 0.5 and 0.5", (1, 1))]
