@@ -13,8 +13,7 @@ from types import MappingProxyType
 from urllib.parse import quote
 from xml.sax.saxutils import escape, quoteattr
 
-from promptc.cli.findings import describe_diagnostic, hide_secrets, render_diagnostics
-from promptc.cli.terminal import PLAIN, escape_controls, hide_passwords, show_json
+from promptc.cli.terminal import PLAIN, describe_diagnostic, escape_controls, hide_passwords, hide_secrets, render_diagnostics, show_json
 from promptc.cli.views.difference import show_held, show_step
 from promptc.cli.views.drawing import render_csv, show_plural
 from promptc.cli.views.verdict import (

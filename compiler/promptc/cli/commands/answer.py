@@ -12,11 +12,10 @@ from promptc.api import Pack
 from promptc.blockmap import make_choice
 from promptc.cli.commands.apply import read_answer_file, read_answer_files, read_answers, read_args
 from promptc.cli.commands.check import print_findings
-from promptc.cli.findings import Reporter
 from promptc.cli.group import ARG, PACK, Command, complete, take
 from promptc.cli.options import MODELS, MOOD, PATCH, VARIANT, make_request
 from promptc.cli.request import STDIN, read_bytes
-from promptc.cli.terminal import write_stdout
+from promptc.cli.terminal import Reporter, write_stdout
 from promptc.diag.findings import Diagnostic, Span, UsageError, count_noun, join_names, suggest
 from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any

@@ -9,10 +9,9 @@ from pathlib import Path
 import click
 
 from promptc.api import Pack
-from promptc.cli.findings import Reporter
 from promptc.cli.group import PACK, Command
 from promptc.cli.request import read_bytes
-from promptc.cli.terminal import PLAIN, Paint, clip_cells, escape_controls, read_width, show_text
+from promptc.cli.terminal import PLAIN, Paint, Reporter, clip_cells, escape_controls, read_width, show_text
 from promptc.cli.views.drawing import Cell, render_bar, render_table, show_count, show_plural, show_ratio, wrap
 from promptc.diag.findings import Diagnostic, PromptcError, Span, UsageError, join_names, shorten, show_share, suggest
 from promptc.diag.frozen import frozen

@@ -9,10 +9,9 @@ from types import MappingProxyType
 import click
 
 from promptc.cache import describe_maker, open_cache
-from promptc.cli.findings import Reporter, describe_diagnostic
 from promptc.cli.group import PACKS_OR_HERE, Command, take
 from promptc.cli.options import MODELS, NO_CACHE, STORE, WATCH, OptionSpec, read_stores
-from promptc.cli.terminal import escape_controls, show_json, show_text, write_stdout
+from promptc.cli.terminal import Reporter, describe_diagnostic, escape_controls, show_json, show_text, write_stdout
 from promptc.cli.views.drawing import show_plural
 from promptc.diag.findings import VERBOSE, Diagnostic, PromptcError
 from promptc.diag.frozen import as_plain, replace

@@ -12,12 +12,11 @@ import click
 from promptc.api import Pack
 from promptc.batch import iter_documents
 from promptc.cli.commands.batch import open_states
-from promptc.cli.findings import Reporter
 from promptc.cli.group import FILES_OR_HERE, PACK, Command, complete, read_count, take_request
 from promptc.cli.interaction import Progress
 from promptc.cli.options import RenderRequest, refuse_form
 from promptc.cli.request import STDIN, load_state_file, open_pack, read_bytes
-from promptc.cli.terminal import PLAIN, Paint, Style, escape_controls, read_width, show_text, write_stdout
+from promptc.cli.terminal import PLAIN, Paint, Reporter, Style, escape_controls, read_width, show_text, write_stdout
 from promptc.cli.views.drawing import Cell, Page, Row, render_bar, render_table, show_count, show_percent, show_plural, wrap
 from promptc.diag.findings import Diagnostic, PromptcError, UsageError, shorten
 from promptc.diag.frozen import frozen, replace

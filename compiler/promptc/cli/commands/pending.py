@@ -17,11 +17,10 @@ from pathlib import Path
 
 import click
 
-from promptc.cli.findings import Reporter
 from promptc.cli.group import Command, complete
 from promptc.cli.interaction import hold_interrupts, leave_interrupts, open_keys
 from promptc.cli.options import is_in_ci
-from promptc.cli.terminal import Paint, escape_controls, show_json, show_text, write_stdout
+from promptc.cli.terminal import Paint, Reporter, escape_controls, show_json, show_text, write_stdout
 from promptc.cli.views.difference import STYLES
 from promptc.cli.views.drawing import render_table, show_plural
 from promptc.cli.views.verdict import HELP, ReviewPlace, Screen, lay_out, name_alike, render_page

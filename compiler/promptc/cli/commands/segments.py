@@ -12,9 +12,8 @@ from pathlib import Path
 import click
 
 from promptc.api import Pack
-from promptc.cli.findings import Reporter, describe_diagnostic, render_diagnostics
 from promptc.cli.group import Command, CommandGroup, complete
-from promptc.cli.terminal import Paint, clip_cells, show_json, write_stdout
+from promptc.cli.terminal import Paint, Reporter, clip_cells, describe_diagnostic, render_diagnostics, show_json, write_stdout
 from promptc.cli.views.drawing import Cell, render_table, show_plural
 from promptc.diag.findings import Diagnostic, PromptcError, UsageError, fail, suggest
 from promptc.diag.frozen import as_plain, frozen

@@ -19,13 +19,12 @@ import click
 
 from promptc.cache import Cache, open_cache
 from promptc.cli.commands.diff import extract_pack
-from promptc.cli.findings import Reporter
 from promptc.cli.group import CHANGED, PACK, Command, complete, read_count, take
 from promptc.cli.interaction import Progress, end_in_order
 from promptc.cli.options import NO_CACHE, TRY, WATCH, is_in_ci, read_tries
 from promptc.cli.reports import KINDS, WHOLE, render_matrix_as
 from promptc.cli.shell import CaseShell
-from promptc.cli.terminal import read_width, show_text, write_stdout
+from promptc.cli.terminal import Reporter, read_width, show_text, write_stdout
 from promptc.cli.views.difference import render_matrix
 from promptc.cli.views.drawing import Page, render_table, show_count, show_plural
 from promptc.cli.views.verdict import SHAPES, count_lacking, group_moved, lighten, render_moved, show_lacking
