@@ -483,6 +483,15 @@ def list_reads(section: Section, pack: PackModel) -> frozenset[tuple[str, ...]]:
     return section.reads.union(*(code.reads for code in asked if code is not None))
 
 
+def list_state_reads(reads: Iterable[tuple[str, ...]], pack: PackModel) -> set[tuple[str, ...]]:
+    """Return those of the paths that begin with `state`. The name of a `let` stands for the paths that its expression reads."""
+    found = {tuple(path) for path in reads}
+    for let in reversed(pack.lets):  # each reads only those before it
+        if any(path[0] == let.name for path in found):
+            found |= let.expression.reads
+    return {path for path in found if path[0] == "state"}
+
+
 def has_reach(section: Section, plan: Plan, pack: PackModel) -> bool:
     """Return whether reading only from the newest end, as far as the budget reaches, cannot change the prompt."""
     items = section.items

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import reduce
 
 from promptc.check.bounds import SectionTexts, bound_section, infer_texts
@@ -14,7 +14,7 @@ from promptc.check.texts import UsedText
 from promptc.diag.findings import Diagnostic, Span, count_noun, join_names, suggest
 from promptc.diag.frozen import frozen, replace
 from promptc.model.media import MEDIA_KINDS
-from promptc.model.pack import PackModel, Plan, has_reach, list_caps
+from promptc.model.pack import PackModel, Plan, has_reach, list_caps, list_state_reads
 from promptc.model.section import (
     HALVES,
     PART_KINDS,
@@ -433,7 +433,7 @@ def _list_marked(pack: PackModel, configuration: Configuration, marks: Sequence[
     sources = [one.each if isinstance(one, Segments) else one for one in given]
     sources += [index.source for index in pack.indexes if isinstance(index, StateIndex)]
     found: dict[Path, Type] = {}
-    for path in sorted({path for one in sources if isinstance(one, Expression) for path in _resolve(pack, one.reads)}):
+    for path in sorted({path for one in sources if isinstance(one, Expression) for path in list_state_reads(one.reads, pack)}):
         kind = reduce(part_type, path[1:], configuration.facts.scopes.state)
         lists = [one for one in list_members(kind) if isinstance(one, ListType | UnknownType)]
         if lists and any(_may_have(element_type(one), mark) for one in lists for mark in marks):
@@ -443,21 +443,6 @@ def _list_marked(pack: PackModel, configuration: Configuration, marks: Sequence[
 
 def _map_lets(pack: PackModel) -> dict[str, Expression]:
     return {let.name: let.value for let in pack.lets if isinstance(let.value, Expression)}
-
-
-def _resolve(pack: PackModel, reads: Iterable[Path]) -> set[Path]:
-    """Return the paths of the state that are read, directly or through `let`."""
-    lets = {let.name: let.value.reads if isinstance(let.value, Expression) else let.value.value.reads for let in pack.lets}
-    found: set[Path] = set()
-    pending, met = list(reads), set[str]()
-    while pending:
-        path = pending.pop()
-        if path[0] == "state":
-            found.add(path)
-        elif path[0] in lets and path[0] not in met:
-            met.add(path[0])
-            pending += lets[path[0]]
-    return found
 
 
 def _may_have(kind: Type, mark: Path) -> bool:
@@ -475,7 +460,7 @@ def _judge_marks(
         return
     names = join_names([".".join(("item", *mark)) for mark in marks])
     source = items.source
-    lost = sorted(_resolve(pack, source.reads) & lists.keys()) if isinstance(source, Expression) else []
+    lost = sorted(list_state_reads(source.reads, pack) & lists.keys()) if isinstance(source, Expression) else []
     if lost:
         path = ".".join(lost[0])
         message = f"`visible` can hide no item of `{section.id}`: `{path}` has the mark ({names}), but what `from` returns does not"
@@ -490,7 +475,7 @@ def _judge_marks(
 
 def _judge_past(pack: PackModel, text: UsedText, lists: Mapping[Path, Type], help: str) -> Iterator[Diagnostic]:
     for read in sorted(text.code.reads):
-        for path in sorted(_resolve(pack, [read])):
+        for path in sorted(list_state_reads([read], pack)):
             if any(one == path[: len(one)] or path == one[: len(path)] for one in lists):
                 way = f", through `{read[0]}`" if read[0] != "state" else ""
                 message = f"{text.what} reads `{'.'.join(path)}` directly{way}, with its hidden elements: `visible` applies only to items"

@@ -31,7 +31,7 @@ from promptc.template.types.types import (
     list_members,
 )
 from promptc.text.characters import is_blank
-from promptc.text.json import MISSING, read_at, split_pointer
+from promptc.text.json import find_at
 
 _SAID = frozenset(("$comment", "title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly"))
 """Keywords that do not validate anything."""
@@ -372,15 +372,10 @@ def _are_alike(root: Any, first: str, second: str) -> bool:
     """
     if first == second:
         return True
-    one, other = _read_place(root, first), _read_place(root, second)
+    one, other = (find_at(root, unquote(place.removeprefix("#"))) for place in (first, second))
     if not isinstance(one, dict) or not isinstance(other, dict):
         return False
     return _strip(one) == _strip(other) or _refers(one, second) or _refers(other, first)
-
-
-def _read_place(root: Any, place: str) -> Any:
-    found = read_at(root, split_pointer(unquote(place.removeprefix("#"))))
-    return found if found is not MISSING else None
 
 
 def _strip(schema: Any) -> Any:
