@@ -7,7 +7,6 @@ the paths of a verdict relative to another folder.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import stat
@@ -34,7 +33,18 @@ from promptc.diag.findings import Diagnostic, PromptcError, Span
 from promptc.diag.frozen import field, frozen, replace
 from promptc.diag.typed import Any, Literal
 from promptc.files.reading import read_file
-from promptc.golden.cases.case import INPUTS, MAX_PLAIN_BYTES, Case, CaseOutcome, CaseRun, Figures, fail_case, name_golden, refuse_reading
+from promptc.golden.cases.case import (
+    INPUTS,
+    MAX_PLAIN_BYTES,
+    Case,
+    CaseOutcome,
+    CaseRun,
+    Figures,
+    fail_case,
+    name_golden,
+    refuse_reading,
+    render_json_file,
+)
 from promptc.golden.cases.confine import show_path
 
 PROMPTS = ("text", "messages")
@@ -323,21 +333,17 @@ def render_golden(kind: str, outcome: CaseOutcome, print_found: Print) -> bytes:
         case "text":
             return (outcome.text or "").encode()
         case "messages":
-            return _render_json(list(outcome.messages or ()))
+            return render_json_file(list(outcome.messages or ()))
         case "report":
-            return _render_json(leave_moving(outcome.read_report()))
+            return render_json_file(leave_moving(outcome.read_report()))
         case "payload":
-            return _render_json(outcome.payload)
+            return render_json_file(outcome.payload)
         case "state":
-            return _render_json(outcome.state)
+            return render_json_file(outcome.state)
         case "archive":
             return outcome.archive or b""
         case _:
             return print_found(outcome.found).encode()
-
-
-def _render_json(value: Any) -> bytes:
-    return (json.dumps(value, ensure_ascii=False, indent=1, sort_keys=True) + "\n").encode()
 
 
 def leave_moving(report: Mapping[str, Any] | None) -> Any:
