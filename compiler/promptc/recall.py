@@ -21,7 +21,6 @@ from promptc.frontend.json import JsonDocument, load_json
 from promptc.frontend.state import set_values
 from promptc.model.pack import Choice, PackModel, list_state_reads
 from promptc.model.section import Retrieve, Section
-from promptc.model.sources import Chunk
 from promptc.model.state import State
 from promptc.sources.retrieval.local import IndexAtHand, LoadedIndex
 from promptc.sources.retrieval.retrieve import NO_LEAD, SHARE, Answer, ChunkQuery, KnownAnswer, Retrieved, Retriever
@@ -158,7 +157,9 @@ class RenderedRecall:
         places = self._place_columns(known)
         if not self._right:
             chunks = [chunk for index in opened for chunk in index.store.read_chunks(range(index.store.count))]
-            self._right = {one.answers: _list_right(one, chunks) for one in known}
+            self._right = {
+                one.answers: {chunk.id for chunk in chunks if any(answer.is_in(chunk) for answer in one.answers)} for one in known
+            }
         settings: dict[str, Any] = {setting: value} if value is not None else {}
         is_own = setting == "floor" and self.has_own_floor
         return RenderedVerdict(value, tuple(self._judge(one, places, settings, is_own=is_own) for one in known))
@@ -219,10 +220,6 @@ class RenderedRecall:
         """Return the pointers of what the expressions read from the state, directly or through `let`, sorted."""
         paths = list_state_reads((path for one in expressions if one is not None for path in one.reads), self._pack.model)
         return [join_pointer(path[1:]) for path in sorted(paths) if len(path) > 1]
-
-
-def _list_right(known: KnownAnswer, chunks: Sequence[Chunk]) -> set[str]:
-    return {chunk.id for chunk in chunks if any(answer.is_in(chunk) for answer in known.answers)}
 
 
 class _Listener:

@@ -202,17 +202,13 @@ def _read_again(seen: Seen) -> Inputs | None:
         if any(stat.S_ISLNK(os.lstat(path).st_mode) for path in unlinked):
             return None
         for folder, path, digest in files:
-            content = _read(folder, path)
+            content = read_inside(folder, path, _LONGEST_BYTES) if folder else read_file(path, _LONGEST_BYTES)
             if _digest(content) != digest:
                 return None
             read.append(Input(folder, path, content))
     except (OSError, ValueError):
         return None
     return Inputs(tuple(read), unlinked)
-
-
-def _read(folder: str, path: str) -> bytes:
-    return read_inside(folder, path, _LONGEST_BYTES) if folder else read_file(path, _LONGEST_BYTES)
 
 
 def _digest(content: bytes) -> bytes:

@@ -491,7 +491,7 @@ def _load_retrieve(node: Node, indexes: Sequence[str], compiler: TextCompiler) -
         queries=tuple(compiler.expression(query) for query in _list_queries(node.value["query"])),
         version=compiler.find_expression(node.get("version")),
         where=compiler.find_expression(node.get("where")),
-        boosts=tuple(_load_boost(boost, compiler) for boost in node.list("boost")),
+        boosts=tuple(Boosting(read_micro(boost.value["add"]), compiler.expression(boost.value["where"])) for boost in node.list("boost")),
         **{key: int(node.value[key].value) for key in ("window", "candidates", "top", "sparse_below") if node.get(key) is not None},
         **({"floor": read_micro(node.value["floor"])} if node.get("floor") is not None else {}),
     )
@@ -507,10 +507,6 @@ def _read_indexes(node: Node, indexes: Sequence[str], compiler: TextCompiler) ->
             help = suggest(str(one.value), indexes) or "declare it under `indexes`"
             compiler.note("PC0282", f"the pack has no index `{one.value}`", one.span, help)
     return tuple(dict.fromkeys(node.texts("index")))
-
-
-def _load_boost(node: Node, compiler: TextCompiler) -> Boosting:
-    return Boosting(read_micro(node.value["add"]), compiler.expression(node.value["where"]))
 
 
 def read_micro(node: Node) -> int:

@@ -274,7 +274,7 @@ def _describe(path: str, roots: tuple[Node | None, Node | None], gone_from: int,
         named = _name_key(roots[1], start + line, column)
     else:
         root, at, lines = (roots[1], start, after) if after else (roots[0], gone_from, before)
-        named = _name_key(root, at, _indent(lines), is_whole=True)
+        named = _name_key(root, at, len(lines) - len(lines.lstrip(" -")), is_whole=True)
     said = say_change(before, after)
     undo = LineUndo(start, start + len(_LINE.findall(after)), before)
     return FileChange(path, start + line + 1, column + 1, f"{named}: {said}" if named else said, undo)
@@ -309,10 +309,6 @@ def _list_keys(node: Node, line: int, column: int, is_whole: bool) -> list[str]:
     name, value = passed[-1]
     is_it = is_whole and isinstance(node.value, tuple) and (value.span.line, value.span.column) == (line, column)
     return [name] if is_it else [name, *_list_keys(value, line, column, is_whole)]
-
-
-def _indent(text: str) -> int:
-    return len(text) - len(text.lstrip(" -"))
 
 
 def _iter_hunks(old: str, new: str) -> Iterator[tuple[int, int, str, str]]:

@@ -502,7 +502,7 @@ def has_reach(section: Section, plan: Plan, pack: PackModel) -> bool:
     if _shows_ids(items):
         return False
     others = [step for step in _iter_shared_steps(plan, pack) if section.id in step.sections]
-    if not all(map(_is_harmless, others)) or any(_counts_removed(step) for step in section.overflow):
+    if not all(map(_is_harmless, others)) or any(isinstance(step, Evict) and step.marker is not None for step in section.overflow):
         return False
     if pack.strain is not None and section.id in (name for name, _ in pack.strain.watch):
         return False
@@ -516,10 +516,6 @@ def _is_plain_evict(step: Step) -> bool:
 
 def _is_harmless(step: Step) -> bool:
     return isinstance(step, Continue | Drop) or _is_plain_evict(step)
-
-
-def _counts_removed(step: Step) -> bool:
-    return isinstance(step, Evict) and step.marker is not None
 
 
 def _shows_ids(items: Items) -> bool:

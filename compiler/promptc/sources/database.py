@@ -152,7 +152,7 @@ class Database:
                 yield session
             return
         self._check_file(is_writing=True)
-        with self.explain(), closing(_open_file(self.address.target)) as opened, opened:
+        with self.explain(), closing(_connect(OpenedFile(self.address.target), "rwc", _LONGEST, _TURNS_WRITTEN)) as opened, opened:
             opened.execute("BEGIN IMMEDIATE")
             yield _FileSession(opened)
 
@@ -275,10 +275,6 @@ def _open_place(place: OpenedFile) -> StillFile:
     finally:
         if not is_done:
             place.remove()
-
-
-def _open_file(path: str) -> StillFile:
-    return _connect(OpenedFile(path), "rwc", _LONGEST, _TURNS_WRITTEN)
 
 
 def _connect(place: OpenedFile, mode: str, longest: int, most_turns: int) -> StillFile:

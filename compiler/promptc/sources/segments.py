@@ -332,7 +332,7 @@ def _choose_one(place: Place, group: Sequence[Segment], chain: Sequence[str], ve
     if locale is None:
         return []
     spoken = [one for one in group if fold_locale(one) == locale]
-    wanted = version if version is not None and any(one.version == version for one in spoken) else _find_highest(spoken)
+    wanted = version if version is not None and any(one.version == version for one in spoken) else max(spoken, key=_rank_version).version
     left = [one for one in spoken if one.version == wanted]
     return left if place[2] is None else [min(left, key=lambda one: (-one.priority, one.id, *rank_equals(one)))]
 
@@ -340,10 +340,6 @@ def _choose_one(place: Place, group: Sequence[Segment], chain: Sequence[str], ve
 def fold_locale(segment: Segment) -> str:
     """Return the locale of a segment for comparison; empty if it has none."""
     return (segment.locale or "").lower()
-
-
-def _find_highest(segments: Sequence[Segment]) -> str | None:
-    return max(segments, key=_rank_version).version
 
 
 def _rank_version(segment: Segment) -> tuple[bool, SemVer | tuple[()]]:

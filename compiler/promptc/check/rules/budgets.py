@@ -16,7 +16,7 @@ from promptc.diag.frozen import frozen, replace
 from promptc.model.budget import KnownModel, ModelTable, TotalBudget, describe_room, describe_unknown, settle_budget
 from promptc.model.media import MEDIA_KINDS
 from promptc.model.pack import MILLION, Output, PackModel, Plan, Strain
-from promptc.model.section import Budget, Evict, Pool, Section, Segments, Size, Trim, Window
+from promptc.model.section import Evict, Pool, Section, Segments, Size, Trim, Window
 from promptc.model.state import Node
 from promptc.template.compile import Template
 from promptc.template.types.bounds import Amount
@@ -407,13 +407,9 @@ def _iter_beside(section: Section, shares: Sequence[str], plan: Plan) -> Iterato
     if budget is not None and budget.cap is not None and budget.cap.unit == "chars":
         message = f"`{section.id}` has a cap in characters, next to {named}, which {verb} what is left: {_LOST}"
         yield Diagnostic("PC0619", message, budget.span, f"give `{section.id}` a cap in tokens, such as `budget: 200`", "warn")
-    elif not _has_cap(budget) and plan.find_pool(section.id) is None:
+    elif (budget is None or budget.cap is None) and plan.find_pool(section.id) is None:
         message = f"`{section.id}` has no cap and is not pinned: it may leave nothing for {named}, which {verb} the rest"
         yield Diagnostic("PC0620", message, section.span, f"give `{section.id}` a cap, such as `budget: 800`, or pin it", "warn")
-
-
-def _has_cap(budget: Budget | None) -> bool:
-    return budget is not None and budget.cap is not None
 
 
 @for_each
@@ -446,7 +442,7 @@ def _iter_openings(sections: Sequence[Section], counter: str, settled: SettledTe
             how = "begins with `/`" if opening is not None else "may begin with `/`"
             message = f"`{section.id}` {how}, which {counter} may join to the section before: {_LOST}"
             help = f"give `{section.id}` a header or a fence that begins differently"
-            yield Diagnostic("PC0621", message, _choose_span(section), help, "warn")
+            yield Diagnostic("PC0621", message, section.fence.span if section.fence is not None else section.span, help, "warn")
 
 
 def _find_opening(section: Section, settled: SettledTexts) -> str | None:
@@ -462,10 +458,6 @@ def _find_opening(section: Section, settled: SettledTexts) -> str | None:
     text = settled.find_static(first, section)
     literal = text if text is not None else re.split(r"\{[{%#]", first.text, maxsplit=1)[0]
     return _EMPTY_LINES.sub("", literal) or None
-
-
-def _choose_span(section: Section) -> Span:
-    return section.fence.span if section.fence is not None else section.span
 
 
 @for_each

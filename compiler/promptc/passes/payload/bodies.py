@@ -21,7 +21,6 @@ from promptc.passes.fit.result import Part
 from promptc.passes.items.render import join_counted
 from promptc.passes.layout.layout import Layout
 from promptc.text.characters import is_blank
-from promptc.text.counters.counter import Meter
 from promptc.text.json import render_canonical_json
 
 _ROLES = {"assistant": "model", "user": "user"}
@@ -195,13 +194,9 @@ def _measure(messages: Sequence[Message], layout: Layout, tools: Sequence[Tool])
         units += layout.count_message(message.role, message.speaker)
         blocks = []
         for block in message.blocks:
-            units += _count_block(block, meter)
+            units += sum(one.tokens for one in block.media) * meter.counter.unit + meter.count(block.counted)
             blocks.append(replace(block, prefix=meter.tokens(units)) if block.ends else block)
         yield replace(message, blocks=tuple(blocks))
-
-
-def _count_block(block: ContentBlock, meter: Meter) -> int:
-    return sum(one.tokens for one in block.media) * meter.counter.unit + meter.count(block.counted)
 
 
 def arrange(
@@ -435,7 +430,7 @@ def write_gemini(request: PayloadRequest) -> dict[str, Any]:
         body["tools"] = [{"functionDeclarations": declared}]
     if request.system:
         body["systemInstruction"] = {"parts": _write_parts(request.system)}
-    body["contents"] = [_write_message(one) for one in request.messages]
+    body["contents"] = [{"role": _ROLES[one.role], "parts": _write_parts(one.blocks)} for one in request.messages]
     return body
 
 
@@ -447,10 +442,6 @@ def _write_config(request: PayloadRequest) -> dict[str, Any]:
         config["responseMimeType"] = "application/json"
         config["responseJsonSchema"] = request.response.schema
     return config
-
-
-def _write_message(message: Message) -> dict[str, Any]:
-    return {"role": _ROLES[message.role], "parts": _write_parts(message.blocks)}
 
 
 def _write_parts(blocks: Sequence[ContentBlock]) -> list[dict[str, Any]]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from array import array
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from types import TracebackType
 
 from promptc.diag.findings import Span, fail
@@ -399,12 +399,8 @@ def list_runs(text: str, *, cased: bool) -> list[TokenRun]:
         return []
     codes = encode_classes(text)
     classes = codes.translate(_CASED if cased else _PLAIN)
-    found = (_trim_run(codes, classes, *run.span()) for run in _iter_long(classes))
+    found = (_trim_run(codes, classes, *run.span()) for run in re.finditer(rf"([luopd])\1{{{_LONG - 1},}}", classes))
     return [run for run in found if run is not None]
-
-
-def _iter_long(classes: str) -> Iterable[re.Match[str]]:
-    return re.finditer(rf"([luopd])\1{{{_LONG - 1},}}", classes)
 
 
 def _trim_run(codes: str, classes: str, first: int, last: int) -> TokenRun | None:
