@@ -271,7 +271,7 @@ class Command(_Helping):
         if named:
             with formatter.section("Arguments"):
                 formatter.write_dl(named)
-        _write_options("Options", self.params, ctx, formatter)
+        _write_options(self.params, ctx, formatter)
         _point_to_settings(formatter)
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -337,7 +337,7 @@ class CommandGroup(_Helping, click.Group):
             with formatter.section(title):
                 formatter.write_dl(list(commands.items()), col_spacing=2 + _COMMAND_CELLS - max(map(len, commands)))
         if ctx.parent is None:
-            _write_options("Options", self.get_params(ctx), ctx, formatter)
+            _write_options(self.get_params(ctx), ctx, formatter)
         else:
             _point_to_settings(formatter)
 
@@ -363,11 +363,11 @@ def refuse(asked: str, word: str, known: Mapping[str, str] = MappingProxyType({}
     return Diagnostic("PC0720", f"there is no command `{asked}`", help=suggest(word, known, cutoff=_ALIKE) or there)
 
 
-def _write_options(title: str, params: Sequence[click.Parameter], ctx: click.Context, formatter: click.HelpFormatter) -> None:
+def _write_options(params: Sequence[click.Parameter], ctx: click.Context, formatter: click.HelpFormatter) -> None:
     options = [param for param in params if isinstance(param, click.Option)]
     rows = [row for option in options if (row := option.get_help_record(ctx)) is not None]
     if rows:
-        with formatter.section(title):
+        with formatter.section("Options"):
             formatter.write_dl(rows, col_max=_OPTION_CELLS)
 
 

@@ -320,17 +320,9 @@ class _Cursor(sqlite3.Cursor):
         with _working(self.connection):
             return super().execute(*given)
 
-    def fetchone(self) -> Any:
-        with _working(self.connection):
-            return super().fetchone()
-
     def fetchmany(self, *given: Any) -> list[Any]:
         with _working(self.connection):
             return super().fetchmany(*given)
-
-    def fetchall(self) -> list[Any]:
-        with _working(self.connection):
-            return super().fetchall()
 
 
 @contextmanager

@@ -304,7 +304,6 @@ class KeptCorpus:
         self._folder = os.path.abspath(index.folder)
         self._name = f"corpus {self._folder}\0{index.name}\0{version}"
         self._maker = maker
-        self._pattern = index.pattern
 
     def find(self) -> tuple[KeptPart, ...] | None:
         """Return the parts in order; None if they are not cached or something has changed."""

@@ -96,10 +96,10 @@ class Changes:
     removed: int
 
 
-def describe_malformed(rows: Iterable[Malformed], shown: str, span: Span | None = None) -> tuple[Diagnostic, ...]:
-    """Return a warning PC0172 for each row. `shown` is the store's name in messages, `span` the place where the store is named."""
+def describe_malformed(rows: Iterable[Malformed], shown: str) -> tuple[Diagnostic, ...]:
+    """Return a warning PC0172 for each row. `shown` is the store's name in messages."""
     return tuple(
-        Diagnostic("PC0172", f"the row `{one.id}` of the store `{shown}` is left out: {one.why}", span, "correct the row", "warn")
+        Diagnostic("PC0172", f"the row `{one.id}` of the store `{shown}` is left out: {one.why}", None, "correct the row", "warn")
         for one in rows
     )
 

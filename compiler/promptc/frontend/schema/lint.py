@@ -353,9 +353,9 @@ def iter_in_place(schema: Mapping[str, Schema]) -> Iterator[Schema]:
     yield from schema.get("dependentSchemas", {}).values()
 
 
-def iter_schemas(schema: Schema, pointer: str = "") -> Iterator[tuple[str, Schema]]:
+def iter_schemas(schema: Schema) -> Iterator[tuple[str, Schema]]:
     """Yield a schema and all its subschemas in document order, each with its JSON pointer."""
-    waiting = [(pointer, schema)]
+    waiting = [("", schema)]
     while waiting:
         pointer, schema = waiting.pop()
         yield pointer, schema
