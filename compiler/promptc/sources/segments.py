@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
-from promptc.diag.findings import Diagnostic, Span, show_value
+from promptc.diag.findings import Diagnostic, show_value
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
 from promptc.model.sources import Segment

@@ -15,7 +15,19 @@ from types import TracebackType
 from promptc.diag.findings import Span, fail
 from promptc.diag.typed import NamedTuple, Protocol
 from promptc.text.characters import compile_later
-from promptc.text.counters.splitting import LETTER, LONG_S, LOWER, MARK, NUMBER, OTHER, UPPER, WHITE, encode_classes
+from promptc.text.counters.splitting import (
+    LETTER,
+    LONG_S,
+    LOWER,
+    MARK,
+    NUMBER,
+    OTHER,
+    UPPER,
+    WHITE,
+    encode_classes,
+    find_inner_boundary,
+    is_boundary,
+)
 
 ENCODING = "tiktoken:"
 """The prefix of the name of a tiktoken encoding."""
@@ -115,6 +127,64 @@ class Counter(Protocol):
 
     def role_tokens(self, role: str) -> int:
         """Return the tokens that the name of a role adds to a message."""
+
+
+class TokenCounter:
+    """What all counters of tokens have in common. A subclass has `special_tokens`, and defines `measure` and `_ends`.
+
+    `_shipped` is the vocabulary whose boundaries are safe for the counter: a place between two texts is safe if that vocabulary splits
+    every text there. If it is empty, no place is known to be safe.
+    """
+
+    exact = True
+    unit = 1
+    bytewise = True
+
+    def __init__(self, name: str, digest: str, shipped: str = "") -> None:
+        self.name = name
+        self.digest = digest
+        self._shipped = shipped
+        self._slash = shipped == "cl100k_base"
+
+    def measure(self, text: str) -> int:
+        """Return the number of tokens."""
+        raise NotImplementedError
+
+    def _ends(self, text: str) -> list[int]:
+        """Return the ends of all tokens in UTF-8 bytes, in order."""
+        raise NotImplementedError
+
+    def recount(self, text: str) -> int:
+        """Return the number of tokens, counted again."""
+        return self.measure(text)
+
+    def measure_framed(self, text: str) -> int:
+        """Return the number of tokens: special tokens are ordinary text for a counter that knows no chat template."""
+        return self.measure(text)
+
+    def is_safe(self, left: str, right: str) -> bool:
+        """Return True at the boundaries that `splitting` defines; without a vocabulary, only if one of the texts is empty."""
+        return is_boundary(left, right, slash=self._slash) if self._shipped else not left or not right
+
+    def find_inner(self, text: str) -> tuple[int, int] | None:
+        """Return the first and the last boundary inside `text`; None if there is none."""
+        return find_inner_boundary(text, slash=self._slash) if self._shipped else None
+
+    def list_runs(self, text: str) -> list[TokenRun]:
+        """Return the long runs of letters, digits or marks; none are known without a vocabulary."""
+        return list_runs(text, cased=not self._slash) if self._shipped else []
+
+    def iter_starts(self, text: str) -> Sequence[int]:
+        """Return the offset of every token in UTF-8 bytes."""
+        return [0, *self._ends(text)][:-1]
+
+    def token_ends(self, text: str) -> Sequence[int]:
+        """Return the token ends as character offsets."""
+        return list_token_ends(text, self._ends(text))
+
+    def role_tokens(self, role: str) -> int:
+        """Return the tokens of the name."""
+        return self.measure(role)
 
 
 class Refusing:
