@@ -479,7 +479,7 @@ def _iter_filters(items: Items) -> Iterator[Phrase]:
 
 def _list_index_reads(section: Section, pack: PackModel) -> tuple[Phrase, ...]:
     """Return the lists in the state from which the section's indexes are built."""
-    source = section.items.source if section.items is not None else None
+    source = section.source
     if not isinstance(source, Retrieve):
         return ()
     made = [index for index in pack.indexes if index.name in source.indexes and isinstance(index, StateIndex)]

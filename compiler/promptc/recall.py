@@ -299,8 +299,8 @@ def _choose_section(pack: PackModel, index: str, wanted: str) -> Section:
 
 def list_asking(pack: PackModel, index: str) -> tuple[Section, ...]:
     """Return the sections that query the index, in the order of the manifest, without any variant case or patch."""
-    sections = ((one, one.items.source) for one in pack.load_plan(Choice()).sections if one.items is not None)
-    return tuple(one for one, source in sections if isinstance(source, Retrieve) and index in source.indexes)
+    sections = pack.load_plan(Choice()).sections
+    return tuple(one for one in sections if isinstance(one.source, Retrieve) and index in one.source.indexes)
 
 
 def _find_named(name: str, pointers: Sequence[str]) -> str | None:

@@ -448,8 +448,7 @@ def list_watched(plan: Plan, rules: Strain, total: int) -> dict[str, int | None]
 
 def _find_cap(plan: Plan, name: str, total: int) -> int | None:
     section = plan.find_section(name)
-    cap = section.budget.cap if section is not None and section.budget is not None else None
-    return cap.tokens(total) if cap is not None and cap.unit != "chars" else None
+    return section.find_cap(total) if section is not None else None
 
 
 def list_steps(tiers: tuple[Tier, ...]) -> tuple[tuple[Step, ...], tuple[str, ...]]:

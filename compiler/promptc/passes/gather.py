@@ -102,7 +102,7 @@ class Gatherer:
 
         Raises `PromptcError`, or `DiskError` if a source cannot be read.
         """
-        source, shows = section.items.source if section.items is not None else None, bound.find_shows()
+        source, shows = section.source, bound.find_shows()
         freeze = section.items.freeze if section.items is not None else None
         shown = read_shown(freeze, names, section.id) if freeze is not None else ()
         if isinstance(source, Segments):

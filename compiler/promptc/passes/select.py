@@ -199,14 +199,11 @@ class SectionSelector:
         """
         if not has_reach(section, self._plan, self.bound.pack):
             return None
-        cap = section.budget.cap if section.budget is not None else None
-        most = cap.tokens(self.bound.total) if cap is not None and cap.unit != "chars" else 0
         first = self.bound.pack.load_plan(replace(self.bound.choice, tiers=0, uses=()))
         base = first.find_section(section.id)
-        if base is not None and base.budget is not None and base.budget.cap is not None and base.budget.cap.unit != "chars":
-            most = max(most, base.budget.cap.tokens(self.bound.total))
+        caps = [one.find_cap(self.bound.total) or 0 for one in (section, base) if one is not None]
         pools = [pool for plan in (first, self._plan) for pool in plan.pools if section.id in pool.sections]
-        most = max([most, self.bound.total, *(pool.max.tokens(self.bound.total) for pool in pools)])
+        most = max([*caps, self.bound.total, *(pool.max.tokens(self.bound.total) for pool in pools)])
         units = most * self.bound.meter.counter.unit
         steps = [step for step in self._plan.list_shared_steps() if section.id in step.sections]
         return Reach(section, steps, self.bound.meter, units)

@@ -172,7 +172,7 @@ def _iter_budget(pack: PackModel, section: Section, texts: SectionTexts, plan: P
 
     Pinned sections are skipped, as their cap is a promise; the caller skips sections that pressure counts, as their cap is a measure.
     """
-    cap = section.budget.cap if section.budget is not None else None
+    cap = section.cap
     is_constant = section.text is not None and not section.text.reads
     if cap is None or section.budget is None or section.budget.is_share or cap.unit == "chars" or section.pinned or is_constant:
         return
@@ -217,7 +217,7 @@ def _judge_against(name: str, span: Span, section: Section, plan: Plan, earlier:
 def check_missing(pack: PackModel, configuration: Configuration) -> Iterator[Diagnostic]:
     """Report `missing` of segments that are not requested by reference."""
     for section in configuration.plan.sections:
-        source = section.items.source if section.items is not None else None
+        source = section.source
         if isinstance(source, Segments) and source.ref is None and source.missing != "warn":
             why = "without `ref`, promptc reads the whole scope, and no id can be missing"
             message = f"`missing: {source.missing}` of `{section.id}` has no effect: {why}"
@@ -236,8 +236,8 @@ def check_chunk_sizes(configurations: Configurations, medians: Mapping[str, int]
 
 def _iter_chunk_sizes(configuration: Configuration, medians: Mapping[str, int]) -> Iterator[Diagnostic]:
     for section in configuration.plan.sections:
-        source = section.items.source if section.items is not None else None
-        cap = _find_cap(section, configuration)
+        source = section.source
+        cap = section.find_cap(configuration.base.budget.total)
         if not isinstance(source, Retrieve) or cap is None or not _shows_texts(section):
             continue
         median = max((medians.get(name, 0) for name in source.indexes), default=0)
@@ -246,11 +246,6 @@ def _iter_chunk_sizes(configuration: Configuration, medians: Mapping[str, int]) 
             message = f"`{section.id}` retrieves {found}, but its budget is {cap}"
             help = f"write `top: {max(cap // median, 1)}`, build smaller chunks, or raise the budget"
             yield Diagnostic("PC0660", message, section.budget.span, help, "warn")
-
-
-def _find_cap(section: Section, configuration: Configuration) -> int | None:
-    cap = section.budget.cap if section.budget is not None else None
-    return cap.tokens(configuration.base.budget.total) if cap is not None and cap.unit != "chars" else None
 
 
 def _shows_texts(section: Section) -> bool:

@@ -112,9 +112,9 @@ def check_tools(pack: PackModel, configuration: Configuration) -> Iterator[Diagn
                 "`tools` has no `sort`: the tools keep the order of the state, and a provider's cache is lost where that order changes"
             )
             yield Diagnostic("PC0682", message, items.tool.span, "write `sort: item.name`", "note")
-        cap = section.budget.cap if section.budget is not None else None
-        if items.tool.listed and cap is not None and cap.unit != "chars" and section.budget is not None and _keeps_all(section):
-            least, most = _count_least(pack, items.tool), cap.tokens(configuration.plan.budget.total)
+        most = section.find_cap(configuration.plan.budget.total)
+        if items.tool.listed and most is not None and section.budget is not None and _keeps_all(section):
+            least = _count_least(pack, items.tool)
             if least > most:
                 message = f"the tools take at least {least} tokens, their budget is {most}, and no step removes any"
                 yield Diagnostic("PC0683", message, section.budget.span, "raise the budget, or end `overflow` with `evict: {}`")

@@ -382,7 +382,7 @@ def _iter_capped(configuration: Configuration, settled: SettledTexts) -> Iterato
 
 
 def _settle_full(section: Section, total: int, least: int | None, most: int | None) -> Section:
-    cap = section.budget.cap if section.budget is not None else None
+    cap = section.cap
     if cap is None or least is None or most is None:
         return section
     return settle_cap(section, max(least, min(most, cap.tokens(total))))
