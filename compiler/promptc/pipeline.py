@@ -141,6 +141,11 @@ class Outcome:
         return build_facts(self.fitted)
 
 
+def read_output(prompt: Prompt) -> str | list[dict[str, Any]]:
+    """Return what a prompt is sent as: its text, also for a chat template, or else its messages."""
+    return prompt.text if prompt.format == "text" or prompt.provider == CHAT else prompt.messages
+
+
 class Prompt:
     """A finished, immutable prompt. Reading `text` of a prompt in messages, or `messages` of a text, raises `UsageError`."""
 

@@ -28,9 +28,8 @@ from promptc.frontend.json import MAX_STATE_BYTES
 from promptc.golden.cases.case import name_golden, read_golden_name
 from promptc.golden.cases.confine import is_inside
 from promptc.golden.git import GitError, TreeEntry, list_entries, read_blobs, run_git
-from promptc.model.messages import CHAT
 from promptc.model.state import State
-from promptc.pipeline import Prompt
+from promptc.pipeline import Prompt, read_output
 
 _DIFFERENT = 1
 _HELP = "compare two packs with `--state`, two states with `--pack`, or a pack with itself: `--try sections.recent.budget=900`"
@@ -190,8 +189,7 @@ def read_compared(
             )
     if outcome.emitted is None:
         raise FitError(outcome.errors, outcome.report)
-    prompt = Prompt(outcome)
-    return read_side(prompt.text if prompt.format == "text" or prompt.provider == CHAT else prompt.messages, outcome.account)
+    return read_side(read_output(Prompt(outcome)), outcome.account)
 
 
 def _load_state(pack: Pack, name: str, request: RenderRequest, piped: bytes | None) -> State:

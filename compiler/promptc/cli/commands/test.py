@@ -38,7 +38,7 @@ from promptc.files.reading import leave_looks, list_stamps, read_stamp
 from promptc.frontend.manifest import manifest_path
 from promptc.golden.cases.case import GOLDENS, PENDING, Case, CaseOutcome
 from promptc.golden.cases.confine import choose_pack, choose_root, locate_pack
-from promptc.golden.cases.discover import CaseFolder, CaseFolders, check_met, choose_places, load_case, match_names
+from promptc.golden.cases.discover import CaseFolder, CaseFolders, check_met, choose_places, load_meant, match_names
 from promptc.golden.cause import CauseFinder
 from promptc.golden.inputs import Passes, load_touched
 from promptc.golden.running.environment import list_lacking
@@ -501,14 +501,13 @@ def _iter_loaded(reporter: Reporter, places: Sequence[CaseFolder]) -> Iterator[C
     met: set[str] = set()
     for place in places:
         try:
-            case = load_case(place.folder, place.top) if place.is_case else None
+            case = load_meant(place)
         except PromptcError as wrong:
             reporter.report(rebase_verdict(break_place(place, wrong.diagnostics), str(Path.cwd())).findings)
             yield None
             continue
-        own = locate_pack(case.pack, case.root) if case is not None else ""
-        if case is not None and (place.is_any or not place.packs or own in place.packs):
-            met.add(own)
+        if case is not None:
+            met.add(locate_pack(case.pack, case.root))
             yield case if case.kind in ("render", "session") and not list_lacking(case.requires) else None
     check_met(places, met)
 
