@@ -580,14 +580,6 @@ def _load_evict(body: Node, fields: _Fields, compiler: TextCompiler) -> Step:
     )
 
 
-def _load_shorten(body: Node, fields: _Fields, compiler: TextCompiler) -> Step:
-    return Shorten(**fields, **_ranking(body, compiler))
-
-
-def _load_lower(body: Node, fields: _Fields, compiler: TextCompiler) -> Step:
-    return Lower(**fields, by=compiler.expression(body.value["by"]), floor=body.number("floor", 0))
-
-
 def _load_recap(body: Node, fields: _Fields, compiler: TextCompiler) -> Step:
     older = body.get("older")
     return Recap(
@@ -598,27 +590,15 @@ def _load_recap(body: Node, fields: _Fields, compiler: TextCompiler) -> Step:
     )
 
 
-def _load_replace(body: Node, fields: _Fields, compiler: TextCompiler) -> Step:
-    return Replace(**fields, template=compiler.file(body.value["template"]))
-
-
-def _load_drop(body: Node, fields: _Fields, compiler: TextCompiler) -> Step:
-    return Drop(**fields)
-
-
-def _load_fail(body: Node, fields: _Fields, compiler: TextCompiler) -> Step:
-    return Fail(**fields)
-
-
 _LOADERS: dict[str, Callable[[Node, _Fields, TextCompiler], Step]] = {
     "trim": _load_trim,
     "evict": _load_evict,
-    "shorten": _load_shorten,
-    "lower": _load_lower,
+    "shorten": lambda body, fields, compiler: Shorten(**fields, **_ranking(body, compiler)),
+    "lower": lambda body, fields, compiler: Lower(**fields, by=compiler.expression(body.value["by"]), floor=body.number("floor", 0)),
     "recap": _load_recap,
-    "replace": _load_replace,
-    "drop": _load_drop,
-    "fail": _load_fail,
+    "replace": lambda body, fields, compiler: Replace(**fields, template=compiler.file(body.value["template"])),
+    "drop": lambda _, fields, __: Drop(**fields),
+    "fail": lambda _, fields, __: Fail(**fields),
 }
 
 
