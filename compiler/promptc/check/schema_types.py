@@ -16,6 +16,7 @@ from promptc.diag.typed import Any
 from promptc.model.section import Retrieve, Segments, spell_key
 from promptc.model.sources import CorpusIndex
 from promptc.template.types.algebra import element_type, join_types, keep_members, map_members, part_type, weaken
+from promptc.template.types.expressions import literal
 from promptc.template.types.types import (
     BOOL_TYPE,
     NEVER,
@@ -460,14 +461,8 @@ def _iter_element(together: _Together, at: int) -> Iterator[Schema]:
 
 def make_literal(value: Any) -> Type:
     """Return the type of exactly this value."""
-    if value is None:
-        return NONE_TYPE
-    if isinstance(value, bool):
-        return BoolType(value)
-    if isinstance(value, str):
-        return text_of(value)
-    if isinstance(value, int | float):
-        return NumberType(isinstance(value, int), value, value, frozenset({value}))
     if isinstance(value, list):
         return ListType(NEVER, len(value), len(value), tuple(map(make_literal, value)))
-    return make_mapping({str(name): make_literal(part) for name, part in value.items()})
+    if isinstance(value, dict):
+        return make_mapping({str(name): make_literal(part) for name, part in value.items()})
+    return literal(value)
