@@ -15,7 +15,7 @@ from promptc.cli.interaction import Progress
 from promptc.cli.options import RenderRequest
 from promptc.cli.request import STDIN, compile_request, open_pack, read_bytes
 from promptc.cli.terminal import PLAIN, Paint, Reporter, clip_cells, escape_controls, read_width, write_stdout
-from promptc.cli.views.drawing import Cell, Page, Row, render_table, show_count, show_percent, show_plural, wrap
+from promptc.cli.views.drawing import Cell, Page, Row, count_columns, render_table, show_count, show_percent, show_plural, wrap
 from promptc.cli.views.meter import WIDTH, draw_rows
 from promptc.diag.findings import Diagnostic, FitError, PromptcError, Span, UsageError, show_value, suggest
 from promptc.diag.frozen import frozen, replace
@@ -551,7 +551,7 @@ def _render_turns(view: SessionView, width: int, paint: Paint) -> str:
     heads = ["turn", "tokens", "same", *(["read", "written"] if view.as_of else [])]
     rows: list[Row] = [[Cell(one, "dim") for one in (*heads, "what ended the common beginning")]]
     numbers = [[str(one.turn), *map(show_count, (one.tokens, one.same, *((one.read, one.written) if view.as_of else ())))] for one in told]
-    room = width - sum(max(len(row[at]) for row in (heads, *numbers)) + 2 for at in range(len(heads)))
+    room = width - count_columns([heads, *numbers])
     for one, shown in zip(told, numbers, strict=True):
         rows.append([*shown, clip_cells(escape_controls(one.broke.describe()), room) if one.broke is not None else Cell("nothing", "dim")])
     more = len(view.turns) - 1 - len(told)
@@ -587,7 +587,7 @@ def _render_edits(view: SessionView, trials: Sequence[TrialView], width: int, pa
     has_cost = view.cost is not None
     heads = ["  reuse", *(["cost"] if has_cost else []), "tokens"]
     numbers = [[f"{one.reuse[1]} %", *([f"{one.cost[1]} %"] if has_cost else []), _show_change(*one.tokens)] for one in trials]
-    room = width - sum(max(len(row[at]) for row in (heads, *numbers)) + 2 for at in range(len(heads)))
+    room = width - count_columns([heads, *numbers])
     rows: list[Row] = [[Cell(one, "dim") for one in (*heads, "edit")]]
     for one, shown in zip(trials, numbers, strict=True):
         rows.append([*shown, clip_cells(f"{one.edit} ({one.at.rpartition('/')[2]})", room)])

@@ -49,6 +49,11 @@ def render_table(rows: Sequence[Row], *, right: frozenset[int] = frozenset(), mo
     return "".join(f"{_render_row(row, widths, right, paint)}\n" for row in cells)
 
 
+def count_columns(rows: Iterable[Sequence[str]]) -> int:
+    """Return the cells that columns of these texts take, with the gap after each."""
+    return sum(max(map(len, column)) + len(_GAP) for column in zip(*rows, strict=True))
+
+
 def _render_row(row: Sequence[Cell], widths: Sequence[int], right: frozenset[int], paint: Paint) -> str:
     last = max((at for at, cell in enumerate(row) if cell.text), default=-1)
     shown = []

@@ -46,6 +46,7 @@ from promptc.golden.cases.case import (
     render_json_file,
 )
 from promptc.golden.cases.confine import show_path
+from promptc.text.diff import count_alike
 
 PROMPTS = ("text", "messages")
 
@@ -369,7 +370,7 @@ def describe_difference(case: Case, difference: GoldenDifference) -> Diagnostic:
     if difference.old is None:
         return Diagnostic("PC0921", f"there is no golden `{difference.path}` yet", _claim_span(case, difference.kind))
     old, new = difference.old.split(b"\n"), difference.new.split(b"\n")
-    line = next((at for at, (one, other) in enumerate(zip(old, new, strict=False)) if one != other), min(len(old), len(new)))
+    line = count_alike(old, new)
     excerpt = old[line][:400].decode("utf-8", "replace") if line < len(old) else ""
     return Diagnostic("PC0920", f"the golden of {difference.kind} is not what comes out", Span(difference.path, line + 1, 1, excerpt))
 
