@@ -212,7 +212,7 @@ class _Drawer:
         return Block(
             id=section.id,
             title=section.title,
-            role=section.role if section.items is None or section.items.message is None else _EACH,
+            role=section.role if section.message is None else _EACH,
             source=describe_source(section, self._pack),
             data=(*_describe_data(section, self._pack), *_list_index_reads(section, self._pack)),
             caps=_describe_caps(section, plan),

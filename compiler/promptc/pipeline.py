@@ -250,7 +250,7 @@ class Prompt:
     def _counts_media_otherwise(self, model: str) -> bool:
         """Return whether the prompt contains media that were counted by a rule other than the model's."""
         for held in self._outcome.fitted.sections.values():
-            message = held.section.items.message if held.section.items is not None else None
+            message = held.section.message
             rule = message.media.table.find(model) if message is not None and message.media is not None else None
             if message is not None and message.media is not None and rule is not None:
                 counted = {one.by for entry in held.alive for one in entry.item.media} - {"", "tokens"}

@@ -342,6 +342,11 @@ class Section:
         """What its items come from, or None for a section of text."""
         return self.items.source if self.items is not None else None
 
+    @property
+    def message(self) -> MessageForm | None:
+        """The form of its items as messages, or None if they are none."""
+        return self.items.message if self.items is not None else None
+
     def find_cap(self, total: int) -> int | None:
         """Return its cap in tokens, given the `total`; None without a cap, and for a cap in characters."""
         cap = self.cap

@@ -622,8 +622,8 @@ class Origins:
         template = self.find_template(section, entry)
         if template is not None:
             return template.place.span
-        assert section.items is not None and section.items.message is not None
-        return section.items.message.content.span
+        assert section.message is not None
+        return section.message.content.span
 
     def find_pointer(self, section: Section, entry: FittedItem) -> str | None:
         """Return the JSON pointer to the part of the state that is the item's value.

@@ -210,14 +210,14 @@ class SectionSelector:
 
     def find_media_model(self, section: Section) -> str | None:
         """Return the model that counts the media of the section's messages, or None if it has no media or no model is named."""
-        message = section.items.message if section.items is not None else None
+        message = section.message
         if message is None or message.media is None:
             return None
         provider = self.bound.provider.name if self.bound.provider is not None else ""
         return message.media.choose_model(self.bound.model, self._plan.output.models.get(provider), self.bound.budget.model)
 
     def _find_media_counter(self, section: Section) -> CountMedia | None:
-        message = section.items.message if section.items is not None else None
+        message = section.message
         if message is None or message.media is None:
             return None
         from promptc.passes.items.media import MediaReader

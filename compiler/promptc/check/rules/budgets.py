@@ -133,7 +133,7 @@ def _explain_open(section: Section, pointer: str) -> tuple[str, str]:
             f"the schema sets no limit for `{_spell(pointer)}`",
             f"give it a `maxLength`, `maxItems`, `maximum` or `enum`; or {_advise(section, _CHARS, _ROOM)}",
         )
-    message = section.items.message if section.items is not None else None
+    message = section.message
     if message is not None and not set(MEDIA_KINDS).isdisjoint(message.passing):
         return (
             "the size of a picture has no limit in the schema",

@@ -489,7 +489,7 @@ def check_parts(pack: PackModel, configuration: Configuration) -> Iterator[Diagn
     """Report contents of which no part can pass, kinds of parts that stop the render, and one half of a tool's turn without the other."""
     for text in configuration.iter_texts():
         section = text.section
-        message = section.items.message if section is not None and section.items is not None else None
+        message = section.message if section is not None else None
         if section is None or message is None or text.code is not message.content:
             continue
         yield from _judge_names(section, message)
@@ -517,7 +517,7 @@ def check_media(pack: PackModel, configuration: Configuration) -> Iterator[Diagn
     """Report media that no rule counts, and `media` on messages that let no media pass."""
     plan = configuration.plan
     for section in plan.sections:
-        message = section.items.message if section.items is not None else None
+        message = section.message
         if message is None or message.media is None:
             continue
         media = message.media

@@ -63,7 +63,7 @@ def check_idle_roles(pack: PackModel, configurations: Configurations) -> Iterato
         read = {text.section.id for text in configuration.iter_texts() if text.section is not None and _has_role(text.code)}
         for section in configuration.plan.sections:
             place, role = section.role_span, roles.get(section.id, section.role)
-            if place is None or (section.items is not None and section.items.message is not None):
+            if place is None or section.message is not None:
                 continue
             if role == section.role or section.id in read:
                 found[place] = None
