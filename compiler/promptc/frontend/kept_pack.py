@@ -10,7 +10,6 @@ Counters are not cached, because which one counts depends on what is installed.
 
 from __future__ import annotations
 
-import marshal
 import os
 import stat
 from _blake2 import blake2b
@@ -174,10 +173,10 @@ def find_kept(cache: Cache, path: str, load_models: Callable[[], ModelTable] = M
 
     `load_models` loads the models for its budget. Raises `PromptcError` for a counter that cannot be loaded now, as `ReadPack` does.
     """
-    content = cache.load(_name_entry(path, table))
-    if content is None:
+    found = cache.load_plain(_name_entry(path, table))
+    if found is None:
         return None
-    seen, packed = marshal.loads(content)
+    seen, packed = found
     inputs = _read_again(seen)
     return _unpack(packed, inputs, load_models) if inputs is not None else None
 
@@ -251,7 +250,7 @@ def keep_pack(cache: Cache, path: str, loaded: LoadedPack, known: Sequence[Choic
     for choice in list(dict.fromkeys((*loaded.plans, *known)))[:_MOST_CHOICES]:
         _load_tiers(loaded.pack, choice)
     files = [(one.folder, one.path, _digest(one.content)) for one in loaded.inputs.files]
-    cache.keep(_name_entry(path, table), marshal.dumps(((files, loaded.inputs.unlinked), _pack(loaded))))
+    cache.keep_plain(_name_entry(path, table), ((files, loaded.inputs.unlinked), _pack(loaded)))
 
 
 def _load_tiers(pack: PackModel, choice: Choice) -> None:

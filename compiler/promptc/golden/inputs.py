@@ -7,7 +7,6 @@ revision. `Passes` knows, from the user's cache, which cases passed, by digests 
 from __future__ import annotations
 
 import hashlib
-import marshal
 import os
 from _blake2 import blake2b
 from bisect import bisect_left
@@ -300,14 +299,12 @@ class Passes:
         self._known = None
         known = {folder: one for folder, one in self._load().items() if folder in passed or os.path.isdir(folder)}
         known |= {folder: (one.packs, one.is_found, one.files, one.stores, one.goldens, one.digest) for folder, one in passed.items()}
-        self._cache.keep(_name_passes(self._root), describe_maker() + marshal.dumps(known))
+        self._cache.keep_plain(_name_passes(self._root), (describe_maker(), known))
 
     def _load(self) -> dict[str, _Known]:
         if self._known is None:
-            content = self._cache.load(_name_passes(self._root))
-            maker = describe_maker()
-            is_ours = content is not None and content[: len(maker)] == maker
-            self._known = marshal.loads(content[len(maker) :]) if content is not None and is_ours else {}
+            maker, known = self._cache.load_plain(_name_passes(self._root)) or (b"", {})
+            self._known = known if maker == describe_maker() else {}
         return self._known
 
     def _choose_pack(self, folder: str) -> str:
