@@ -59,7 +59,7 @@ def read_at(value: Any, way: Sequence[str]) -> Any:
     return value
 
 
-def find_at(value: Any, pointer: str) -> Any:
+def find_at(value: Any, pointer: str) -> Any | None:
     """Return the value at a JSON pointer (RFC 6901), or None if there is none."""
     found = read_at(value, split_pointer(pointer))
     return found if found is not MISSING else None
