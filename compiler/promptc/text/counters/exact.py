@@ -44,19 +44,18 @@ def load_counter(
     name: str,
     *,
     folder: str | os.PathLike[str],
-    vocabulary: str | os.PathLike[str] = "",
     span: Span | None = None,
     ranks: Sequence[NamedFile] = (),
 ) -> Counter:
     """Load the counter `name`: `cl100k_base`, `o200k_base`, `chars/4`, `tiktoken:<encoding>`, or `hf:<file>` with a file inside `folder`.
 
-    `vocabulary` is the path of a table to use in place of the shipped one, to which it must be identical. `span` is the place of the name.
-    `ranks` are the files that a pack names for an encoding. Raises `PromptcError` with PC0180 to PC0183; the caller chooses the fallback.
+    `span` is the place of the name. `ranks` are the files that a pack names for an encoding. Raises `PromptcError` with PC0180 to PC0183;
+    the caller chooses the fallback.
     """
     if name == CharacterCounter.name:
         return CharacterCounter()
     if name in VOCABULARIES:
-        return load_table_counter(name, os.fspath(vocabulary), span)
+        return load_table_counter(name, span=span)
     if name.startswith("hf:"):
         return load_tokenizer_file(name, folder, span)
     if name.startswith(ENCODING):
