@@ -7,6 +7,7 @@ revision. `Passes` knows, from the user's cache, which cases passed, by digests 
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 from _blake2 import blake2b
 from bisect import bisect_left
@@ -19,7 +20,7 @@ from promptc.diag.findings import Diagnostic, DiskError, PromptcError, UsageErro
 from promptc.diag.frozen import as_plain, frozen, replace
 from promptc.diag.typed import Any
 from promptc.files.reading import read_file
-from promptc.golden.cases.case import MAX_PLAIN_BYTES, Case, Figures, render_json_file
+from promptc.golden.cases.case import MAX_PLAIN_BYTES, Case, Figures
 from promptc.golden.cases.confine import choose_pack, is_under, show_path
 from promptc.golden.cases.discover import CASE
 from promptc.golden.git import GitError, TreeEntry, find_repository, is_blob, list_entries, run_git
@@ -179,6 +180,11 @@ def render_inputs(inputs: Mapping[str, Any], figures: Figures | None, before: Fi
     """Return the bytes of `golden.inputs.json`: the inputs, the figures of the prompt and, while it is pending, the earlier figures."""
     known = {"figures": figures, "before": before}
     return render_json_file({**inputs, **{name: as_plain(one) for name, one in known.items() if one is not None}})
+
+
+def render_json_file(value: Any) -> bytes:
+    """Return the bytes of a JSON file next to a case: a golden, or the note about its inputs."""
+    return (json.dumps(value, ensure_ascii=False, indent=1, sort_keys=True) + "\n").encode()
 
 
 def read_inputs(path: str) -> dict[str, Any] | None:

@@ -6,7 +6,6 @@ names.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 
@@ -196,11 +195,6 @@ def read_golden_name(name: str) -> tuple[str, int]:
     """
     turn = _TURN.match(name)
     return _KINDS.get(_TURN.sub("golden.", name, count=1), ""), int(turn[1]) if turn is not None else 0
-
-
-def render_json_file(value: Any) -> bytes:
-    """Return the bytes of a JSON file next to a case: a golden, or the note about its inputs."""
-    return (json.dumps(value, ensure_ascii=False, indent=1, sort_keys=True) + "\n").encode()
 
 
 def read_plain(path: str, shown: str, limit: int, span: Span | None = None) -> bytes:

@@ -17,21 +17,10 @@ from promptc.diag.frozen import as_plain, field, frozen, replace
 from promptc.diag.typed import Any, Literal
 from promptc.files.atomic import replace_file, replace_remade
 from promptc.files.reading import IrregularError, LinkError, read_file
-from promptc.golden.cases.case import (
-    GOLDENS,
-    INPUTS,
-    MAX_PLAIN_BYTES,
-    PENDING,
-    Case,
-    Figures,
-    is_pending,
-    name_golden,
-    read_golden_name,
-    render_json_file,
-)
+from promptc.golden.cases.case import GOLDENS, INPUTS, MAX_PLAIN_BYTES, PENDING, Case, Figures, is_pending, name_golden, read_golden_name
 from promptc.golden.cases.confine import choose_fence, choose_root, find_fault, name_case, show_path
 from promptc.golden.cases.discover import iter_cases
-from promptc.golden.inputs import identify_file, read_inputs
+from promptc.golden.inputs import identify_file, read_inputs, render_json_file
 from promptc.golden.verdicts.verdict import (
     PROMPTS,
     GoldenDifference,

@@ -33,19 +33,9 @@ from promptc.diag.findings import Diagnostic, PromptcError, Span
 from promptc.diag.frozen import field, frozen, replace
 from promptc.diag.typed import Any, Literal
 from promptc.files.reading import read_file
-from promptc.golden.cases.case import (
-    INPUTS,
-    MAX_PLAIN_BYTES,
-    Case,
-    CaseOutcome,
-    CaseRun,
-    Figures,
-    fail_case,
-    name_golden,
-    refuse_reading,
-    render_json_file,
-)
+from promptc.golden.cases.case import INPUTS, MAX_PLAIN_BYTES, Case, CaseOutcome, CaseRun, Figures, fail_case, name_golden, refuse_reading
 from promptc.golden.cases.confine import show_path
+from promptc.golden.inputs import render_json_file
 from promptc.text.diff import count_alike
 
 PROMPTS = ("text", "messages")
