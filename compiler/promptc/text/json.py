@@ -198,6 +198,11 @@ def _put(value: Any, way: Sequence[str], depth: int, new: Any) -> Any:
     return [*value[:at], _put(value[at], way, depth + 1, new), *value[at + 1 :]]
 
 
+def is_same(value: Any, other: Any) -> bool:
+    """Return whether two plain values are equal as JSON has them: `true` is not 1."""
+    return bool(value == other) and isinstance(value, bool) is isinstance(other, bool)
+
+
 def is_whole(value: Any, least: int, most: int) -> bool:
     """Return whether a value is a whole number from `least` to `most`. `true` is none, though Python takes it for 1."""
     return isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
