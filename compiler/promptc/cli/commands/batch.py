@@ -15,8 +15,7 @@ from promptc.cli.interaction import Progress, end_in_order
 from promptc.cli.options import NO_CACHE, RenderRequest
 from promptc.cli.request import STDIN
 from promptc.cli.terminal import Reporter
-from promptc.cli.views.drawing import show_plural
-from promptc.diag.findings import Diagnostic, DiskError, UsageError
+from promptc.diag.findings import Diagnostic, DiskError, UsageError, show_plural
 from promptc.diag.typed import IO
 from promptc.files.reading import follow_link, open_given
 from promptc.workers import count_processors

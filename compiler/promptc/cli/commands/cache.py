@@ -15,9 +15,9 @@ from promptc.cli.interaction import Progress
 from promptc.cli.options import RenderRequest
 from promptc.cli.request import STDIN, compile_request, open_pack, read_bytes
 from promptc.cli.terminal import PLAIN, Paint, Reporter, clip_cells, escape_controls, read_width, write_stdout
-from promptc.cli.views.drawing import Cell, Page, Row, count_columns, render_table, show_count, show_percent, show_plural, wrap
+from promptc.cli.views.drawing import Cell, Page, Row, count_columns, render_table, show_count, show_percent, wrap
 from promptc.cli.views.meter import WIDTH, draw_rows
-from promptc.diag.findings import Diagnostic, FitError, PromptcError, Span, UsageError, show_value, suggest
+from promptc.diag.findings import Diagnostic, FitError, PromptcError, Span, UsageError, show_plural, show_value, suggest
 from promptc.diag.frozen import frozen, replace
 from promptc.economy import (
     Break,
@@ -386,9 +386,7 @@ def _add_trials(reporter: Reporter, pack: Pack, view: SessionView, session: _Ses
     alone: tuple[TrialView, ...] = ()
     together: list[TrialView] = []
     while len(together) < _ROUNDS:
-        progress = Progress(
-            reporter, "trying edits" if not together else f"trying edits with {show_plural(len(together), 'other', 'others')}"
-        )
+        progress = Progress(reporter, "trying edits" if not together else f"trying edits with {show_plural(len(together), 'other')}")
         known = {one.target for one in chosen}
         trials = [replace(one, name=f"{one.name}_{len(together)}") for one in list_trials(last) if one.target not in known]
         loaded = pack.tried((), {one.name: one.patch for one in (*chosen, *trials)})

@@ -12,8 +12,8 @@ from promptc.api import Pack
 from promptc.cli.group import PACK, Command
 from promptc.cli.request import read_bytes
 from promptc.cli.terminal import PLAIN, Paint, Reporter, clip_cells, escape_controls, read_width, show_text
-from promptc.cli.views.drawing import Cell, render_bar, render_table, show_count, show_plural, show_ratio, wrap
-from promptc.diag.findings import Diagnostic, PromptcError, Span, UsageError, join_names, shorten, show_share, suggest
+from promptc.cli.views.drawing import Cell, render_bar, render_table, show_count, show_ratio, wrap
+from promptc.diag.findings import Diagnostic, PromptcError, Span, UsageError, join_names, shorten, show_plural, show_share, suggest
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
 from promptc.files.atomic import write_file

@@ -17,8 +17,8 @@ from promptc.cli.interaction import Progress
 from promptc.cli.options import RenderRequest, refuse_form
 from promptc.cli.request import STDIN, load_state_file, open_pack, read_bytes
 from promptc.cli.terminal import PLAIN, Paint, Reporter, Style, escape_controls, read_width, show_text, write_stdout
-from promptc.cli.views.drawing import Cell, Page, Row, count_columns, render_bar, render_table, show_count, show_percent, show_plural, wrap
-from promptc.diag.findings import Diagnostic, PromptcError, UsageError, shorten
+from promptc.cli.views.drawing import Cell, Page, Row, count_columns, render_bar, render_table, show_count, show_percent, wrap
+from promptc.diag.findings import Diagnostic, PromptcError, UsageError, shorten, show_plural
 from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import TypeVar
 from promptc.files.atomic import write_file

@@ -22,9 +22,9 @@ from promptc.cli.interaction import hold_interrupts, leave_interrupts, open_keys
 from promptc.cli.options import is_in_ci
 from promptc.cli.terminal import Paint, Reporter, escape_controls, show_json, show_text, write_stdout
 from promptc.cli.views.difference import STYLES
-from promptc.cli.views.drawing import render_table, show_plural
+from promptc.cli.views.drawing import render_table
 from promptc.cli.views.verdict import HELP, ReviewPlace, Screen, lay_out, name_alike, render_page
-from promptc.diag.findings import Diagnostic, DiskError, PromptcError, UsageError, fail, suggest
+from promptc.diag.findings import Diagnostic, DiskError, PromptcError, UsageError, fail, show_plural, suggest
 from promptc.diag.frozen import replace
 from promptc.golden.cases.case import PENDING
 from promptc.golden.cases.confine import choose_root, show_path

@@ -26,10 +26,10 @@ from promptc.cli.reports import KINDS, WHOLE, render_matrix_as
 from promptc.cli.shell import CaseShell
 from promptc.cli.terminal import Reporter, read_width, show_text, write_stdout
 from promptc.cli.views.difference import render_matrix
-from promptc.cli.views.drawing import Page, render_table, show_count, show_plural
+from promptc.cli.views.drawing import Page, render_table, show_count
 from promptc.cli.views.verdict import SHAPES, count_lacking, group_moved, lighten, render_moved, show_lacking
 from promptc.compare import CaseFigures, Held, Matrix, MatrixRow
-from promptc.diag.findings import Diagnostic, PromptcError, UsageError, join_names
+from promptc.diag.findings import Diagnostic, PromptcError, UsageError, join_names, show_plural
 from promptc.diag.frozen import field, frozen, replace
 from promptc.diag.typed import Any
 from promptc.explain.items import count_tokens_held, list_items

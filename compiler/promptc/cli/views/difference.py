@@ -20,11 +20,11 @@ from promptc.cli.views.drawing import (
     render_table,
     show_count,
     show_percent,
-    show_plural,
     wrap,
 )
 from promptc.cli.views.meter import draw_rows
 from promptc.compare import WHOLE, CaseFigures, Difference, Held, ItemChange, Matrix, MatrixRow, SectionChange
+from promptc.diag.findings import show_plural
 from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any, Literal
 from promptc.explain.items import count_tokens_held, list_items

@@ -8,6 +8,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 
 from promptc.cli.terminal import PLAIN, Paint, Style, count_cells, escape_controls, pad_cells, show_text, take_cells, write_stdout
+from promptc.diag.findings import show_plural
 from promptc.diag.frozen import as_plain, frozen
 from promptc.diag.typed import TypeVar
 
@@ -111,11 +112,6 @@ def show_ratio(ratio: int) -> str:
     """Return parts of a million as a number with four decimal places, rounded up: `1.0343`."""
     tens = -(-ratio // 100)
     return f"{tens // 10_000}.{tens % 10_000:04d}"
-
-
-def show_plural(number: int, noun: str, plural: str = "") -> str:
-    """Return a number with its noun: `1 item`, `2 items`."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {plural or noun + 's'}"
 
 
 def show_ids(ids: Sequence[str]) -> str:
