@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from urllib.parse import unquote
 
 from promptc.diag.findings import Diagnostic, suggest
@@ -329,6 +329,17 @@ class References:
         """Return the targets of a schema's own references."""
         found = (self.find(schema[keyword]) for keyword in REFERENCES if isinstance(schema.get(keyword), str))
         return [target for target in found if target is not None]
+
+    def list_together(self, schemas: Iterable[Schema]) -> tuple[Mapping[str, Any], ...]:
+        """Return all mappings of keywords that apply to one value: these, the targets of their references and their `allOf`, each once."""
+        met: dict[int, Mapping[str, Any]] = {}
+        waiting = list(schemas)
+        while waiting:
+            schema = waiting.pop(0)
+            if isinstance(schema, dict) and id(schema) not in met:
+                met[id(schema)] = schema
+                waiting[:0] = [*self.iter_targets(schema), *schema.get("allOf", ())]
+        return tuple(met.values())
 
 
 def iter_inner(schema: Mapping[str, Schema]) -> Iterator[tuple[str, Schema]]:
