@@ -129,16 +129,20 @@ class Counter(Protocol):
         """Return the tokens that the name of a role adds to a message."""
 
 
-class TokenCounter:
-    """What all counters of tokens have in common. A subclass has `special_tokens`, and defines `measure` and `_ends`.
+class TokenCounter(Protocol):
+    """What all counters of tokens have in common. A subclass has `special_tokens`, and says where tokens begin and end.
 
     `_shipped` is the vocabulary whose boundaries are safe for the counter: a place between two texts is safe if that vocabulary splits
     every text there. If it is empty, no place is known to be safe.
     """
 
-    exact = True
-    unit = 1
-    bytewise = True
+    exact: bool = True
+    unit: int = 1
+    bytewise: bool = True
+    name: str
+    digest: str
+    _shipped: str
+    _slash: bool
 
     def __init__(self, name: str, digest: str, shipped: str = "") -> None:
         self.name = name
@@ -148,11 +152,7 @@ class TokenCounter:
 
     def measure(self, text: str) -> int:
         """Return the number of tokens."""
-        raise NotImplementedError
-
-    def _ends(self, text: str) -> list[int]:
-        """Return the ends of all tokens in UTF-8 bytes, in order."""
-        raise NotImplementedError
+        ...
 
     def recount(self, text: str) -> int:
         """Return the number of tokens, counted again."""
@@ -173,14 +173,6 @@ class TokenCounter:
     def list_runs(self, text: str) -> list[TokenRun]:
         """Return the long runs of letters, digits or marks; none are known without a vocabulary."""
         return list_runs(text, cased=not self._slash) if self._shipped else []
-
-    def iter_starts(self, text: str) -> Sequence[int]:
-        """Return the offset of every token in UTF-8 bytes."""
-        return [0, *self._ends(text)][:-1]
-
-    def token_ends(self, text: str) -> Sequence[int]:
-        """Return the token ends as character offsets."""
-        return list_token_ends(text, self._ends(text))
 
     def role_tokens(self, role: str) -> int:
         """Return the tokens of the name."""

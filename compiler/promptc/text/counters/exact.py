@@ -17,7 +17,7 @@ from promptc.diag.typed import NamedTuple
 from promptc.files.reading import IrregularError, LinkError, TooLongError, note_beyond, read_inside
 from promptc.text.characters import compile_later
 from promptc.text.counters.bpe import VOCABULARIES, check_vocabulary, vocabulary_path
-from promptc.text.counters.counter import ENCODING, LARGEST, CharacterCounter, Counter, TokenCounter
+from promptc.text.counters.counter import ENCODING, LARGEST, CharacterCounter, Counter, TokenCounter, list_token_ends
 
 _LINE_END = compile_later(r"\n(?=[^\s/])")
 """The end of a line before a line that begins neither with `/` nor with Python's white space, which includes that of the patterns."""
@@ -177,6 +177,14 @@ class TableCounter(TokenCounter):
     def recall(self, words: Callable[[], Mapping[str, int]]) -> None:
         """Set a function that returns counts of pieces from earlier, by this vocabulary. The first count calls it."""
         self._recall = words
+
+    def iter_starts(self, text: str) -> Sequence[int]:
+        """Return the offset of every token in UTF-8 bytes."""
+        return [0, *self._ends(text)][:-1]
+
+    def token_ends(self, text: str) -> Sequence[int]:
+        """Return the token ends as character offsets."""
+        return list_token_ends(text, self._ends(text))
 
     def _ends(self, text: str) -> list[int]:
         words = self._words

@@ -26,7 +26,7 @@ from promptc.diag.findings import PromptcError, Span, fail, suggest
 from promptc.diag.typed import Any
 from promptc.files.reading import read_file, read_given
 from promptc.text.counters.bpe import VOCABULARIES
-from promptc.text.counters.counter import ENCODING, LARGEST, Refusing, TokenCounter
+from promptc.text.counters.counter import ENCODING, LARGEST, Refusing, TokenCounter, list_token_ends
 
 _SHIPPED_PATTERNS = {
     "cl100k_base": "f021c3d976978e62ee64cdad150cc3405c2e3d6e3b40407850bb9e8d9eb65899",
@@ -59,6 +59,14 @@ class EncodingCounter(TokenCounter):
     def measure(self, text: str) -> int:
         """Return the number of tokens."""
         return len(self._encode(text))
+
+    def iter_starts(self, text: str) -> Sequence[int]:
+        """Return the offset of every token in UTF-8 bytes."""
+        return [0, *self._ends(text)][:-1]
+
+    def token_ends(self, text: str) -> Sequence[int]:
+        """Return the token ends as character offsets."""
+        return list_token_ends(text, self._ends(text))
 
     def _ends(self, text: str) -> list[int]:
         return list(accumulate(map(len, self._encoding.decode_tokens_bytes(self._encode(text)))))
