@@ -16,7 +16,6 @@ from promptc.diag.typed import Any
 from promptc.model.section import Retrieve, Segments, spell_key
 from promptc.model.sources import CorpusIndex
 from promptc.template.types.algebra import element_type, join_types, keep_members, map_members, part_type, weaken
-from promptc.template.types.expressions import literal
 from promptc.template.types.types import (
     BOOL_TYPE,
     NEVER,
@@ -34,6 +33,7 @@ from promptc.template.types.types import (
     Type,
     UndefinedType,
     list_members,
+    literal,
     make_mapping,
     text_of,
     text_up_to,

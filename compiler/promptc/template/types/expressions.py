@@ -54,6 +54,7 @@ from promptc.template.types.types import (
     UndefinedType,
     UnknownType,
     list_members,
+    literal,
     make_mapping,
     text_of,
 )
@@ -109,17 +110,6 @@ def _split(walk: WalkRun, node: nodes.Expr, kind: Type, scope: Scope) -> tuple[S
 def judge(walk: WalkRun, node: nodes.Expr, scope: Scope) -> Type:
     """Judge an expression as a condition, in which undefined is an error and none is not; return its type."""
     return walk.take(evaluate(walk, node, scope), ASKED, "a condition", node, scope)
-
-
-def literal(value: object) -> Type:
-    """Return the type of a constant."""
-    if isinstance(value, bool):
-        return BoolType(value)
-    if isinstance(value, str):
-        return text_of(value)
-    if isinstance(value, int | float):
-        return NumberType(isinstance(value, int), value, value, frozenset({value}))
-    return NoneType() if value is None else UNKNOWN_TYPE
 
 
 def spell(node: nodes.Node) -> str:
