@@ -15,7 +15,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "compiler"), str(ROOT)]
 
-from promptc.cli.findings import render_diagnostics  # noqa: E402
+from promptc.cli.terminal import render_diagnostics  # noqa: E402
 from promptc.golden.cases.case import Case  # noqa: E402
 from promptc.golden.running.environment import list_lacking, render_install  # noqa: E402
 from promptc.golden.verdicts.expect import check_expect  # noqa: E402

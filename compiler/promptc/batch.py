@@ -31,9 +31,8 @@ from promptc.files.atomic import GrowingFile, finish_part, name_part, replace_fi
 from promptc.files.reading import read_file
 from promptc.frontend.json import MAX_STATE_BYTES, JsonDocument, load_json
 from promptc.frontend.state import Change, set_values
-from promptc.model.messages import CHAT
 from promptc.passes.report import describe_findings
-from promptc.pipeline import Outcome, Prompt
+from promptc.pipeline import Outcome, Prompt, read_output
 from promptc.sources.arrow import STATE, WRAPPED, iter_states, load_pyarrow, make_batch, make_schema, write_parquet
 from promptc.text.json import render_canonical_json, render_digest, render_json_line
 from promptc.version import VERSION
@@ -264,10 +263,11 @@ def _unwrap(document: JsonDocument, id: str | None) -> tuple[str | None, JsonDoc
 def _read_content(outcome: Outcome) -> tuple[str, Any, Sequence[Diagnostic]]:
     """Return the content column of a prompt, its value, and the findings that came up while the value was built."""
     prompt = Prompt(outcome)
-    if prompt.format == "text" or prompt.provider == CHAT:
-        return "prompt", prompt.text, ()
+    output = read_output(prompt)
+    if isinstance(output, str):
+        return "prompt", output, ()
     if prompt.provider is None:
-        return "messages", prompt.messages, ()
+        return "messages", output, ()
     payload = prompt.build_payload(prompt.provider)
     return "body", payload.body, payload.warnings
 

@@ -13,7 +13,7 @@ from posixpath import dirname
 from promptc.check.configurations import list_defaults
 from promptc.diag.findings import Diagnostic, Span, UsageError, count_noun, shorten, suggest
 from promptc.diag.frozen import frozen, replace
-from promptc.model.pack import Choice, PackModel, Plan, choose_tiers, list_steps
+from promptc.model.pack import Choice, PackModel, Plan, choose_tiers, list_state_reads, list_steps
 from promptc.model.section import (
     MICRO,
     Budget,
@@ -212,7 +212,7 @@ class _Drawer:
         return Block(
             id=section.id,
             title=section.title,
-            role=section.role if section.items is None or section.items.message is None else _EACH,
+            role=section.role if section.message is None else _EACH,
             source=describe_source(section, self._pack),
             data=(*_describe_data(section, self._pack), *_list_index_reads(section, self._pack)),
             caps=_describe_caps(section, plan),
@@ -437,7 +437,7 @@ def _describe_plain(step: Step) -> Phrase:
 def _describe_data(section: Section, pack: PackModel) -> tuple[Phrase, ...]:
     """Return the paths of the state (also those that a `let` or an index reads), the parts read of each item, then filters and order."""
     reads = frozenset(_iter_reads(section))
-    paths = _shorten(_expand(reads, pack))
+    paths = _shorten(list_state_reads(reads, pack))
     found = [join_phrases([say("{}", path) for path in paths], ", ")] if paths else []
     found += [_name_parts(root, reads) for root in _ROOTS if any(path[0] == root and len(path) > 1 for path in reads)]
     return (*found, *(_iter_filters(section.items) if section.items is not None else ()))
@@ -454,20 +454,6 @@ def _shorten(paths: set[Path]) -> list[str]:
     """Return the paths, sorted, without prefixes of other paths and without the bare `state`."""
     kept = [one for one in paths if len(one) > 1 and not any(len(other) > len(one) and other[: len(one)] == one for other in paths)]
     return [".".join(path) for path in sorted(kept)]
-
-
-def _expand(reads: frozenset[Path], pack: PackModel) -> set[Path]:
-    """Return the paths of the state. A name of `let` stands for the paths that its expression reads."""
-    lets = _expand_lets(pack)
-    return {found for path in reads for found in ((path,) if path[0] == "state" else lets.get(path[0], ()))}
-
-
-def _expand_lets(pack: PackModel) -> Mapping[str, frozenset[Path]]:
-    found: dict[str, frozenset[Path]] = {}
-    for let in pack.lets:
-        inner = (path for read in let.expression.reads for path in ((read,) if read[0] == "state" else found.get(read[0], ())))
-        found[let.name] = frozenset(inner)
-    return found
 
 
 def _name_parts(root: str, reads: frozenset[Path]) -> Phrase:
@@ -493,7 +479,7 @@ def _iter_filters(items: Items) -> Iterator[Phrase]:
 
 def _list_index_reads(section: Section, pack: PackModel) -> tuple[Phrase, ...]:
     """Return the lists in the state from which the section's indexes are built."""
-    source = section.items.source if section.items is not None else None
+    source = section.source
     if not isinstance(source, Retrieve):
         return ()
     made = [index for index in pack.indexes if index.name in source.indexes and isinstance(index, StateIndex)]

@@ -18,7 +18,7 @@ from _operator import _compare_digest
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 
-from promptc.diag.typed import Protocol
+from promptc.diag.typed import Any, Protocol
 from promptc.files.reading import read_file
 from promptc.version import VERSION
 
@@ -93,6 +93,15 @@ class Cache:
         except OSError:
             return
         _trim(self._folder)
+
+    def load_plain(self, name: str) -> Any:
+        """Return the plain value last kept by `keep_plain`, or None as `load` does."""
+        content = self.load(name)
+        return marshal.loads(content) if content is not None else None
+
+    def keep_plain(self, name: str, value: Any) -> None:
+        """Keep a value of Python's own types, as `keep` does."""
+        self.keep(name, marshal.dumps(value))
 
     def _name_path(self, name: str) -> str:
         return f"{self._folder}{os.sep}{_mark(name).hex()}{_SUFFIX}"
@@ -379,7 +388,7 @@ class KeptCounts:
     def find(self, text: str) -> int | None:
         """Return the units of `text`, or None if it was not counted before."""
         if self._known is None:
-            self._known = self._load()
+            self._known = self._cache.load_plain(self._name) or {}
         key = _make_key(text)
         found = self._known.get(key)
         if found is not None:
@@ -396,12 +405,8 @@ class KeptCounts:
         if self._is_new:
             idle = [pair for pair in (self._known or {}).items() if pair[0] not in self._used]
             counts = [*idle, *self._used.items()]
-            self._cache.keep(self._name, marshal.dumps(dict(counts[-MAX_COUNTS:])))
+            self._cache.keep_plain(self._name, dict(counts[-MAX_COUNTS:]))
             self._is_new = False
-
-    def _load(self) -> dict[bytes, int]:
-        content = self._cache.load(self._name)
-        return marshal.loads(content) if content is not None else {}
 
 
 def _make_key(text: str) -> bytes:
@@ -435,10 +440,9 @@ class KeptWords:
         words = self._counter.words
         if len(words) > self._count:
             self._count = len(words)
-            self._cache.keep(self._name, marshal.dumps(dict(list(words.items())[-MAX_WORDS:])))
+            self._cache.keep_plain(self._name, dict(list(words.items())[-MAX_WORDS:]))
 
     def _load(self) -> dict[str, int]:
-        content = self._cache.load(self._name)
-        known: dict[str, int] = marshal.loads(content) if content is not None else {}
+        known: dict[str, int] = self._cache.load_plain(self._name) or {}
         self._count = len(known)
         return known

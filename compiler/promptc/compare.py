@@ -16,7 +16,7 @@ from promptc.diag.typed import Any, Literal
 from promptc.model.media import list_media
 from promptc.passes.items.render import render_part
 from promptc.text.diff import TextRun, count_shared, diff_words
-from promptc.text.json import render_canonical_json, render_digest
+from promptc.text.json import is_whole, render_canonical_json, render_digest
 
 Change = Literal["gained", "lost", "changed", "moved"]
 
@@ -465,7 +465,7 @@ def _is_shallow(value: Any, left: int) -> bool:
 
 def is_count(value: Any) -> bool:
     """Return whether a value is a whole number in the range of counts."""
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _MOST
+    return is_whole(value, 0, _MOST - 1)
 
 
 def is_mapping(inner: Shape) -> Shape:

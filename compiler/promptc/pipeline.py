@@ -141,6 +141,11 @@ class Outcome:
         return build_facts(self.fitted)
 
 
+def read_output(prompt: Prompt) -> str | list[dict[str, Any]]:
+    """Return what a prompt is sent as: its text, also for a chat template, or else its messages."""
+    return prompt.text if prompt.format == "text" or prompt.provider == CHAT else prompt.messages
+
+
 class Prompt:
     """A finished, immutable prompt. Reading `text` of a prompt in messages, or `messages` of a text, raises `UsageError`."""
 
@@ -245,7 +250,7 @@ class Prompt:
     def _counts_media_otherwise(self, model: str) -> bool:
         """Return whether the prompt contains media that were counted by a rule other than the model's."""
         for held in self._outcome.fitted.sections.values():
-            message = held.section.items.message if held.section.items is not None else None
+            message = held.section.message
             rule = message.media.table.find(model) if message is not None and message.media is not None else None
             if message is not None and message.media is not None and rule is not None:
                 counted = {one.by for entry in held.alive for one in entry.item.media} - {"", "tokens"}

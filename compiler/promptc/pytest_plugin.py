@@ -50,8 +50,7 @@ class CaseItem(pytest.Item):
 
         A case that cannot run without a missing extra is skipped.
         """
-        from promptc.cli.findings import render_diagnostics
-        from promptc.cli.terminal import PLAIN
+        from promptc.cli.terminal import PLAIN, render_diagnostics
         from promptc.cli.views.verdict import render_verdict
 
         verdict = self._judge()

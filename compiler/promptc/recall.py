@@ -8,7 +8,7 @@ says where.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import groupby
 from shlex import quote
@@ -19,9 +19,8 @@ from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any, Literal
 from promptc.frontend.json import JsonDocument, load_json
 from promptc.frontend.state import set_values
-from promptc.model.pack import Choice, PackModel
+from promptc.model.pack import Choice, PackModel, list_state_reads
 from promptc.model.section import Retrieve, Section
-from promptc.model.sources import Chunk
 from promptc.model.state import State
 from promptc.sources.retrieval.local import IndexAtHand, LoadedIndex
 from promptc.sources.retrieval.retrieve import NO_LEAD, SHARE, Answer, ChunkQuery, KnownAnswer, Retrieved, Retriever
@@ -158,7 +157,9 @@ class RenderedRecall:
         places = self._place_columns(known)
         if not self._right:
             chunks = [chunk for index in opened for chunk in index.store.read_chunks(range(index.store.count))]
-            self._right = {one.answers: _list_right(one, chunks) for one in known}
+            self._right = {
+                one.answers: {chunk.id for chunk in chunks if any(answer.is_in(chunk) for answer in one.answers)} for one in known
+            }
         settings: dict[str, Any] = {setting: value} if value is not None else {}
         is_own = setting == "floor" and self.has_own_floor
         return RenderedVerdict(value, tuple(self._judge(one, places, settings, is_own=is_own) for one in known))
@@ -190,8 +191,10 @@ class RenderedRecall:
             raise PromptcError(replace(one, help=_WHOLE) if one.code == "PC0303" else one for one in error.diagnostics) from None
 
     def _place_columns(self, known: Sequence[KnownAnswer]) -> dict[str, str]:
-        read = [join_pointer(path[1:]) for path in sorted(set(_iter_paths(self._source, self._pack.model)))]
-        asked = [join_pointer(path[1:]) for path in sorted(set(_iter_reads(self._source.queries, self._pack.model)))]
+        source = self._source
+        conditions = (source.version, source.where, *(boost.where for boost in source.boosts))
+        read = self._list_read(*source.queries, *conditions)
+        asked = self._list_read(*source.queries)
         names = dict.fromkeys(name for one in known for name in one.columns)
         unknown = [name for name in self._columns if name != "query" and name not in names]
         if unknown:
@@ -208,15 +211,15 @@ class RenderedRecall:
         return {**places, "query": query or left[0]}
 
     def _locate_version(self) -> str:
-        version = self._source.version
-        paths = sorted(set(_iter_reads([version] if version is not None else [], self._pack.model)))
-        if len(paths) != 1:
+        read = self._list_read(self._source.version)
+        if len(read) != 1:
             raise _refuse(f"`{self.section.id}` does not read its version from one place of the state", "leave `version` out")
-        return join_pointer(paths[0][1:])
+        return read[0]
 
-
-def _list_right(known: KnownAnswer, chunks: Sequence[Chunk]) -> set[str]:
-    return {chunk.id for chunk in chunks if any(answer.is_in(chunk) for answer in known.answers)}
+    def _list_read(self, *expressions: Expression | None) -> list[str]:
+        """Return the pointers of what the expressions read from the state, directly or through `let`, sorted."""
+        paths = list_state_reads((path for one in expressions if one is not None for path in one.reads), self._pack.model)
+        return [join_pointer(path[1:]) for path in sorted(paths) if len(path) > 1]
 
 
 class _Listener:
@@ -296,24 +299,8 @@ def _choose_section(pack: PackModel, index: str, wanted: str) -> Section:
 
 def list_asking(pack: PackModel, index: str) -> tuple[Section, ...]:
     """Return the sections that query the index, in the order of the manifest, without any variant case or patch."""
-    sections = ((one, one.items.source) for one in pack.load_plan(Choice()).sections if one.items is not None)
-    return tuple(one for one, source in sections if isinstance(source, Retrieve) and index in source.indexes)
-
-
-def _iter_paths(source: Retrieve, pack: PackModel) -> Iterator[tuple[str, ...]]:
-    conditions = [source.version, source.where, *(boost.where for boost in source.boosts)]
-    return _iter_reads([*source.queries, *(one for one in conditions if one is not None)], pack)
-
-
-def _iter_reads(expressions: Sequence[Expression], pack: PackModel) -> Iterator[tuple[str, ...]]:
-    """Yield the paths of the state that the expressions read. A name of `let` stands for the paths that it reads itself."""
-    lets = {let.name: let.expression for let in pack.lets}
-    for expression in expressions:
-        for path in expression.reads:
-            if path[0] == "state" and len(path) > 1:
-                yield path
-            elif path[0] in lets:
-                yield from _iter_reads([lets[path[0]]], pack)
+    sections = pack.load_plan(Choice()).sections
+    return tuple(one for one in sections if isinstance(one.source, Retrieve) and index in one.source.indexes)
 
 
 def _find_named(name: str, pointers: Sequence[str]) -> str | None:

@@ -437,17 +437,17 @@ def _sort(members: dict[str, Any]) -> None:
 class SchemaPlace:
     """A place in a value.
 
-    `asked` are the schemas that a value at this place must satisfy. `holding` are these schemas and everything that they reference or list
-    under `allOf`.
+    `asked` are the schemas that a value at this place must satisfy. `holding` are those of them that are mappings, and everything that they
+    reference or list under `allOf`.
     """
 
     asked: tuple[Schema, ...]
-    holding: tuple[Schema, ...]
+    holding: tuple[Mapping[str, Any], ...]
 
     @property
     def is_open(self) -> bool:
         """True if a container at this place is valid whenever its members are valid and their number is allowed."""
-        return all(isinstance(schema, bool) or _OF_ALL.isdisjoint(schema) for schema in self.holding)
+        return all(map(_OF_ALL.isdisjoint, self.holding))
 
 
 class LocalSchema:
@@ -462,7 +462,7 @@ class LocalSchema:
         for name in writer.names:
             compile_lazily(self._space, name, partial(writer.write, name))
         exec(writer.write_end(), self._space)
-        self.root = SchemaPlace((root,), self._gather((root,)))
+        self.root = SchemaPlace((root,), self._verdicts.references.list_together((root,)))
         self.filler: Filler | None = writer.first
         self._inner: dict[tuple[SchemaPlace, str | int], SchemaPlace] = {}
 
@@ -472,7 +472,7 @@ class LocalSchema:
         found = self._inner.get(known)
         if found is None:
             asked = tuple(_iter_inner(place.holding, key))
-            found = SchemaPlace(asked, self._gather(asked))
+            found = SchemaPlace(asked, self._verdicts.references.list_together(asked))
             if len(self._inner) < _MOST_PLACES:
                 self._inner[known] = found
         return found
@@ -483,7 +483,7 @@ class LocalSchema:
 
     def is_sized(self, place: SchemaPlace, value: Any, fuel: Fuel) -> bool:
         """Return whether a container has all required members and only allowed ones, in allowed numbers, whatever the members contain."""
-        asked = ((schema, word) for schema in place.holding if isinstance(schema, dict) for word in _OF_SIZE if word in schema)
+        asked = ((schema, word) for schema in place.holding for word in _OF_SIZE if word in schema)
         return all(self._verdicts.make_check(schema, word)(value, fuel) for schema, word in asked)
 
     def fill_whole(self, raw: Any) -> Any:
@@ -510,19 +510,6 @@ class LocalSchema:
         found: Fill = self._space[f"d{filler.number}"]
         return found
 
-    def _gather(self, schemas: tuple[Schema, ...]) -> tuple[Schema, ...]:
-        """Return the schemas and everything that they reference or list under `allOf`, each once."""
-        met: dict[int, Schema] = {}
-        waiting = list(schemas)
-        while waiting:
-            schema = waiting.pop(0)
-            if id(schema) in met:
-                continue
-            met[id(schema)] = schema
-            if isinstance(schema, dict):
-                waiting += [*self._verdicts.references.iter_targets(schema), *schema.get("allOf", ())]
-        return tuple(met.values())
-
 
 def find_filler(filler: Filler | None, key: str | int) -> Filler | None:
     """Return the filler of a mapping's key or of a list's index, or None if nothing is filled in there."""
@@ -533,10 +520,8 @@ def find_filler(filler: Filler | None, key: str | int) -> Filler | None:
     return filler.places[key] if key < len(filler.places) else filler.rest
 
 
-def _iter_inner(schemas: tuple[Schema, ...], key: str | int) -> Iterator[Schema]:
+def _iter_inner(schemas: tuple[Mapping[str, Any], ...], key: str | int) -> Iterator[Schema]:
     for schema in schemas:
-        if not isinstance(schema, Mapping):
-            continue
         if not isinstance(key, str):
             if "items" in schema:
                 yield schema["items"]

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import promptc
-from promptc.cli.findings import render_diagnostics
+from promptc.cli.terminal import render_diagnostics
 from promptc.diag.findings import PromptcError
 from promptc.diag.frozen import replace
 from promptc.golden.cases.case import GOLDENS, Case, CaseOutcome, CaseRun

@@ -9,7 +9,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-from promptc.cli.findings import render_diagnostics
+from promptc.cli.terminal import render_diagnostics
 from promptc.golden.cases.case import Case, CaseRun
 from promptc.golden.verdicts.expect import check_expect
 from promptc.golden.verdicts.verdict import GoldenDifference, compare_goldens, render_goldens

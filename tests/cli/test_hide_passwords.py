@@ -4,8 +4,7 @@ import json
 
 import pytest
 
-from promptc.cli.findings import describe_diagnostic, render_diagnostics
-from promptc.cli.terminal import hide_passwords
+from promptc.cli.terminal import describe_diagnostic, hide_passwords, render_diagnostics
 from promptc.diag.findings import Diagnostic, Span
 
 SECRETS = ("hunter2", "p@ss:w/rd", "a%40b", "ü")

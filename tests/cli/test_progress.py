@@ -4,9 +4,9 @@ import sys
 import pytest
 
 from promptc.cli import interaction as module
-from promptc.cli.findings import Reporter
 from promptc.cli.interaction import Progress
 from promptc.cli.options import Settings
+from promptc.cli.terminal import Reporter
 
 
 class Terminal(io.TextIOWrapper):

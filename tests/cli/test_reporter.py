@@ -4,9 +4,8 @@ import json
 
 import pytest
 
-from promptc.cli.findings import render_diagnostics, render_diagnostics_json
 from promptc.cli.options import Settings, read_settings
-from promptc.cli.terminal import Paint, clip_cells, count_cells, escape_controls, pad_cells
+from promptc.cli.terminal import Paint, clip_cells, count_cells, escape_controls, pad_cells, render_diagnostics, render_diagnostics_json
 from promptc.diag.findings import Diagnostic, Span
 
 

@@ -12,8 +12,8 @@ import pytest
 from tests.contract.sources import ROOT
 from tools.measure_house import House, list_cycles
 
-MOST_MODULES = 248
-LEAST_DEPTH = 300
+MOST_MODULES = 247
+LEAST_DEPTH = 330
 """Lines of a module, on average."""
 MOST_LONELY = 13
 MOST_IMPORTS = 7.2

@@ -27,14 +27,14 @@ PACKAGES = ("promptc.cache", "promptc.model", "promptc.passes", "promptc.templat
 MODULES = frozenset(
     """
     promptc promptc.api promptc.operations promptc.operations.results promptc.pipeline promptc.version
-    promptc.cli promptc.cli.findings promptc.cli.main promptc.cli.options promptc.cli.request promptc.cli.run promptc.cli.terminal
+    promptc.cli promptc.cli.main promptc.cli.options promptc.cli.request promptc.cli.run promptc.cli.terminal
     promptc.diag promptc.diag.findings promptc.diag.frozen promptc.diag.typed promptc.files promptc.files.reading
     promptc.frontend promptc.frontend.json promptc.frontend.kept_pack promptc.frontend.schema promptc.frontend.schema.runtime
     promptc.frontend.state promptc.template promptc.template.allow promptc.template.compile promptc.template.place
     """.split()
 )
 NEVER = ("promptc.passes.report", "promptc.text.counters.huggingface", "promptc.template.runtime.errors")
-MANY = 83
+MANY = 82
 """Modules of promptc: each has to be found, read and run."""
 
 # With an index or a store: what asks them, and neither a database, a parser, an encoder nor anything that reads documents.
@@ -51,7 +51,7 @@ ASKING_MODULES = MODULES | frozenset(
     promptc.sources.retrieval.scoring promptc.sources.segments
     """.split()
 )
-MANY_ASKING = 93
+MANY_ASKING = 92
 SLOW = frozenset("sqlalchemy sqlite3 yaml json numpy onnxruntime statistics".split())
 """What a question that was never asked must not load either, where its index is kept and has words alone."""
 

@@ -33,11 +33,12 @@ from promptc.template.types.types import (
     Type,
     UndefinedType,
     list_members,
+    literal,
     make_mapping,
     text_of,
     text_up_to,
 )
-from promptc.text.json import extend_pointer, split_pointer
+from promptc.text.json import extend_pointer, is_same, split_pointer
 from promptc.text.moment import FORMATS
 from promptc.text.pattern import measure_pattern
 
@@ -278,7 +279,7 @@ class SchemaTypes:
         types = _find_types(together)
         listed = [schema["enum"] if "enum" in schema else [schema["const"]] for schema in together if {"enum", "const"} & schema.keys()]
         if listed:
-            values = [value for value in listed[0] if all(any(_is_same(value, one) for one in other) for other in listed[1:])]
+            values = [value for value in listed[0] if all(any(is_same(value, one) for one in other) for other in listed[1:])]
             found = join_types(*(make_literal(value) for value in values))
             return found if types is None else keep_members(found, lambda member: _suits(member, types))
         if types is None:
@@ -349,10 +350,6 @@ def _make_text(together: _Together, place: str) -> TextType:
     widths = [*(one.width for one in patterns), *(1 for _ in formats)]
     size = found.size if most is None or not widths else min(widths) * most
     return replace(found, size=size, format=format)
-
-
-def _is_same(left: Any, right: Any) -> bool:
-    return bool(left == right) and isinstance(left, bool) is isinstance(right, bool)
 
 
 def _suits(member: Type, types: tuple[str, ...]) -> bool:
@@ -460,14 +457,8 @@ def _iter_element(together: _Together, at: int) -> Iterator[Schema]:
 
 def make_literal(value: Any) -> Type:
     """Return the type of exactly this value."""
-    if value is None:
-        return NONE_TYPE
-    if isinstance(value, bool):
-        return BoolType(value)
-    if isinstance(value, str):
-        return text_of(value)
-    if isinstance(value, int | float):
-        return NumberType(isinstance(value, int), value, value, frozenset({value}))
     if isinstance(value, list):
         return ListType(NEVER, len(value), len(value), tuple(map(make_literal, value)))
-    return make_mapping({str(name): make_literal(part) for name, part in value.items()})
+    if isinstance(value, dict):
+        return make_mapping({str(name): make_literal(part) for name, part in value.items()})
+    return literal(value)

@@ -159,15 +159,11 @@ def _accept_whole(least: int | None) -> Callable[[Type], bool]:
 def _may_be_whole(number: NumberType, least: int | None) -> bool:
     bounds = [one for one in (number.least, least) if one is not None]
     if number.values is not None:
-        return any(_is_whole(value) and all(value >= one for one in bounds) for value in number.values)
+        return any((isinstance(value, int) or value.is_integer()) and all(value >= one for one in bounds) for value in number.values)
     low = max(bounds, default=None)
     if low is None or number.most in (None, inf):
         return True
     return number.most != -inf and floor(number.most) >= low
-
-
-def _is_whole(value: float | int) -> bool:
-    return isinstance(value, int) or value.is_integer()
 
 
 def _any_of(*ways: Callable[[Type], bool]) -> Callable[[Type], bool]:

@@ -373,7 +373,7 @@ def _make_section_types(step: Step, plan: Plan) -> dict[str, Type]:
 
 
 def _iter_step_texts(step: Step, section: Section, names: Names) -> Iterator[UsedText]:
-    source = section.items.source if section.items is not None else None
+    source = section.source
     each = {**names, "item": None, "this": _STEP, "group": None}
     if source is not None and has_each(source):
         each["each"] = None

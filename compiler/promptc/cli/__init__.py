@@ -3,5 +3,5 @@
 `options` declares the options of a render and reads them without click, and `group` has everything that click sees. `shell` runs what
 cases call for.
 
-Public: `findings`, `main`, `shell`, `terminal`, `views`.
+Public: `main`, `shell`, `terminal`, `views`.
 """

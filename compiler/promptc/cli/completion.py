@@ -24,6 +24,7 @@ from promptc.frontend.json import load_json
 from promptc.frontend.manifest import iter_numbers, load_manifest
 from promptc.model.pack import MANIFEST
 from promptc.model.state import Node
+from promptc.text.json import extend_pointer, find_at
 
 _VARIABLE = "_PROMPTC_COMPLETE"
 _LINE, _WORDS, _WORD = "_PROMPTC_LINE", "_PROMPTC_WORDS", "_PROMPTC_WORD"
@@ -255,7 +256,7 @@ def _iter_schema(schema: Any, whole: Any, pointer: str, depth: int) -> Iterator[
     found = _follow(schema, whole)
     named = found.get("properties")
     for name, one in named.items() if isinstance(named, Mapping) and depth < _DEEPEST else ():
-        inner, path = _follow(one, whole), f"{pointer}/{_escape(name)}"
+        inner, path = _follow(one, whole), extend_pointer(pointer, name)
         kind = inner.get("type")
         yield path, str(inner.get("description") or (kind if isinstance(kind, str) else ""))
         yield from _iter_schema(inner, whole, path, depth + 1)
@@ -268,9 +269,7 @@ def _follow(schema: Any, whole: Any) -> Mapping[str, Any]:
         reference = found.get("$ref") if isinstance(found, Mapping) else None
         if not isinstance(reference, str) or not reference.startswith("#/"):
             break
-        found = whole
-        for step in reference[2:].split("/"):
-            found = found.get(step.replace("~1", "/").replace("~0", "~")) if isinstance(found, Mapping) else None
+        found = find_at(whole, reference[1:])
     return found if isinstance(found, Mapping) else {}
 
 
@@ -285,13 +284,9 @@ def _read_state(path: str) -> Any:
 def _iter_state(value: Any, pointer: str, depth: int) -> Iterator[Offer]:
     entries: Iterable[tuple[Any, Any]] = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for name, inner in entries if depth < _DEEPEST else ():
-        path = f"{pointer}/{_escape(str(name))}"
+        path = extend_pointer(pointer, name)
         yield path, "" if isinstance(inner, dict | list) else str(inner)
         yield from _iter_state(inner, path, depth + 1)
-
-
-def _escape(name: str) -> str:
-    return name.replace("~", "~0").replace("/", "~1")
 
 
 _OFFERS: Mapping[str, Callable[[click.Context], Iterable[Offer]]] = {

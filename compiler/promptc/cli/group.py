@@ -234,15 +234,10 @@ def _describe(option: OptionSpec) -> dict[str, Any]:
 
 
 class _Helping(click.Command):
-    """A command with the same help options in every context: click makes the option once and caches it."""
+    """A command or a group, with the settings that every command accepts, and with examples at the end of its help.
 
-    def get_help_option_names(self, ctx: click.Context) -> list[str]:
-        """Return the long and the short name of `--help`."""
-        return list(_HELP)
-
-
-class Command(_Helping):
-    """A command with the settings that every command accepts, and with examples at the end of its help."""
+    It has the same help options in every context: click makes the option once and caches it.
+    """
 
     def __init__(self, *arguments: Any, examples: Sequence[tuple[str | None, str]] = (), **named: Any) -> None:
         named.setdefault("context_settings", _CONTEXT)
@@ -250,16 +245,28 @@ class Command(_Helping):
         self._examples = examples
         self._settings = _make_settings()
 
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        """Return the own parameters, the settings, then `--help`."""
+        own = super().get_params(ctx)
+        return [*own[: len(self.params)], *self._settings, *own[len(self.params) :]]
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the examples, each under its purpose."""
+        _write_examples(self._examples, formatter)
+
+    def get_help_option_names(self, ctx: click.Context) -> list[str]:
+        """Return the long and the short name of `--help`."""
+        return list(_HELP)
+
+
+class Command(_Helping):
+    """A command that `JUDGE` may refuse and `--watch` repeats, and whose help describes its arguments."""
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command if the judge of the context (`JUDGE`) allows it; with `--watch`, repeatedly."""
         ctx.meta.get(JUDGE, _allow)(ctx)
         run = partial(super().invoke, ctx)
         return ctx.meta[RUN_AGAIN](ctx, run) if ctx.params.pop(WATCH.key, False) else run()
-
-    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        """Return the command's own parameters, the settings, then `--help`."""
-        own = super().get_params(ctx)
-        return [*own[: len(self.params)], *self._settings, *own[len(self.params) :]]
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the command's arguments, its own options, and a pointer to the options of every command."""
@@ -271,12 +278,8 @@ class Command(_Helping):
         if named:
             with formatter.section("Arguments"):
                 formatter.write_dl(named)
-        _write_options("Options", self.params, ctx, formatter)
+        _write_options(self.params, ctx, formatter)
         _point_to_settings(formatter)
-
-    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the examples, each under its purpose."""
-        _write_examples(self._examples, formatter)
 
 
 def _describe_argument(param: click.Argument) -> str:
@@ -290,14 +293,10 @@ class CommandGroup(_Helping, click.Group):
     `commands` maps each name to a summary. `home` returns the module that has the command as `<name>_command`.
     """
 
-    def __init__(
-        self, *, commands: Mapping[str, str], home: Callable[[str], str], examples: Sequence[tuple[str | None, str]] = (), **named: Any
-    ) -> None:
-        named.setdefault("context_settings", _CONTEXT)
+    def __init__(self, *, commands: Mapping[str, str], home: Callable[[str], str], **named: Any) -> None:
         super().__init__(**named)
         self._table = commands
         self._home = home
-        self._examples = examples
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names in the order of the help."""
@@ -317,11 +316,6 @@ class CommandGroup(_Helping, click.Group):
             raise UsageError([refuse(asked, args[0], self._table)])
         return super().resolve_command(ctx, args)
 
-    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        """Return the group's own parameters, the settings, then `--help`."""
-        own = super().get_params(ctx)
-        return [*own[: len(self.params)], *_make_settings(), *own[len(self.params) :]]
-
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[Any]:
         """Complete a command from the table, without an import of the command."""
         from click.shell_completion import CompletionItem
@@ -337,13 +331,9 @@ class CommandGroup(_Helping, click.Group):
             with formatter.section(title):
                 formatter.write_dl(list(commands.items()), col_spacing=2 + _COMMAND_CELLS - max(map(len, commands)))
         if ctx.parent is None:
-            _write_options("Options", self.get_params(ctx), ctx, formatter)
+            _write_options(self.get_params(ctx), ctx, formatter)
         else:
             _point_to_settings(formatter)
-
-    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the examples, each under its purpose."""
-        _write_examples(self._examples, formatter)
 
 
 def _allow(_: click.Context) -> None:
@@ -363,11 +353,11 @@ def refuse(asked: str, word: str, known: Mapping[str, str] = MappingProxyType({}
     return Diagnostic("PC0720", f"there is no command `{asked}`", help=suggest(word, known, cutoff=_ALIKE) or there)
 
 
-def _write_options(title: str, params: Sequence[click.Parameter], ctx: click.Context, formatter: click.HelpFormatter) -> None:
+def _write_options(params: Sequence[click.Parameter], ctx: click.Context, formatter: click.HelpFormatter) -> None:
     options = [param for param in params if isinstance(param, click.Option)]
     rows = [row for option in options if (row := option.get_help_record(ctx)) is not None]
     if rows:
-        with formatter.section(title):
+        with formatter.section("Options"):
             formatter.write_dl(rows, col_max=_OPTION_CELLS)
 
 

@@ -16,10 +16,9 @@ from functools import partial
 from pathlib import Path
 from time import monotonic
 
-from promptc.cli.findings import Reporter
-from promptc.cli.terminal import CLEAR, escape_controls, read_width, show_text, write_stderr
-from promptc.cli.views.drawing import render_bar, show_plural
-from promptc.diag.findings import Diagnostic, UsageError, join_some
+from promptc.cli.terminal import CLEAR, Reporter, escape_controls, read_width, show_text, write_stderr
+from promptc.cli.views.drawing import render_bar
+from promptc.diag.findings import Diagnostic, UsageError, join_some, show_plural
 from promptc.diag.typed import Any
 from promptc.files.reading import note_looks
 from promptc.golden.running.environment import render_install

@@ -72,9 +72,8 @@ class Image:
     """A finder for `sys.meta_path` that loads promptc's modules from the cache. The other finders find the modules that it lacks."""
 
     def __init__(self, cache: Any) -> None:
-        content = cache.load(_NAME)
         self._cache = cache
-        self._codes: dict[str, Code] = marshal.loads(content) if content is not None else {}
+        self._codes: dict[str, Code] = cache.load_plain(_NAME) or {}
         self._early = frozenset(sys.modules)
         self._is_missing = False
 
@@ -106,4 +105,4 @@ class Image:
             if name.startswith(_OWN) and name not in codes and name not in self._early:
                 module: Any = sys.modules[name]
                 codes[name] = (marshal.dumps(module.__loader__.get_code(name)), module.__file__, hasattr(module, "__path__"))
-        self._cache.keep(_NAME, marshal.dumps(codes))
+        self._cache.keep_plain(_NAME, codes)

@@ -13,10 +13,9 @@ from types import MappingProxyType
 from urllib.parse import quote
 from xml.sax.saxutils import escape, quoteattr
 
-from promptc.cli.findings import describe_diagnostic, hide_secrets, render_diagnostics
-from promptc.cli.terminal import PLAIN, escape_controls, hide_passwords, show_json
+from promptc.cli.terminal import PLAIN, describe_diagnostic, escape_controls, hide_passwords, hide_secrets, render_diagnostics, show_json
 from promptc.cli.views.difference import show_held, show_step
-from promptc.cli.views.drawing import render_csv, show_plural
+from promptc.cli.views.drawing import render_csv
 from promptc.cli.views.verdict import (
     Told,
     count_lacking,
@@ -30,7 +29,7 @@ from promptc.cli.views.verdict import (
     show_reason,
 )
 from promptc.compare import CaseFigures, Held, Matrix, MatrixRow
-from promptc.diag.findings import Diagnostic, Level, Span, find_code
+from promptc.diag.findings import Diagnostic, Level, Span, find_code, show_plural
 from promptc.diag.frozen import as_plain
 from promptc.diag.typed import Any
 from promptc.golden.cases.case import Figures

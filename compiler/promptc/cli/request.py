@@ -10,9 +10,8 @@ from collections.abc import Callable, Mapping
 
 from promptc.api import Pack
 from promptc.cache import Cache, open_cache
-from promptc.cli.findings import Reporter
 from promptc.cli.options import RenderCommand, RenderRequest
-from promptc.cli.terminal import read_stdin, show_json, write_stdout
+from promptc.cli.terminal import Reporter, read_stdin, show_json, write_stdout
 from promptc.diag.findings import Diagnostic, DiskError, UsageError, join_names, suggest
 from promptc.diag.typed import Any
 from promptc.files.reading import read_beginning, read_given

@@ -6,9 +6,8 @@
 import os
 from collections.abc import Callable, Sequence
 
-from promptc.cli.findings import Reporter
 from promptc.cli.options import read_render, read_settings
-from promptc.cli.terminal import discard_output, escape_controls, write_stderr
+from promptc.cli.terminal import Reporter, discard_output, escape_controls, write_stderr
 from promptc.diag.findings import PromptcError, UsageError
 from promptc.diag.typed import Any
 

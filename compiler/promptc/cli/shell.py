@@ -17,8 +17,8 @@ import click
 from click.core import ParameterSource
 
 from promptc.api import Pack
-from promptc.cli.findings import Reporter, render_diagnostics
 from promptc.cli.run import run_judged
+from promptc.cli.terminal import Reporter, render_diagnostics
 from promptc.diag.findings import Diagnostic, PromptcError
 from promptc.diag.typed import Any, Literal
 from promptc.golden.cases.case import Case, CaseError, CaseOutcome, fail_case

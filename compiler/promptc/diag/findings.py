@@ -144,6 +144,11 @@ def count_noun(number: float, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
+def show_plural(number: int, noun: str, plural: str = "") -> str:
+    """Return a number with its noun: `1 item`, `2 items`."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {plural or noun + 's'}"
+
+
 def show_share(share: int) -> str:
     """Return parts per million as a percentage, exact and as short as possible: `99.9 %`."""
     whole, rest = divmod(share, 10_000)

@@ -58,11 +58,6 @@ def cast(kind, value):
     return value
 
 
-def overload(function):
-    """Return the function. The last definition is the one that is called."""
-    return function
-
-
 def final(decorated):
     """Return `decorated`. Only type checkers use the mark."""
     return decorated

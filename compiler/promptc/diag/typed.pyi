@@ -11,4 +11,3 @@ from typing import TextIO as TextIO
 from typing import TypeVar as TypeVar
 from typing import cast as cast
 from typing import final as final
-from typing import overload as overload

@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
-from promptc.diag.findings import PromptcError, Span, count_noun, join_some, show_value
+from promptc.diag.findings import PromptcError, Span, count_noun, join_some, show_plural, show_value
 from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any
 from promptc.model.section import Dedupe, Items, MessageForm, Ranked, read_micro, show_score
@@ -409,16 +409,16 @@ def iter_ladders(fitted: Fitted) -> Iterator[Ladder]:
     for name, run in fitted.ladders.items():
         if run.applied:
             grant = fitted.grants.get(name)
-            cap = _show(grant, "token") if grant is not None else _show(run.target, "character")
+            cap = show_plural(grant, "token") if grant is not None else show_plural(run.target, "character")
             yield Ladder(name, f"for its cap of {cap}", run, grant)
     for one in fitted.pools:
         if one.run.applied:
             sections = ", ".join(one.pool.sections)
-            goal = f"for the cap of {_show(one.cap, 'token')} that {sections} share"
+            goal = f"for the cap of {show_plural(one.cap, 'token')} that {sections} share"
             yield Ladder(f"the pool {one.pool.name}", goal, one.run, one.cap)
     if fitted.truncated is not None and fitted.truncated.applied:
         target = tokens(fitted.truncated.target)
-        yield Ladder("the whole prompt", f"for the budget of {_show(target, 'token')}", fitted.truncated, target)
+        yield Ladder("the whole prompt", f"for the budget of {show_plural(target, 'token')}", fitted.truncated, target)
 
 
 def list_items(cuts: Sequence[Applied], *, placed: bool = False) -> list[str]:
@@ -442,7 +442,3 @@ def describe_reason(cut: Applied) -> str:
 def count_tokens_held(fitted: Fitted, section: str) -> int:
     """Return the tokens of what is left of a section at the end, or 0 if nothing of it was selected."""
     return fitted.layout.meter.tokens(count_held(fitted, section)) if section in fitted.sections else 0
-
-
-def _show(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"

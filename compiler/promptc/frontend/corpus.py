@@ -114,7 +114,7 @@ def iter_parts(index: CorpusIndex, version: str | None = None) -> Iterator[Corpu
     if not any(part.documents for part in parts):
         known = sorted({one[_VERSION] for one in values if _VERSION in one})
         raise _refuse_empty(index, version if known else None, known)
-    if version is not None and not any(_holds(part, version) for part in parts):
+    if version is not None and not any(any(_version_of(document) == version for document in part.documents) for part in parts):
         raise _refuse_empty(index, version, sorted({_version_of(one) for part in parts for one in part.documents} - {""}))
     if index.asked and not any(_has_asked(index, one) for one in values):
         help = f"write `{fill_path(index.asked, values[-1])}`, or remove `asked`"
@@ -161,10 +161,6 @@ def _check_lead(index: CorpusIndex, part: CorpusPart, built: BuiltIndex) -> None
     if index.matching.lead and part.asked is not None and not built.idle:
         message = f"`lead` of the index `{index.name}` has no effect: `{part.asked.file}` has no query without an answer"
         raise fail("PC0279", message, index.span, help="add queries without an answer, such as `hello there`, or remove `lead`")
-
-
-def _holds(part: CorpusPart, version: str) -> bool:
-    return any(_version_of(document) == version for document in part.documents)
 
 
 def _version_of(document: Document) -> str:

@@ -10,7 +10,6 @@ Counters are not cached, because which one counts depends on what is installed.
 
 from __future__ import annotations
 
-import marshal
 import os
 import stat
 from _blake2 import blake2b
@@ -174,10 +173,10 @@ def find_kept(cache: Cache, path: str, load_models: Callable[[], ModelTable] = M
 
     `load_models` loads the models for its budget. Raises `PromptcError` for a counter that cannot be loaded now, as `ReadPack` does.
     """
-    content = cache.load(_name_entry(path, table))
-    if content is None:
+    found = cache.load_plain(_name_entry(path, table))
+    if found is None:
         return None
-    seen, packed = marshal.loads(content)
+    seen, packed = found
     inputs = _read_again(seen)
     return _unpack(packed, inputs, load_models) if inputs is not None else None
 
@@ -202,17 +201,13 @@ def _read_again(seen: Seen) -> Inputs | None:
         if any(stat.S_ISLNK(os.lstat(path).st_mode) for path in unlinked):
             return None
         for folder, path, digest in files:
-            content = _read(folder, path)
+            content = read_inside(folder, path, _LONGEST_BYTES) if folder else read_file(path, _LONGEST_BYTES)
             if _digest(content) != digest:
                 return None
             read.append(Input(folder, path, content))
     except (OSError, ValueError):
         return None
     return Inputs(tuple(read), unlinked)
-
-
-def _read(folder: str, path: str) -> bytes:
-    return read_inside(folder, path, _LONGEST_BYTES) if folder else read_file(path, _LONGEST_BYTES)
 
 
 def _digest(content: bytes) -> bytes:
@@ -255,7 +250,7 @@ def keep_pack(cache: Cache, path: str, loaded: LoadedPack, known: Sequence[Choic
     for choice in list(dict.fromkeys((*loaded.plans, *known)))[:_MOST_CHOICES]:
         _load_tiers(loaded.pack, choice)
     files = [(one.folder, one.path, _digest(one.content)) for one in loaded.inputs.files]
-    cache.keep(_name_entry(path, table), marshal.dumps(((files, loaded.inputs.unlinked), _pack(loaded))))
+    cache.keep_plain(_name_entry(path, table), ((files, loaded.inputs.unlinked), _pack(loaded)))
 
 
 def _load_tiers(pack: PackModel, choice: Choice) -> None:

@@ -241,4 +241,4 @@ class AskPacks:
 
 def _is_of_user(pack: PackModel, name: str) -> bool:
     section = pack.load_plan(Choice()).find_section(name)
-    return section is not None and (section.role == "user" or (section.items is not None and section.items.message is not None))
+    return section is not None and (section.role == "user" or section.message is not None)

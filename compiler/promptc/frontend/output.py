@@ -139,7 +139,7 @@ def _merge_roles(sections: Sequence[Section]) -> tuple[MessagePlan, ...]:
 
 def _split_each(plans: Sequence[MessagePlan], sections: Sequence[Section]) -> tuple[MessagePlan, ...]:
     """Return the plans with a plan of its own for each section whose items are messages. Such a section splits the message around it."""
-    alone = {section.id for section in sections if section.items is not None and section.items.message is not None}
+    alone = {section.id for section in sections if section.message is not None}
     split: list[MessagePlan] = []
     for plan in plans:
         for is_alone, run in groupby(plan.sections, key=lambda name: name if name in alone else ""):

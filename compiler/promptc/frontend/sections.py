@@ -491,7 +491,7 @@ def _load_retrieve(node: Node, indexes: Sequence[str], compiler: TextCompiler) -
         queries=tuple(compiler.expression(query) for query in _list_queries(node.value["query"])),
         version=compiler.find_expression(node.get("version")),
         where=compiler.find_expression(node.get("where")),
-        boosts=tuple(_load_boost(boost, compiler) for boost in node.list("boost")),
+        boosts=tuple(Boosting(read_micro(boost.value["add"]), compiler.expression(boost.value["where"])) for boost in node.list("boost")),
         **{key: int(node.value[key].value) for key in ("window", "candidates", "top", "sparse_below") if node.get(key) is not None},
         **({"floor": read_micro(node.value["floor"])} if node.get("floor") is not None else {}),
     )
@@ -507,10 +507,6 @@ def _read_indexes(node: Node, indexes: Sequence[str], compiler: TextCompiler) ->
             help = suggest(str(one.value), indexes) or "declare it under `indexes`"
             compiler.note("PC0282", f"the pack has no index `{one.value}`", one.span, help)
     return tuple(dict.fromkeys(node.texts("index")))
-
-
-def _load_boost(node: Node, compiler: TextCompiler) -> Boosting:
-    return Boosting(read_micro(node.value["add"]), compiler.expression(node.value["where"]))
 
 
 def read_micro(node: Node) -> int:
@@ -584,14 +580,6 @@ def _load_evict(body: Node, fields: _Fields, compiler: TextCompiler) -> Step:
     )
 
 
-def _load_shorten(body: Node, fields: _Fields, compiler: TextCompiler) -> Step:
-    return Shorten(**fields, **_ranking(body, compiler))
-
-
-def _load_lower(body: Node, fields: _Fields, compiler: TextCompiler) -> Step:
-    return Lower(**fields, by=compiler.expression(body.value["by"]), floor=body.number("floor", 0))
-
-
 def _load_recap(body: Node, fields: _Fields, compiler: TextCompiler) -> Step:
     older = body.get("older")
     return Recap(
@@ -602,27 +590,15 @@ def _load_recap(body: Node, fields: _Fields, compiler: TextCompiler) -> Step:
     )
 
 
-def _load_replace(body: Node, fields: _Fields, compiler: TextCompiler) -> Step:
-    return Replace(**fields, template=compiler.file(body.value["template"]))
-
-
-def _load_drop(body: Node, fields: _Fields, compiler: TextCompiler) -> Step:
-    return Drop(**fields)
-
-
-def _load_fail(body: Node, fields: _Fields, compiler: TextCompiler) -> Step:
-    return Fail(**fields)
-
-
 _LOADERS: dict[str, Callable[[Node, _Fields, TextCompiler], Step]] = {
     "trim": _load_trim,
     "evict": _load_evict,
-    "shorten": _load_shorten,
-    "lower": _load_lower,
+    "shorten": lambda body, fields, compiler: Shorten(**fields, **_ranking(body, compiler)),
+    "lower": lambda body, fields, compiler: Lower(**fields, by=compiler.expression(body.value["by"]), floor=body.number("floor", 0)),
     "recap": _load_recap,
-    "replace": _load_replace,
-    "drop": _load_drop,
-    "fail": _load_fail,
+    "replace": lambda body, fields, compiler: Replace(**fields, template=compiler.file(body.value["template"])),
+    "drop": lambda _, fields, __: Drop(**fields),
+    "fail": lambda _, fields, __: Fail(**fields),
 }
 
 

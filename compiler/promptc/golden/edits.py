@@ -15,7 +15,7 @@ from promptc.diag.typed import Any
 from promptc.frontend.json import JsonDocument, load_json
 from promptc.frontend.yaml import load_yaml
 from promptc.model.state import Node
-from promptc.text.diff import align, diff_words
+from promptc.text.diff import align, count_alike, diff_words
 from promptc.text.json import extend_pointer, render_json_line
 
 _MOST = 1 << 22
@@ -274,7 +274,7 @@ def _describe(path: str, roots: tuple[Node | None, Node | None], gone_from: int,
         named = _name_key(roots[1], start + line, column)
     else:
         root, at, lines = (roots[1], start, after) if after else (roots[0], gone_from, before)
-        named = _name_key(root, at, _indent(lines), is_whole=True)
+        named = _name_key(root, at, len(lines) - len(lines.lstrip(" -")), is_whole=True)
     said = say_change(before, after)
     undo = LineUndo(start, start + len(_LINE.findall(after)), before)
     return FileChange(path, start + line + 1, column + 1, f"{named}: {said}" if named else said, undo)
@@ -311,16 +311,12 @@ def _list_keys(node: Node, line: int, column: int, is_whole: bool) -> list[str]:
     return [name] if is_it else [name, *_list_keys(value, line, column, is_whole)]
 
 
-def _indent(text: str) -> int:
-    return len(text) - len(text.lstrip(" -"))
-
-
 def _iter_hunks(old: str, new: str) -> Iterator[tuple[int, int, str, str]]:
     """Yield whole lines that differ: the line in the old text and in the new one, from 0, the old lines, the new lines."""
     for old_line, line, before, after in _iter_rough(old, new):
         gone, come = _LINE.findall(before), _LINE.findall(after)
-        head = _count_alike(gone, come)
-        tail = _count_alike(gone[head:][::-1], come[head:][::-1])
+        head = count_alike(gone, come)
+        tail = count_alike(gone[head:][::-1], come[head:][::-1])
         yield old_line + head, line + head, "".join(gone[head : len(gone) - tail]), "".join(come[head : len(come) - tail])
 
 
@@ -342,11 +338,6 @@ def _iter_rough(old: str, new: str) -> Iterator[tuple[int, int, str, str]]:
         yield old_line, line, before, after
 
 
-def _count_alike(some: Sequence[str], others: Sequence[str]) -> int:
-    """Return the length of the common prefix."""
-    return next((at for at, (one, other) in enumerate(zip(some, others, strict=False)) if one != other), min(len(some), len(others)))
-
-
 def say_change(before: str, after: str) -> str:
     """Describe a change from shortly before the first difference to the end of the last different word.
 
@@ -355,10 +346,10 @@ def say_change(before: str, after: str) -> str:
     old, new = (" ".join(text.split()) for text in (before, after))
     if old == new:
         return f"white space alone: {_clip(new)}" if new else "white space alone"
-    start = _count_alike_ends(old, new)
+    start = count_alike(old, new)
     start = max(0, start - _LONGEST // 2, old.rfind(" ", 0, start) + 1) if start < max(len(old), len(new)) else 0
     old, new = old[start:], new[start:]
-    tail = _count_alike_ends(old[::-1], new[::-1])
+    tail = count_alike(old[::-1], new[::-1])
     old, new = (_end_word(text, len(text) - tail) for text in (old, new))
     return f"{_clip(old) or _NOTHING} → {_clip(new) or _NOTHING}"
 
@@ -366,10 +357,6 @@ def say_change(before: str, after: str) -> str:
 def _clip(text: str) -> str:
     """Return as much of the text as is shown."""
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1].rstrip(' …')}…"
-
-
-def _count_alike_ends(old: str, new: str) -> int:
-    return next((at for at, (one, other) in enumerate(zip(old, new, strict=False)) if one != other), min(len(old), len(new)))
 
 
 def _end_word(text: str, at: int) -> str:

@@ -245,7 +245,9 @@ def _list_folders(root: str) -> dict[str, str]:
     common = _read_line(os.path.join(own, "commondir"))
     if own != path and common is not None and _is_worktree(own, common, path):
         found = {".git": own, "the folder of its repository": os.path.realpath(os.path.join(own, common))}
-    elif common is None and (own == path or _is_module(own, root)):
+    elif common is None and (
+        own == path or any(_is_same(os.path.join(own, tree), root) for name in _CONFIGS for tree in _iter_trees(own, name))
+    ):
         found = {".git": own}
     else:
         raise GitError(f"`.git` leads to `{(common or own)[:_SHOWN]}`, which does not lead back to this folder", help=_BACK)
@@ -300,10 +302,6 @@ def _is_same(one: str, other: str) -> bool:
         return os.path.samefile(one, other)
     except (OSError, ValueError):
         return False
-
-
-def _is_module(own: str, root: str) -> bool:
-    return any(_is_same(os.path.join(own, tree), root) for name in _CONFIGS for tree in _iter_trees(own, name))
 
 
 def _iter_trees(own: str, name: str) -> Iterator[str]:

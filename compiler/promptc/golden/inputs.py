@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import marshal
 import os
 from _blake2 import blake2b
 from bisect import bisect_left
@@ -180,12 +179,12 @@ def identify_file(path: str) -> str | None:
 def render_inputs(inputs: Mapping[str, Any], figures: Figures | None, before: Figures | None = None) -> bytes:
     """Return the bytes of `golden.inputs.json`: the inputs, the figures of the prompt and, while it is pending, the earlier figures."""
     known = {"figures": figures, "before": before}
-    return render_note({**inputs, **{name: as_plain(one) for name, one in known.items() if one is not None}})
+    return render_json_file({**inputs, **{name: as_plain(one) for name, one in known.items() if one is not None}})
 
 
-def render_note(noted: Mapping[str, Any]) -> bytes:
-    """Return the bytes of a note next to goldens."""
-    return (json.dumps(noted, ensure_ascii=False, indent=1, sort_keys=True) + "\n").encode()
+def render_json_file(value: Any) -> bytes:
+    """Return the bytes of a JSON file next to a case: a golden, or the note about its inputs."""
+    return (json.dumps(value, ensure_ascii=False, indent=1, sort_keys=True) + "\n").encode()
 
 
 def read_inputs(path: str) -> dict[str, Any] | None:
@@ -306,14 +305,12 @@ class Passes:
         self._known = None
         known = {folder: one for folder, one in self._load().items() if folder in passed or os.path.isdir(folder)}
         known |= {folder: (one.packs, one.is_found, one.files, one.stores, one.goldens, one.digest) for folder, one in passed.items()}
-        self._cache.keep(_name_passes(self._root), describe_maker() + marshal.dumps(known))
+        self._cache.keep_plain(_name_passes(self._root), (describe_maker(), known))
 
     def _load(self) -> dict[str, _Known]:
         if self._known is None:
-            content = self._cache.load(_name_passes(self._root))
-            maker = describe_maker()
-            is_ours = content is not None and content[: len(maker)] == maker
-            self._known = marshal.loads(content[len(maker) :]) if content is not None and is_ours else {}
+            maker, known = self._cache.load_plain(_name_passes(self._root)) or (b"", {})
+            self._known = known if maker == describe_maker() else {}
         return self._known
 
     def _choose_pack(self, folder: str) -> str:

@@ -14,7 +14,7 @@ from promptc.diag.findings import Diagnostic, DiskError, PromptcError, Source, S
 from promptc.diag.frozen import field, frozen, replace
 from promptc.diag.typed import Any
 from promptc.files.reading import decode_text, read_given
-from promptc.text.json import render_digest
+from promptc.text.json import is_whole, render_digest
 
 _OWN_NAME = "/"
 """The separator after the name of a gateway: `openai/gpt-4o`."""
@@ -258,7 +258,7 @@ def _iter_wrong_facts(facts: Mapping[str, Any], index: int, source: Source) -> I
             yield Diagnostic("PC0756", f"unknown key `{shorten(key)}` {what}", span, suggest(key, _KEYS))
         elif key in _TEXTS and not isinstance(value, str):
             yield Diagnostic("PC0756", f"`{key}` {what} is not a text", span, f'quote it: `{key} = "…"`')
-        elif key in _TOKENS and not _is_tokens(value):
+        elif key in _TOKENS and not is_whole(value, 1, _LARGEST):
             yield Diagnostic(
                 "PC0756", f"`{key}` {what} is not a whole number of tokens from 1", span, f"write, for example, `{key} = 32768`"
             )
@@ -268,7 +268,7 @@ def _iter_wrong_facts(facts: Mapping[str, Any], index: int, source: Source) -> I
 
 def _iter_wrong_price(value: Any, what: str, span: Span) -> Iterator[Diagnostic]:
     is_mapping = isinstance(value, dict) and set(value) <= set(_PRICE) and {"input", "output"} <= set(value)
-    is_right = is_mapping and all(_is_amount(value[key]) for key in ("input", "output")) and _is_tokens(value.get("up_to", 1))
+    is_right = is_mapping and all(_is_amount(value[key]) for key in ("input", "output")) and is_whole(value.get("up_to", 1), 1, _LARGEST)
     if not is_right:
         help = (
             "write dollars for a million tokens: `price = {input = 2.5, output = 10}`, "
@@ -280,10 +280,6 @@ def _iter_wrong_price(value: Any, what: str, span: Span) -> Iterator[Diagnostic]
 def _is_day(value: Any) -> bool:
     """Return whether the value is a TOML date without a time."""
     return hasattr(value, "isoformat") and not hasattr(value, "hour")
-
-
-def _is_tokens(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= _LARGEST
 
 
 def _is_amount(value: Any) -> bool:

@@ -16,6 +16,7 @@ from promptc.diag.typed import Any
 from promptc.model.messages import PROVIDERS
 from promptc.model.pack import MILLION, CalibrationEntry
 from promptc.text.counters.counter import Counter
+from promptc.text.json import is_whole
 
 MOST_RATIO = 100
 """The largest plausible ratio of the reported tokens of a prompt to its estimate. A larger one is a mistake."""
@@ -91,9 +92,9 @@ def is_name(value: Any) -> bool:
 def iter_wrong(value: Any) -> Iterator[tuple[str, str]]:
     """Yield what is wrong with the value of a file, each as a JSON pointer and a message."""
     yield from _iter_keys(value, _KEYS, "")
-    if not _is_whole(value["calibration"], 1):
+    if not is_whole(value["calibration"], 1, 1):
         yield "/calibration", "is of another version: this promptc reads version 1"
-    if not _is_whole(value["quantile"], MILLION - 1):
+    if not is_whole(value["quantile"], 1, MILLION - 1):
         yield "/quantile", f"has a quantile that is not a whole number from 1 to {MILLION - 1}"
     yield from _iter_keys(value["counter"], _COUNTER_KEYS, "/counter")
     for key in _COUNTER_KEYS:
@@ -121,14 +122,10 @@ def _iter_wrong_facts(entry: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield "provider", f"none of {', '.join(PROVIDERS)}"
     if not is_name(entry["model"]):
         yield "model", "no name of a model"
-    if not _is_whole(entry["pairs"], _LARGEST):
+    if not is_whole(entry["pairs"], 1, _LARGEST):
         yield "pairs", f"not a whole number from 1 to {_LARGEST}"
-    if not _is_whole(entry["ratio"], MOST_RATIO * MILLION):
+    if not is_whole(entry["ratio"], 1, MOST_RATIO * MILLION):
         yield "ratio", f"not a whole number from 1 to {MOST_RATIO * MILLION}"
     for key in ("first", "last"):
         if not is_day(entry[key]):
             yield key, "not a date such as 2026-11-24"
-
-
-def _is_whole(value: Any, most: int) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= most

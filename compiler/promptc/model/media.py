@@ -13,6 +13,7 @@ from promptc.diag.findings import Span, count_noun, join_names, shorten, suggest
 from promptc.diag.frozen import field, frozen
 from promptc.diag.typed import Any
 from promptc.template.compile import Expression
+from promptc.text.json import is_whole
 
 MEDIA_KINDS = ("image", "document", "audio")
 """The kinds of parts that are not text."""
@@ -252,7 +253,7 @@ def _iter_wrong_numbers(given: Mapping[str, Any], how: str) -> Iterator[tuple[st
     for key, value in [*numbers.items(), *(pair for one in details.values() for pair in one.items())]:
         if key not in (*needed, *allowed):
             yield f"has the number `{shorten(key)}`, which `{how}` does not use", f"it uses {join_names((*needed, *allowed))}"
-        elif not _is_number(value, least=0 if key in ("tile_tokens", "base") else 1):
+        elif not is_whole(value, 0 if key in ("tile_tokens", "base") else 1, _LARGEST):
             yield f"has a `{key}` that is not a whole number in reach", f"write, for example, `{key} = 32`"
     lacking = [key for key in needed if any(key not in {**numbers, **one} for one in (details or {"": {}}).values())]
     if lacking:
@@ -261,7 +262,7 @@ def _iter_wrong_numbers(given: Mapping[str, Any], how: str) -> Iterator[tuple[st
 
 def _iter_wrong_plain(given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for key in ("page", "second"):
-        if not _is_number(given.get(key, 0), least=0):
+        if not is_whole(given.get(key, 0), 0, _LARGEST):
             yield f"has a `{key}` that is not a whole number in reach", f"write tokens, such as `{key} = 258`"
     if not isinstance(given.get("estimate", False), bool):
         yield "has an `estimate` that is neither true nor false", "write `estimate = true`, or leave it out"
@@ -279,9 +280,9 @@ def _iter_missed(rule: MediaRule, examples: Any) -> Iterator[tuple[str, str]]:
         kind = next((kind for kind in MEDIA_KINDS if kind in one), "")
         sizes = one.get(kind, 0) if kind == "image" else [one.get(kind, 0)]
         is_sized = (
-            isinstance(sizes, list) and len(sizes) == (2 if kind == "image" else 1) and all(_is_number(size, least=1) for size in sizes)
+            isinstance(sizes, list) and len(sizes) == (2 if kind == "image" else 1) and all(is_whole(size, 1, _LARGEST) for size in sizes)
         )
-        if not kind or not is_sized or not _is_number(one.get("tokens"), least=0):
+        if not kind or not is_sized or not is_whole(one.get("tokens"), 0, _LARGEST):
             yield "has an `example` of the wrong form", shape
             return
         size = {"image": MediaSize(*sizes), "document": MediaSize(pages=sizes[0]), "audio": MediaSize(millis=1000 * sizes[0])}[kind]
@@ -292,10 +293,6 @@ def _iter_missed(rule: MediaRule, examples: Any) -> Iterator[tuple[str, str]]:
             continue
         if counted != one["tokens"]:
             yield f"counts {counted} tokens for its example of {one['tokens']}", "correct the numbers, or the example"
-
-
-def _is_number(value: Any, *, least: int) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and least <= value <= _LARGEST
 
 
 # --- the formulas ---

@@ -448,8 +448,7 @@ def list_watched(plan: Plan, rules: Strain, total: int) -> dict[str, int | None]
 
 def _find_cap(plan: Plan, name: str, total: int) -> int | None:
     section = plan.find_section(name)
-    cap = section.budget.cap if section is not None and section.budget is not None else None
-    return cap.tokens(total) if cap is not None and cap.unit != "chars" else None
+    return section.find_cap(total) if section is not None else None
 
 
 def list_steps(tiers: tuple[Tier, ...]) -> tuple[tuple[Step, ...], tuple[str, ...]]:
@@ -483,6 +482,15 @@ def list_reads(section: Section, pack: PackModel) -> frozenset[tuple[str, ...]]:
     return section.reads.union(*(code.reads for code in asked if code is not None))
 
 
+def list_state_reads(reads: Iterable[tuple[str, ...]], pack: PackModel) -> set[tuple[str, ...]]:
+    """Return those of the paths that begin with `state`. The name of a `let` stands for the paths that its expression reads."""
+    found = {tuple(path) for path in reads}
+    for let in reversed(pack.lets):  # each reads only those before it
+        if any(path[0] == let.name for path in found):
+            found |= let.expression.reads
+    return {path for path in found if path[0] == "state"}
+
+
 def has_reach(section: Section, plan: Plan, pack: PackModel) -> bool:
     """Return whether reading only from the newest end, as far as the budget reaches, cannot change the prompt."""
     items = section.items
@@ -493,7 +501,7 @@ def has_reach(section: Section, plan: Plan, pack: PackModel) -> bool:
     if _shows_ids(items):
         return False
     others = [step for step in _iter_shared_steps(plan, pack) if section.id in step.sections]
-    if not all(map(_is_harmless, others)) or any(_counts_removed(step) for step in section.overflow):
+    if not all(map(_is_harmless, others)) or any(isinstance(step, Evict) and step.marker is not None for step in section.overflow):
         return False
     if pack.strain is not None and section.id in (name for name, _ in pack.strain.watch):
         return False
@@ -507,10 +515,6 @@ def _is_plain_evict(step: Step) -> bool:
 
 def _is_harmless(step: Step) -> bool:
     return isinstance(step, Continue | Drop) or _is_plain_evict(step)
-
-
-def _counts_removed(step: Step) -> bool:
-    return isinstance(step, Evict) and step.marker is not None
 
 
 def _shows_ids(items: Items) -> bool:

@@ -333,6 +333,26 @@ class Section:
     redact: tuple[Redaction, ...] = ()
 
     @property
+    def cap(self) -> Size | None:
+        """The cap of its budget, or None."""
+        return self.budget.cap if self.budget is not None else None
+
+    @property
+    def source(self) -> Expression | Segments | Retrieve | None:
+        """What its items come from, or None for a section of text."""
+        return self.items.source if self.items is not None else None
+
+    @property
+    def message(self) -> MessageForm | None:
+        """The form of its items as messages, or None if they are none."""
+        return self.items.message if self.items is not None else None
+
+    def find_cap(self, total: int) -> int | None:
+        """Return its cap in tokens, given the `total`; None without a cap, and for a cap in characters."""
+        cap = self.cap
+        return cap.tokens(total) if cap is not None and cap.unit != "chars" else None
+
+    @property
     def is_tools(self) -> bool:
         """Whether its items are the tools of the request. These are in no message."""
         return self.items is not None and self.items.tool is not None

@@ -70,7 +70,7 @@ def ask_endpoint(endpoint: Endpoint, body: Mapping[str, Any], notice: Callable[[
             notice(f"{endpoint.shown}: {tried.reason}; trying again in {pause:g} s")
             sleep(pause)
     if tried.code:
-        raise _fail(endpoint, tried)
+        raise DiskError([Diagnostic(tried.code, f"{endpoint.shown}: {tried.reason}", help=_HELP[tried.code])])
     return tried.text
 
 
@@ -181,7 +181,3 @@ _HELP = {
     "PC0832": "check the key (`--key-env`), the name of the model (`--model`) and your limits",
     "PC0833": "name the URL of an OpenAI-compatible API, which often ends in `/v1`",
 }
-
-
-def _fail(endpoint: Endpoint, tried: _Tried) -> DiskError:
-    return DiskError([Diagnostic(tried.code, f"{endpoint.shown}: {tried.reason}", help=_HELP[tried.code])])

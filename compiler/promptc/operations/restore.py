@@ -305,16 +305,12 @@ class _Look:
 
 
 def _look(archive: Archived) -> _Look:
-    taken = dict(zip(_iter_places(archive), archive.elements, strict=True))
+    taken = dict(zip((at for start, stop in archive.places for at in range(start, stop)), archive.elements, strict=True))
     stayed = dict(zip(_iter_gaps(archive), archive.kept, strict=False))
     places = tuple(sorted({*taken, *stayed}))
     marks = tuple([mark_element(taken[place]) if place in taken else stayed[place] for place in places])
     gone = {at: taken[place] for at, place in enumerate(places) if place in taken}
     return _Look(marks, places, gone, archive.kept, len(places) == archive.length)
-
-
-def _iter_places(archive: Archived) -> Iterator[int]:
-    return (at for start, stop in archive.places for at in range(start, stop))
 
 
 def _iter_gaps(archive: Archived) -> Iterator[int]:
@@ -483,11 +479,10 @@ def settle_note(path: Path, pending: PendingNote) -> None:
 
 
 def _show(lists: Mapping[str, ListNote]) -> dict[str, Any]:
-    return {pointer: _show_list(one) for pointer, one in lists.items()}
-
-
-def _show_list(one: ListNote) -> dict[str, Any]:
-    return {"length": one.length, "digest": one.digest, "out": list(one.out), "back": list(one.back)}
+    return {
+        pointer: {"length": one.length, "digest": one.digest, "out": list(one.out), "back": list(one.back)}
+        for pointer, one in lists.items()
+    }
 
 
 def _write(path: Path, content: Mapping[str, Any]) -> None:

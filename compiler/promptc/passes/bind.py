@@ -42,7 +42,7 @@ def bind(pack: PackModel, state: State, meter: Meter, options: RenderOptions) ->
         bare[REDACTIONS] = Redactions(pack.redact, state.value, lambda steps: run.pay(steps, None, "redacting the state"))
     warnings = check_asserts(pack, bare)
     names = bind_lets(pack, bare)
-    due = _list_due(pack, names)
+    due = tuple(one.operation for one in pack.conditions if one.when.evaluate({**names, "args": one.args}))
     _check_sections(pack, options.without)
     choice = Choice(_choose_cases(pack.axes, names, options.variants), _check_patches(pack, options.patches))
     plan = pack.load_plan(choice)
@@ -87,11 +87,6 @@ def _refuse_model(name: str) -> UsageError:
     message = f"`--model {name}` changes nothing: the budget of the pack names no model, and `--format` no provider"
     help = "add `--format` with a provider, or write `budget: {model: …, reserve: …}` in the pack"
     return UsageError([Diagnostic("PC0709", message, help=help)])
-
-
-def _list_due(pack: PackModel, names: Mapping[str, Any]) -> tuple[str, ...]:
-    """Return the operations whose condition is true with the defaults of their arguments."""
-    return tuple(one.operation for one in pack.conditions if one.when.evaluate({**names, "args": one.args}))
 
 
 def _check_sections(pack: PackModel, names: Sequence[str]) -> None:

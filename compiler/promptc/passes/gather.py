@@ -102,7 +102,7 @@ class Gatherer:
 
         Raises `PromptcError`, or `DiskError` if a source cannot be read.
         """
-        source, shows = section.items.source if section.items is not None else None, bound.find_shows()
+        source, shows = section.source, bound.find_shows()
         freeze = section.items.freeze if section.items is not None else None
         shown = read_shown(freeze, names, section.id) if freeze is not None else ()
         if isinstance(source, Segments):
@@ -475,7 +475,7 @@ def gather_chunks(
         unwanted=found.unwanted,
         refused=tuple({**_describe_chunk(one, found.queries), "why": why} for one, why in found.refused),
         warnings=(
-            *(_warn_chunks(section, source, note) for note in found.notes),
+            *(Diagnostic("PC0197", f"`{section}` retrieves by words alone: {note}", source.span, level="warn") for note in found.notes),
             *_warn_few(section, source, queries, found, indexes if is_asked else ()),
         ),
     )
@@ -555,10 +555,6 @@ def _describe_chunk(found: FoundChunk, queries: Sequence[str]) -> dict[str, Any]
         "query": queries.index(found.query),
         **({"asked": found.asked} if found.asked else {}),
     }
-
-
-def _warn_chunks(section: str, source: Retrieve, note: str) -> Diagnostic:
-    return Diagnostic("PC0197", f"`{section}` retrieves by words alone: {note}", source.span, level="warn")
 
 
 def _warn_few(

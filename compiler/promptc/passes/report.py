@@ -22,7 +22,7 @@ from promptc.model.stages import Selected
 from promptc.model.state import Pointers
 from promptc.passes.assemble import Emitted
 from promptc.passes.bind import REDACTIONS, find_asked, find_cap, list_names
-from promptc.passes.fit.result import Applied, Fitted, FittedItem, FittedSection, LadderResult, Part
+from promptc.passes.fit.result import Applied, Fitted, FittedItem, FittedSection, Part
 from promptc.passes.layout.layout import Layout
 from promptc.passes.strain import measure_after
 from promptc.template.compile import Expression, Template
@@ -67,11 +67,18 @@ def build_account(fitted: Fitted, emitted: Emitted | None, tokens: int | None, w
         "frame": _describe_frame(fitted, emitted, [*counts, *(one["tokens"] for one in tools.values())], tokens),
         "joins": _count_joins(fitted),
         **_describe_pools(fitted),
-        "ladders": {name: _describe_ladder(run) for name, run in fitted.iter_runs() if run is not fitted.done},
+        "ladders": {
+            name: {"notches": run.tried, "applied": sum(one.notches for one in run.applied), "void": len(run.void)}
+            for name, run in fitted.iter_runs()
+            if run is not fitted.done
+        },
         "cuts": [_describe_cut(fitted, name, one) for name, run in fitted.iter_runs() for one in run.applied],
         "dropped": [one.section for _, run in fitted.iter_runs() for one in run.applied if isinstance(one.step, Drop)],
         "guarded": list(_iter_guarded(fitted)),
-        "warnings": [_describe_warning(fitted, found) for found in warnings],
+        "warnings": [
+            {"code": found.code, "message": found.message, "at": _describe_place(fitted, found.span) if found.span is not None else None}
+            for found in warnings
+        ],
         "flags": _describe_flags(fitted),
     }
     if fitted.layout.format == "messages":
@@ -416,10 +423,6 @@ def _count_added(fitted: Fitted, name: str) -> int:
     return sum(max(0, tokens(one.after) - tokens(one.before)) for one in cuts)
 
 
-def _describe_ladder(run: LadderResult) -> dict[str, int]:
-    return {"notches": run.tried, "applied": sum(one.notches for one in run.applied), "void": len(run.void)}
-
-
 def _describe_cut(fitted: Fitted, ladder: str, cut: Applied) -> dict[str, Any]:
     tokens = fitted.layout.meter.tokens
     before = [one.before for one in cut.changes if one.before is not None]
@@ -463,10 +466,6 @@ def _iter_guarded(fitted: Fitted) -> Iterator[dict[str, Any]]:
                     "count": found.count,
                     "policy": found.policy,
                 }
-
-
-def _describe_warning(fitted: Fitted, found: Diagnostic) -> dict[str, Any]:
-    return {"code": found.code, "message": found.message, "at": _describe_place(fitted, found.span) if found.span is not None else None}
 
 
 def _count_redacted(originals: Mapping[str, str], emitted: Emitted) -> dict[str, int]:
@@ -624,8 +623,8 @@ class Origins:
         template = self.find_template(section, entry)
         if template is not None:
             return template.place.span
-        assert section.items is not None and section.items.message is not None
-        return section.items.message.content.span
+        assert section.message is not None
+        return section.message.content.span
 
     def find_pointer(self, section: Section, entry: FittedItem) -> str | None:
         """Return the JSON pointer to the part of the state that is the item's value.

@@ -199,28 +199,25 @@ class SectionSelector:
         """
         if not has_reach(section, self._plan, self.bound.pack):
             return None
-        cap = section.budget.cap if section.budget is not None else None
-        most = cap.tokens(self.bound.total) if cap is not None and cap.unit != "chars" else 0
         first = self.bound.pack.load_plan(replace(self.bound.choice, tiers=0, uses=()))
         base = first.find_section(section.id)
-        if base is not None and base.budget is not None and base.budget.cap is not None and base.budget.cap.unit != "chars":
-            most = max(most, base.budget.cap.tokens(self.bound.total))
+        caps = [one.find_cap(self.bound.total) or 0 for one in (section, base) if one is not None]
         pools = [pool for plan in (first, self._plan) for pool in plan.pools if section.id in pool.sections]
-        most = max([most, self.bound.total, *(pool.max.tokens(self.bound.total) for pool in pools)])
+        most = max([*caps, self.bound.total, *(pool.max.tokens(self.bound.total) for pool in pools)])
         units = most * self.bound.meter.counter.unit
         steps = [step for step in self._plan.list_shared_steps() if section.id in step.sections]
         return Reach(section, steps, self.bound.meter, units)
 
     def find_media_model(self, section: Section) -> str | None:
         """Return the model that counts the media of the section's messages, or None if it has no media or no model is named."""
-        message = section.items.message if section.items is not None else None
+        message = section.message
         if message is None or message.media is None:
             return None
         provider = self.bound.provider.name if self.bound.provider is not None else ""
         return message.media.choose_model(self.bound.model, self._plan.output.models.get(provider), self.bound.budget.model)
 
     def _find_media_counter(self, section: Section) -> CountMedia | None:
-        message = section.items.message if section.items is not None else None
+        message = section.message
         if message is None or message.media is None:
             return None
         from promptc.passes.items.media import MediaReader

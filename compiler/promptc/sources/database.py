@@ -152,7 +152,7 @@ class Database:
                 yield session
             return
         self._check_file(is_writing=True)
-        with self.explain(), closing(_open_file(self.address.target)) as opened, opened:
+        with self.explain(), closing(_connect(OpenedFile(self.address.target), "rwc", _LONGEST, _TURNS_WRITTEN)) as opened, opened:
             opened.execute("BEGIN IMMEDIATE")
             yield _FileSession(opened)
 
@@ -277,10 +277,6 @@ def _open_place(place: OpenedFile) -> StillFile:
             place.remove()
 
 
-def _open_file(path: str) -> StillFile:
-    return _connect(OpenedFile(path), "rwc", _LONGEST, _TURNS_WRITTEN)
-
-
 def _connect(place: OpenedFile, mode: str, longest: int, most_turns: int) -> StillFile:
     """Connect to a file. Transactions begin explicitly; hostile features of its schema are off, and its work is bounded."""
     uri = f"file:{quote(str(Path(place.path).absolute()))}?mode={mode}{place.options}"
@@ -324,17 +320,9 @@ class _Cursor(sqlite3.Cursor):
         with _working(self.connection):
             return super().execute(*given)
 
-    def fetchone(self) -> Any:
-        with _working(self.connection):
-            return super().fetchone()
-
     def fetchmany(self, *given: Any) -> list[Any]:
         with _working(self.connection):
             return super().fetchmany(*given)
-
-    def fetchall(self) -> list[Any]:
-        with _working(self.connection):
-            return super().fetchall()
 
 
 @contextmanager

@@ -10,7 +10,6 @@ A cached value equals the value that would be computed now, so the cache changes
 
 from __future__ import annotations
 
-import marshal
 import os
 from _blake2 import blake2b
 from collections.abc import Callable, Iterator, Sequence
@@ -178,12 +177,12 @@ class _LastKept:
 
     def keep(self) -> None:
         if self._is_new and self._known is not None:
-            self._cache.keep(self._name, marshal.dumps(self._known))
+            self._cache.keep_plain(self._name, self._known)
             self._is_new = False
 
     def _load(self) -> dict[bytes, bytes]:
         if self._known is None:
-            self._known = _load(self._cache, self._name) or {}
+            self._known = self._cache.load_plain(self._name) or {}
         return self._known
 
 
@@ -235,7 +234,7 @@ class KeptSegments:
     def find(self, question: Any) -> Any:
         """Return the cached answer, or None."""
         if self._known is None:
-            found = _load(self._cache, self._name)
+            found = self._cache.load_plain(self._name)
             self._known = _unpickle(found[1]) if found is not None and found[0] == self._digest else {}
         answer = self._known.get(question)
         self.is_used = self.is_used or answer is not None
@@ -258,7 +257,7 @@ class KeptSegments:
         if self._is_new:
             packed = _pickle(self._known)
             if len(packed) <= _LONGEST_KEPT:
-                self._cache.keep(self._name, marshal.dumps((self._digest, packed)))
+                self._cache.keep_plain(self._name, (self._digest, packed))
             self._is_new = False
 
 
@@ -304,11 +303,10 @@ class KeptCorpus:
         self._folder = os.path.abspath(index.folder)
         self._name = f"corpus {self._folder}\0{index.name}\0{version}"
         self._maker = maker
-        self._pattern = index.pattern
 
     def find(self) -> tuple[KeptPart, ...] | None:
         """Return the parts in order; None if they are not cached or something has changed."""
-        found = _load(self._cache, self._name)
+        found = self._cache.load_plain(self._name)
         if found is None or found[0] != self._maker:
             return None
         _, listed, root, documents, parts = found
@@ -332,11 +330,11 @@ class KeptCorpus:
         seen = [(folder, built.fingerprint, self._digest_manifest(folder, built.fingerprint)) for folder, built in parts]
         if any(manifest is None for *_, manifest in seen):
             return
-        self._cache.keep(self._name, marshal.dumps((self._maker, listed, root, [one.seen for one in documents], seen)))
+        self._cache.keep_plain(self._name, (self._maker, listed, root, [one.seen for one in documents], seen))
         for folder, built in parts:
             packed = _pickle(built)
             if len(packed) <= _LONGEST_INDEX:
-                self._cache.keep(self._name_index(folder), marshal.dumps((built.fingerprint, packed)))
+                self._cache.keep_plain(self._name_index(folder), (built.fingerprint, packed))
 
     def _digest_manifest(self, inside: str, fingerprint: str) -> bytes | None:
         """Return the digest of the manifest with this fingerprint; None if the folder has another manifest by now."""
@@ -348,7 +346,7 @@ class KeptCorpus:
 
     def find_index(self, part: KeptPart) -> BuiltIndex | None:
         """Return the cached index of a part, or None."""
-        found = _load(self._cache, self._name_index(part.folder))
+        found = self._cache.load_plain(self._name_index(part.folder))
         if found is None or found[0] != part.fingerprint:
             return None
         built: BuiltIndex = _unpickle(found[1])
@@ -395,11 +393,6 @@ def _read_manifest(folder: str, inside: str) -> bytes:
 def digest_bytes(content: bytes) -> bytes:
     """Return the digest that identifies content in this module."""
     return blake2b(content, digest_size=_SIZE).digest()
-
-
-def _load(cache: Cache, name: str) -> Any:
-    content = cache.load(name)
-    return marshal.loads(content) if content is not None else None
 
 
 def _pickle(value: Any) -> bytes:

@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
-from promptc.diag.findings import Diagnostic, Span, show_value
+from promptc.diag.findings import Diagnostic, show_value
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
 from promptc.model.sources import Segment
@@ -96,10 +96,10 @@ class Changes:
     removed: int
 
 
-def describe_malformed(rows: Iterable[Malformed], shown: str, span: Span | None = None) -> tuple[Diagnostic, ...]:
-    """Return a warning PC0172 for each row. `shown` is the store's name in messages, `span` the place where the store is named."""
+def describe_malformed(rows: Iterable[Malformed], shown: str) -> tuple[Diagnostic, ...]:
+    """Return a warning PC0172 for each row. `shown` is the store's name in messages."""
     return tuple(
-        Diagnostic("PC0172", f"the row `{one.id}` of the store `{shown}` is left out: {one.why}", span, "correct the row", "warn")
+        Diagnostic("PC0172", f"the row `{one.id}` of the store `{shown}` is left out: {one.why}", None, "correct the row", "warn")
         for one in rows
     )
 
@@ -332,7 +332,7 @@ def _choose_one(place: Place, group: Sequence[Segment], chain: Sequence[str], ve
     if locale is None:
         return []
     spoken = [one for one in group if fold_locale(one) == locale]
-    wanted = version if version is not None and any(one.version == version for one in spoken) else _find_highest(spoken)
+    wanted = version if version is not None and any(one.version == version for one in spoken) else max(spoken, key=_rank_version).version
     left = [one for one in spoken if one.version == wanted]
     return left if place[2] is None else [min(left, key=lambda one: (-one.priority, one.id, *rank_equals(one)))]
 
@@ -340,10 +340,6 @@ def _choose_one(place: Place, group: Sequence[Segment], chain: Sequence[str], ve
 def fold_locale(segment: Segment) -> str:
     """Return the locale of a segment for comparison; empty if it has none."""
     return (segment.locale or "").lower()
-
-
-def _find_highest(segments: Sequence[Segment]) -> str | None:
-    return max(segments, key=_rank_version).version
 
 
 def _rank_version(segment: Segment) -> tuple[bool, SemVer | tuple[()]]:

@@ -125,13 +125,8 @@ def _advise_template_for_expression(text: str, before: str) -> Advice | None:
         return Advice(first.start(), f"{subject}, not a template with `{{% … %}}`", _write(whole[1], key[1] if key else ""))
     if "{%" in plain:
         return Advice(first.start(), f"{subject}, not a template with `{{% … %}}`", "write the condition alone, such as `state.on`")
-    meant = _join_slots(text) if _is_short(text) else ""
+    meant = _join_parts(_SLOT.split(text.strip())) if _is_short(text) else ""
     return Advice(first.start(), f"{subject}, not a template with `{{{{ … }}}}`", _write(meant, key[1] if key else ""))
-
-
-def _join_slots(text: str) -> str:
-    """Return a template of names and constant text as one expression: `npc-{{ item.id }}` is `'npc-' ~ item.id`."""
-    return _join_parts(_SLOT.split(text.strip()))
 
 
 def _join_parts(parts: Sequence[str]) -> str:

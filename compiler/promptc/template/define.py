@@ -258,7 +258,7 @@ def load_definitions(written: Sequence[Definition], limits: Limits = LIMITS) -> 
             wrong = list(error.diagnostics)
         findings += wrong
         broken.update([one.name] if wrong else [])
-        read.append((one, frozenset() if wrong else _list_names(tree) - {*one.parameters}))
+        read.append((one, frozenset() if wrong else frozenset(one.name for one in tree.find_all(nodes.Name)) - {*one.parameters}))
     uses = {one.name: found & names for one, found in read}
     circles = _list_circles(uses)
     known: dict[str, Definition] = {}
@@ -284,10 +284,6 @@ def load_definitions(written: Sequence[Definition], limits: Limits = LIMITS) -> 
 def void(one: Definition) -> Definition:
     """Return the definition with `none` as its expression, so that its problem is reported once and not wherever it is named."""
     return replace(one, text="none", reads=frozenset())
-
-
-def _list_names(tree: nodes.Template) -> frozenset[str]:
-    return frozenset(one.name for one in tree.find_all(nodes.Name))
 
 
 def _list_circles(uses: Mapping[str, frozenset[str]]) -> dict[str, frozenset[str]]:

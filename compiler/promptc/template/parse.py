@@ -352,12 +352,16 @@ def check_tree(
 
 def list_bound(tree: nodes.Template) -> frozenset[str]:
     """Return every name that the file binds anywhere: by `set`, `for`, `with`, `macro`, an argument or an import."""
-    names = {node.name for node in tree.find_all(nodes.Name) if node.ctx != "load"}
-    names.update(node.name for node in tree.find_all(nodes.Macro))
-    names.update(node.target for node in tree.find_all(nodes.Import))
+    return frozenset((*iter_stored(tree), *(node.name for node in tree.find_all(nodes.Name) if node.ctx == "param")))
+
+
+def iter_stored(tree: nodes.Template) -> Iterator[str]:
+    """Yield each name that the file sets, as often as it does: by `set`, `for`, `with`, `macro` or an import."""
+    yield from (node.name for node in tree.find_all(nodes.Name) if node.ctx == "store")
+    yield from (node.name for node in tree.find_all(nodes.Macro))
+    yield from (node.target for node in tree.find_all(nodes.Import))
     for imported in tree.find_all(nodes.FromImport):
-        names.update(pair if isinstance(pair, str) else pair[1] for pair in imported.names)
-    return frozenset(names)
+        yield from (pair if isinstance(pair, str) else pair[1] for pair in imported.names)
 
 
 def _iter_findings(tree: nodes.Template, bound: frozenset[str], definitions: Sequence[Definition], dialect: Dialect) -> Iterator[Finding]:

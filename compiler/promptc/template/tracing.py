@@ -211,7 +211,7 @@ class _Instrument(ast.NodeTransformer):
     def visit_Assign(self, node: ast.Assign) -> list[ast.stmt]:
         """Record the origins of an assigned value."""
         target, at = node.targets[0], node.lineno
-        variables, parts = _list_variables(target), _list_subscripts(target)
+        variables, parts = _list_variables(target), [node for node in ast.walk(target) if isinstance(node, ast.Subscript)]
         if not variables and not parts:
             self.generic_visit(node)
             return [node]
@@ -316,11 +316,6 @@ def _list_variables(target: ast.expr) -> list[str]:
     """Return the template's variables that a target sets."""
     names = [node for node in ast.walk(target) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)]
     return [node.id for node in names if _VARIABLE.fullmatch(node.id)]
-
-
-def _list_subscripts(target: ast.expr) -> list[ast.Subscript]:
-    """Return the parts of namespaces that a target sets."""
-    return [node for node in ast.walk(target) if isinstance(node, ast.Subscript)]
 
 
 def _copy(source: str, variables: list[str], at: int) -> list[ast.stmt]:

@@ -97,15 +97,15 @@ def list_near(name: str, known: Iterable[str], most: int) -> list[str]:
     return [one for _, one in near[:most]]
 
 
-def _count_alike(old: Sequence[Hashable], new: Sequence[Hashable]) -> int:
+def count_alike(old: Sequence[Hashable], new: Sequence[Hashable]) -> int:
     """Return the length of the common beginning."""
     return next((at for at, (one, other) in enumerate(zip(old, new, strict=False)) if one != other), min(len(old), len(new)))
 
 
 def _iter_equal(old: Sequence[Hashable], new: Sequence[Hashable], most: int) -> Iterator[tuple[int, int, int]]:
     """Yield the equal stretches: start and stop in the old list, and start in the new one."""
-    head = _count_alike(old, new)
-    tail = _count_alike(old[head:][::-1], new[head:][::-1])
+    head = count_alike(old, new)
+    tail = count_alike(old[head:][::-1], new[head:][::-1])
     inner = old[head : len(old) - tail], new[head : len(new) - tail]
     if head:
         yield 0, head, 0

@@ -59,9 +59,15 @@ def read_at(value: Any, way: Sequence[str]) -> Any:
     return value
 
 
+def find_at(value: Any, pointer: str) -> Any | None:
+    """Return the value at a JSON pointer (RFC 6901), or None if there is none."""
+    found = read_at(value, split_pointer(pointer))
+    return found if found is not MISSING else None
+
+
 def find_list(value: Any, pointer: str) -> list[Any] | None:
     """Return the list at a JSON pointer (RFC 6901), not a copy; None if there is no list."""
-    found = read_at(value, split_pointer(pointer))
+    found = find_at(value, pointer)
     return found if isinstance(found, list) else None
 
 
@@ -190,6 +196,16 @@ def _put(value: Any, way: Sequence[str], depth: int, new: Any) -> Any:
     if at is None:
         raise PointerError(way[:depth], f"is a list of {len(value)} and has no element `{part}`")
     return [*value[:at], _put(value[at], way, depth + 1, new), *value[at + 1 :]]
+
+
+def is_same(value: Any, other: Any) -> bool:
+    """Return whether two plain values are equal as JSON has them: `true` is not 1."""
+    return bool(value == other) and isinstance(value, bool) is isinstance(other, bool)
+
+
+def is_whole(value: Any, least: int, most: int) -> bool:
+    """Return whether a value is a whole number from `least` to `most`. `true` is none, though Python takes it for 1."""
+    return isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
 
 
 def find_place(value: list[Any], part: str) -> int | None:

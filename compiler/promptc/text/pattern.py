@@ -85,7 +85,11 @@ class Pattern:
 
     def _move(self, state: _State, code: int) -> _State:
         moved = {
-            target for place in state.places if place in self._chars for ranges, target in (self._chars[place],) if _holds(ranges, code)
+            target
+            for place in state.places
+            if place in self._chars
+            for ranges, target in (self._chars[place],)
+            if any(first <= code <= last for first, last in ranges)
         }
         places = self._close(moved) | self._again
         if places not in self._known:
@@ -194,10 +198,6 @@ class PatternFinder(Pattern):
             if not state.places:
                 break
         return end, place + 1 - at
-
-
-def _holds(ranges: Ranges, code: int) -> bool:
-    return any(first <= code <= last for first, last in ranges)
 
 
 class PatternLimitError(Exception):

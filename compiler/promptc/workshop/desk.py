@@ -29,8 +29,7 @@ from promptc.frontend.json import MAX_STATE_BYTES
 from promptc.frontend.kept_pack import KeptPack
 from promptc.frontend.pack import ReadPack
 from promptc.frontend.texts import Made
-from promptc.golden.cases.confine import locate_pack
-from promptc.golden.cases.discover import choose_places, load_case
+from promptc.golden.cases.discover import choose_places, load_meant
 from promptc.golden.running.environment import CaseEnvironment
 from promptc.golden.running.resources import SuiteResources
 from promptc.golden.running.run import read_state
@@ -228,10 +227,8 @@ class OpenPack:
         pack = self.folder if Path(self.path).name == MANIFEST else self.path
         for place in choose_places([pack]).places[:_MOST_CASES]:
             try:
-                case = load_case(place.folder, place.top) if place.is_case else None
+                case = load_meant(place)
                 if case is None or case.kind not in ("render", "session") or case.given or case.requires:
-                    continue
-                if not place.is_any and locate_pack(case.pack, case.root) not in place.packs:
                     continue
                 with SuiteResources() as resources:
                     document = read_state(case, 0, CaseEnvironment(case.root, case.fence, resources))

@@ -34,7 +34,7 @@ from promptc.template.types.algebra import drop_gap
 from promptc.template.types.infer import add_name, find_scope, infer_types, read_code, weigh_bytes
 from promptc.template.types.types import UNKNOWN_TYPE, MappingType, NumberType, TextType, Type, list_members, name_type
 from promptc.template.types.walk import Scope
-from promptc.text.json import extend_pointer, read_at, split_pointer
+from promptc.text.json import extend_pointer, find_at
 from promptc.version import DOCUMENTATION
 from promptc.workshop.desk import OpenPack
 
@@ -309,7 +309,7 @@ class WrittenCode:
         for member in list_members(self.infer(held)):
             if isinstance(member, MappingType) and member.at.startswith("#") and part in member.names:
                 pointers = [extend_pointer(f"{member.at[1:]}/{word}", part) for word in ("properties", "patternProperties")]
-                return next((one for one in pointers if _read_part(self.model.schema, one) is not None), None)
+                return next((one for one in pointers if find_at(self.model.schema, one) is not None), None)
         return None
 
 
@@ -323,13 +323,6 @@ def _end_blocks(text: str) -> str:
         elif found["tag"] != "set" or "=" not in found["rest"]:
             ends.append(f"{{% end{found['tag']} %}}")
     return f"{text}{{{{ {_HERE} }}}}{''.join(reversed(ends))}"
-
-
-def _read_part(schema: Any, pointer: str) -> Any:
-    try:
-        return read_at(schema, split_pointer(pointer))
-    except (LookupError, TypeError, ValueError):
-        return None
 
 
 def _find_code(cursor: Cursor, column: int) -> WrittenCode | None:
@@ -427,9 +420,9 @@ def _describe_property(code: WrittenCode, chain: str) -> list[str]:
     pointer = code.find_pointer(chain)
     if pointer is None or code.model is None:
         return []
-    schema = _read_part(code.model.schema, pointer)
+    schema = find_at(code.model.schema, pointer)
     if isinstance(schema, dict) and str(schema.get("$ref", "")).startswith("#/"):
-        schema = {**(_read_part(code.model.schema, schema["$ref"][1:]) or {}), **schema}
+        schema = {**(find_at(code.model.schema, schema["$ref"][1:]) or {}), **schema}
     told: list[str] = []
     if isinstance(schema, dict):
         told += [str(schema["description"])] if schema.get("description") else []

@@ -13,7 +13,7 @@ indentation. Between them:
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from io import StringIO
 
 from promptc.diag.findings import Span, fail
@@ -42,7 +42,7 @@ def format_yaml(data: bytes, name: str) -> bytes:
         raise fail("PC0110", f"promptc cannot lay out this file: {wrong}", Span(name, wrong.line, wrong.column), help=help) from None
     endings = (result, result.rstrip(b"\n"))  # for a block text that ends the file without a line end
     for one in endings if not data.endswith(b"\n") else endings[:1]:
-        if _show(load_yaml(one, name, "")) == _show(before):
+        if show_meaning(load_yaml(one, name, "")) == show_meaning(before):
             return one
     raise fail("PC0110", "laid out, this file would hold other values", Span(name, 1, 1), help="leave the file as it is")
 
@@ -131,10 +131,13 @@ def _lay_out_line(line: str, *, is_behind: bool) -> str:
     return f"{'  ' if is_behind and len(space) < _APART else space}#{' ' if said[:1].isalnum() else ''}{said}"
 
 
-def _show(node: Node) -> Any:
-    """Return a value with the order of its keys and its scalars as they are written. Two files with equal results mean the same."""
+def show_meaning(node: Node, gone: Container[int] = ()) -> Any:
+    """Return a value with the order of its keys and its scalars as they are written, without the nodes with these ids.
+
+    Two files with equal results mean the same.
+    """
     if isinstance(node.value, dict):
-        return [(key, _show(one)) for key, one in node.value.items()]
+        return [(key, show_meaning(one, gone)) for key, one in node.value.items() if id(one) not in gone]
     if isinstance(node.value, tuple):
-        return tuple(_show(one) for one in node.value)
+        return tuple(show_meaning(one, gone) for one in node.value if id(one) not in gone)
     return type(node.value), repr(node.value), node.raw

@@ -28,7 +28,7 @@ from promptc.model.budget import load_models
 from promptc.model.pack import PackModel
 from promptc.model.state import Node
 from promptc.template.compile import Expression, Template
-from promptc.workshop.layout import LayoutError, iter_tokens
+from promptc.workshop.layout import LayoutError, iter_tokens, show_meaning
 from promptc.workshop.splice import list_line_starts, replace_still
 
 MOST_ROUNDS = 8
@@ -256,7 +256,7 @@ class _ManifestText:
     def check_same(self, after: _ManifestText, found: Sequence[Diagnostic]) -> None:
         """Check that `after` has the same values in the same order, except the removable ones. Raises `LayoutError` otherwise."""
         gone = {id(entry.value) for _, entry in _climb([(one, self._find_entry(one.removable)) for one in found])}
-        if _show(self.root, gone) != _show(after.root, set()):
+        if show_meaning(self.root, gone) != show_meaning(after.root, set()):
             raise LayoutError("other values of the file would change with it", 1, 1)
 
     def describe(self, edit: TextEdit) -> Replacement:
@@ -442,15 +442,6 @@ def _list_runs(places: Sequence[int]) -> list[range]:
         else:
             runs.append(range(one, one + 1))
     return runs
-
-
-def _show(node: Node, gone: set[int]) -> Any:
-    """Return a value without the nodes that are `gone`. Two files with equal results mean the same."""
-    if isinstance(node.value, dict):
-        return [(key, _show(one, gone)) for key, one in node.value.items() if id(one) not in gone]
-    if isinstance(node.value, tuple):
-        return tuple(_show(one, gone) for one in node.value if id(one) not in gone)
-    return type(node.value), repr(node.value), node.raw
 
 
 def apply_edits(content: bytes, edits: Sequence[TextEdit]) -> bytes:

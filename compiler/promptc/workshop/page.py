@@ -26,16 +26,14 @@ from promptc.files.reading import Look, note_looks, read_file, read_given
 from promptc.frontend.json import MAX_STATE_BYTES
 from promptc.frontend.manifest import find_value, list_pools
 from promptc.golden.cases.case import MAX_PLAIN_BYTES, PENDING, Case
-from promptc.golden.cases.confine import locate_pack
-from promptc.golden.cases.discover import CaseFolder, choose_places, load_case
+from promptc.golden.cases.discover import CaseFolder, choose_places, load_case, load_meant
 from promptc.golden.running.environment import CaseEnvironment, list_lacking, prepare_case
 from promptc.golden.running.resources import SuiteResources, work_in
 from promptc.golden.running.run import compile_turns
 from promptc.golden.verdicts.pending import PendingGolden, accept_golden, list_pending, read_pending, reject_golden
-from promptc.model.messages import CHAT
 from promptc.model.state import Node, State
 from promptc.passes.memory import TurnMemory
-from promptc.pipeline import Outcome, Prompt
+from promptc.pipeline import Outcome, Prompt, read_output
 from promptc.text.diff import diff_lines
 from promptc.text.json import render_digest
 from promptc.workshop.splice import SplicedFile, replace_still, splice_manifest
@@ -108,12 +106,10 @@ def iter_cases(places: Sequence[CaseFolder]) -> Iterator[tuple[Case, str]]:
     """Yield the cases that make prompts, each with the folder in which cases were searched for. Skip a case that cannot be read."""
     for place in places:
         try:
-            case = load_case(place.folder, place.top) if place.is_case else None
+            case = load_meant(place)
         except PromptcError:
             continue
-        own = locate_pack(case.pack, case.root) if case is not None else ""
-        is_meant = place.is_any or not place.packs or own in place.packs
-        if case is not None and is_meant and case.kind in ("render", "session") and not list_lacking(case.requires):
+        if case is not None and case.kind in ("render", "session") and not list_lacking(case.requires):
             yield case, place.top
 
 
@@ -283,7 +279,7 @@ class Bench:
         for one in sides:
             if one.emitted is None:
                 raise PromptcError(one.errors)
-        found = compare_sides(*(read_side(_read_output(one), one.report) for one in sides))
+        found = compare_sides(*(read_side(read_output(Prompt(one)), one.report) for one in sides))
         return {"empty": found.is_empty, **as_plain(found)}
 
     def measure_session(self, asked: Mapping[str, Any]) -> View:
@@ -470,8 +466,3 @@ def _compile_case(case: Case, pack: Pack, turn: int, options: Mapping[str, Any])
         for one in made:
             _ = one.report  # build the report while the files of the case still exist
         return made
-
-
-def _read_output(outcome: Outcome) -> Any:
-    prompt = Prompt(outcome)
-    return prompt.text if prompt.format == "text" or prompt.provider == CHAT else prompt.messages

@@ -16,8 +16,8 @@ from hypothesis import given as drawn
 from hypothesis import strategies as st
 
 from promptc.api import Pack
-from promptc.cli.findings import render_diagnostics
 from promptc.cli.shell import CaseShell
+from promptc.cli.terminal import render_diagnostics
 from promptc.diag.findings import Diagnostic, PromptcError
 from promptc.golden import cause
 from promptc.golden.cases.case import Case, CaseOutcome

@@ -1,7 +1,6 @@
 import pytest
 
-from promptc.text.counters.counter import Meter
-from promptc.text.counters.huggingface import HfCounter
+from promptc.text.counters.counter import Meter, TokenCounter
 from promptc.text.cutting import PrefixMeter, iter_kept, list_boundaries
 
 MARKERS = ["", " […]", "…", "\n[…]\n", "x", "/", "'s", "1"]
@@ -69,9 +68,9 @@ def test_thousands_of_cuts_cost_one_pass(unit, exact):
 
 
 def test_a_counter_without_boundaries_counts_whole():
-    class Words(HfCounter):
+    class Words(TokenCounter):
         def __init__(self):
-            pass
+            super().__init__("words", "")
 
         def measure(self, text):
             return len(text.split())

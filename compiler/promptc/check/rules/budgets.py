@@ -16,7 +16,7 @@ from promptc.diag.frozen import frozen, replace
 from promptc.model.budget import KnownModel, ModelTable, TotalBudget, describe_room, describe_unknown, settle_budget
 from promptc.model.media import MEDIA_KINDS
 from promptc.model.pack import MILLION, Output, PackModel, Plan, Strain
-from promptc.model.section import Budget, Evict, Pool, Section, Segments, Size, Trim, Window
+from promptc.model.section import Evict, Pool, Section, Segments, Size, Trim, Window
 from promptc.model.state import Node
 from promptc.template.compile import Template
 from promptc.template.types.bounds import Amount
@@ -133,13 +133,13 @@ def _explain_open(section: Section, pointer: str) -> tuple[str, str]:
             f"the schema sets no limit for `{_spell(pointer)}`",
             f"give it a `maxLength`, `maxItems`, `maximum` or `enum`; or {_advise(section, _CHARS, _ROOM)}",
         )
-    message = section.items.message if section.items is not None else None
+    message = section.message
     if message is not None and not set(MEDIA_KINDS).isdisjoint(message.passing):
         return (
             "the size of a picture has no limit in the schema",
             "leave pictures to a section that a step may shorten, or pin none of them",
         )
-    if section.items is not None and isinstance(section.items.source, Segments):
+    if isinstance(section.source, Segments):
         help = "render with the longest segments of the store: pinned text that does not fit is an error, and is never cut"
         return "a segment of a store may have any length", help
     return "some of what it prints has no limit", f"give the lists that it goes over a `maxItems`; or {_advise(section, _CHARS, _ROOM)}"
@@ -358,7 +358,7 @@ def _iter_pressure(rules: Strain, plan: Plan) -> Iterator[Diagnostic]:
         return
     watched = [name for name, _ in rules.watch]
     for section in plan.sections:
-        cap = section.budget.cap if section.budget is not None else None
+        cap = section.cap
         counts = rules.count is None or section.id in rules.count or section.id in watched
         if counts and section.budget is not None and cap is not None and cap.unit == "share":
             message = f"`strain` counts `{section.id}`, whose cap is in percent: {_LOST}"
@@ -407,13 +407,9 @@ def _iter_beside(section: Section, shares: Sequence[str], plan: Plan) -> Iterato
     if budget is not None and budget.cap is not None and budget.cap.unit == "chars":
         message = f"`{section.id}` has a cap in characters, next to {named}, which {verb} what is left: {_LOST}"
         yield Diagnostic("PC0619", message, budget.span, f"give `{section.id}` a cap in tokens, such as `budget: 200`", "warn")
-    elif not _has_cap(budget) and plan.find_pool(section.id) is None:
+    elif (budget is None or budget.cap is None) and plan.find_pool(section.id) is None:
         message = f"`{section.id}` has no cap and is not pinned: it may leave nothing for {named}, which {verb} the rest"
         yield Diagnostic("PC0620", message, section.span, f"give `{section.id}` a cap, such as `budget: 800`, or pin it", "warn")
-
-
-def _has_cap(budget: Budget | None) -> bool:
-    return budget is not None and budget.cap is not None
 
 
 @for_each
@@ -446,7 +442,7 @@ def _iter_openings(sections: Sequence[Section], counter: str, settled: SettledTe
             how = "begins with `/`" if opening is not None else "may begin with `/`"
             message = f"`{section.id}` {how}, which {counter} may join to the section before: {_LOST}"
             help = f"give `{section.id}` a header or a fence that begins differently"
-            yield Diagnostic("PC0621", message, _choose_span(section), help, "warn")
+            yield Diagnostic("PC0621", message, section.fence.span if section.fence is not None else section.span, help, "warn")
 
 
 def _find_opening(section: Section, settled: SettledTexts) -> str | None:
@@ -462,10 +458,6 @@ def _find_opening(section: Section, settled: SettledTexts) -> str | None:
     text = settled.find_static(first, section)
     literal = text if text is not None else re.split(r"\{[{%#]", first.text, maxsplit=1)[0]
     return _EMPTY_LINES.sub("", literal) or None
-
-
-def _choose_span(section: Section) -> Span:
-    return section.fence.span if section.fence is not None else section.span
 
 
 @for_each
@@ -487,7 +479,7 @@ def _iter_sums(sections: Sequence[Section], total: int, plan: Plan, offer: _Clai
         yield Diagnostic("PC0609", message, plan.budget.span, f"{help}, or raise the total")
         return
     for chosen, level in (([one for one in sections if one.when is None], "error"), (sections, "warn")):
-        pinned = [(one.id, _count_cap(one, total)) for one in chosen if one.pinned]
+        pinned = [(one.id, one.find_cap(total) or 0) for one in chosen if one.pinned]
         least = [(one.id, _count_min(one, total)) for one in chosen if not one.pinned]
         capped = sum(tokens for _, tokens in pinned) + offer[1]
         needed = capped + sum(tokens for _, tokens in least)
@@ -530,7 +522,7 @@ def _iter_overfilled(pool: Pool, sections: Sequence[Section], plan: Plan, settle
 
 def _count_pinned(section: Section, total: int, settled: SettledTexts) -> int:
     content = settled.find_content(section)
-    return settled.count(content) if content else _count_cap(section, total)
+    return settled.count(content) if content else section.find_cap(total) or 0
 
 
 def _iter_idle(pool: Pool, sections: Sequence[Section], plan: Plan, settled: SettledTexts) -> Iterator[Diagnostic]:
@@ -544,9 +536,8 @@ def _iter_idle(pool: Pool, sections: Sequence[Section], plan: Plan, settled: Set
 
 def _find_most(section: Section, total: int) -> int | None:
     """Return the tokens of a section's own cap, or None if it has no binding cap in tokens."""
-    cap = section.budget.cap if section.budget is not None else None
     over = section.pinned and section.budget is not None and section.budget.over == "warn"
-    return cap.tokens(total) if cap is not None and cap.unit != "chars" and not over else None
+    return section.find_cap(total) if not over else None
 
 
 def _iter_untouched(pool: Pool, sections: Sequence[Section], total: int) -> Iterator[Diagnostic]:
@@ -558,11 +549,6 @@ def _iter_untouched(pool: Pool, sections: Sequence[Section], total: int) -> Iter
         message = f"no step of the pool `{pool.name}` works on `{section.id}`: if it alone outgrows the pool, nothing is rendered"
         help = f"name it in the pool's `overflow`, such as `overflow: [{section.id}]`, or give it a smaller budget of its own"
         yield Diagnostic("PC0629", message, pool.span, help, "warn")
-
-
-def _count_cap(section: Section, total: int) -> int:
-    cap = section.budget.cap if section.budget is not None else None
-    return cap.tokens(total) if cap is not None and cap.unit != "chars" else 0
 
 
 def _count_min(section: Section, total: int) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import reduce
 
 from promptc.check.bounds import SectionTexts, bound_section, infer_texts
@@ -14,7 +14,7 @@ from promptc.check.texts import UsedText
 from promptc.diag.findings import Diagnostic, Span, count_noun, join_names, suggest
 from promptc.diag.frozen import frozen, replace
 from promptc.model.media import MEDIA_KINDS
-from promptc.model.pack import PackModel, Plan, has_reach, list_caps
+from promptc.model.pack import PackModel, Plan, has_reach, list_caps, list_state_reads
 from promptc.model.section import (
     HALVES,
     PART_KINDS,
@@ -172,7 +172,7 @@ def _iter_budget(pack: PackModel, section: Section, texts: SectionTexts, plan: P
 
     Pinned sections are skipped, as their cap is a promise; the caller skips sections that pressure counts, as their cap is a measure.
     """
-    cap = section.budget.cap if section.budget is not None else None
+    cap = section.cap
     is_constant = section.text is not None and not section.text.reads
     if cap is None or section.budget is None or section.budget.is_share or cap.unit == "chars" or section.pinned or is_constant:
         return
@@ -217,7 +217,7 @@ def _judge_against(name: str, span: Span, section: Section, plan: Plan, earlier:
 def check_missing(pack: PackModel, configuration: Configuration) -> Iterator[Diagnostic]:
     """Report `missing` of segments that are not requested by reference."""
     for section in configuration.plan.sections:
-        source = section.items.source if section.items is not None else None
+        source = section.source
         if isinstance(source, Segments) and source.ref is None and source.missing != "warn":
             why = "without `ref`, promptc reads the whole scope, and no id can be missing"
             message = f"`missing: {source.missing}` of `{section.id}` has no effect: {why}"
@@ -236,8 +236,8 @@ def check_chunk_sizes(configurations: Configurations, medians: Mapping[str, int]
 
 def _iter_chunk_sizes(configuration: Configuration, medians: Mapping[str, int]) -> Iterator[Diagnostic]:
     for section in configuration.plan.sections:
-        source = section.items.source if section.items is not None else None
-        cap = _find_cap(section, configuration)
+        source = section.source
+        cap = section.find_cap(configuration.base.budget.total)
         if not isinstance(source, Retrieve) or cap is None or not _shows_texts(section):
             continue
         median = max((medians.get(name, 0) for name in source.indexes), default=0)
@@ -246,11 +246,6 @@ def _iter_chunk_sizes(configuration: Configuration, medians: Mapping[str, int]) 
             message = f"`{section.id}` retrieves {found}, but its budget is {cap}"
             help = f"write `top: {max(cap // median, 1)}`, build smaller chunks, or raise the budget"
             yield Diagnostic("PC0660", message, section.budget.span, help, "warn")
-
-
-def _find_cap(section: Section, configuration: Configuration) -> int | None:
-    cap = section.budget.cap if section.budget is not None else None
-    return cap.tokens(configuration.base.budget.total) if cap is not None and cap.unit != "chars" else None
 
 
 def _shows_texts(section: Section) -> bool:
@@ -433,7 +428,7 @@ def _list_marked(pack: PackModel, configuration: Configuration, marks: Sequence[
     sources = [one.each if isinstance(one, Segments) else one for one in given]
     sources += [index.source for index in pack.indexes if isinstance(index, StateIndex)]
     found: dict[Path, Type] = {}
-    for path in sorted({path for one in sources if isinstance(one, Expression) for path in _resolve(pack, one.reads)}):
+    for path in sorted({path for one in sources if isinstance(one, Expression) for path in list_state_reads(one.reads, pack)}):
         kind = reduce(part_type, path[1:], configuration.facts.scopes.state)
         lists = [one for one in list_members(kind) if isinstance(one, ListType | UnknownType)]
         if lists and any(_may_have(element_type(one), mark) for one in lists for mark in marks):
@@ -443,21 +438,6 @@ def _list_marked(pack: PackModel, configuration: Configuration, marks: Sequence[
 
 def _map_lets(pack: PackModel) -> dict[str, Expression]:
     return {let.name: let.value for let in pack.lets if isinstance(let.value, Expression)}
-
-
-def _resolve(pack: PackModel, reads: Iterable[Path]) -> set[Path]:
-    """Return the paths of the state that are read, directly or through `let`."""
-    lets = {let.name: let.value.reads if isinstance(let.value, Expression) else let.value.value.reads for let in pack.lets}
-    found: set[Path] = set()
-    pending, met = list(reads), set[str]()
-    while pending:
-        path = pending.pop()
-        if path[0] == "state":
-            found.add(path)
-        elif path[0] in lets and path[0] not in met:
-            met.add(path[0])
-            pending += lets[path[0]]
-    return found
 
 
 def _may_have(kind: Type, mark: Path) -> bool:
@@ -475,7 +455,7 @@ def _judge_marks(
         return
     names = join_names([".".join(("item", *mark)) for mark in marks])
     source = items.source
-    lost = sorted(_resolve(pack, source.reads) & lists.keys()) if isinstance(source, Expression) else []
+    lost = sorted(list_state_reads(source.reads, pack) & lists.keys()) if isinstance(source, Expression) else []
     if lost:
         path = ".".join(lost[0])
         message = f"`visible` can hide no item of `{section.id}`: `{path}` has the mark ({names}), but what `from` returns does not"
@@ -490,7 +470,7 @@ def _judge_marks(
 
 def _judge_past(pack: PackModel, text: UsedText, lists: Mapping[Path, Type], help: str) -> Iterator[Diagnostic]:
     for read in sorted(text.code.reads):
-        for path in sorted(_resolve(pack, [read])):
+        for path in sorted(list_state_reads([read], pack)):
             if any(one == path[: len(one)] or path == one[: len(path)] for one in lists):
                 way = f", through `{read[0]}`" if read[0] != "state" else ""
                 message = f"{text.what} reads `{'.'.join(path)}` directly{way}, with its hidden elements: `visible` applies only to items"
@@ -509,7 +489,7 @@ def check_parts(pack: PackModel, configuration: Configuration) -> Iterator[Diagn
     """Report contents of which no part can pass, kinds of parts that stop the render, and one half of a tool's turn without the other."""
     for text in configuration.iter_texts():
         section = text.section
-        message = section.items.message if section is not None and section.items is not None else None
+        message = section.message if section is not None else None
         if section is None or message is None or text.code is not message.content:
             continue
         yield from _judge_names(section, message)
@@ -537,7 +517,7 @@ def check_media(pack: PackModel, configuration: Configuration) -> Iterator[Diagn
     """Report media that no rule counts, and `media` on messages that let no media pass."""
     plan = configuration.plan
     for section in plan.sections:
-        message = section.items.message if section.items is not None else None
+        message = section.message
         if message is None or message.media is None:
             continue
         media = message.media

@@ -16,7 +16,7 @@ from promptc.model.pack import PackModel
 from promptc.model.section import Dedupe, Items, Retrieve, Section, Segments, iter_expressions
 from promptc.template.compile import Expression, Template
 from promptc.template.types.algebra import part_type
-from promptc.template.types.conditions import ANYTHING, Case, Cases, Origin, find_clash, join_cases, list_cases, list_origins
+from promptc.template.types.conditions import ANYTHING, Cases, Origin, find_clash, join_cases, list_cases, list_origins
 from promptc.template.types.infer import find_shown, list_filters, read_code, spell_tree
 from promptc.template.types.types import (
     UNKNOWN_TYPE,
@@ -31,7 +31,7 @@ from promptc.template.types.types import (
     list_members,
 )
 from promptc.text.characters import is_blank
-from promptc.text.json import MISSING, read_at, split_pointer
+from promptc.text.json import find_at
 
 _SAID = frozenset(("$comment", "title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly"))
 """Keywords that do not validate anything."""
@@ -289,12 +289,8 @@ def _describe_overlap(first: Section, second: Section, path: str) -> Diagnostic:
 
 def _can_hold_for_one_item(*cases: Cases) -> bool:
     """Return whether all cases can hold together for one item. Alternatives that look the item up in an unknown value are ignored."""
-    told = tuple(case for case in join_cases(*cases) if not _is_sought(case))
+    told = tuple(case for case in join_cases(*cases) if not any(demand.operator == "outside" and "item" in demand.names for demand in case))
     return bool(told) and find_clash(told) is None
-
-
-def _is_sought(case: Case) -> bool:
-    return any(demand.operator == "outside" and "item" in demand.names for demand in case)
 
 
 @for_each
@@ -372,15 +368,10 @@ def _are_alike(root: Any, first: str, second: str) -> bool:
     """
     if first == second:
         return True
-    one, other = _read_place(root, first), _read_place(root, second)
+    one, other = (find_at(root, unquote(place.removeprefix("#"))) for place in (first, second))
     if not isinstance(one, dict) or not isinstance(other, dict):
         return False
     return _strip(one) == _strip(other) or _refers(one, second) or _refers(other, first)
-
-
-def _read_place(root: Any, place: str) -> Any:
-    found = read_at(root, split_pointer(unquote(place.removeprefix("#"))))
-    return found if found is not MISSING else None
 
 
 def _strip(schema: Any) -> Any:
@@ -486,7 +477,7 @@ def check_repeats(pack: PackModel, configuration: Configuration) -> Iterator[Dia
 
     def judge(first: _ComparedBlock, second: _ComparedBlock) -> Diagnostic | None:
         why = "" if blocks.is_blank(first.section) else _compare(first.section, second.section, blocks, repeats)
-        if not why or _is_deduped(first.section, second.section) or not _may_both_be_on(first, second):
+        if not why or _is_deduped(first.section, second.section) or find_clash(join_cases(first.cases, second.cases)) is not None:
             return None
         message = f"`{second.section.id}` repeats `{first.section.id}`: {why}"
         help = "remove one of them, or give each a `when` that the other excludes"
@@ -520,8 +511,3 @@ def _is_short(member: Type) -> bool:
     if isinstance(member, TextType):
         return member.values is not None or (member.characters is not None and member.characters <= _WORDS)
     return isinstance(member, NumberType | BoolType | NoneType | UndefinedType)
-
-
-def _may_both_be_on(first: _ComparedBlock, second: _ComparedBlock) -> bool:
-    """Return whether the conditions of both do not exclude each other."""
-    return find_clash(join_cases(first.cases, second.cases)) is None

@@ -21,16 +21,7 @@ from promptc.model.pack import PackModel
 from promptc.model.section import Items, Ranked, Recap, Retrieve, Segments
 from promptc.template.compile import Expression
 from promptc.template.types.algebra import join_members, part_type
-from promptc.template.types.conditions import (
-    ANYTHING,
-    Cases,
-    Demand,
-    describe_demand,
-    describe_kind,
-    find_clash,
-    join_cases,
-    list_cases,
-)
+from promptc.template.types.conditions import ANYTHING, Cases, Demand, describe_demand, describe_kind, find_clash, join_cases, list_cases
 from promptc.template.types.infer import InferredTypes, read_code, read_site
 from promptc.template.types.types import (
     BoolType,

@@ -102,7 +102,7 @@ def _iter_trims(configuration: Configuration) -> Iterator[tuple[Section, Trim]]:
 
 
 def _judge_trim(section: Section, step: Trim, plan: Plan) -> Diagnostic | None:
-    total, cap = plan.budget.total, section.budget.cap if section.budget is not None else None
+    total, cap = plan.budget.total, section.cap
     size = step.to or step.floor
     if size is None or (cap is not None and cap.unit == "chars") != (size.unit == "chars"):
         return None

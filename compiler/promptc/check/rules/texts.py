@@ -18,7 +18,7 @@ from promptc.model.pack import PackModel, Plan
 from promptc.model.section import Evict, Fail, Items, Retrieve, Section, Shorten, Tool, ToolForms
 from promptc.template.compile import Expression, Template
 from promptc.text.characters import is_blank
-from promptc.text.json import read_at, split_pointer
+from promptc.text.json import find_at, split_pointer
 
 _SHOWN = 50  # longest tag to show in full in a message, in characters
 _RAW = re.compile(r"(\{%[-+]?\s*raw\s*[-+]?%\})(.*?)(\{%[-+]?\s*endraw\s*[-+]?%\})", re.DOTALL)
@@ -63,7 +63,7 @@ def check_idle_roles(pack: PackModel, configurations: Configurations) -> Iterato
         read = {text.section.id for text in configuration.iter_texts() if text.section is not None and _has_role(text.code)}
         for section in configuration.plan.sections:
             place, role = section.role_span, roles.get(section.id, section.role)
-            if place is None or (section.items is not None and section.items.message is not None):
+            if place is None or section.message is not None:
                 continue
             if role == section.role or section.id in read:
                 found[place] = None
@@ -112,9 +112,9 @@ def check_tools(pack: PackModel, configuration: Configuration) -> Iterator[Diagn
                 "`tools` has no `sort`: the tools keep the order of the state, and a provider's cache is lost where that order changes"
             )
             yield Diagnostic("PC0682", message, items.tool.span, "write `sort: item.name`", "note")
-        cap = section.budget.cap if section.budget is not None else None
-        if items.tool.listed and cap is not None and cap.unit != "chars" and section.budget is not None and _keeps_all(section):
-            least, most = _count_least(pack, items.tool), cap.tokens(configuration.plan.budget.total)
+        most = section.find_cap(configuration.plan.budget.total)
+        if items.tool.listed and most is not None and section.budget is not None and _keeps_all(section):
+            least = _count_least(pack, items.tool)
             if least > most:
                 message = f"the tools take at least {least} tokens, their budget is {most}, and no step removes any"
                 yield Diagnostic("PC0683", message, section.budget.span, "raise the budget, or end `overflow` with `evict: {}`")
@@ -370,7 +370,7 @@ class _Changes:
 
     def __init__(self, pack: PackModel) -> None:
         self._schema = pack.schema or {}
-        self._lets = {let.name: _list_reads(let.value) for let in pack.lets}
+        self._lets = {let.name: let.expression.reads for let in pack.lets}
         self.is_told = _says_changes(self._schema)
 
     def is_told_of(self, path: tuple[str, ...]) -> bool:
@@ -403,14 +403,9 @@ class _Changes:
             reference = schema.get("$ref") if isinstance(schema, dict) else None
             if not isinstance(reference, str) or not reference.startswith("#/"):
                 break
-            target = read_at(self._schema, split_pointer(reference[1:]))
+            target = find_at(self._schema, reference[1:])
             schema = {**target, **{key: value for key, value in schema.items() if key != "$ref"}} if isinstance(target, dict) else {}
         return schema if isinstance(schema, dict) else {}
-
-
-def _list_reads(value: Any) -> list[tuple[str, ...]]:
-    code = getattr(value, "value", value)  # unwraps a band or an assignment
-    return list(code.reads) if isinstance(code, Expression) else []
 
 
 def _says_changes(schema: Any) -> bool:

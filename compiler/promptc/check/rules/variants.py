@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import combinations, pairwise
 from pathlib import PurePosixPath
@@ -74,14 +74,20 @@ def _load_axis(pack: PackModel, axis: str, cases: Sequence[str]) -> list[_Setter
 def _collect(variation: Node, pack: PackModel, using: tuple[str, ...]) -> dict[Path, _Key]:
     """Return the keys that a variation sets, those of the patches it uses first."""
     keys: dict[Path, _Key] = {}
+    for one in _iter_used(variation, pack, using):
+        for key, node in one.items():
+            if key not in _NOT_MERGED:
+                keys |= _flatten(node, (key,), one.key_span(key))
+    return keys
+
+
+def _iter_used(variation: Node, pack: PackModel, using: tuple[str, ...]) -> Iterator[Node]:
+    """Yield the patches that a variation uses, each after those that it uses itself, then the variation."""
     use = variation.get("use")
     for name in use.value if use is not None and isinstance(use.value, tuple) else ():
         if name.value in pack.patches and name.value not in using:
-            keys |= _collect(pack.patches[name.value], pack, (*using, name.value))
-    for key, node in variation.items():
-        if key not in _NOT_MERGED:
-            keys |= _flatten(node, (key,), variation.key_span(key))
-    return keys
+            yield from _iter_used(pack.patches[name.value], pack, (*using, name.value))
+    yield variation
 
 
 def _flatten(node: Node, path: Path, span: Span) -> dict[Path, _Key]:
@@ -234,7 +240,7 @@ def check_moods(pack: PackModel, configurations: Configurations) -> Iterator[Dia
 
 def _iter_silent(pack: PackModel, axis: Axis) -> Iterator[Diagnostic]:
     cases = pack.manifest.value["variants"].value[axis.name].value["cases"]
-    changes = {name: list(_iter_changes(node, pack, ())) for name, node in cases.items()}
+    changes = {name: [change for one in _iter_used(node, pack, ()) for change in _list_sections(one)] for name, node in cases.items()}
     filled = {name: [section for section, node in found if _fills(node)] for name, found in changes.items()}
     for section in dict.fromkeys(one for sections in filled.values() for one in sections):
         others = [name for name in axis.cases if section in filled[name]]
@@ -252,14 +258,9 @@ def _iter_silent(pack: PackModel, axis: Axis) -> Iterator[Diagnostic]:
                 yield Diagnostic("PC0645", message, cases.key_span(name), help, "warn")
 
 
-def _iter_changes(variation: Node, pack: PackModel, using: tuple[str, ...]) -> Iterator[tuple[str, Node]]:
-    """Yield what a variation changes in sections, first the changes of the patches that it uses."""
-    use = variation.get("use")
-    for patch in use.value if use is not None and isinstance(use.value, tuple) else ():
-        if patch.value in pack.patches and patch.value not in using:
-            yield from _iter_changes(pack.patches[patch.value], pack, (*using, patch.value))
+def _list_sections(variation: Node) -> Iterable[tuple[str, Node]]:
     sections = variation.get("sections")
-    yield from sections.items() if sections is not None else ()
+    return sections.items() if sections is not None else ()
 
 
 def _fills(change: Node) -> bool:
@@ -382,7 +383,7 @@ def _iter_capped(configuration: Configuration, settled: SettledTexts) -> Iterato
 
 
 def _settle_full(section: Section, total: int, least: int | None, most: int | None) -> Section:
-    cap = section.budget.cap if section.budget is not None else None
+    cap = section.cap
     if cap is None or least is None or most is None:
         return section
     return settle_cap(section, max(least, min(most, cap.tokens(total))))

@@ -12,11 +12,10 @@ from promptc.api import Pack
 from promptc.blockmap import make_choice
 from promptc.cli.commands.apply import read_answer_file, read_answer_files, read_answers, read_args
 from promptc.cli.commands.check import print_findings
-from promptc.cli.findings import Reporter
 from promptc.cli.group import ARG, PACK, Command, complete, take
 from promptc.cli.options import MODELS, MOOD, PATCH, VARIANT, make_request
 from promptc.cli.request import STDIN, read_bytes
-from promptc.cli.terminal import write_stdout
+from promptc.cli.terminal import Reporter, write_stdout
 from promptc.diag.findings import Diagnostic, Span, UsageError, count_noun, join_names, suggest
 from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any
@@ -181,7 +180,10 @@ def _check_response(asked: _Asked) -> tuple[str, Sequence[Diagnostic]]:
         help = f"`promptc answer {quote(asked.pack)} {quote(asked.file)} FILE`"
         raise UsageError([Diagnostic("PC0720", f"`{asked.file}` is an operation, and no FILE is named", help=help)])
     if asked.schema is not None:
-        check = AnswerCheck(Span(asked.schema, 1, 1), _load_schema(asked.schema))
+        check = AnswerCheck(
+            Span(asked.schema, 1, 1),
+            load_state_schema(read_bytes(asked.schema, "the schema", limit=MAX_STATE_BYTES), asked.schema, Span(asked.schema, 1, 1)),
+        )
     else:
         response = _find_response(pack, asked)
         if response is None and asked.originals is not None:
@@ -197,10 +199,6 @@ def _refuse(pack: Pack, asking: Sequence[str]) -> UsageError:
     ways = [f"name the operation that asks, of {join_names(asking)}, before the file"] if asking else []
     ways += ["declare `response: schemas/turn.json`", "name a schema: `--schema turn.json`"]
     return UsageError([Diagnostic("PC0816", f"`{pack.name}` declares no `response`", help="; or ".join(ways))])
-
-
-def _load_schema(file: str) -> StateSchema:
-    return load_state_schema(read_bytes(file, "the schema", limit=MAX_STATE_BYTES), file, Span(file, 1, 1))
 
 
 def _find_response(pack: Pack, asked: _Asked) -> Response | None:

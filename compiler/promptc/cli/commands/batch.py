@@ -10,13 +10,12 @@ from pathlib import Path
 import click
 
 from promptc.batch import Batch, BatchProgress, OnError, count_states, run_batch
-from promptc.cli.findings import Reporter
 from promptc.cli.group import PACK, Command, read_count, take, take_request
 from promptc.cli.interaction import Progress, end_in_order
 from promptc.cli.options import NO_CACHE, RenderRequest
 from promptc.cli.request import STDIN
-from promptc.cli.views.drawing import show_plural
-from promptc.diag.findings import Diagnostic, DiskError, UsageError
+from promptc.cli.terminal import Reporter
+from promptc.diag.findings import Diagnostic, DiskError, UsageError, show_plural
 from promptc.diag.typed import IO
 from promptc.files.reading import follow_link, open_given
 from promptc.workers import count_processors

@@ -10,15 +10,14 @@ from itertools import pairwise
 import click
 
 from promptc.api import Pack
-from promptc.cli.findings import Reporter
 from promptc.cli.group import PACK, Command, read_count, take_request
 from promptc.cli.interaction import Progress
 from promptc.cli.options import RenderRequest
 from promptc.cli.request import STDIN, compile_request, open_pack, read_bytes
-from promptc.cli.terminal import PLAIN, Paint, clip_cells, escape_controls, read_width, write_stdout
-from promptc.cli.views.drawing import Cell, Page, Row, render_table, show_count, show_percent, show_plural, wrap
+from promptc.cli.terminal import PLAIN, Paint, Reporter, clip_cells, escape_controls, read_width, write_stdout
+from promptc.cli.views.drawing import Cell, Page, Row, count_columns, render_table, show_count, show_percent, wrap
 from promptc.cli.views.meter import WIDTH, draw_rows
-from promptc.diag.findings import Diagnostic, FitError, PromptcError, Span, UsageError, show_value, suggest
+from promptc.diag.findings import Diagnostic, FitError, PromptcError, Span, UsageError, show_plural, show_value, suggest
 from promptc.diag.frozen import frozen, replace
 from promptc.economy import (
     Break,
@@ -387,9 +386,7 @@ def _add_trials(reporter: Reporter, pack: Pack, view: SessionView, session: _Ses
     alone: tuple[TrialView, ...] = ()
     together: list[TrialView] = []
     while len(together) < _ROUNDS:
-        progress = Progress(
-            reporter, "trying edits" if not together else f"trying edits with {show_plural(len(together), 'other', 'others')}"
-        )
+        progress = Progress(reporter, "trying edits" if not together else f"trying edits with {show_plural(len(together), 'other')}")
         known = {one.target for one in chosen}
         trials = [replace(one, name=f"{one.name}_{len(together)}") for one in list_trials(last) if one.target not in known]
         loaded = pack.tried((), {one.name: one.patch for one in (*chosen, *trials)})
@@ -552,7 +549,7 @@ def _render_turns(view: SessionView, width: int, paint: Paint) -> str:
     heads = ["turn", "tokens", "same", *(["read", "written"] if view.as_of else [])]
     rows: list[Row] = [[Cell(one, "dim") for one in (*heads, "what ended the common beginning")]]
     numbers = [[str(one.turn), *map(show_count, (one.tokens, one.same, *((one.read, one.written) if view.as_of else ())))] for one in told]
-    room = width - sum(max(len(row[at]) for row in (heads, *numbers)) + 2 for at in range(len(heads)))
+    room = width - count_columns([heads, *numbers])
     for one, shown in zip(told, numbers, strict=True):
         rows.append([*shown, clip_cells(escape_controls(one.broke.describe()), room) if one.broke is not None else Cell("nothing", "dim")])
     more = len(view.turns) - 1 - len(told)
@@ -588,7 +585,7 @@ def _render_edits(view: SessionView, trials: Sequence[TrialView], width: int, pa
     has_cost = view.cost is not None
     heads = ["  reuse", *(["cost"] if has_cost else []), "tokens"]
     numbers = [[f"{one.reuse[1]} %", *([f"{one.cost[1]} %"] if has_cost else []), _show_change(*one.tokens)] for one in trials]
-    room = width - sum(max(len(row[at]) for row in (heads, *numbers)) + 2 for at in range(len(heads)))
+    room = width - count_columns([heads, *numbers])
     rows: list[Row] = [[Cell(one, "dim") for one in (*heads, "edit")]]
     for one, shown in zip(trials, numbers, strict=True):
         rows.append([*shown, clip_cells(f"{one.edit} ({one.at.rpartition('/')[2]})", room)])

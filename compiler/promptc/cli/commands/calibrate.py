@@ -9,12 +9,11 @@ from pathlib import Path
 import click
 
 from promptc.api import Pack
-from promptc.cli.findings import Reporter
 from promptc.cli.group import PACK, Command
 from promptc.cli.request import read_bytes
-from promptc.cli.terminal import PLAIN, Paint, clip_cells, escape_controls, read_width, show_text
-from promptc.cli.views.drawing import Cell, render_bar, render_table, show_count, show_plural, show_ratio, wrap
-from promptc.diag.findings import Diagnostic, PromptcError, Span, UsageError, join_names, shorten, show_share, suggest
+from promptc.cli.terminal import PLAIN, Paint, Reporter, clip_cells, escape_controls, read_width, show_text
+from promptc.cli.views.drawing import Cell, render_bar, render_table, show_count, show_ratio, wrap
+from promptc.diag.findings import Diagnostic, PromptcError, Span, UsageError, join_names, shorten, show_plural, show_share, suggest
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
 from promptc.files.atomic import write_file
@@ -23,6 +22,7 @@ from promptc.frontend.json import load_json
 from promptc.model.calibration import MOST_RATIO, Pair, group_pairs, is_day, is_name, measure, render_calibration
 from promptc.model.messages import PROVIDERS
 from promptc.model.pack import MILLION, CalibrationEntry, PackModel
+from promptc.text.json import is_whole
 
 _MOST_BYTES = 64_000_000
 _MOST_LINES = 100_000
@@ -244,7 +244,7 @@ class _LineReader:
         estimate = report["tokens"]
         if estimate is None:
             raise _NoPairError("its render did not fit, so there was no prompt")
-        if not _is_count(estimate) or not estimate:
+        if not is_whole(estimate, 1, _LARGEST):
             raise _NoPairError("its report has no tokens")
         provider = overhead.get("provider") if isinstance(overhead, dict) else None
         return _Facts(estimate, provider if provider in PROVIDERS else "")
@@ -277,13 +277,9 @@ def _read_usage(usage: Any) -> int:
 
 def _sum_usage(usage: Mapping[str, Any], kind: Sequence[str]) -> int:
     counts = [0 if usage.get(key) is None else usage[key] for key in kind]
-    if not all(map(_is_count, counts)):
+    if not all(is_whole(one, 0, _LARGEST) for one in counts):
         raise _NoPairError(f"its `usage` has a `{kind[0]}` that is no number of tokens")
     return sum(counts)
-
-
-def _is_count(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _LARGEST
 
 
 # --- what is shown ---

@@ -9,12 +9,10 @@ from types import MappingProxyType
 import click
 
 from promptc.cache import describe_maker, open_cache
-from promptc.cli.findings import Reporter, describe_diagnostic
 from promptc.cli.group import PACKS_OR_HERE, Command, take
 from promptc.cli.options import MODELS, NO_CACHE, STORE, WATCH, OptionSpec, read_stores
-from promptc.cli.terminal import escape_controls, show_json, show_text, write_stdout
-from promptc.cli.views.drawing import show_plural
-from promptc.diag.findings import VERBOSE, Diagnostic, PromptcError
+from promptc.cli.terminal import Reporter, describe_diagnostic, escape_controls, show_json, show_text, write_stdout
+from promptc.diag.findings import VERBOSE, Diagnostic, PromptcError, show_plural
 from promptc.diag.frozen import as_plain, replace
 from promptc.diag.typed import Any
 from promptc.frontend.kept_pack import KeptFindings
@@ -26,7 +24,7 @@ _EDITED = ("json", "sarif")
 _MODEL = OptionSpec(
     "--model", "Judge the pack for this model instead. Repeat it for more models.", "NAME", is_multiple=True, is_declared=True
 )
-_NOUNS = (("error", "error", "errors"), ("warn", "warning", "warnings"), ("note", "note", "notes"))
+_NOUNS = (("error", "error"), ("warn", "warning"), ("note", "note"))
 
 
 @click.command(
@@ -213,9 +211,9 @@ def _render(format: str, found: Sequence[Diagnostic], fixes: Mapping[Diagnostic,
 
 
 def _sum_up(found: Sequence[Diagnostic], left_out: int, fixable: int) -> str:
-    counts = [(sum(1 for one in found if one.level == level), noun, plural) for level, noun, plural in _NOUNS]
-    text = ", ".join(show_plural(count, noun, plural) for count, noun, plural in counts if count) or "nothing found"
-    more = f"; {show_plural(left_out, 'more note', 'more notes')} with --verbose" if left_out else ""
+    counts = [(sum(1 for one in found if one.level == level), noun) for level, noun in _NOUNS]
+    text = ", ".join(show_plural(count, noun) for count, noun in counts if count) or "nothing found"
+    more = f"; {show_plural(left_out, 'more note')} with --verbose" if left_out else ""
     mended = f"{show_plural(fixable, 'finding')} can be fixed with --fix\n" if fixable else ""
     return f"{text}{more}\n{mended}"
 

@@ -14,11 +14,10 @@ from pathlib import Path
 import click
 
 from promptc.api import Pack
-from promptc.cli.findings import Reporter
 from promptc.cli.group import Command, read_count, take, take_request
 from promptc.cli.options import NO_CACHE, RenderRequest
 from promptc.cli.request import STDIN, compile_request, load_state_file, open_pack, read_bytes, read_first
-from promptc.cli.terminal import read_stdin, read_width
+from promptc.cli.terminal import Reporter, read_stdin, read_width
 from promptc.cli.views.difference import STYLES, DifferenceStyle, render_difference, render_stat
 from promptc.cli.views.drawing import Page
 from promptc.compare import Side, compare_sides, is_messages, read_json, read_report, read_side
@@ -29,9 +28,8 @@ from promptc.frontend.json import MAX_STATE_BYTES
 from promptc.golden.cases.case import name_golden, read_golden_name
 from promptc.golden.cases.confine import is_inside
 from promptc.golden.git import GitError, TreeEntry, list_entries, read_blobs, run_git
-from promptc.model.messages import CHAT
 from promptc.model.state import State
-from promptc.pipeline import Prompt
+from promptc.pipeline import Prompt, read_output
 
 _DIFFERENT = 1
 _HELP = "compare two packs with `--state`, two states with `--pack`, or a pack with itself: `--try sections.recent.budget=900`"
@@ -191,8 +189,7 @@ def read_compared(
             )
     if outcome.emitted is None:
         raise FitError(outcome.errors, outcome.report)
-    prompt = Prompt(outcome)
-    return read_side(prompt.text if prompt.format == "text" or prompt.provider == CHAT else prompt.messages, outcome.account)
+    return read_side(read_output(Prompt(outcome)), outcome.account)
 
 
 def _load_state(pack: Pack, name: str, request: RenderRequest, piped: bytes | None) -> State:

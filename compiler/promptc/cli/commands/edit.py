@@ -12,14 +12,13 @@ import click
 from promptc.api import Pack
 from promptc.batch import iter_documents
 from promptc.cli.commands.batch import open_states
-from promptc.cli.findings import Reporter
 from promptc.cli.group import FILES_OR_HERE, PACK, Command, complete, read_count, take_request
 from promptc.cli.interaction import Progress
 from promptc.cli.options import RenderRequest, refuse_form
 from promptc.cli.request import STDIN, load_state_file, open_pack, read_bytes
-from promptc.cli.terminal import PLAIN, Paint, Style, escape_controls, read_width, show_text, write_stdout
-from promptc.cli.views.drawing import Cell, Page, Row, render_bar, render_table, show_count, show_percent, show_plural, wrap
-from promptc.diag.findings import Diagnostic, PromptcError, UsageError, shorten
+from promptc.cli.terminal import PLAIN, Paint, Reporter, Style, escape_controls, read_width, show_text, write_stdout
+from promptc.cli.views.drawing import Cell, Page, Row, count_columns, render_bar, render_table, show_count, show_percent, wrap
+from promptc.diag.findings import Diagnostic, PromptcError, UsageError, shorten, show_plural
 from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import TypeVar
 from promptc.files.atomic import write_file
@@ -449,7 +448,7 @@ def _render_totals(found: TotalSweep, width: int, paint: Paint) -> str:
         ]
         for one in found.points
     ]
-    room = max(8, width - sum(max(len(row[at]) for row in (heads, *cells)) + 2 for at in range(len(heads))))
+    room = max(8, width - count_columns([heads, *cells]))
     rows: list[Row] = [[Cell(one, "dim") for one in heads]]
     for row, one in zip(cells, found.points, strict=True):
         rows.append([*row, Cell(render_bar(one.kept, found.wanted - one.kept, found.wanted, room), "green")])

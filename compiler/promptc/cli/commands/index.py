@@ -9,14 +9,12 @@ from collections.abc import Sequence
 import click
 
 from promptc.api import Pack
-from promptc.cli.findings import Reporter
 from promptc.cli.group import PACK, PACK_OR_HERE, Command, CommandGroup, complete, read_count
 from promptc.cli.interaction import Progress
 from promptc.cli.options import RenderRequest
 from promptc.cli.request import load_state_file
-from promptc.cli.terminal import Paint, escape_controls, show_json, show_text, write_stdout
-from promptc.cli.views.drawing import show_plural
-from promptc.diag.findings import Diagnostic, DiskError, UsageError, suggest
+from promptc.cli.terminal import Paint, Reporter, escape_controls, show_json, show_text, write_stdout
+from promptc.diag.findings import Diagnostic, DiskError, UsageError, show_plural, suggest
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any
 from promptc.explain.items import WHYS

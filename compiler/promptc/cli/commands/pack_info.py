@@ -12,11 +12,10 @@ from pathlib import Path
 import click
 
 from promptc.api import Pack
-from promptc.cli.findings import Reporter
 from promptc.cli.group import PACK_OR_HERE, Command, choose_pack_here, complete, group, refuse, take
 from promptc.cli.options import MODELS, MOOD, PATCH, VARIANT, make_request
 from promptc.cli.shell import CaseShell
-from promptc.cli.terminal import show_json, show_text, write_stdout
+from promptc.cli.terminal import Reporter, show_json, show_text, write_stdout
 from promptc.cli.views.drawing import show_count
 from promptc.diag.findings import FAMILIES, Code, Diagnostic, DiskError, UsageError, load_codes, shorten, suggest
 from promptc.diag.frozen import as_plain

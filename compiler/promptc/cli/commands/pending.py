@@ -17,15 +17,14 @@ from pathlib import Path
 
 import click
 
-from promptc.cli.findings import Reporter
 from promptc.cli.group import Command, complete
 from promptc.cli.interaction import hold_interrupts, leave_interrupts, open_keys
 from promptc.cli.options import is_in_ci
-from promptc.cli.terminal import Paint, escape_controls, show_json, show_text, write_stdout
+from promptc.cli.terminal import Paint, Reporter, escape_controls, show_json, show_text, write_stdout
 from promptc.cli.views.difference import STYLES
-from promptc.cli.views.drawing import render_table, show_plural
+from promptc.cli.views.drawing import render_table
 from promptc.cli.views.verdict import HELP, ReviewPlace, Screen, lay_out, name_alike, render_page
-from promptc.diag.findings import Diagnostic, DiskError, PromptcError, UsageError, fail, suggest
+from promptc.diag.findings import Diagnostic, DiskError, PromptcError, UsageError, fail, show_plural, suggest
 from promptc.diag.frozen import replace
 from promptc.golden.cases.case import PENDING
 from promptc.golden.cases.confine import choose_root, show_path
@@ -88,7 +87,7 @@ def pending_command(reporter: Reporter, patterns: tuple[str, ...], only: str | N
                 "golden": one.path,
                 "pending": one.path + PENDING,
                 "status": one.status,
-                "bytes": _measure(one.folder, one.name),
+                "bytes": Path(one.folder, one.name + PENDING).lstat().st_size,
             }
             for one in found
         ]
@@ -109,10 +108,6 @@ def _iter_named(found: Sequence[PendingGolden]) -> Iterator[tuple[PendingGolden,
         folders.setdefault(one.case, set()).add(one.folder)
     for one in found:
         yield one, one.case if len(folders[one.case]) == 1 else one.path.rpartition("/")[0] or "."
-
-
-def _measure(folder: str, name: str) -> int:
-    return Path(folder, name + PENDING).lstat().st_size
 
 
 @click.command(
@@ -296,7 +291,9 @@ def _choose(pattern: str, found: Sequence[PendingGolden], at_path: Sequence[Pend
     if len(folders) > 1:
         raise _refuse_several(pattern, folders)
     plain = os.path.normpath(pattern)
-    matching = named or [one for one in found if any(fnmatchcase(name, plain) for name in (*_list_names(one), *_list_paths(one)))]
+    matching = named or [
+        one for one in found if any(fnmatchcase(name, plain) for name in (*_list_names(one), *(one.path, one.path.rpartition("/")[0])))
+    ]
     if not matching:
         raise _refuse_none(pattern, found)
     return matching
@@ -305,10 +302,6 @@ def _choose(pattern: str, found: Sequence[PendingGolden], at_path: Sequence[Pend
 def _list_names(one: PendingGolden) -> tuple[str, ...]:
     """Return the names that do not depend on the working folder: its case, its name in the case, and its path from the case's root."""
     return one.case, f"{one.case}/{one.name}", show_path(str(Path(one.folder, one.name)), choose_root(one.folder))
-
-
-def _list_paths(one: PendingGolden) -> tuple[str, ...]:
-    return one.path, one.path.rpartition("/")[0]
 
 
 def _refuse_several(name: str, folders: Sequence[str]) -> UsageError:

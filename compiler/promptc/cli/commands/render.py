@@ -14,12 +14,11 @@ from shlex import quote
 import click
 
 from promptc.api import Pack, choose_format
-from promptc.cli.findings import Reporter
 from promptc.cli.group import PACK, STATE, Command, complete, read_count, take, take_request
 from promptc.cli.interaction import Progress
 from promptc.cli.options import NO_CACHE, RENDER, REQUEST, WATCH, RenderRequest, make_render
 from promptc.cli.request import DOES_NOT_FIT, compile_request, load_selected, load_state_file, open_pack, run_render
-from promptc.cli.terminal import read_width, show_json, write_stdout
+from promptc.cli.terminal import Reporter, read_width, show_json, write_stdout
 from promptc.cli.views.difference import (
     Subject,
     ValuePoint,

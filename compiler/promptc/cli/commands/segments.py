@@ -12,11 +12,10 @@ from pathlib import Path
 import click
 
 from promptc.api import Pack
-from promptc.cli.findings import Reporter, describe_diagnostic, render_diagnostics
 from promptc.cli.group import Command, CommandGroup, complete
-from promptc.cli.terminal import Paint, clip_cells, show_json, write_stdout
-from promptc.cli.views.drawing import Cell, render_table, show_plural
-from promptc.diag.findings import Diagnostic, PromptcError, UsageError, fail, suggest
+from promptc.cli.terminal import Paint, Reporter, clip_cells, describe_diagnostic, render_diagnostics, show_json, write_stdout
+from promptc.cli.views.drawing import Cell, render_table
+from promptc.diag.findings import Diagnostic, PromptcError, UsageError, fail, show_plural, suggest
 from promptc.diag.frozen import as_plain, frozen
 from promptc.diag.typed import Any
 from promptc.files.atomic import write_file, write_folder
@@ -110,7 +109,7 @@ def export_command(reporter: Reporter, store: StoreAsked, scope: str | None, out
     found = describe_malformed(stored.malformed, shown)
     reporter.report(found)
     if output is not None:
-        reporter.say(f"{show_plural(len(stored.segments), 'segment', 'segments')} written to {output}\n")
+        reporter.say(f"{show_plural(len(stored.segments), 'segment')} written to {output}\n")
     return _FINDINGS if found else 0
 
 
@@ -157,7 +156,7 @@ def check_command(reporter: Reporter, store: StoreAsked, format: str) -> int:
 
 
 def _sum_up_check(segments: int, found: int) -> str:
-    return f"{show_plural(segments, 'segment', 'segments')}, {show_plural(found, 'finding', 'findings') if found else 'nothing found'}\n"
+    return f"{show_plural(segments, 'segment')}, {show_plural(found, 'finding') if found else 'nothing found'}\n"
 
 
 @click.command(
@@ -183,7 +182,7 @@ def import_command(reporter: Reporter, source: str, store: StoreAsked, prune: bo
     with open_asked(store) as opened:
         changes = opened.write(segments, prune=prune)
         reporter.say(
-            f"{show_plural(len(segments), 'segment', 'segments')} in {opened.address.shown}: {changes.added} added, "
+            f"{show_plural(len(segments), 'segment')} in {opened.address.shown}: {changes.added} added, "
             f"{changes.changed} changed, {changes.same} the same{f', {changes.removed} removed' if prune else ''}\n"
         )
     return 0
@@ -238,7 +237,7 @@ def _describe(segment: Segment) -> list[Cell | str]:
 
 def _sum_up_list(stored: Stored) -> str:
     off = sum(1 for one in stored.segments if not one.active)
-    counts = [show_plural(len(stored.segments), "segment", "segments")]
+    counts = [show_plural(len(stored.segments), "segment")]
     counts += [f"{off} inactive"] if off else []
     counts += [f"{len(stored.malformed)} malformed (`promptc segments check` names them)"] if stored.malformed else []
     return ", ".join(counts) + "\n"

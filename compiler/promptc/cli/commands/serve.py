@@ -8,10 +8,9 @@ import click
 
 from promptc.cache import open_cache
 from promptc.cli.commands.diff import extract_pack
-from promptc.cli.findings import Reporter
 from promptc.cli.group import PACK, Command, complete, take
 from promptc.cli.options import NO_CACHE, is_count
-from promptc.cli.terminal import escape_controls, show_text
+from promptc.cli.terminal import Reporter, escape_controls, show_text
 from promptc.diag.findings import Diagnostic, UsageError
 from promptc.files.atomic import write_file
 from promptc.workshop.page import Bench

@@ -19,18 +19,17 @@ import click
 
 from promptc.cache import Cache, open_cache
 from promptc.cli.commands.diff import extract_pack
-from promptc.cli.findings import Reporter
 from promptc.cli.group import CHANGED, PACK, Command, complete, read_count, take
 from promptc.cli.interaction import Progress, end_in_order
 from promptc.cli.options import NO_CACHE, TRY, WATCH, is_in_ci, read_tries
 from promptc.cli.reports import KINDS, WHOLE, render_matrix_as
 from promptc.cli.shell import CaseShell
-from promptc.cli.terminal import read_width, show_text, write_stdout
+from promptc.cli.terminal import Reporter, read_width, show_text, write_stdout
 from promptc.cli.views.difference import render_matrix
-from promptc.cli.views.drawing import Page, render_table, show_count, show_plural
+from promptc.cli.views.drawing import Page, render_table, show_count
 from promptc.cli.views.verdict import SHAPES, count_lacking, group_moved, lighten, render_moved, show_lacking
 from promptc.compare import CaseFigures, Held, Matrix, MatrixRow
-from promptc.diag.findings import Diagnostic, PromptcError, UsageError, join_names
+from promptc.diag.findings import Diagnostic, PromptcError, UsageError, join_names, show_plural
 from promptc.diag.frozen import field, frozen, replace
 from promptc.diag.typed import Any
 from promptc.explain.items import count_tokens_held, list_items
@@ -39,7 +38,7 @@ from promptc.files.reading import leave_looks, list_stamps, read_stamp
 from promptc.frontend.manifest import manifest_path
 from promptc.golden.cases.case import GOLDENS, PENDING, Case, CaseOutcome
 from promptc.golden.cases.confine import choose_pack, choose_root, locate_pack
-from promptc.golden.cases.discover import CaseFolder, CaseFolders, check_met, choose_places, load_case, match_names
+from promptc.golden.cases.discover import CaseFolder, CaseFolders, check_met, choose_places, load_meant, match_names
 from promptc.golden.cause import CauseFinder
 from promptc.golden.inputs import Passes, load_touched
 from promptc.golden.running.environment import list_lacking
@@ -502,14 +501,13 @@ def _iter_loaded(reporter: Reporter, places: Sequence[CaseFolder]) -> Iterator[C
     met: set[str] = set()
     for place in places:
         try:
-            case = load_case(place.folder, place.top) if place.is_case else None
+            case = load_meant(place)
         except PromptcError as wrong:
             reporter.report(rebase_verdict(break_place(place, wrong.diagnostics), str(Path.cwd())).findings)
             yield None
             continue
-        own = locate_pack(case.pack, case.root) if case is not None else ""
-        if case is not None and (place.is_any or not place.packs or own in place.packs):
-            met.add(own)
+        if case is not None:
+            met.add(locate_pack(case.pack, case.root))
             yield case if case.kind in ("render", "session") and not list_lacking(case.requires) else None
     check_met(places, met)
 

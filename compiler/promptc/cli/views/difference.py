@@ -11,9 +11,20 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import chain
 
 from promptc.cli.terminal import PLAIN, Paint, Style, clip_cells, count_cells, escape_controls
-from promptc.cli.views.drawing import Cell, Row, render_bar, render_csv, render_table, show_count, show_percent, show_plural, wrap
+from promptc.cli.views.drawing import (
+    Cell,
+    Row,
+    count_columns,
+    render_bar,
+    render_csv,
+    render_table,
+    show_count,
+    show_percent,
+    wrap,
+)
 from promptc.cli.views.meter import draw_rows
 from promptc.compare import WHOLE, CaseFigures, Difference, Held, ItemChange, Matrix, MatrixRow, SectionChange
+from promptc.diag.findings import show_plural
 from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any, Literal
 from promptc.explain.items import count_tokens_held, list_items
@@ -538,7 +549,7 @@ def render_values(sweep: ValueSweep, width: int, paint: Paint = PLAIN) -> str:
     has_tiers = any(one.strain is not None for one in points)
     heads = ["value", "tokens", "items", "cut", "total", *(["strain"] if has_tiers else [])]
     numbers = [_list_cells(one, sweep, has_tiers) for one in points]
-    used = sum(max(len(row[at]) for row in (heads, *numbers)) + 2 for at in range(len(heads)))
+    used = count_columns([heads, *numbers])
     scale, room = _choose_scale(points), max(width - used, _LEAST_BAR)
     rows: list[Row] = [[Cell(one, "dim") for one in heads]]
     for one, cells in zip(points, numbers, strict=True):

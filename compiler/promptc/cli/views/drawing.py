@@ -8,6 +8,7 @@ import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 
 from promptc.cli.terminal import PLAIN, Paint, Style, count_cells, escape_controls, pad_cells, show_text, take_cells, write_stdout
+from promptc.diag.findings import show_plural
 from promptc.diag.frozen import as_plain, frozen
 from promptc.diag.typed import TypeVar
 
@@ -47,6 +48,11 @@ def render_table(rows: Sequence[Row], *, right: frozenset[int] = frozenset(), mo
     columns = max((len(row) for row in cells), default=0)
     widths = [min(most, max((count_cells(row[at].text) for row in cells if at < len(row)), default=0)) for at in range(columns)]
     return "".join(f"{_render_row(row, widths, right, paint)}\n" for row in cells)
+
+
+def count_columns(rows: Iterable[Sequence[str]]) -> int:
+    """Return the cells that columns of these texts take, with the gap after each."""
+    return sum(max(map(len, column)) + len(_GAP) for column in zip(*rows, strict=True))
 
 
 def _render_row(row: Sequence[Cell], widths: Sequence[int], right: frozenset[int], paint: Paint) -> str:
@@ -106,11 +112,6 @@ def show_ratio(ratio: int) -> str:
     """Return parts of a million as a number with four decimal places, rounded up: `1.0343`."""
     tens = -(-ratio // 100)
     return f"{tens // 10_000}.{tens % 10_000:04d}"
-
-
-def show_plural(number: int, noun: str, plural: str = "") -> str:
-    """Return a number with its noun: `1 item`, `2 items`."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {plural or noun + 's'}"
 
 
 def show_ids(ids: Sequence[str]) -> str:

@@ -21,11 +21,10 @@ from promptc.cli.views.drawing import (
     show_ids,
     show_left_out,
     show_percent,
-    show_plural,
     show_ratio,
     wrap,
 )
-from promptc.diag.findings import show_share
+from promptc.diag.findings import show_plural, show_share
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
 from promptc.explain.items import Ladder, count_tokens_held, describe_reason, iter_ladders, list_items

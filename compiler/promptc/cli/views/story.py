@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from promptc.cli.terminal import PLAIN, Paint, clip_cells, count_cells, escape_controls
-from promptc.cli.views.drawing import GUARDED, Cell, Row, render_table, show_count, show_ids, show_left_out, show_plural, wrap
-from promptc.diag.findings import Diagnostic, UsageError, suggest
+from promptc.cli.views.drawing import GUARDED, Cell, Row, render_table, show_count, show_ids, show_left_out, wrap
+from promptc.diag.findings import Diagnostic, UsageError, show_plural, suggest
 from promptc.diag.frozen import frozen, replace
 from promptc.explain.items import (
     Ladder,
@@ -433,7 +433,7 @@ def _iter_bit(bit: Bit, room: int) -> Iterator[str]:
     for key in bit.keys[:_KEYS]:
         yield clip_cells(f"{key.pointer or 'the whole state'} = {key.value}", room)
     if len(bit.keys) > _KEYS:
-        yield f"and {show_plural(len(bit.keys) - _KEYS, 'more key', 'more keys')}"
+        yield f"and {show_plural(len(bit.keys) - _KEYS, 'more key')}"
 
 
 def _quote(text: str, room: int) -> str:

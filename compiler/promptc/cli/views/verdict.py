@@ -6,9 +6,9 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 
 from promptc.cli.terminal import CLEAR, Paint, Style, clip_cells, escape_controls, hide_passwords
 from promptc.cli.views.difference import DifferenceStyle, render_difference, render_sections
-from promptc.cli.views.drawing import fold_lines, show_count, show_ids, show_percent, show_plural, wrap
+from promptc.cli.views.drawing import fold_lines, show_count, show_ids, show_percent, wrap
 from promptc.compare import Difference
-from promptc.diag.findings import Diagnostic, Span, sort_diagnostics
+from promptc.diag.findings import Diagnostic, Span, show_plural, sort_diagnostics
 from promptc.diag.frozen import frozen, replace
 from promptc.golden.cases.case import Figures
 from promptc.golden.running.environment import EXTRAS, render_install

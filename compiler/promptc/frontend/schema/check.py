@@ -577,23 +577,12 @@ class _Plan:
 
     def make_filler(self, schemas: tuple[Schema, ...]) -> Filler:
         """Return the filler for values to which all of these schemas apply."""
-        together = tuple(self._gather(schemas))
+        together = self._references.list_together(schemas)
         key = tuple(id(schema) for schema in together)
         if key not in self.fillers:
             self.fillers[key] = filler = Filler(len(self.fillers))
             self._complete(filler, together)
         return self.fillers[key]
-
-    def _gather(self, schemas: tuple[Schema, ...]) -> Iterator[Mapping[str, Any]]:
-        """Yield all schemas that apply to one value: these, the targets of their references and their `allOf`, each once."""
-        met: set[int] = set()
-        waiting = list(schemas)
-        while waiting:
-            schema = waiting.pop(0)
-            if isinstance(schema, dict) and id(schema) not in met:
-                met.add(id(schema))
-                yield schema
-                waiting[:0] = [*self._references.iter_targets(schema), *schema.get("allOf", ())]
 
     def _complete(self, filler: Filler, together: tuple[Mapping[str, Any], ...]) -> None:
         declared: dict[str, list[Schema]] = {}

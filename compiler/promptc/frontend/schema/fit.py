@@ -11,7 +11,7 @@ from promptc.frontend.schema.check import list_types
 from promptc.frontend.schema.lint import KEYWORDS, PATTERN_MAP, REFERENCES, SCHEMA, SCHEMA_MAP, SCHEMAS, References, Schema, iter_schemas
 from promptc.model.messages import SchemaRules
 from promptc.model.pack import SentSchema
-from promptc.text.json import extend_pointer
+from promptc.text.json import extend_pointer, is_same
 
 _SILENT = ("$schema", "$id", "$comment", "$anchor", "$dynamicAnchor", "$defs", "definitions", "$vocabulary")
 """Keywords that do not constrain an answer, or that only references use."""
@@ -173,7 +173,7 @@ class _Fitter:
         if any(isinstance(value, dict | list) for value in [*values, schema.get("const")]):
             return None
         if "const" in schema:
-            values = [value for value in values if _is_same(value, schema["const"])]
+            values = [value for value in values if is_same(value, schema["const"])]
         values = [value for value in values if _has_type(value, list_types(schema))]
         if not values:
             raise _UnfitError(_say(pointer, "no value is allowed there"))
@@ -260,10 +260,6 @@ def _has_type(value: Any, types: Sequence[str]) -> bool:
     if isinstance(value, str):
         return not types or "string" in types
     return not types or "number" in types or ("integer" in types and value == int(value))
-
-
-def _is_same(value: Any, other: Any) -> bool:
-    return bool(value == other) and isinstance(value, bool) == isinstance(other, bool)
 
 
 def _say(pointer: str, why: str) -> str:

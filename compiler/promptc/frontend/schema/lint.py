@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from urllib.parse import unquote
 
 from promptc.diag.findings import Diagnostic, suggest
@@ -330,6 +330,17 @@ class References:
         found = (self.find(schema[keyword]) for keyword in REFERENCES if isinstance(schema.get(keyword), str))
         return [target for target in found if target is not None]
 
+    def list_together(self, schemas: Iterable[Schema]) -> tuple[Mapping[str, Any], ...]:
+        """Return all mappings of keywords that apply to one value: these, the targets of their references and their `allOf`, each once."""
+        met: dict[int, Mapping[str, Any]] = {}
+        waiting = list(schemas)
+        while waiting:
+            schema = waiting.pop(0)
+            if isinstance(schema, dict) and id(schema) not in met:
+                met[id(schema)] = schema
+                waiting[:0] = [*self.iter_targets(schema), *schema.get("allOf", ())]
+        return tuple(met.values())
+
 
 def iter_inner(schema: Mapping[str, Schema]) -> Iterator[tuple[str, Schema]]:
     """Yield the direct subschemas of a schema, each with its JSON pointer relative to that schema."""
@@ -353,9 +364,9 @@ def iter_in_place(schema: Mapping[str, Schema]) -> Iterator[Schema]:
     yield from schema.get("dependentSchemas", {}).values()
 
 
-def iter_schemas(schema: Schema, pointer: str = "") -> Iterator[tuple[str, Schema]]:
+def iter_schemas(schema: Schema) -> Iterator[tuple[str, Schema]]:
     """Yield a schema and all its subschemas in document order, each with its JSON pointer."""
-    waiting = [(pointer, schema)]
+    waiting = [("", schema)]
     while waiting:
         pointer, schema = waiting.pop()
         yield pointer, schema

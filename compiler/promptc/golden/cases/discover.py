@@ -17,7 +17,17 @@ from promptc.diag.typed import Any
 from promptc.frontend.shape import check_case_shape
 from promptc.frontend.yaml import MAX_BYTES, load_yaml
 from promptc.golden.cases.case import Case, CaseKind, GivenState, fail_case, is_golden, read_plain
-from promptc.golden.cases.confine import PACKS, choose_fence, choose_pack, choose_root, confine, confine_case, name_case, show_path
+from promptc.golden.cases.confine import (
+    PACKS,
+    choose_fence,
+    choose_pack,
+    choose_root,
+    confine,
+    confine_case,
+    locate_pack,
+    name_case,
+    show_path,
+)
 from promptc.model.pack import MANIFEST
 from promptc.model.state import Node
 
@@ -300,6 +310,14 @@ def _read_requires(plain: Mapping[str, Any], node: Node) -> tuple[str, ...]:
         at = node.value["requires"].value[found.index(hidden)].span
         raise fail_case("PC0901", f"the case requires `{hidden}`, and `given: {{missing: [{hidden}]}}` hides it", at, help=_EITHER)
     return found
+
+
+def load_meant(place: CaseFolder) -> Case | None:
+    """Return the case in a folder, or None if there is none, or if its pack was not requested. Raises what `load_case` raises."""
+    case = load_case(place.folder, place.top) if place.is_case else None
+    if case is None or place.is_any or not place.packs or locate_pack(case.pack, case.root) in place.packs:
+        return case
+    return None
 
 
 def match_names(expression: str) -> Match:

@@ -26,7 +26,7 @@ from promptc.golden.running.environment import CaseEnvironment
 from promptc.golden.running.resources import SuiteResources, work_in
 from promptc.model.messages import CHAT
 from promptc.model.state import Node
-from promptc.pipeline import Outcome, Prompt
+from promptc.pipeline import Outcome, Prompt, read_output
 from promptc.text.json import render_json_line
 
 _DOES_NOT_FIT = 3
@@ -312,13 +312,13 @@ def _describe(case: Case, compiled: Outcome) -> CaseOutcome:
         return CaseOutcome(
             0, prompt.warnings, text=text, read_report=lambda: compiled.report, read_facts=lambda: compiled.facts, compiled=compiled
         )
-    is_text = prompt.format == "text" or prompt.provider == CHAT
+    output = read_output(prompt)
     made = prompt.build_payload(prompt.provider) if prompt.provider not in (None, CHAT) else None
     return CaseOutcome(
         0,
         (*prompt.warnings, *(made.warnings if made is not None else ())),
-        text=prompt.text if is_text else None,
-        messages=None if is_text else prompt.messages,
+        text=output if isinstance(output, str) else None,
+        messages=None if isinstance(output, str) else output,
         tokens=prompt.tokens,
         payload=made.body if made is not None else None,
         read_report=lambda: compiled.report,

@@ -107,7 +107,9 @@ def judge_loaded(case: Case, place: CaseFolder, resources: SuiteResources, shell
     except PromptcError as error:
         verdict = _tell(case, "broken", findings=error.diagnostics)
     except OSError as wrong:
-        verdict = _tell(case, "broken", findings=(_describe_disk(case, wrong),))
+        verdict = _tell(
+            case, "broken", findings=(Diagnostic("PC0903", f"the case cannot be run: {wrong.strerror or wrong}", case.node.span),)
+        )
     return replace(verdict, microseconds=(perf_counter_ns() - begun) // 1000)
 
 
@@ -235,21 +237,11 @@ def _note_inputs(case: Case, figures: Figures | None, resources: SuiteResources,
     return render_inputs(describe_inputs(case, pack), figures, before)
 
 
-def _describe_disk(case: Case, wrong: OSError) -> Diagnostic:
-    """Return a finding for files of the case that could not be created: a full disk, a read-only folder."""
-    return Diagnostic("PC0903", f"the case cannot be run: {wrong.strerror or wrong}", case.node.span)
-
-
 def _refuse_skipped(verdict: Verdict) -> Verdict:
     """Return the verdict for runs in which no case may be skipped: a skipped case is broken."""
     if verdict.status != "skipped":
         return verdict
     return replace(verdict, status="broken", findings=tuple(replace(one, level="error") for one in verdict.findings))
-
-
-def _describe_known(place: CaseFolder, pack: str) -> Verdict:
-    """Return the verdict on a case that is known to have passed, and whose file was not read again."""
-    return _tell_of(place, "passed", CASE, pack=pack, is_known=True)
 
 
 def _tell_of(place: CaseFolder, status: Status, name: str = "", **more: Any) -> Verdict:
@@ -441,7 +433,7 @@ class _Run:
         known = self._find_pass(place, root)
         if known is not None:
             if self._is_meant(place, root, known.pack):
-                yield None if self._suite.only_changed else _describe_known(place, known.pack)
+                yield None if self._suite.only_changed else _tell_of(place, "passed", CASE, pack=known.pack, is_known=True)
                 yield from self._list_obsolete(place, known.goldens)
             return
         begun = perf_counter_ns()

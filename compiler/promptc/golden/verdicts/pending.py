@@ -20,7 +20,7 @@ from promptc.files.reading import IrregularError, LinkError, read_file
 from promptc.golden.cases.case import GOLDENS, INPUTS, MAX_PLAIN_BYTES, PENDING, Case, Figures, is_pending, name_golden, read_golden_name
 from promptc.golden.cases.confine import choose_fence, choose_root, find_fault, name_case, show_path
 from promptc.golden.cases.discover import iter_cases
-from promptc.golden.inputs import identify_file, read_inputs, render_note
+from promptc.golden.inputs import identify_file, read_inputs, render_json_file
 from promptc.golden.verdicts.verdict import (
     PROMPTS,
     GoldenDifference,
@@ -207,7 +207,7 @@ def note_cause(verdict: Verdict) -> None:
     noted = read_inputs(path) if verdict.cause and any(one.pending for one in verdict.differences) else None
     if noted is not None:
         with contextlib.suppress(OSError):
-            replace_remade(path, render_note({**noted, _CAUSE: as_plain(verdict.cause)}))
+            replace_remade(path, render_json_file({**noted, _CAUSE: as_plain(verdict.cause)}))
 
 
 def read_cause(pending: PendingGolden) -> tuple[Mover, ...]:
@@ -298,7 +298,7 @@ def _note(path: Path, old: bytes | None, new: bytes | None) -> bytes | None:
         return old
     noted = read_json(new)
     if isinstance(noted, dict) and not noted.keys().isdisjoint((_CAUSE, _BEFORE)):
-        new = render_note({key: value for key, value in noted.items() if key not in (_CAUSE, _BEFORE)})
+        new = render_json_file({key: value for key, value in noted.items() if key not in (_CAUSE, _BEFORE)})
     try:
         _write(path, new)
     except OSError:

@@ -7,7 +7,6 @@ the paths of a verdict relative to another folder.
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import stat
@@ -36,6 +35,8 @@ from promptc.diag.typed import Any, Literal
 from promptc.files.reading import read_file
 from promptc.golden.cases.case import INPUTS, MAX_PLAIN_BYTES, Case, CaseOutcome, CaseRun, Figures, fail_case, name_golden, refuse_reading
 from promptc.golden.cases.confine import show_path
+from promptc.golden.inputs import render_json_file
+from promptc.text.diff import count_alike
 
 PROMPTS = ("text", "messages")
 
@@ -323,21 +324,17 @@ def render_golden(kind: str, outcome: CaseOutcome, print_found: Print) -> bytes:
         case "text":
             return (outcome.text or "").encode()
         case "messages":
-            return _render_json(list(outcome.messages or ()))
+            return render_json_file(list(outcome.messages or ()))
         case "report":
-            return _render_json(leave_moving(outcome.read_report()))
+            return render_json_file(leave_moving(outcome.read_report()))
         case "payload":
-            return _render_json(outcome.payload)
+            return render_json_file(outcome.payload)
         case "state":
-            return _render_json(outcome.state)
+            return render_json_file(outcome.state)
         case "archive":
             return outcome.archive or b""
         case _:
             return print_found(outcome.found).encode()
-
-
-def _render_json(value: Any) -> bytes:
-    return (json.dumps(value, ensure_ascii=False, indent=1, sort_keys=True) + "\n").encode()
 
 
 def leave_moving(report: Mapping[str, Any] | None) -> Any:
@@ -363,7 +360,7 @@ def describe_difference(case: Case, difference: GoldenDifference) -> Diagnostic:
     if difference.old is None:
         return Diagnostic("PC0921", f"there is no golden `{difference.path}` yet", _claim_span(case, difference.kind))
     old, new = difference.old.split(b"\n"), difference.new.split(b"\n")
-    line = next((at for at, (one, other) in enumerate(zip(old, new, strict=False)) if one != other), min(len(old), len(new)))
+    line = count_alike(old, new)
     excerpt = old[line][:400].decode("utf-8", "replace") if line < len(old) else ""
     return Diagnostic("PC0920", f"the golden of {difference.kind} is not what comes out", Span(difference.path, line + 1, 1, excerpt))
 

@@ -26,7 +26,6 @@ from promptc.passes.fit.ladder import (
     FramedMeasure,
     LadderRun,
     Measure,
-    PoolMeasure,
     WholeMeasure,
     run_ladder,
 )
@@ -202,8 +201,8 @@ class _Fitting:
         """Run the ladders of caps in characters, which come first: what they leave is the section's fixed charge."""
         runs = {}
         for name, fit in self._fits.items():
-            cap = fit.section.budget.cap if fit.section.budget is not None and not fit.section.pinned else None
-            if cap is not None and cap.unit == "chars":
+            cap = fit.section.cap
+            if cap is not None and cap.unit == "chars" and not fit.section.pinned:
                 runs[name] = self._run_section(name, CharsMeasure(fit), self._count_cap(fit.section), "characters", 1)
         return runs
 
@@ -268,15 +267,15 @@ class _Fitting:
             measure, target = self._choose_target(copy, grants)
             if target is not None:
                 run_ladder(expander.iter_section(name), measure, target, self._total, protect_min=False)
-        measure = PoolMeasure(list(copies.values()))
+        measure = ChargeMeasure(*copies.values())
         demand = self._meter.tokens(measure.count())
         run = run_ladder(expander.iter_steps(pool.overflow), measure, NEVER, self._total, protect_min=True)
         return Claim(self._meter.tokens(run.low), min(Ratio(demand), pool.max.amount * self._total), pool.max.amount)
 
     def _choose_target(self, fit: SectionLayout, grants: Mapping[str, int]) -> tuple[Measure, int | None]:
         """Return the measure of a section's ladder and its target, which is None for a section without a cap."""
-        budget = fit.section.budget
-        if budget is not None and budget.cap is not None and budget.cap.unit == "chars" and not fit.section.pinned:
+        cap = fit.section.cap
+        if cap is not None and cap.unit == "chars" and not fit.section.pinned:
             return CharsMeasure(fit), self._count_cap(fit.section)
         grant = grants.get(fit.section.id)
         return ChargeMeasure(fit), grant * self._unit if grant is not None else None
@@ -321,7 +320,7 @@ class _Fitting:
             fits = [fit for name, fit in self._fits.items() if name in pool.sections]
             entered = {fit.section.id: fit.count_charge() for fit in fits}
             cap, steps = grants[pool.ladder], self._expander.iter_steps(pool.overflow)
-            run = run_ladder(steps, PoolMeasure(fits), cap * self._unit, self._total, protect_min=True)
+            run = run_ladder(steps, ChargeMeasure(*fits), cap * self._unit, self._total, protect_min=True)
             if not run.is_met:
                 self._fail_pool(pool, cap, fits, run)
             runs.append((pool, cap, entered, run))

@@ -310,29 +310,9 @@ class Measure(Protocol):
 
 
 class ChargeMeasure:
-    """The charge of a section."""
+    """The charge of a section, or the sum of the charges of a pool's sections."""
 
-    def __init__(self, fit: SectionLayout) -> None:
-        self._fit = fit
-
-    def count(self) -> int:
-        """Return the charge in units."""
-        return self._fit.count_charge()
-
-    def record(self) -> int:
-        """Return the charge in units."""
-        return self._fit.count_charge()
-
-    def aim(self, fit: SectionLayout, entry: Entry, cuts: Cuts) -> tuple[Aim, Aim] | None:
-        """Return the aim of the charge, twice."""
-        aim = fit.aim_charge(entry, cuts)
-        return (aim, aim) if aim is not None else None
-
-
-class PoolMeasure:
-    """The sum of the charges of a pool's sections."""
-
-    def __init__(self, fits: Sequence[SectionLayout]) -> None:
+    def __init__(self, *fits: SectionLayout) -> None:
         self._fits = fits
 
     def count(self) -> int:

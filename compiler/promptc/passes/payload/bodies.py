@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import groupby, islice
 
 from promptc.diag.findings import Diagnostic, Span
@@ -21,7 +21,6 @@ from promptc.passes.fit.result import Part
 from promptc.passes.items.render import join_counted
 from promptc.passes.layout.layout import Layout
 from promptc.text.characters import is_blank
-from promptc.text.counters.counter import Meter
 from promptc.text.json import render_canonical_json
 
 _ROLES = {"assistant": "model", "user": "user"}
@@ -195,13 +194,9 @@ def _measure(messages: Sequence[Message], layout: Layout, tools: Sequence[Tool])
         units += layout.count_message(message.role, message.speaker)
         blocks = []
         for block in message.blocks:
-            units += _count_block(block, meter)
+            units += sum(one.tokens for one in block.media) * meter.counter.unit + meter.count(block.counted)
             blocks.append(replace(block, prefix=meter.tokens(units)) if block.ends else block)
         yield replace(message, blocks=tuple(blocks))
-
-
-def _count_block(block: ContentBlock, meter: Meter) -> int:
-    return sum(one.tokens for one in block.media) * meter.counter.unit + meter.count(block.counted)
 
 
 def arrange(
@@ -435,7 +430,7 @@ def write_gemini(request: PayloadRequest) -> dict[str, Any]:
         body["tools"] = [{"functionDeclarations": declared}]
     if request.system:
         body["systemInstruction"] = {"parts": _write_parts(request.system)}
-    body["contents"] = [_write_message(one) for one in request.messages]
+    body["contents"] = [{"role": _ROLES[one.role], "parts": _write_parts(one.blocks)} for one in request.messages]
     return body
 
 
@@ -447,10 +442,6 @@ def _write_config(request: PayloadRequest) -> dict[str, Any]:
         config["responseMimeType"] = "application/json"
         config["responseJsonSchema"] = request.response.schema
     return config
-
-
-def _write_message(message: Message) -> dict[str, Any]:
-    return {"role": _ROLES[message.role], "parts": _write_parts(message.blocks)}
 
 
 def _write_parts(blocks: Sequence[ContentBlock]) -> list[dict[str, Any]]:
@@ -565,28 +556,27 @@ def _iter_openai_messages(message: Message) -> Iterator[dict[str, Any]]:
     """Yield the messages; one with results becomes several, because each result is a message of the role `tool`."""
     for block in message.blocks:
         if block.part is not None and block.kind == "tool_result":
-            content = _write_openai_content([ContentBlock(render_result(block.part["content"]), ends=block.ends)])
+            content = _write_content([ContentBlock(render_result(block.part["content"]), ends=block.ends)], "text", _write_openai_media)
             yield {"role": "tool", "tool_call_id": block.part["tool_use_id"], "content": content}
     texts = [block for block in message.blocks if block.is_content]
     calls = [_write_openai_call(block) for block in message.blocks if block.kind == "tool_use"]
     if calls:
-        yield {**message.head, "content": _write_openai_content(texts) if texts else None, "tool_calls": calls}
+        yield {**message.head, "content": _write_content(texts, "text", _write_openai_media) if texts else None, "tool_calls": calls}
     elif texts:
-        yield {**message.head, "content": _write_openai_content(texts)}
+        yield {**message.head, "content": _write_content(texts, "text", _write_openai_media)}
 
 
-def _write_openai_content(texts: Sequence[ContentBlock]) -> str | list[dict[str, Any]]:
-    """Return a single text as such, or parts if there are several or a breakpoint follows one."""
+def _write_content(
+    texts: Sequence[ContentBlock], type: str, write_media: Callable[[Mapping[str, Any], str | None], dict[str, Any]]
+) -> str | list[dict[str, Any]]:
+    """Return a single text as such, or parts if there are several or a breakpoint follows one. `type` is that of a part of text."""
     if len(texts) == 1 and not texts[0].ends and texts[0].part is None:
         return texts[0].text
-    return [_write_openai_part(block) for block in texts]
-
-
-def _write_openai_part(block: ContentBlock) -> dict[str, Any]:
-    written: dict[str, Any] = (
-        {"type": "text", "text": block.text} if block.part is None else _write_openai_media(block.part, _find_detail(block))
-    )
-    return {**written, "prompt_cache_breakpoint": dict(BREAKPOINT)} if block.ends else written
+    parts = []
+    for block in texts:
+        written = {"type": type, "text": block.text} if block.part is None else write_media(block.part, _find_detail(block))
+        parts.append({**written, "prompt_cache_breakpoint": dict(BREAKPOINT)} if block.ends else written)
+    return parts
 
 
 def _write_openai_media(part: Mapping[str, Any], detail: str | None) -> dict[str, Any]:
@@ -652,21 +642,7 @@ def _iter_text(role: str, texts: Sequence[ContentBlock]) -> Iterator[dict[str, A
     if role == "assistant":
         yield {"role": role, "content": join_texts([block.text for block in texts])}
     else:
-        yield {"role": role, "content": _write_responses_content(texts)}
-
-
-def _write_responses_content(texts: Sequence[ContentBlock]) -> str | list[dict[str, Any]]:
-    if len(texts) == 1 and not texts[0].ends and texts[0].part is None:
-        return texts[0].text
-    return [_write_responses_part(block) for block in texts]
-
-
-def _write_responses_part(block: ContentBlock) -> dict[str, Any]:
-    if block.part is None:
-        written: dict[str, Any] = {"type": "input_text", "text": block.text}
-    else:
-        written = _write_responses_media(block.part, _find_detail(block))
-    return {**written, "prompt_cache_breakpoint": dict(BREAKPOINT)} if block.ends else written
+        yield {"role": role, "content": _write_content(texts, "input_text", _write_responses_media)}
 
 
 def _write_responses_media(part: Mapping[str, Any], detail: str | None) -> dict[str, Any]:
@@ -686,5 +662,5 @@ def _write_responses_call(block: ContentBlock) -> dict[str, Any]:
 def _write_result(block: ContentBlock) -> dict[str, Any]:
     part = block.part or {}
     shown = list(iter_shown(block)) or [ContentBlock(render_result(part["content"]))]
-    output = _write_responses_content([*shown[:-1], replace(shown[-1], ends=block.ends)])
+    output = _write_content([*shown[:-1], replace(shown[-1], ends=block.ends)], "input_text", _write_responses_media)
     return {"type": "function_call_output", "call_id": part["tool_use_id"], "output": output}

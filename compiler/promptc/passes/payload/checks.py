@@ -438,7 +438,7 @@ def choose_breakpoints(
     The warnings are about breakpoints that are left out (PC0565, PC0566) or have no effect (PC0567). A provider without breakpoints is not
     reported, nor is one whose models differ as long as no model is named.
     """
-    asked = [block for block in (*system, *_iter_blocks(messages)) if block.ends]
+    asked = [block for block in (*system, *(block for message in messages for block in message.blocks)) if block.ends]
     if not asked:
         return tuple(messages), tuple(system), ()
     if not provider.breakpoints.takes(model):
@@ -449,10 +449,6 @@ def choose_breakpoints(
     found = (*_warn_unheld(asked, held), *_warn_many(held, kept, provider), *_warn_short(kept, provider, model))
     ids = {id(block) for block in kept}
     return _clear(messages, ids), _clear_blocks(system, ids), found
-
-
-def _iter_blocks(messages: Sequence[Message]) -> Iterable[ContentBlock]:
-    return (block for message in messages for block in message.blocks)
 
 
 def _is_held(block: ContentBlock, messages: Sequence[Message], provider: Provider) -> bool:

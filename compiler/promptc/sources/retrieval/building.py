@@ -23,6 +23,7 @@ from promptc.sources.retrieval.retrieve import Answer, KnownAnswer
 from promptc.sources.retrieval.scoring import multiply, weigh_words
 from promptc.text.characters import is_blank, normalize
 from promptc.text.cutting import Boundary, iter_gaps, trim_span
+from promptc.text.diff import count_alike
 
 Count = Callable[[str], int]
 """Returns the tokens of a text."""
@@ -251,8 +252,7 @@ def _shared_heading(group: tuple[HeadingPart, ...]) -> tuple[str, ...]:
     """Return the heading path that all text of the group has in common."""
     paths = [one.path for one in group if one.text] or [one.path for one in group]
     first, last = min(paths), max(paths)
-    depth = next((depth for depth, (one, other) in enumerate(zip(first, last, strict=False)) if one != other), min(len(first), len(last)))
-    return first[:depth]
+    return first[: count_alike(first, last)]
 
 
 def _join(group: tuple[HeadingPart, ...], heading: tuple[str, ...]) -> str:

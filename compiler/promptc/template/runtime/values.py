@@ -431,7 +431,7 @@ def show(run: Run, value: Any) -> str:
         return ""
     if kind is Missing:
         value.fail()
-    run.make(weigh(run, value, 4).characters)
+    run.make(weigh(run, value).characters)
     made = str(value)
     run.make(len(made))
     return made
@@ -448,12 +448,12 @@ class Weight:
         self.depth = 0
 
 
-def weigh(run: Run, value: Any, price: int) -> Weight:
-    """Return the weight of plain data, and pay `price` steps for each part. Raises `Fault` for anything else."""
+def weigh(run: Run, value: Any) -> Weight:
+    """Return the weight of plain data, and pay four steps for each part. Raises `Fault` for anything else."""
     weight = Weight()
     level = [value]
     while level:
-        run.take(price * len(level))
+        run.take(4 * len(level))
         weight.depth = check_depth(weight.depth)
         weight.parts += len(level)
         inner: list[Any] = []

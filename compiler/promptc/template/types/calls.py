@@ -294,20 +294,22 @@ class Arguments:
 
 def judge_filter(given: Arguments, name: str) -> None:
     """Judge the arguments of a filter, and of the filter or test that it applies."""
-    _judge_applied(given, name, find_wrong_filter, iter_taken)
+    _judge_by(given, name, find_wrong_filter, iter_taken)
 
 
 def judge_test(given: Arguments, name: str) -> None:
     """Judge the arguments of a test."""
-    _judge_applied(given, name, find_wrong_test, iter_taken_by_test)
+    _judge_by(given, name, find_wrong_test, iter_taken_by_test)
 
 
-def _judge_applied(given: Arguments, name: str, find_wrong: Callable[..., Wrong | None], iter_all: Callable[..., Iterable[_Taken]]) -> None:
+def _judge_by(
+    given: Arguments, called: str | Signature, find: Callable[..., Wrong | None], iter_all: Callable[..., Iterable[_Taken]]
+) -> None:
     args, named = given.list_known()
-    wrong = find_wrong(name, args, named, given.walk.limits, is_spread=given.is_spread)
+    wrong = find(called, args, named, given.walk.limits, is_spread=given.is_spread)
     given.report(wrong)
     if wrong is None:
-        _take_all(given, iter_all(name, args, named))
+        _take_all(given, iter_all(called, args, named))
 
 
 def judge_thing(given: Arguments, name: str, holder: Type) -> None:
@@ -327,11 +329,7 @@ def judge_method(given: Arguments, name: str, holder: Type) -> None:
 
 def judge_call(given: Arguments, signature: Signature) -> None:
     """Judge the arguments of anything that has a signature."""
-    args, named = given.list_known()
-    wrong = find_wrong(signature, args, named, given.walk.limits, is_spread=given.is_spread)
-    given.report(wrong)
-    if wrong is None:
-        _take_all(given, iter_of(signature, args, named))
+    _judge_by(given, signature, find_wrong, iter_of)
 
 
 def _take_all(given: Arguments, taken: Iterable[_Taken]) -> None:

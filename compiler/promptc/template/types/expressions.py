@@ -54,6 +54,7 @@ from promptc.template.types.types import (
     UndefinedType,
     UnknownType,
     list_members,
+    literal,
     make_mapping,
     text_of,
 )
@@ -109,17 +110,6 @@ def _split(walk: WalkRun, node: nodes.Expr, kind: Type, scope: Scope) -> tuple[S
 def judge(walk: WalkRun, node: nodes.Expr, scope: Scope) -> Type:
     """Judge an expression as a condition, in which undefined is an error and none is not; return its type."""
     return walk.take(evaluate(walk, node, scope), ASKED, "a condition", node, scope)
-
-
-def literal(value: object) -> Type:
-    """Return the type of a constant."""
-    if isinstance(value, bool):
-        return BoolType(value)
-    if isinstance(value, str):
-        return text_of(value)
-    if isinstance(value, int | float):
-        return NumberType(isinstance(value, int), value, value, frozenset({value}))
-    return NoneType() if value is None else UNKNOWN_TYPE
 
 
 def spell(node: nodes.Node) -> str:
@@ -186,7 +176,10 @@ def _stamp(walk: WalkRun, part: Type, node: nodes.Expr) -> Type:
 def _slice(walk: WalkRun, node: nodes.Getitem, part: nodes.Slice, scope: Scope) -> Value:
     kind = walk.take(evaluate(walk, node.node, scope), SLICED, "`[:]`", node, scope)
     reports = walk.reports
-    given = [_judge_bound(walk, bound, scope) if bound is not None else None for bound in (part.start, part.stop, part.step)]
+    given = [
+        walk.take(evaluate(walk, bound, scope), _BOUND, "the bound of a slice", bound, scope) if bound is not None else None
+        for bound in (part.start, part.stop, part.step)
+    ]
     if walk.reports == reports:
         ways = list_ways([kind if list_ways([kind]) else TEXT_TYPE, *(NONE_TYPE if one is None else one for one in given)])
         _try_ways(walk, node, [nodes.Getitem(held, nodes.Slice(*sides, lineno=1), "load", lineno=1) for held, *sides in ways], scope)
@@ -196,10 +189,6 @@ def _slice(walk: WalkRun, node: nodes.Getitem, part: nodes.Slice, scope: Scope) 
     start, stop = bounds[0], bounds[1]
     known = (part.start is None or start is not None) and (part.stop is None or stop is not None)
     return Value(cut(kind, start, stop) if known else cut(kind, 0 if part.start is None else 1, None))
-
-
-def _judge_bound(walk: WalkRun, node: nodes.Expr, scope: Scope) -> Type:
-    return walk.take(evaluate(walk, node, scope), _BOUND, "the bound of a slice", node, scope)
 
 
 def _find_constant(kind: Type | None) -> int | None:

@@ -21,7 +21,7 @@ from promptc.diag.frozen import frozen, replace
 from promptc.template.allow import LIMITS, Limits
 from promptc.template.compile import Expression, Template
 from promptc.template.define import list_sites, read_tree
-from promptc.template.parse import iter_file_names, list_bound, verbatim
+from promptc.template.parse import iter_file_names, iter_stored, list_bound, verbatim
 from promptc.template.place import Definition, Place
 from promptc.template.runtime.errors import PARTS_HELP
 from promptc.template.runtime.program import Program
@@ -578,7 +578,7 @@ def _make_outer(walk: WalkRun, file: str, scope: Scope) -> Scope:
     """Return what a macro sees of its file. A name that the file sets twice, or sets later, may have any value when the macro is called."""
     key = ("stored", file)
     if key not in walk.memo:
-        walk.memo[key] = _make_unknown(_count_stored(walk.trees[file]))
+        walk.memo[key] = _make_unknown(Counter(iter_stored(walk.trees[file])))
     found = walk.memo[key]
     assert isinstance(found, tuple)
     later, again = found
@@ -589,15 +589,6 @@ def _make_unknown(stored: Counter[str]) -> tuple[dict[str, Binding], dict[str, B
     """Return unknown bindings for all names of a file, and for those that it sets more than once."""
     unknown = {name: Binding(UNKNOWN_TYPE, (object(),)) for name in stored}
     return unknown, {name: bound for name, bound in unknown.items() if stored[name] > 1}
-
-
-def _count_stored(tree: nodes.Template) -> Counter[str]:
-    stored = Counter(node.name for node in tree.find_all(nodes.Name) if node.ctx == "store")
-    stored.update(node.name for node in tree.find_all(nodes.Macro))
-    stored.update(node.target for node in tree.find_all(nodes.Import))
-    for node in tree.find_all(nodes.FromImport):
-        stored.update(pair if isinstance(pair, str) else pair[1] for pair in node.names)
-    return stored
 
 
 def _see(seen: Scope, caller: Scope, name: str, own: OpaqueType) -> Scope:

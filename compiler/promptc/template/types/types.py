@@ -206,6 +206,17 @@ def text_up_to(characters: int | None, at: str = "") -> TextType:
     return TextType(characters, None if characters is None else 4 * characters, None, at)
 
 
+def literal(value: object) -> Type:
+    """Return the type of a constant; unknown for what is neither a text, a number, a truth value nor none."""
+    if isinstance(value, bool):
+        return BoolType(value)
+    if isinstance(value, str):
+        return text_of(value)
+    if isinstance(value, int | float):
+        return NumberType(isinstance(value, int), value, value, frozenset({value}))
+    return NoneType() if value is None else UNKNOWN_TYPE
+
+
 def make_mapping(fields: dict[str, Type], at: str = "") -> MappingType:
     """Return the type of mappings with exactly these keys."""
     names = tuple(fields)

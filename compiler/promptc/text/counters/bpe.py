@@ -108,7 +108,7 @@ class Table(dict[bytes, int]):
     def __init__(self, file: mmap.mmap) -> None:
         super().__init__()
         self._file = file
-        self._count = _read_number(file, 48)
+        self._count = int.from_bytes(file[48:52], "little")
         self._tokens = HEAD + 4 * self._count
         self._slots = view_words(memoryview(file)[HEAD : self._tokens])
 
@@ -139,10 +139,6 @@ def open_table(name: str, path: str) -> Table:
     if adler32(file) != VOCABULARIES[name].check:
         raise refuse_vocabulary(name, path)
     return Table(file)
-
-
-def _read_number(file: mmap.mmap, place: int) -> int:
-    return int.from_bytes(file[place : place + 4], "little")
 
 
 def view_words(content: bytes | memoryview) -> Sequence[int]:

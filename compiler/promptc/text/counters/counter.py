@@ -9,13 +9,25 @@ from __future__ import annotations
 import re
 from array import array
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from types import TracebackType
 
 from promptc.diag.findings import Span, fail
 from promptc.diag.typed import NamedTuple, Protocol
 from promptc.text.characters import compile_later
-from promptc.text.counters.splitting import LETTER, LONG_S, LOWER, MARK, NUMBER, OTHER, UPPER, WHITE, encode_classes
+from promptc.text.counters.splitting import (
+    LETTER,
+    LONG_S,
+    LOWER,
+    MARK,
+    NUMBER,
+    OTHER,
+    UPPER,
+    WHITE,
+    encode_classes,
+    find_inner_boundary,
+    is_boundary,
+)
 
 ENCODING = "tiktoken:"
 """The prefix of the name of a tiktoken encoding."""
@@ -115,6 +127,56 @@ class Counter(Protocol):
 
     def role_tokens(self, role: str) -> int:
         """Return the tokens that the name of a role adds to a message."""
+
+
+class TokenCounter(Protocol):
+    """What all counters of tokens have in common. A subclass has `special_tokens`, and says where tokens begin and end.
+
+    `_shipped` is the vocabulary whose boundaries are safe for the counter: a place between two texts is safe if that vocabulary splits
+    every text there. If it is empty, no place is known to be safe.
+    """
+
+    exact: bool = True
+    unit: int = 1
+    bytewise: bool = True
+    name: str
+    digest: str
+    _shipped: str
+    _slash: bool
+
+    def __init__(self, name: str, digest: str, shipped: str = "") -> None:
+        self.name = name
+        self.digest = digest
+        self._shipped = shipped
+        self._slash = shipped == "cl100k_base"
+
+    def measure(self, text: str) -> int:
+        """Return the number of tokens."""
+        ...
+
+    def recount(self, text: str) -> int:
+        """Return the number of tokens, counted again."""
+        return self.measure(text)
+
+    def measure_framed(self, text: str) -> int:
+        """Return the number of tokens: special tokens are ordinary text for a counter that knows no chat template."""
+        return self.measure(text)
+
+    def is_safe(self, left: str, right: str) -> bool:
+        """Return True at the boundaries that `splitting` defines; without a vocabulary, only if one of the texts is empty."""
+        return is_boundary(left, right, slash=self._slash) if self._shipped else not left or not right
+
+    def find_inner(self, text: str) -> tuple[int, int] | None:
+        """Return the first and the last boundary inside `text`; None if there is none."""
+        return find_inner_boundary(text, slash=self._slash) if self._shipped else None
+
+    def list_runs(self, text: str) -> list[TokenRun]:
+        """Return the long runs of letters, digits or marks; none are known without a vocabulary."""
+        return list_runs(text, cased=not self._slash) if self._shipped else []
+
+    def role_tokens(self, role: str) -> int:
+        """Return the tokens of the name."""
+        return self.measure(role)
 
 
 class Refusing:
@@ -399,12 +461,8 @@ def list_runs(text: str, *, cased: bool) -> list[TokenRun]:
         return []
     codes = encode_classes(text)
     classes = codes.translate(_CASED if cased else _PLAIN)
-    found = (_trim_run(codes, classes, *run.span()) for run in _iter_long(classes))
+    found = (_trim_run(codes, classes, *run.span()) for run in re.finditer(rf"([luopd])\1{{{_LONG - 1},}}", classes))
     return [run for run in found if run is not None]
-
-
-def _iter_long(classes: str) -> Iterable[re.Match[str]]:
-    return re.finditer(rf"([luopd])\1{{{_LONG - 1},}}", classes)
 
 
 def _trim_run(codes: str, classes: str, first: int, last: int) -> TokenRun | None:

@@ -17,8 +17,7 @@ from promptc.diag.typed import NamedTuple
 from promptc.files.reading import IrregularError, LinkError, TooLongError, note_beyond, read_inside
 from promptc.text.characters import compile_later
 from promptc.text.counters.bpe import VOCABULARIES, check_vocabulary, vocabulary_path
-from promptc.text.counters.counter import ENCODING, LARGEST, CharacterCounter, Counter, TokenRun, list_runs, list_token_ends
-from promptc.text.counters.splitting import find_inner_boundary, is_boundary
+from promptc.text.counters.counter import ENCODING, LARGEST, CharacterCounter, Counter, TokenCounter, list_token_ends
 
 _LINE_END = compile_later(r"\n(?=[^\s/])")
 """The end of a line before a line that begins neither with `/` nor with Python's white space, which includes that of the patterns."""
@@ -45,19 +44,18 @@ def load_counter(
     name: str,
     *,
     folder: str | os.PathLike[str],
-    vocabulary: str | os.PathLike[str] = "",
     span: Span | None = None,
     ranks: Sequence[NamedFile] = (),
 ) -> Counter:
     """Load the counter `name`: `cl100k_base`, `o200k_base`, `chars/4`, `tiktoken:<encoding>`, or `hf:<file>` with a file inside `folder`.
 
-    `vocabulary` is the path of a table to use in place of the shipped one, to which it must be identical. `span` is the place of the name.
-    `ranks` are the files that a pack names for an encoding. Raises `PromptcError` with PC0180 to PC0183; the caller chooses the fallback.
+    `span` is the place of the name. `ranks` are the files that a pack names for an encoding. Raises `PromptcError` with PC0180 to PC0183;
+    the caller chooses the fallback.
     """
     if name == CharacterCounter.name:
         return CharacterCounter()
     if name in VOCABULARIES:
-        return load_table_counter(name, os.fspath(vocabulary), span)
+        return load_table_counter(name, span=span)
     if name.startswith("hf:"):
         return load_tokenizer_file(name, folder, span)
     if name.startswith(ENCODING):
@@ -144,19 +142,13 @@ def _read_own(file: NamedFile, shown: str, example: str) -> bytes:
         raise fail("PC0181", f"the file of `{shown}` cannot be read: {error.strerror}", span, help="make it readable") from error
 
 
-class TableCounter:
+class TableCounter(TokenCounter):
     """Counts as tiktoken's `encode_ordinary` does. The table and the pattern are loaded at the first count."""
-
-    exact = True
-    unit = 1
-    bytewise = True
 
     def __init__(self, name: str, path: str) -> None:
         """Make the counter of the vocabulary `name` from the table at `path`."""
-        self.name = name
-        self.digest = f"sha256:{VOCABULARIES[name].sha256}"
+        super().__init__(name, f"sha256:{VOCABULARIES[name].sha256}", name)
         self._path = path
-        self._slash = name == "cl100k_base"
         self._recall: Callable[[], Mapping[str, int]] = dict
         self._recounts = False
 
@@ -176,10 +168,6 @@ class TableCounter:
         self._recounts = True  # the only render of a process has no use for a cache
         return self.measure(text)
 
-    def measure_framed(self, text: str) -> int:
-        """Return the number of tokens; the special tokens of other models are ordinary text here."""
-        return self.measure(text)
-
     @property
     def words(self) -> Mapping[str, int]:
         """The token counts of the short pieces that were counted or recalled so far, the newest last."""
@@ -190,18 +178,6 @@ class TableCounter:
         """Set a function that returns counts of pieces from earlier, by this vocabulary. The first count calls it."""
         self._recall = words
 
-    def is_safe(self, left: str, right: str) -> bool:
-        """Return True at the boundaries that `splitting` defines."""
-        return is_boundary(left, right, slash=self._slash)
-
-    def find_inner(self, text: str) -> tuple[int, int] | None:
-        """Return the first and the last boundary inside `text`, as `splitting` defines them; None if there is none."""
-        return find_inner_boundary(text, slash=self._slash)
-
-    def list_runs(self, text: str) -> list[TokenRun]:
-        """Return the long runs of letters, digits or marks."""
-        return list_runs(text, cased=not self._slash)
-
     def iter_starts(self, text: str) -> Sequence[int]:
         """Return the offset of every token in UTF-8 bytes."""
         return [0, *self._ends(text)][:-1]
@@ -209,10 +185,6 @@ class TableCounter:
     def token_ends(self, text: str) -> Sequence[int]:
         """Return the token ends as character offsets."""
         return list_token_ends(text, self._ends(text))
-
-    def role_tokens(self, role: str) -> int:
-        """Return the tokens of the name."""
-        return self.measure(role)
 
     def _ends(self, text: str) -> list[int]:
         words = self._words

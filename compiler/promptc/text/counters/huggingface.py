@@ -14,11 +14,11 @@ from tokenizers.pre_tokenizers import ByteLevel
 
 from promptc.diag.findings import Span, fail
 from promptc.diag.typed import Any
-from promptc.text.counters.counter import Refusing, TokenRun
+from promptc.text.counters.counter import Refusing, TokenCounter
 from promptc.text.json import render_digest
 
 
-class HfCounter:
+class HfCounter(TokenCounter):
     """Counts the tokens that the tokenizer makes of a text alone.
 
     The counter adds nothing before or after the text, neither truncates nor pads it, and skips no merge at random (BPE's `dropout`). It
@@ -27,16 +27,13 @@ class HfCounter:
     boundary is known to be safe.
     """
 
-    exact = True
-    unit = 1
     bytewise = False
 
     def __init__(self, name: str, digest: str, tokenizer: Tokenizer, raw: bytes) -> None:
         _steady(tokenizer)
         tokenizer.encode_special_tokens = True  # despite its name: encode special tokens in a text as ordinary text
         self.special_tokens = tuple(sorted(one.content for one in tokenizer.get_added_tokens_decoder().values() if one.special))
-        self.name = name
-        self.digest = digest
+        super().__init__(name, digest)
         self._raw = raw
         self._tokenizer = tokenizer
         self._reading = _TokenizerReading(tokenizer)
@@ -44,10 +41,6 @@ class HfCounter:
     def measure(self, text: str) -> int:
         """Return the number of tokens."""
         return len(self._encode(text).ids)
-
-    def recount(self, text: str) -> int:
-        """Return the number of tokens, counted again."""
-        return self.measure(text)
 
     def measure_framed(self, text: str) -> int:
         """Return the number of tokens, with special tokens as the tokenizer finds them; nothing is added before or after."""
@@ -58,18 +51,6 @@ class HfCounter:
     def _framing(self) -> Tokenizer:
         """A second copy of the tokenizer: reading special tokens is a setting of the whole tokenizer."""
         return _steady(Tokenizer.from_buffer(self._raw))
-
-    def is_safe(self, left: str, right: str) -> bool:
-        """Return True only if one of the texts is empty."""
-        return not left or not right
-
-    def find_inner(self, text: str) -> tuple[int, int] | None:
-        """Return None: no place is known to be safe."""
-        return None
-
-    def list_runs(self, text: str) -> list[TokenRun]:
-        """Return an empty list: no runs are known."""
-        return []
 
     def iter_starts(self, text: str) -> Sequence[int]:
         """Return the offset of every token in UTF-8 bytes; for a token inside a character, that of the character.
@@ -92,10 +73,6 @@ class HfCounter:
         starts = [start for start, _ in self._spans(text)][1:]
         ends = sorted({start for start in starts if 0 < start < len(text)} | ({len(text)} if text else set()))
         return [end for end in ends if text[end - 1 : end + 1] != "\r\n"]
-
-    def role_tokens(self, role: str) -> int:
-        """Return the tokens of the name."""
-        return self.measure(role)
 
     def _spans(self, text: str) -> list[tuple[int, int]]:
         spans: list[tuple[int, int]] = self._encode(text).offsets

@@ -26,8 +26,7 @@ from promptc.diag.findings import PromptcError, Span, fail, suggest
 from promptc.diag.typed import Any
 from promptc.files.reading import read_file, read_given
 from promptc.text.counters.bpe import VOCABULARIES
-from promptc.text.counters.counter import ENCODING, LARGEST, Refusing, TokenRun, list_runs, list_token_ends
-from promptc.text.counters.splitting import find_inner_boundary, is_boundary
+from promptc.text.counters.counter import ENCODING, LARGEST, Refusing, TokenCounter, list_token_ends
 
 _SHIPPED_PATTERNS = {
     "cl100k_base": "f021c3d976978e62ee64cdad150cc3405c2e3d6e3b40407850bb9e8d9eb65899",
@@ -44,49 +43,22 @@ _BUGS = (ArithmeticError, AssertionError, AttributeError, ImportError, LookupErr
 _LOCK = RLock()
 
 
-class EncodingCounter:
+class EncodingCounter(TokenCounter):
     """Counts as `encode_ordinary` of an encoding does.
 
     An encoding can have any pattern, and so no boundary is known to be safe. The exception is an encoding with the ranks and the pattern of
     a shipped vocabulary (`o200k_harmony` has those of `o200k_base`): it splits texts as the vocabulary does.
     """
 
-    exact = True
-    unit = 1
-    bytewise = True
-
     def __init__(self, name: str, encoding: tiktoken.Encoding, digest: str, shipped: str) -> None:
         """Make a counter; `shipped` names the shipped vocabulary that splits texts at the same places, or is empty."""
-        self.name = name
-        self.digest = digest
+        super().__init__(name, digest, shipped)
         self.special_tokens: Sequence[str] = tuple(sorted(one for one in encoding.special_tokens_set if not _is_usual(one)))
         self._encoding = encoding
-        self._shipped = shipped
-        self._slash = shipped == "cl100k_base"
 
     def measure(self, text: str) -> int:
         """Return the number of tokens."""
         return len(self._encode(text))
-
-    def recount(self, text: str) -> int:
-        """Return the number of tokens, counted again."""
-        return self.measure(text)
-
-    def measure_framed(self, text: str) -> int:
-        """Return the number of tokens: an encoding has no chat template."""
-        return self.measure(text)
-
-    def is_safe(self, left: str, right: str) -> bool:
-        """Return True at the boundaries of the shipped vocabulary; without one, only if one of the texts is empty."""
-        return is_boundary(left, right, slash=self._slash) if self._shipped else not left or not right
-
-    def find_inner(self, text: str) -> tuple[int, int] | None:
-        """Return the first and the last boundary of the shipped vocabulary inside `text`; None if there is none."""
-        return find_inner_boundary(text, slash=self._slash) if self._shipped else None
-
-    def list_runs(self, text: str) -> list[TokenRun]:
-        """Return the long runs of letters, digits or marks; none are known without a shipped vocabulary."""
-        return list_runs(text, cased=not self._slash) if self._shipped else []
 
     def iter_starts(self, text: str) -> Sequence[int]:
         """Return the offset of every token in UTF-8 bytes."""
@@ -95,10 +67,6 @@ class EncodingCounter:
     def token_ends(self, text: str) -> Sequence[int]:
         """Return the token ends as character offsets."""
         return list_token_ends(text, self._ends(text))
-
-    def role_tokens(self, role: str) -> int:
-        """Return the tokens of the name."""
-        return self.measure(role)
 
     def _ends(self, text: str) -> list[int]:
         return list(accumulate(map(len, self._encoding.decode_tokens_bytes(self._encode(text)))))

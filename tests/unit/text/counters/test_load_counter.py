@@ -7,15 +7,15 @@ from tokenizers import Tokenizer, models, pre_tokenizers
 
 from promptc.diag.findings import PromptcError, Span
 from promptc.text.counters.bpe import VOCABULARIES, vocabulary_path
-from promptc.text.counters.exact import load_counter
+from promptc.text.counters.exact import load_counter, load_table_counter
 from promptc.text.json import render_digest
 
 SPAN = Span("pack.yaml", 4, 12)
 
 
-def _find_failure(name, folder=Path(), **given):
+def _find_failure(name, folder=Path(), table=""):
     with pytest.raises(PromptcError) as caught:
-        load_counter(name, folder=folder, span=SPAN, **given)
+        load_table_counter(name, str(table), SPAN) if table else load_counter(name, folder=folder, span=SPAN)
     (found,) = caught.value.diagnostics
     assert found.span == SPAN
     assert found.help
@@ -47,7 +47,7 @@ def test_an_unknown_name_is_an_error_with_a_suggestion():
 
 
 def test_a_missing_vocabulary_is_an_error(tmp_path):
-    found = _find_failure("o200k_base", vocabulary=tmp_path / "o200k_base.tokens")
+    found = _find_failure("o200k_base", table=tmp_path / "o200k_base.tokens")
     assert found.code == "PC0181"
     assert "missing" in found.message
 
@@ -55,7 +55,7 @@ def test_a_missing_vocabulary_is_an_error(tmp_path):
 def test_a_vocabulary_of_another_size_is_an_error(tmp_path):
     damaged = tmp_path / "cl100k_base.tokens"
     damaged.write_bytes(Path(vocabulary_path("cl100k_base")).read_bytes() + b"\n")
-    found = _find_failure("cl100k_base", vocabulary=damaged)
+    found = _find_failure("cl100k_base", table=damaged)
     assert found.code == "PC0181"
     assert render_digest(damaged.read_bytes()) in found.message
 
@@ -66,7 +66,7 @@ def test_a_vocabulary_with_another_byte_counts_nothing(place, tmp_path):
     content = bytearray(Path(vocabulary_path("cl100k_base")).read_bytes())
     content[place] ^= 1
     damaged.write_bytes(content)
-    counter = load_counter("cl100k_base", folder=tmp_path, vocabulary=damaged)
+    counter = load_table_counter("cl100k_base", str(damaged))
     with pytest.raises(PromptcError, match=r"PC0181.*not the vocabulary of `cl100k_base`: its digest is sha256:"):
         counter.measure("a")
 
@@ -74,7 +74,7 @@ def test_a_vocabulary_with_another_byte_counts_nothing(place, tmp_path):
 def test_a_vocabulary_that_goes_before_it_is_opened_is_an_error(tmp_path):
     copy = tmp_path / "o200k_base.tokens"
     copy.write_bytes(Path(vocabulary_path("o200k_base")).read_bytes())
-    counter = load_counter("o200k_base", folder=tmp_path, vocabulary=copy)
+    counter = load_table_counter("o200k_base", str(copy))
     copy.unlink()
     with pytest.raises(PromptcError, match=r"PC0181.*is missing"):
         counter.measure("a")

@@ -106,17 +106,13 @@ def _list_keys(run: Run, values: Sequence[Any], find: Reader, case_sensitive: bo
     kinds = pay_keys(run, keys)
     if case_sensitive or str not in kinds:
         return keys
-    return [key.lower() for key in keys] if len(kinds) == 1 else [_fold(key) for key in keys]
+    return [key.lower() for key in keys] if len(kinds) == 1 else [key.lower() if key.__class__ is str else key for key in keys]
 
 
 def _list_stamps(run: Run, values: Sequence[Any], find: Reader) -> list[Any]:
     from promptc.template.runtime.filters.values import count_stamp  # late: only `sort` with `times` needs that module
 
     return [count_stamp(run, find(value)) for value in values]
-
-
-def _fold(key: Any) -> Any:
-    return key.lower() if key.__class__ is str else key
 
 
 def sort_pairs(run: Run, value: Any, case_sensitive: bool = False, by: str = "key", reverse: Any = False) -> list[tuple[Any, Any]]:

@@ -35,7 +35,7 @@ def render_json(run: Run, value: Any) -> str:
     from promptc.text.json import render_canonical_json
 
     found = _name_keys(run, plain(run, value))
-    run.make(2 * weigh(run, found, 4).characters)
+    run.make(2 * weigh(run, found).characters)
     made = render_canonical_json(found)
     run.make(len(made))
     return made
@@ -73,7 +73,7 @@ def write_json(run: Run, value: Any, indent: Any = None) -> str:
     from json import dumps
 
     found = plain(run, value)
-    weight = weigh(run, found, 4)
+    weight = weigh(run, found)
     step = len(indent) if isinstance(indent, str) else indent if isinstance(indent, int) else 0
     if indent is not None:
         run.take(8 * weight.parts)
@@ -92,7 +92,7 @@ def write_chat_json(
     """Write the value as JSON, as chat templates expect it: nothing is escaped or sorted unless the arguments say so."""
     from json import dumps
 
-    weight = weigh(run, value, 4)
+    weight = weigh(run, value)
     step = len(indent) if isinstance(indent, str) else indent if isinstance(indent, int) else 0
     run.take(8 * weight.parts)
     run.make(weight.parts * (1 + max(step, 0) * weight.depth + sum(map(len, separators or ()))))
@@ -106,7 +106,7 @@ def show_in_lines(run: Run, value: Any) -> str:
     """Write the value as Python's `pprint` does: a value longer than 80 characters is split into lines."""
     from pprint import pformat
 
-    weight = weigh(run, value, 4)
+    weight = weigh(run, value)
     if weight.depth > _LEVELS:
         refuse("PC0417", f"`pprint` shows at most {_LEVELS} lists inside each other", f"{name_kind(value)} that nests less")
     run.take(40 * weight.parts * weight.depth + weight.characters * weight.depth)
