@@ -16,7 +16,7 @@ from promptc.diag.findings import Diagnostic, DiskError, PromptcError, Source, S
 from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any, Literal
 from promptc.files.paths import read_pack_file, show_path
-from promptc.files.reading import MAX_PACK_FILE, check_pack_path, decode_text, find_link, read_inside
+from promptc.files.reading import check_pack_path, decode_text, find_link, read_inside
 from promptc.frontend.indexes import RESERVED, CorpusPattern, fill_path, list_names, read_corpus_pattern
 from promptc.frontend.yaml import load_yaml
 from promptc.model.sources import CorpusIndex, Document

@@ -34,7 +34,19 @@ from promptc.diag.findings import Diagnostic, PromptcError, Span
 from promptc.diag.frozen import field, frozen, replace
 from promptc.diag.typed import Any, Literal
 from promptc.files.reading import read_file
-from promptc.golden.cases.case import INPUTS, MAX_PLAIN_BYTES, Case, CaseOutcome, CaseRun, Figures, fail_case, name_golden, refuse_reading
+from promptc.golden.cases.case import (
+    GOLDENS,
+    INPUTS,
+    MAX_PLAIN_BYTES,
+    Case,
+    CaseError,
+    CaseOutcome,
+    CaseRun,
+    Figures,
+    fail_case,
+    name_golden,
+    refuse_reading,
+)
 from promptc.golden.cases.confine import show_path
 
 PROMPTS = ("text", "messages")
@@ -44,6 +56,16 @@ _MOVING = ("digests", "tries", "counter.digest", "sections.items.at", "sections.
 
 An edit that does not affect a prompt may change them.
 """
+
+_EMPTY = {
+    "text": "the case makes no text",
+    "messages": "the case makes no messages",
+    "payload": "the case makes no body of a request",
+    "report": "the case makes no report",
+    "state": "only an operation writes a state",
+    "archive": "only an operation archives something",
+}
+"""Why a run has nothing for a kind of golden."""
 
 _LINK = "put the file itself there: promptc writes goldens in place"
 _QUOTED = re.compile("`([^`\n]+)`")
@@ -155,6 +177,34 @@ def render_goldens(case: Case, ran: CaseRun, print_found: Print) -> dict[str, by
     """Render the goldens that the case declares, by their names, in order. `print_found` prints findings."""
     found = ((kind, _find_turn(ran, turn), name) for kind, turn, name in case.list_goldens())
     return {name: render_golden(kind, outcome, print_found) if outcome is not None else b"" for kind, outcome, name in found}
+
+
+def check_goldens(case: Case, ran: CaseRun) -> None:
+    """Check that the run made something for every kind of golden. Raises `CaseError` (PC0901): an empty golden is equal to any other.
+
+    Nothing is wrong with a kind that a refused render would have made, since that is for the claims to judge.
+    """
+    made = [kind for kind in GOLDENS if any(_has_made(kind, turn) for turn in ran.turns)]
+    empty = [kind for kind in case.golden if kind not in made]
+    if not empty or ran.turns[-1].exit != case.exit:
+        return
+    help = f"choose one of {', '.join(f'`{kind}`' for kind in made)}"
+    if "payload" in empty and case.kind in ("render", "session"):
+        help = f"{help}; for the body of a request, add `with: {{format: openai}}` or another provider"
+    found = [
+        Diagnostic("PC0901", f"the golden `{kind}` would hold nothing: {_EMPTY[kind]}", _claim_span(case, kind), help) for kind in empty
+    ]
+    raise CaseError(found)
+
+
+def _has_made(kind: str, outcome: CaseOutcome) -> bool:
+    match kind:
+        case "report":
+            return outcome.read_report() is not None
+        case "diagnostics":
+            return True
+        case _:
+            return getattr(outcome, kind) is not None
 
 
 def _find_turn(ran: CaseRun, turn: int) -> CaseOutcome | None:
