@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -431,7 +432,7 @@ def rebase_verdict(verdict: Verdict, folder: str) -> Verdict:
     """Return the verdict with all paths relative to the absolute `folder` instead of the case's root.
 
     These are the paths of its file, goldens, findings and cause; names of cases stay. In a message, a text in backticks counts as a path if
-    it is in the case's folder or exists.
+    it is in the case's folder or exists. In a help, which may say what to write in a file of the pack, only the arguments of a command do.
     """
     if verdict.root == folder:
         return verdict
@@ -460,7 +461,8 @@ class _Rebase:
         return os.path.relpath(Path(self._root, path), self._folder).replace(os.sep, "/")
 
     def finding(self, found: Diagnostic) -> Diagnostic:
-        return replace(found, message=_QUOTED.sub(self._quoted, found.message), span=self._span(found.span))
+        message, help = _QUOTED.sub(self._quoted, found.message), _QUOTED.sub(self._command, found.help)
+        return replace(found, message=message, span=self._span(found.span), help=help)
 
     def difference(self, one: GoldenDifference) -> GoldenDifference:
         return replace(one, path=self.path(one.path), pending=self.path(one.pending))
@@ -474,4 +476,13 @@ class _Rebase:
     def _quoted(self, quoted: re.Match[str]) -> str:
         text = quoted[1]
         is_path = text.startswith(self._inside) or ("/" in text and os.path.lexists(Path(self._root, text)))
-        return f"`{self.path(text)}`" if is_path and not text.startswith("/") else quoted[0]
+        return f"`{self.path(text)}`" if is_path and not text.startswith("/") else self._command(quoted)
+
+    def _command(self, quoted: re.Match[str]) -> str:
+        """Return a command that a finding says to run. A word without a slash and a dot is the name of something, not a path."""
+        try:
+            words = shlex.split(quoted[1]) if quoted[1].startswith("promptc ") else []
+        except ValueError:
+            return quoted[0]
+        paths = [one for one in words if ("/" in one or "." in one) and os.path.lexists(Path(self._root, one))]
+        return f"`{shlex.join(self.path(one) if one in paths else one for one in words)}`" if paths else quoted[0]
