@@ -662,6 +662,15 @@ def test_paths_are_those_from_the_working_folder(below, run, format):
     assert done.out.count("cases/c1/golden.txt") == done.out.count("sub/lighthouse/cases/c1/golden.txt")
 
 
+@pytest.mark.parametrize("format", ["github", "sarif", "junit", "full", "concise", "markdown"])
+def test_no_case_can_turn_round_what_people_read(there, run, format):
+    """Marks for the direction of text, and controls, are spelled out in the name, the title and the messages of a case."""
+    text = 'title: "the \u202e title"\nstate: ../state.json\nexpect: {contains: ["a\u202eb\\u2028c"]}\n'
+    (make_case(there, "na\u2066me") / "case.yaml").write_text(text, encoding="utf-8")
+    done = run("test", "--ci", "--no-cache", "--format", format)
+    assert done.code == 1 and "\\u202e" in done.out and not set(done.out) & set("\u202e\u2028\u2066")
+
+
 def test_paths_in_messages_and_causes_are_those_from_the_working_folder(there, below, run):
     (below / "cases/c1/golden.txt").unlink()
     assert "`sub/lighthouse/cases/c1/golden.txt` yet" in run("test", "sub/lighthouse", "--ci").out
