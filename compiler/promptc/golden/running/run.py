@@ -183,7 +183,7 @@ def _place(found: Diagnostic, case: Case, turn: int) -> Diagnostic:
 
 def _find_change(case: Case, turn: int, pointer: str) -> Span | None:
     if turn and pointer in case.carry:
-        return _find_carried(case, pointer)
+        return _carried_span(case, pointer)
     return next((node.value[pointer].span for node in _iter_changes(case, turn) if pointer in node.value), None)
 
 
@@ -264,7 +264,7 @@ def _check_carried(case: Case, environment: CaseEnvironment, made: Sequence[Outc
     """Raise `CaseError` (PC0759) for a pointer under `carry` that no turn reads. If a turn is refused, there is no telling."""
     pack = environment.resources.load_pack(environment.root, case.pack)
     found = [
-        replace(one, span=_find_carried(case, pointer))
+        replace(one, span=_carried_span(case, pointer))
         for pointer in case.carry
         for one in check_carried((pointer,), pack.model, made, word="carry")
     ]
@@ -272,7 +272,7 @@ def _check_carried(case: Case, environment: CaseEnvironment, made: Sequence[Outc
         raise CaseError(found)
 
 
-def _find_carried(case: Case, pointer: str) -> Span:
+def _carried_span(case: Case, pointer: str) -> Span:
     """Return the place where the case names a pointer under `carry`."""
     carried: Node = case.node.value["carry"]
     span: Span = carried.value[case.carry.index(pointer)].span if isinstance(carried.value, tuple) else carried.span

@@ -35,19 +35,7 @@ from promptc.diag.findings import Diagnostic, PromptcError, Span
 from promptc.diag.frozen import field, frozen, replace
 from promptc.diag.typed import Any, Literal
 from promptc.files.reading import read_file
-from promptc.golden.cases.case import (
-    GOLDENS,
-    INPUTS,
-    MAX_PLAIN_BYTES,
-    Case,
-    CaseError,
-    CaseOutcome,
-    CaseRun,
-    Figures,
-    fail_case,
-    name_golden,
-    refuse_reading,
-)
+from promptc.golden.cases.case import INPUTS, MAX_PLAIN_BYTES, Case, CaseOutcome, CaseRun, Figures, fail_case, name_golden, refuse_reading
 from promptc.golden.cases.confine import show_path
 
 PROMPTS = ("text", "messages")
@@ -185,17 +173,14 @@ def check_goldens(case: Case, ran: CaseRun) -> None:
 
     Nothing is wrong with a kind that a refused render would have made, since that is for the claims to judge.
     """
-    made = [kind for kind in GOLDENS if any(_has_made(kind, turn) for turn in ran.turns)]
-    empty = [kind for kind in case.golden if kind not in made]
-    if not empty or ran.turns[-1].exit != case.exit:
+    made = [kind for kind in (*_EMPTY, "diagnostics") if any(_has_made(kind, turn) for turn in ran.turns)]
+    empty = next((kind for kind in case.golden if kind not in made), None)
+    if empty is None or ran.turns[-1].exit != case.exit:
         return
     help = f"choose one of {', '.join(f'`{kind}`' for kind in made)}"
-    if "payload" in empty and case.kind in ("render", "session"):
+    if empty == "payload" and case.kind in ("render", "session"):
         help = f"{help}; for the body of a request, add `with: {{format: openai}}` or another provider"
-    found = [
-        Diagnostic("PC0901", f"the golden `{kind}` would hold nothing: {_EMPTY[kind]}", _claim_span(case, kind), help) for kind in empty
-    ]
-    raise CaseError(found)
+    raise fail_case("PC0901", f"the golden `{empty}` would hold nothing: {_EMPTY[empty]}", _claim_span(case, empty), help=help)
 
 
 def _has_made(kind: str, outcome: CaseOutcome) -> bool:
