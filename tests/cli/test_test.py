@@ -722,6 +722,25 @@ def test_the_first_turn_of_a_session_that_fails_is_the_last(there, run):
     assert run("test", "tavern/session").out == "1 passed\n"
 
 
+def test_a_golden_is_seen_with_the_figures_of_its_own_turn_or_none(there, run):
+    """A note has the figures of the last turn alone, and those before also when another golden of the case was accepted."""
+    (there / "fixtures/tavern/calm/golden.txt").unlink()
+    states = "title: calm\nstates: [../state.json, {set: {/seen: [fog]}}]\ngolden: [text]\n"
+    (there / "fixtures/tavern/calm/case.yaml").write_text(states, encoding="utf-8")
+    run("test")
+    run("accept", "--all")
+    change_pack(there, "You stand in", "At last you are in")
+    run("test")
+
+    def see():
+        seen = [read_pending(one) for one in list_pending(["."]) if "calm" in one.path]
+        return [(one.before and one.before.tokens, one.after and one.after.tokens) for one in seen]
+
+    assert see() == [(None, None), (12, 14)]
+    run("accept", "fixtures/tavern/calm/golden.1.txt")
+    assert see() == [(12, 14)]
+
+
 # contract 14.10
 def test_a_key_that_a_turn_adds_is_found_in_the_case(there, run):
     (there / "packs/tavern/schema.json").write_text(
