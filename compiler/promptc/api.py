@@ -173,7 +173,7 @@ class Pack:
         return in_engine or any(one.name not in given for one in pack.stores)
 
     def digest_indexes(self) -> bytes | None:
-        """Return a digest of the indexes over files: what they were built from, and the documents that they must match.
+        """Return a digest of the indexes over files: the files of what was built, and the documents that it must match.
 
         Returns None if any of these cannot be read, and empty bytes if the pack has no such index.
         """

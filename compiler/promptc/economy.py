@@ -3,16 +3,17 @@
 `read_request` returns the request of a prompt in the order a provider reads it: tools, then the system text, then the messages.
 `account_turns` compares the requests of a session in turn, and returns what the provider had cached. `find_break` returns what ended the
 common prefix of two requests: the section, the item, the key of the state, the step. `iter_carried` yields what a turn hands on to the
-next.
+next, and `check_carried` finds pointers that nothing reads.
 """
 
 from __future__ import annotations
 
 import json
 from bisect import bisect_right
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
+from promptc.diag.findings import Diagnostic, show_value, suggest
 from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any, Literal
 from promptc.explain.items import trace_items
@@ -162,7 +163,18 @@ def iter_carried(outcome: Outcome, pointers: Sequence[str]) -> Iterator[tuple[st
                 yield pointer, json.dumps([entry.item.id for entry in (fit.alive if fit is not None else ())])
 
 
-def list_carried(pack: PackModel, choice: Choice) -> list[str]:
+def check_carried(carry: Sequence[str], pack: PackModel, outcomes: Iterable[Outcome], *, word: str) -> Iterator[Diagnostic]:
+    """Yield a finding (PC0759) for each pointer that no turn reads, nor the unchanged `pack`. `word` is what the user wrote before it."""
+    plans = [(bound.pack, bound.choice) for bound in (one.fitted.strained.selection.bound for one in outcomes)]
+    known = {pointer for model, choice in (*plans, (pack, Choice())) for pointer in _list_carried(model, choice)}
+    for one in carry:
+        if one not in known:
+            help = suggest(one, known) or f"leave `{word}` out, or name the pointer in one of the two"
+            why = "neither `strain.previous` nor the `freeze` of a list has this pointer"
+            yield Diagnostic("PC0759", f"nothing reads {show_value(one)}: {why}", help=help)
+
+
+def _list_carried(pack: PackModel, choice: Choice) -> list[str]:
     """Return the pointers in a state from which a plan of the pack reads what the turn before hands on."""
     return [*_list_previous(pack), *(pointer for section in pack.load_plan(choice).sections for pointer in _list_shown(section))]
 

@@ -59,6 +59,14 @@ def test_a_revision_is_read_from_git_wherever_in_it_the_work_is_done(repository,
     assert same.code == 0
 
 
+def test_a_path_in_a_revision_stays_in_it(repository, run):
+    """The files of a revision are in a folder of their own; a path that leaves it would lead to files of now."""
+    for path in ("..", "../starter", f"../../../../../../../..{repository}/starter"):
+        done = run("diff", f"HEAD:{path}", "starter", "--state", STATE)
+        assert done.code == 4 and not done.out
+        assert f"`HEAD` has no `{path}`" in done.err and "write the path from the root of the repository" in done.err
+
+
 def test_a_link_out_of_the_repository_is_not_followed(repository, run):
     (repository / "starter" / "secret.md").symlink_to("/etc/hostname")
     _edit(repository / "starter" / "pack.yaml", "templates/rules.md.j2", "secret.md")

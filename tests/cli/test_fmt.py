@@ -1,5 +1,8 @@
 """`promptc fmt`: what is written, what is only told, and what is left alone."""
 
+import os
+import signal
+
 import pytest
 
 LOOSE, TIDY = "a:   1 #x\n\n\n", "a: 1  # x\n"
@@ -42,3 +45,10 @@ def test_a_file_that_cannot_be_read_is_left_and_the_others_are_laid_out(run, the
     assert done.code == 3 and "bad.yaml:" in done.err and "PC0110" in done.err
     assert (there / "bad.yaml").read_text() == "a: [1\n" and (there / "pack.yaml").read_text() == TIDY
     assert run("fmt", "missing.yaml").code == 4
+
+
+# contract 12.2
+def test_a_request_to_end_leaves_nothing_half_written(run, there, monkeypatch):
+    monkeypatch.setattr(os, "fsync", lambda _: signal.raise_signal(signal.SIGTERM))
+    assert run("fmt").code == 143 and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
+    assert (there / "pack.yaml").read_text() == LOOSE and not list(there.glob(".promptc*"))

@@ -3,7 +3,7 @@
 import pytest
 
 from promptc.cli.main import main
-from tests.cli.test_test import GOLDEN, make_case, there  # noqa: F401
+from tests.cli.test_test import GOLDEN, change_pack, make_case, there  # noqa: F401
 
 _UNREAD = "BROKEN tavern/lost\n  PC0922 `fixtures/tavern/lost` has goldens and no `case.yaml`: nobody reads `golden.txt`\n"
 
@@ -135,3 +135,42 @@ def test_goldens_beside_a_case_that_holds_nothing_are_kept(there, run):  # noqa:
     assert done.out.endswith("1 passed, 1 broken\n") and "prune" not in done.out + done.err
     pruned = run("prune")
     assert pruned.code == 3 and "PC0901" in pruned.err and (there / "fixtures/tavern/calm/golden.txt").exists()
+
+
+# contract 14.15
+@pytest.mark.parametrize(
+    ("lines", "column", "told"),
+    [
+        ("golden: [text, messages]", 16, "the golden `messages` would hold nothing: the case makes no messages"),
+        ("golden: [payload]", 10, "for the body of a request, add `with: {format: openai}` or another provider"),
+        ("golden: [text]\nwith: {format: messages}", 10, "help: choose one of `messages`, `report`, `diagnostics`\n"),
+        ("golden: [state]", 10, "the golden `state` would hold nothing: only an operation writes a state"),
+        ("golden: [archive]", 10, "the golden `archive` would hold nothing: only an operation archives something"),
+    ],
+)
+def test_a_golden_of_what_a_case_never_makes_is_broken(there, run, lines, column, told):  # noqa: F811
+    """It would be empty, and equal to itself whatever the pack becomes."""
+    folder = make_case(there, "empty")
+    (folder / "case.yaml").write_text(f"title: nothing to compare\nstate: ../state.json\n{lines}\n", encoding="utf-8")
+    done = run("test", "tavern/empty")
+    assert done.code == 1 and "BROKEN tavern/empty" in done.out and told in done.out and f"case.yaml:3:{column}: PC0901" in done.out
+    assert not list(folder.glob("*.new"))
+
+
+# contract 14.11
+@pytest.mark.parametrize(
+    ("lines", "told"),
+    [
+        ("carry: /tire\nstates: [../state.json, {set: {/place: inn}}]", "2:8: PC0759 nothing reads `/tire`"),
+        ("carry: [/tier, /seen]\nstates: [../state.json, {set: {/place: inn}}]", "2:16: PC0759 nothing reads `/seen`"),
+        ("carry: /tier\nstate: ../state.json", "2:1: PC0901 `carry` hands on from turn to turn, and the case has no `states`"),
+    ],
+)
+def test_a_carry_that_nothing_reads_breaks_the_case(there, run, lines, told):  # noqa: F811
+    change_pack(there, "budget: 400\n", "budget: 400\nstrain: {previous: state.tier | default(none), tiers: [{name: calm, at: 0}]}\n")
+    case = there / "fixtures/tavern/calm/case.yaml"
+    case.write_text(f"title: calm\n{lines}\ngolden: [text]\n", encoding="utf-8")
+    done = run("test", "tavern/calm")
+    assert done.code == 1 and "BROKEN tavern/calm" in done.out and f"fixtures/tavern/calm/case.yaml:{told}" in done.out
+    if "tire" in lines:
+        assert "did you mean `/tier`?" in done.out

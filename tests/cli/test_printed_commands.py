@@ -100,3 +100,18 @@ def test_the_file_of_a_case_that_is_wrong(spaced, run, command):
     done = run(*command)
     places = re.findall(r"([^\n`]*?bad/case\.yaml):1:1", done.out + done.err)
     assert places and all(Path(place.strip(" ")).is_file() for place in places)
+
+
+def test_the_command_that_a_finding_of_a_case_says_to_run(tmp_path, run, monkeypatch):
+    """The root of the case is the pack's folder; its index has the name of a folder there."""
+    case = tmp_path / "a b" / "cases" / "asked"
+    case.mkdir(parents=True)
+    (tmp_path / "a b" / "pages").mkdir()
+    (tmp_path / "a b" / "pages" / "lamp.md").write_text("# Lamp\n\nIt burns oil.\n", encoding="utf-8")
+    (tmp_path / "a b" / "pack.yaml").write_text(INDEXED, encoding="utf-8")
+    (case / "state.json").write_text('{"ask": "lamp"}', encoding="utf-8")
+    (case / "case.yaml").write_text("title: asked\nstate: state.json\nexpect: {exit: 0}\n", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    said = find_command(run("test", "--format", "full").out)
+    assert said == ["index", "build", "a b/pack.yaml", "pages"]
+    assert run(*said).code == 0 and run("test").code == 0

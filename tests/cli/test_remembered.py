@@ -223,13 +223,17 @@ def test_a_pack_with_an_index_is_remembered_as_long_as_that_is_what_it_was(book,
     assert run("test", "--changed", "fixtures/book").out == "0 passed, 2 left out as unchanged\n"
 
 
-@pytest.mark.parametrize("change", ["new page", "manifest", "queries"])
+@pytest.mark.parametrize("change", ["new page", "manifest", "words", "no words", "queries"])
 def test_whatever_an_index_is_made_of_counts(book, run, change):
     assert run("test", "fixtures/book").out == "2 passed\n"
     if change == "new page":
         (book / "pages/rope.md").write_text("# Rope\n\nThe rope holds.\n", encoding="utf-8")
     elif change == "manifest":
         next(book.glob("data/**/manifest.json")).write_text("{}", encoding="utf-8")
+    elif change == "words":
+        next(book.glob("data/**/words.json")).write_text("{}", encoding="utf-8")
+    elif change == "no words":
+        next(book.glob("data/**/words.json")).unlink()
     else:
         (book.parents[1] / "fixtures/book/queries.tsv").write_text("what does the rope hold\trope.md#Rope\n", encoding="utf-8")
     assert run("test", "--ci", "--changed", "fixtures/book").out.endswith(

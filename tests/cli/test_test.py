@@ -662,6 +662,15 @@ def test_paths_are_those_from_the_working_folder(below, run, format):
     assert done.out.count("cases/c1/golden.txt") == done.out.count("sub/lighthouse/cases/c1/golden.txt")
 
 
+@pytest.mark.parametrize("format", ["github", "sarif", "junit", "full", "concise", "markdown"])
+def test_no_case_can_turn_round_what_people_read(there, run, format):
+    """Marks for the direction of text, and controls, are spelled out in the name, the title and the messages of a case."""
+    text = 'title: "the \u202e title"\nstate: ../state.json\nexpect: {contains: ["a\u202eb\\u2028c"]}\n'
+    (make_case(there, "na\u2066me") / "case.yaml").write_text(text, encoding="utf-8")
+    done = run("test", "--ci", "--no-cache", "--format", format)
+    assert done.code == 1 and "\\u202e" in done.out and not set(done.out) & set("\u202e\u2028\u2066")
+
+
 def test_paths_in_messages_and_causes_are_those_from_the_working_folder(there, below, run):
     (below / "cases/c1/golden.txt").unlink()
     assert "`sub/lighthouse/cases/c1/golden.txt` yet" in run("test", "sub/lighthouse", "--ci").out
@@ -711,6 +720,25 @@ def test_the_first_turn_of_a_session_that_fails_is_the_last(there, run):
     turns = "states: [../state.json, {set: {/seen: 7}}, {set: {/seen: []}}]\n"
     (folder / "case.yaml").write_text(f"title: three turns\n{turns}expect: {{exit: 3, errors: [PC0509]}}\n", encoding="utf-8")
     assert run("test", "tavern/session").out == "1 passed\n"
+
+
+def test_a_golden_is_seen_with_the_figures_of_its_own_turn_or_none(there, run):
+    """A note has the figures of the last turn alone, and those before also when another golden of the case was accepted."""
+    (there / "fixtures/tavern/calm/golden.txt").unlink()
+    states = "title: calm\nstates: [../state.json, {set: {/seen: [fog]}}]\ngolden: [text]\n"
+    (there / "fixtures/tavern/calm/case.yaml").write_text(states, encoding="utf-8")
+    run("test")
+    run("accept", "--all")
+    change_pack(there, "You stand in", "At last you are in")
+    run("test")
+
+    def see():
+        seen = [read_pending(one) for one in list_pending(["."]) if "calm" in one.path]
+        return [(one.before and one.before.tokens, one.after and one.after.tokens) for one in seen]
+
+    assert see() == [(None, None), (12, 14)]
+    run("accept", "fixtures/tavern/calm/golden.1.txt")
+    assert see() == [(12, 14)]
 
 
 # contract 14.10

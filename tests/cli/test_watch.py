@@ -43,9 +43,9 @@ class Watching:
             time.sleep(0.02)
         return self.err.read_text("utf-8")
 
-    def end(self):
-        """By Ctrl-C."""
-        self.process.send_signal(signal.SIGINT)
+    def end(self, sent=signal.SIGINT):
+        """By Ctrl-C, or as the system asks."""
+        self.process.send_signal(sent)
         code = self.process.wait(BOUND)
         assert "Traceback" not in self.err.read_text("utf-8")
         return code
@@ -240,3 +240,11 @@ def test_a_pack_is_reloaded_and_not_loaded_again(tmp_path, monkeypatch):
     load_pack(str(tmp_path), None)
     load_pack(str(tmp_path), None)
     assert len(loads) == 3
+
+
+# contract 12.2
+@pytest.mark.parametrize(("sent", "code"), [(signal.SIGINT, 0), (signal.SIGTERM, 143)])
+def test_how_a_watch_ends(watching, sent, code):
+    watched = watching("check", "chat", "--watch")
+    watched.wait(1)
+    assert watched.end(sent) == code

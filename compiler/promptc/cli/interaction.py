@@ -1,7 +1,7 @@
 """Keys, signals and progress at a terminal while a command runs.
 
-`open_keys` reads single keys. `end_in_order`, `hold_interrupts` and `leave_interrupts` control what interrupts and requests to end do in a
-block. `Progress` shows a line of progress.
+`open_keys` reads single keys. `hold_interrupts` and `leave_interrupts` control what interrupts and requests to end do in a block.
+`Progress` shows a line of progress.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def open_keys() -> Iterator[Callable[[], str]]:
     before = termios.tcgetattr(stream)
     try:
         tty.setcbreak(stream)
-        with end_in_order(), _resizes() as resizes:
+        with _resizes() as resizes:
             yield lambda: read_key(resizes)
     finally:
         termios.tcsetattr(stream, termios.TCSADRAIN, before)
@@ -122,17 +122,6 @@ def _read_windows() -> str:
 
     read: str = import_module("msvcrt").getwch()
     return read
-
-
-@contextlib.contextmanager
-def end_in_order() -> Iterator[None]:
-    """Turn SIGTERM into a `SystemExit` with code 143 inside the block, so that every `finally` cleans up."""
-    with _catch_signals(_leave, signal.SIGTERM):
-        yield
-
-
-def _leave(number: int, _: object) -> None:
-    raise SystemExit(128 + number)
 
 
 @contextlib.contextmanager

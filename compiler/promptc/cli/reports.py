@@ -47,7 +47,7 @@ _MOST_OF_SUMMARY = 900_000
 _DRIVE = re.compile(r"[A-Za-z]:(?=[\\/])")
 """The drive of an absolute path on Windows."""
 
-_UNFIT = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_UNFIT = re.compile("[\ufffe\uffff]")
 _TOLD = ("failed", "new", "obsolete", "skipped")
 _LEVELS: dict[Level, str] = {"error": "error", "warn": "warning", "note": "note"}
 _SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
@@ -216,8 +216,12 @@ def _quote(text: str) -> str:
 
 
 def _escape_unfit(text: str) -> str:
-    """Return the text with escapes for the characters that XML cannot contain."""
-    return _UNFIT.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    """Return the text with escapes for control characters, bidirectional marks, and what else XML cannot contain. Line ends stay."""
+    return _UNFIT.sub(lambda found: f"\\u{ord(found[0]):04x}", _escape_lines(text))
+
+
+def _escape_lines(text: str) -> str:
+    return "\n".join(map(escape_controls, text.split("\n")))
 
 
 def render_sarif(
@@ -309,11 +313,11 @@ def _describe_related(number: int, one: Diagnostic) -> dict[str, Any]:
 
 
 def _escape_sarif(text: str) -> str:
-    """Return a message without placeholders and embedded links (SARIF 2.1.0, §3.11.5 and §3.11.6).
+    """Return a message without control characters, placeholders and embedded links (SARIF 2.1.0, §3.11.5 and §3.11.6).
 
     Braces are doubled. A bracket is literal unless it is part of `[text](address)`, so a space breaks that: some viewers take no escapes.
     """
-    return text.replace("{", "{{").replace("}", "}}").replace("](", "] (")
+    return _escape_lines(text).replace("{", "{{").replace("}", "}}").replace("](", "] (")
 
 
 def _digest(one: Diagnostic) -> str:
@@ -349,7 +353,7 @@ def _render_annotation(one: Diagnostic) -> str:
 
 
 def _escape_github(text: str) -> str:
-    return "%0A".join(escape_controls(line).replace("%", "%25") for line in text.split("\n"))
+    return _escape_lines(text).replace("%", "%25").replace("\n", "%0A")
 
 
 def _escape_value(text: str) -> str:

@@ -31,7 +31,7 @@ def run(given: Sequence[str]) -> int:
         return _settle(reporter, lambda: run_command(given, reporter))
     except KeyboardInterrupt:
         return INTERRUPTED
-    except SystemExit as asked:  # raised on SIGTERM (`cli/interaction.py`)
+    except SystemExit as asked:  # raised on SIGTERM
         return int(asked.code or 0)
     except BrokenPipeError:
         discard_output()
@@ -67,10 +67,39 @@ def run_command(given: Sequence[str], reporter: Reporter) -> int:
     """
     command = read_render(given) if _COMPLETE not in os.environ else None
     if command is None:
-        return _run_any(given, reporter)
+        return _end_in_order(lambda: _run_any(given, reporter))
     from promptc.cli.request import run_render
 
     return run_render(reporter, command)
+
+
+def _end_in_order(act: Callable[[], int]) -> int:
+    """Run `act`, in which SIGTERM is a `SystemExit` with code 143. So every `finally` cleans up, and nothing stays half written.
+
+    The code is 143, too, if a library takes the `SystemExit` for an interrupt or the end of its own loop.
+    """
+    import signal
+    import threading
+
+    asked: list[int] = []
+
+    def leave(number: int, _: object) -> None:
+        asked.append(128 + number)
+        raise SystemExit(asked[0])
+
+    before = signal.getsignal(signal.SIGTERM)
+    if before is signal.SIG_IGN or threading.current_thread() is not threading.main_thread():
+        return act()
+    signal.signal(signal.SIGTERM, leave)
+    try:
+        code = act()
+    except KeyboardInterrupt:
+        if not asked:
+            raise
+        code = INTERRUPTED
+    finally:
+        signal.signal(signal.SIGTERM, before or signal.SIG_DFL)
+    return asked[0] if asked else code
 
 
 def run_judged(given: Sequence[str], reporter: Reporter, judge: Any) -> int:

@@ -56,6 +56,26 @@ class FitError(PromptcError):
         self.report = report
 
 
+class Collecting:
+    """A block that adds the findings of a `PromptcError` to a list and ends there.
+
+    A `DiskError` is raised: what cannot be read may be valid.
+    """
+
+    def __init__(self, found: list[Diagnostic]) -> None:
+        self._found = found
+
+    def __enter__(self) -> None:
+        """Begin the block."""
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> bool:
+        """Return whether the error was collected."""
+        if not isinstance(error, PromptcError) or isinstance(error, DiskError):
+            return False
+        self._found.extend(error.diagnostics)
+        return True
+
+
 def fail(code: str, message: str, span: Span | None = None, *, help: str = "", level: Level = "error") -> PromptcError:
     """Return the error of a single finding, for the caller to raise."""
     return PromptcError([Diagnostic(code, message, span, help, level)])

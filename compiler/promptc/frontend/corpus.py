@@ -16,7 +16,7 @@ from promptc.diag.findings import Diagnostic, DiskError, PromptcError, Source, S
 from promptc.diag.frozen import frozen, replace
 from promptc.diag.typed import Any, Literal
 from promptc.files.paths import read_pack_file, show_path
-from promptc.files.reading import MAX_PACK_FILE, check_pack_path, decode_text, find_link, read_inside
+from promptc.files.reading import check_pack_path, decode_text, find_link, read_inside
 from promptc.frontend.indexes import RESERVED, CorpusPattern, fill_path, list_names, read_corpus_pattern
 from promptc.frontend.yaml import load_yaml
 from promptc.model.sources import CorpusIndex, Document
@@ -25,7 +25,7 @@ from promptc.sources.database import Database
 from promptc.sources.kept import KeptCorpus, digest_bytes, digest_listing, walk
 from promptc.sources.retrieval.building import AskedLines, Count, Progress, build_index
 from promptc.sources.retrieval.encoder import VectorEncoder
-from promptc.sources.retrieval.index import MANIFEST, IndexPlace, check_index, read_index, write_index
+from promptc.sources.retrieval.index import MAX_BYTES, IndexPlace, check_index, read_index, write_index
 from promptc.sources.retrieval.local import BuiltIndex, LoadedIndex, open_index
 from promptc.sources.retrieval.postgres import DatabaseStore, write_chunks
 from promptc.sources.retrieval.retrieve import Answer, KnownAnswer
@@ -256,7 +256,7 @@ def _is_fresh(index: CorpusIndex, earlier: BuiltIndex, part: CorpusPart, counter
 
 
 def digest_outside(indexes: Sequence[CorpusIndex]) -> bytes | None:
-    """Return one digest of all files that these indexes are made of and of the manifests of the built indexes.
+    """Return one digest of all files that these indexes are made of, and of all files of the built indexes.
 
     Returns None if a file cannot be read.
     """
@@ -264,14 +264,14 @@ def digest_outside(indexes: Sequence[CorpusIndex]) -> bytes | None:
     try:
         for index in indexes:
             for path in _iter_outside(index):
-                whole += [path.encode("utf-8", "surrogateescape"), digest_bytes(read_inside(index.folder or ".", path, MAX_PACK_FILE))]
+                whole += [path.encode("utf-8", "surrogateescape"), digest_bytes(read_inside(index.folder or ".", path, MAX_BYTES))]
     except (OSError, ValueError, PromptcError):
         return None
     return digest_bytes(b"\0".join(whole))
 
 
 def list_outside(index: CorpusIndex) -> list[str]:
-    """Return the folders and the files that an index is made of, relative to its folder: documents, and manifests of the built index."""
+    """Return the folders and the files that an index is made of, relative to its folder: documents, and the files of the built index."""
     try:
         return [_locate_root(index), _locate_built(index), *_iter_outside(index)]
     except (OSError, PromptcError):
@@ -280,7 +280,7 @@ def list_outside(index: CorpusIndex) -> list[str]:
 
 def _iter_outside(index: CorpusIndex) -> Iterator[str]:
     yield from walk(index.folder, _locate_root(index))
-    yield from (path for path in walk(index.folder, _locate_built(index)) if path.rpartition("/")[2] == MANIFEST)
+    yield from walk(index.folder, _locate_built(index))
 
 
 def _locate_built(index: CorpusIndex) -> str:

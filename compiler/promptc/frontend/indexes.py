@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from math import lcm
 
-from promptc.diag.findings import Diagnostic, PromptcError, Span, fail, suggest
+from promptc.diag.findings import Collecting, Diagnostic, PromptcError, Span, fail, suggest
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
 from promptc.files.reading import check_pack_path
@@ -46,10 +46,8 @@ def load_indexes(manifest: Node, compiler: TextCompiler, files: PackFiles) -> tu
     node = manifest.get("indexes")
     loaded: list[Index] = []
     for name, index in node.items() if node is not None else ():
-        try:
+        with Collecting(compiler.findings):
             loaded.append(_load_index(name, index, compiler, files))
-        except PromptcError as error:
-            compiler.findings.extend(error.diagnostics)
     return tuple(loaded)
 
 

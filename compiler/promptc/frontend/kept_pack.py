@@ -16,7 +16,7 @@ from _blake2 import blake2b
 from collections.abc import Callable, Mapping, Sequence
 
 from promptc.cache import Cache, KeptCounts, KeptWords
-from promptc.diag.findings import Diagnostic, PromptcError
+from promptc.diag.findings import Collecting, Diagnostic, PromptcError
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any, NoReturn, TypeVar
 from promptc.files.reading import is_still, note_looks, read_file, read_inside
@@ -284,18 +284,17 @@ def load_counting(node: Node, findings: list[Diagnostic]) -> Counting | None:
     except PromptcError as error:
         fallback = node.get("fallback")
         if fallback is None or any(one.code != _COUNTER_MISSING for one in error.diagnostics):
-            findings.extend(error.diagnostics)
+            with Collecting(findings):
+                raise
             return None
         return _load_fallback(node, fallback, wanted, error.diagnostics[0].message, findings)
 
 
 def _load_fallback(node: Node, fallback: Node, wanted: str, reason: str, findings: list[Diagnostic]) -> Counting | None:
-    try:
+    with Collecting(findings):
         counter = load_counter(str(fallback.value), folder=fallback.folder, span=fallback.span, ranks=_list_ranks(node))
-    except PromptcError as error:
-        findings.extend(error.diagnostics)
-        return None
-    return Counting(counter, node.span, node.number("margin", 0), wanted, reason)
+        return Counting(counter, node.span, node.number("margin", 0), wanted, reason)
+    return None
 
 
 def _list_ranks(node: Node) -> Sequence[NamedFile]:

@@ -6,7 +6,7 @@ import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from promptc.diag.findings import Diagnostic, DiskError, PromptcError, Span, count_noun, fail
+from promptc.diag.findings import Collecting, Diagnostic, DiskError, PromptcError, Span, count_noun, fail
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any
 from promptc.files.reading import read_mode
@@ -98,12 +98,8 @@ class OperationLoader:
         """
         name = str(node.value)
         path = f"{name}/{MANIFEST}" if stat.S_ISDIR(read_mode(Path(node.folder), name)) else name
-        try:
+        with Collecting(self._compiler.findings):
             self._files.read_raw(node.folder, path, node.span)
-        except DiskError:
-            raise
-        except PromptcError as error:
-            self._compiler.findings.extend(error.diagnostics)
         return path
 
     def _load_check(self, node: Node) -> AnswerCheck:
@@ -129,15 +125,11 @@ class OperationLoader:
         )
 
     def _load_schema(self, node: Node) -> StateSchema | None:
-        try:
+        with Collecting(self._compiler.findings):
             loaded = self._files.made.make(load_state_schema, *self._files.read_named(node), node.span)
-        except DiskError:
-            raise
-        except PromptcError as error:
-            self._compiler.findings.extend(error.diagnostics)
-            return None
-        self.doubts.extend(loaded.warnings)
-        return loaded
+            self.doubts.extend(loaded.warnings)
+            return loaded
+        return None
 
     # --- edits ---
 

@@ -14,7 +14,17 @@ from functools import cache
 from itertools import groupby
 from pathlib import Path, PurePosixPath
 
-from promptc.diag.findings import Diagnostic, DiskError, PromptcError, Span, UsageError, fail, join_names, shorten, suggest
+from promptc.diag.findings import (
+    Collecting,
+    Diagnostic,
+    PromptcError,
+    Span,
+    UsageError,
+    fail,
+    join_names,
+    shorten,
+    suggest,
+)
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any, TypeVar
 from promptc.files.paths import show_path
@@ -260,13 +270,8 @@ class OfferedFiles:
         place = str(Path(node.folder, str(node.value)))
         if place not in known:
             known[place] = None
-            try:
+            with Collecting(self._findings):
                 offered, doubts = self._files.made.make(load, *self._files.read_named(node))
-            except DiskError:
-                raise
-            except PromptcError as error:
-                self._findings.extend(error.diagnostics)
-            else:
                 known[place] = offered
                 self.doubts.extend(doubts)
         return known[place]
@@ -394,15 +399,13 @@ def load_chat(manifest: Node, compiler: TextCompiler, files: PackFiles, limits: 
         return None
     file = node.get("file") or node
     now = node.get("now")
-    try:
+    with Collecting(compiler.findings):
         text, tokens, place = _read_chat(file, node.get("name"), files)
         template = load_chat_template(text, place, limits=limits)
-    except PromptcError as error:
-        compiler.findings.extend(error.diagnostics)
-        return None
-    given = node.get("with")
-    names = {"documents": None, "add_generation_prompt": True, **tokens, **(given.plain() if given is not None else {})}
-    return ChatTemplate(template, node.span, names, compiler.find_expression(now))
+        given = node.get("with")
+        names = {"documents": None, "add_generation_prompt": True, **tokens, **(given.plain() if given is not None else {})}
+        return ChatTemplate(template, node.span, names, compiler.find_expression(now))
+    return None
 
 
 def _read_chat(file: Node, wanted: Node | None, files: PackFiles) -> tuple[str, dict[str, str], Place]:

@@ -11,7 +11,7 @@ from pathlib import Path
 from threading import Lock
 from types import MappingProxyType
 
-from promptc.diag.findings import Diagnostic, PromptcError, Span, offer_names, shorten, suggest
+from promptc.diag.findings import Collecting, Diagnostic, PromptcError, Span, offer_names, shorten, suggest
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any
 from promptc.files.paths import Held
@@ -174,10 +174,8 @@ def _read_limits(manifest: Node) -> Limits:
 
 
 def _load_first_plan(plans: PlanLoader, compiler: TextCompiler) -> None:
-    try:
+    with Collecting(compiler.findings):
         plans.load_plan(Choice())
-    except PromptcError as error:
-        compiler.findings.extend(error.diagnostics)
 
 
 def _compile_files(manifest: Node, compiler: TextCompiler) -> None:
@@ -196,10 +194,10 @@ def _load_calibration(manifest: Node, counting: Counting | None, files: PackFile
     named = manifest.value["tokenizer"].get("calibration")
     if named is None or counting is None:
         return None
-    try:
+    document: JsonDocument | None = None
+    with Collecting(findings):
         document = load_json(*files.read_named(named))
-    except PromptcError as error:
-        findings.extend(error.diagnostics)
+    if document is None:
         return None
     wrong = next(iter_wrong(document.value), None)
     if wrong is not None:
@@ -265,11 +263,9 @@ def _load_schema(manifest: Node, compiler: TextCompiler, files: PackFiles) -> St
     node = state.get("schema") if state is not None else None
     if node is None:
         return None
-    try:
+    with Collecting(compiler.findings):
         return files.made.make(load_state_schema, *files.read_named(node), node.span)
-    except PromptcError as error:
-        compiler.findings.extend(error.diagnostics)
-        return None
+    return None
 
 
 def _place_in_schema(manifest: Node, files: PackFiles, pointer: str) -> Span:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
-from promptc.diag.findings import Diagnostic, DiskError, PromptcError, Span, fail
+from promptc.diag.findings import Collecting, Diagnostic, PromptcError, Span, fail
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any, TypeVar
 from promptc.files.paths import Held, find_held, read_pack_file, show_path
@@ -80,11 +80,9 @@ class TextCompiler:
     def inline(self, node: Node) -> Template:
         """Return the inline template in a string."""
         if node not in self._inline:
-            try:
+            self._inline[node] = constant_template("")
+            with Collecting(self.findings):
                 self._inline[node] = self._compile(load_template, str(node.value), self.make_place(node))
-            except PromptcError as error:
-                self.findings.extend(error.diagnostics)
-                self._inline[node] = constant_template("")
         return self._inline[node]
 
     def find_inline(self, node: Node | None) -> Template | None:
@@ -95,13 +93,9 @@ class TextCompiler:
         """Return the template file that a string names. A file whose name does not end in `.j2` is used verbatim."""
         key = (node.folder, str(node.value))
         if key not in self._files:
-            try:
+            self._files[key] = constant_template("")
+            with Collecting(self.findings):
                 self._files[key] = self._load_file(node)
-            except DiskError:
-                raise
-            except PromptcError as error:
-                self.findings.extend(error.diagnostics)
-                self._files[key] = constant_template("")
         return self._files[key]
 
     def asserts(self, node: Node | None) -> tuple[Assert, ...]:
@@ -153,11 +147,9 @@ class TextCompiler:
         place = self.make_place(node)
         if not isinstance(node.value, str):
             return constant_expression(node.value, place)
-        try:
+        with Collecting(self.findings):
             return self._compile(load_expression, node.value, place)
-        except PromptcError as error:
-            self.findings.extend(error.diagnostics)
-            return constant_expression(None, place)
+        return constant_expression(None, place)
 
     def _compile(self, load: Callable[..., Text], text: str, place: Place, load_file: Callable[[str], str] | None = None) -> Text:
         """Return the compiled text. It is reused from another load of the pack if the text, its place and its files are the same."""

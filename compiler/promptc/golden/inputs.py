@@ -269,7 +269,7 @@ def _list_pack_files(case: Case, resources: SuiteResources) -> list[str]:
 class Passes:
     """The recorded passes of the cases of one root, from the user's cache.
 
-    A digest covers the case's file, the files it names, its goldens, every file of its packs, the fingerprints and documents of their
+    A digest covers the case's file, the files it names, its goldens, every file of its packs, the files and documents of their
     indexes, and the token counter. A record is valid only for this promptc, this Python and the packages that promptc computes with. So a
     case that is known to have passed would pass again.
     """

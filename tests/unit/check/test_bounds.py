@@ -1,5 +1,7 @@
 """Minimums over maximums, and windows that cannot hold their minimum."""
 
+import re
+
 import pytest
 
 from tests.unit.check.lint import codes, excerpts, lint
@@ -37,6 +39,7 @@ def test_budgets_that_are_right(tmp_path, budget):
         ("{last: 6, min: 2, max: 5}", "`last: 6` above its `max` of 5"),
         ("{last: 6, min: 4, max: 3}", "a `min` of 4 over its `max` of 3"),
         ("{last: 6, step: 4, min: 4}", "moves by 4, so with `last: 6` it may hold as few as 3, below its `min` of 4"),
+        ("{last: 3, step: 4}", "moves by 4, more than the 3 of its `last`: it may come out empty"),
         ("{last: 3, step: 5}", "moves by 5, more than the 3 of its `last`: it may come out empty"),
         ("{last: state.window, min: 4, step: 3, max: 5}", "with `max: 5` it may hold as few as 3, below its `min` of 4"),
         ("{last: state.window, min: 4, max: 3}", "a `min` of 4 over its `max` of 3"),
@@ -46,6 +49,8 @@ def test_a_window_that_contradicts_itself(tmp_path, window, says):
     found = lint(tmp_path, _log(window))
     assert codes(found) == ["PC0607"]
     assert says in found[0].message
+    raised = re.match(r"raise `(last|max)` to (\d+)", found[0].help)
+    assert not raised or codes(lint(tmp_path, _log(re.sub(rf"{raised[1]}: \d+", f"{raised[1]}: {raised[2]}", window)))) == []
 
 
 @pytest.mark.parametrize(
@@ -54,6 +59,7 @@ def test_a_window_that_contradicts_itself(tmp_path, window, says):
         "{last: 6, step: 3, min: 4}",
         "{last: state.window, min: 4, max: 20}",
         "{last: state.window, min: 4, step: 3, max: 6}",
+        "{last: 4, step: 4}",
         "{last: 0}",
         "{last: 4}",
     ],

@@ -5,6 +5,7 @@ import os
 
 import pytest
 
+from promptc.api import Pack
 from promptc.diag.findings import DiskError, PromptcError, Span
 from promptc.files import reading as reading
 from promptc.files.paths import read_pack_file
@@ -140,3 +141,47 @@ def test_only_files_that_may_be_meant_are_named(tmp_path, asked, known):
     with pytest.raises(PromptcError) as caught:
         read_pack_file(tmp_path, asked, SPAN)
     assert caught.value.diagnostics[0].help == known
+
+
+NAMED = {
+    "pack.yaml": """\
+promptc: 1
+name: named
+version: 1.0.0
+tokenizer: {use: o200k_base, calibration: usage.json}
+budget: 400
+state: {schema: state.schema.json}
+output: {format: messages}
+tools: [tool.json]
+response: answer.json
+indexes: {pages: {corpus: "pages/*.md", synonyms: synonyms.yaml}}
+sections:
+  - {id: rules, template: rules.md.j2}
+  - {id: found, items: {from: {retrieve: {index: pages, query: state.ask}}, text: "{{ item.text }}"}}
+""",
+    "usage.json": "{}",
+    "state.schema.json": "{}",
+    "tool.json": "{}",
+    "answer.json": "{}",
+    "synonyms.yaml": "{}",
+    "rules.md.j2": "Be brief. {% include 'part.md' %}",
+    "part.md": "Part.",
+}
+
+
+@pytest.mark.parametrize("unread", NAMED)
+def test_each_file_that_a_manifest_names_is_an_error_of_the_disk_if_it_cannot_be_read(tmp_path, monkeypatch, unread):
+    """The exit code is 4, not 3: nothing says that the pack is invalid."""
+    for name, text in NAMED.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+
+    def refuse(path, *more):
+        if str(path).endswith(unread):
+            raise PermissionError(13, "Permission denied", path)
+        return opened(path, *more)
+
+    opened = reading.os.open
+    monkeypatch.setattr(reading, "_STEPWISE", False)
+    monkeypatch.setattr(reading.os, "open", refuse)
+    with pytest.raises(DiskError, match=r"PC0(154|419) .*Permission denied"):
+        Pack.load(tmp_path / "pack.yaml")

@@ -51,9 +51,7 @@ _VERDICTS = st.builds(
 
 @given(st.lists(_FOUND, max_size=6))
 def test_sarif_is_what_its_types_say(found: list[Diagnostic]) -> None:
-    text = render_sarif(found)
-    text.encode("utf-8", "backslashreplace")
-    run = Sarif.model_validate_json(text.encode("utf-8", "backslashreplace").replace(b"\\ud800", b"?")).runs[0]
+    run = Sarif.model_validate_json(render_sarif(found).encode()).runs[0]
     assert run.results is not None and len(run.results) == len(found)
     rules = run.tool.driver.rules or []
     for one, result in zip(found, run.results, strict=True):

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 
 import click
 
 from promptc.batch import Batch, BatchProgress, OnError, count_states, run_batch
 from promptc.cli.group import PACK, Command, read_count, take, take_request
-from promptc.cli.interaction import Progress, end_in_order
+from promptc.cli.interaction import Progress
 from promptc.cli.options import NO_CACHE, RenderRequest
 from promptc.cli.request import STDIN
 from promptc.cli.terminal import Reporter
@@ -85,9 +85,7 @@ def batch_command(
         request.tries,
     )
     _check_apart(batch, states)
-    with ExitStack() as stack:
-        opened = stack.enter_context(open_states(states))
-        stack.enter_context(end_in_order())
+    with open_states(states) as opened:
         name = "stdin" if states == STDIN else states
         return _look(reporter, batch, opened, name) if batch.is_resumed_whole else _run(reporter, batch, opened, name)
 

@@ -17,7 +17,7 @@ from promptc.cli.request import STDIN, compile_request, open_pack, read_bytes
 from promptc.cli.terminal import PLAIN, Paint, Reporter, clip_cells, escape_controls, read_width, write_stdout
 from promptc.cli.views.drawing import Cell, Page, Row, count_columns, render_table, show_count, show_percent, wrap
 from promptc.cli.views.meter import WIDTH, draw_rows
-from promptc.diag.findings import Diagnostic, FitError, PromptcError, Span, UsageError, show_plural, show_value, suggest
+from promptc.diag.findings import Diagnostic, FitError, PromptcError, Span, UsageError, show_plural
 from promptc.diag.frozen import frozen, replace
 from promptc.economy import (
     Break,
@@ -27,9 +27,9 @@ from promptc.economy import (
     Trial,
     Turn,
     account_turns,
+    check_carried,
     find_break,
     iter_carried,
-    list_carried,
     list_flaps,
     list_trials,
     measure_cost,
@@ -40,7 +40,6 @@ from promptc.frontend.json import MAX_STATE_BYTES
 from promptc.frontend.output import load_provider
 from promptc.frontend.state import Change
 from promptc.model.messages import PROVIDERS
-from promptc.model.pack import Choice
 from promptc.model.state import State
 from promptc.pipeline import Outcome
 
@@ -234,7 +233,9 @@ def cache_command(
     requests = _render(reporter, loaded, asked)
     if carry:
         untried = open_pack(reporter, pack, replace(request, tries=())) if request.tries else loaded
-        _check_carried(carry, untried, requests)
+        unread = list(check_carried(carry, untried.model, (one.outcome for one in requests), word="--carry"))
+        if unread:
+            raise UsageError(unread)
     view = _describe(loaded, asked, requests, gap or 1)
     if request.tries:
         view = replace(view, tried=loaded.model.tries, without=_measure_without(reporter, pack, asked, gap or 1))
@@ -302,17 +303,6 @@ def _render(reporter: Reporter, pack: Pack, session: _Session) -> list[ReadReque
         progress.note(len(requests), len(session.turns))
     progress.close()
     return requests
-
-
-def _check_carried(carry: Sequence[str], untried: Pack, requests: Sequence[ReadRequest]) -> None:
-    """Raise `UsageError` (PC0759) for a pointer that no turn reads, nor the file itself, which an edit or a patch is compared with."""
-    plans = [one.outcome.fitted.strained.selection.bound for one in requests]
-    known = {pointer for bound in plans for pointer in list_carried(bound.pack, bound.choice)}.union(list_carried(untried.model, Choice()))
-    wrong = [one for one in carry if one not in known]
-    if wrong:
-        why = "neither `strain.previous` nor the `freeze` of a list"
-        help = suggest(wrong[0], known) or "leave `--carry` out, or name the pointer in one of the two"
-        raise UsageError(Diagnostic("PC0759", f"nothing reads {show_value(one)}: {why} has this pointer", help=help) for one in wrong)
 
 
 def _measure_without(reporter: Reporter, path: str, session: _Session, gap: int) -> FiguresView | None:

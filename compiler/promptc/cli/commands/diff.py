@@ -165,7 +165,7 @@ def make_compared(name: str, stack: ExitStack) -> Compared:
     if not colon or path.startswith(("/", "\\")) or Path(name).exists():  # the path in a revision is relative; `C:\x` is no revision
         return Compared(name, _choose_kind(name, Path(name)), name)
     root = stack.enter_context(extract_revision(revision))
-    if not (root / path).exists():
+    if ".." in Path(path).parts or not (root / path).exists():
         raise DiskError([Diagnostic("PC0742", f"`{revision}` has no `{path}`", help="write the path from the root of the repository")])
     return Compared(name, _choose_kind(name, root / path), path, root)
 

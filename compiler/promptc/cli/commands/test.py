@@ -20,7 +20,7 @@ import click
 from promptc.cache import Cache, open_cache
 from promptc.cli.commands.diff import extract_pack
 from promptc.cli.group import CHANGED, PACK, Command, complete, read_count, take
-from promptc.cli.interaction import Progress, end_in_order
+from promptc.cli.interaction import Progress
 from promptc.cli.options import NO_CACHE, TRY, WATCH, is_in_ci, read_tries
 from promptc.cli.reports import KINDS, WHOLE, render_matrix_as
 from promptc.cli.shell import CaseShell
@@ -328,7 +328,7 @@ def _run(reporter: Reporter, found: CaseFolders, suite: Suite, jobs: int, tellin
     tally, done, here = _Tally(), 0, os.getcwd()  # noqa: PTH109
     progress = Progress(reporter, "cases")
     try:
-        with end_in_order(), CauseFinder(CaseShell(), suite.cache) as causes:
+        with CauseFinder(CaseShell(), suite.cache) as causes:
             for judged in run_suite(found.places, suite, jobs=jobs):
                 tally, done = tally.add(judged), done + judged.places
                 explained = [one if suite.tries else causes.explain(one) for one in judged.verdicts]

@@ -268,7 +268,7 @@ def load_case(folder: str, top: str = "") -> Case:
         golden=tuple(plain.get("golden", ())),
         node=node,
         states=_read_states(kind, plain, node),
-        carry=_read_carry(plain.get("carry", ())),
+        carry=_read_carry(kind, plain, node),
         requires=_read_requires(plain, node),
         flags=plain.get("with", {}),
         given=plain.get("given", {}),
@@ -280,7 +280,11 @@ def load_case(folder: str, top: str = "") -> Case:
     return case
 
 
-def _read_carry(given: Any) -> tuple[str, ...]:
+def _read_carry(kind: CaseKind, plain: Mapping[str, Any], node: Node) -> tuple[str, ...]:
+    given = plain.get("carry", ())
+    if given and kind != "session":
+        help = "give it `states`, or leave `carry` out"
+        raise fail_case("PC0901", "`carry` hands on from turn to turn, and the case has no `states`", node.key_span("carry"), help=help)
     return (given,) if isinstance(given, str) else tuple(given)
 
 

@@ -16,7 +16,7 @@ from promptc.api import Pack
 from promptc.diag.findings import Diagnostic, PromptcError, Span, UsageError, sort_diagnostics, suggest
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any, Protocol
-from promptc.economy import account_turns, iter_carried, list_flaps, measure_cost, read_request
+from promptc.economy import account_turns, check_carried, iter_carried, list_flaps, measure_cost, read_request
 from promptc.files.reading import decode_text
 from promptc.frontend.json import JsonDocument
 from promptc.frontend.state import set_values
@@ -85,6 +85,8 @@ def _run_session(case: Case, environment: CaseEnvironment, shell: Shell) -> Case
         outcomes.append(_end(case, partial(render, turn), turn))
         if outcomes[-1].exit:
             break
+    if case.carry and not outcomes[-1].exit:
+        _check_carried(case, environment, [one.compiled for one in outcomes if one.compiled is not None])
     tiers = [(one.read_facts() or {}).get("strain") for one in outcomes]
     changes = sum(1 for one, after in pairwise(tiers) if one != after)
     return _measure_session(tuple(outcomes), changes)
@@ -181,8 +183,7 @@ def _place(found: Diagnostic, case: Case, turn: int) -> Diagnostic:
 
 def _find_change(case: Case, turn: int, pointer: str) -> Span | None:
     if turn and pointer in case.carry:
-        carried: Node = case.node.value["carry"]
-        return carried.value[case.carry.index(pointer)].span if isinstance(carried.value, tuple) else carried.span
+        return _carried_span(case, pointer)
     return next((node.value[pointer].span for node in _iter_changes(case, turn) if pointer in node.value), None)
 
 
@@ -257,6 +258,25 @@ def _carry(case: Case, document: JsonDocument, made: Sequence[Outcome]) -> JsonD
     if not case.carry or not made:
         return document
     return set_values(document, list(dict(change for one in made for change in iter_carried(one, case.carry)).items()))
+
+
+def _check_carried(case: Case, environment: CaseEnvironment, made: Sequence[Outcome]) -> None:
+    """Raise `CaseError` (PC0759) for a pointer under `carry` that no turn reads. If a turn is refused, there is no telling."""
+    pack = environment.resources.load_pack(environment.root, case.pack)
+    found = [
+        replace(one, span=_carried_span(case, pointer))
+        for pointer in case.carry
+        for one in check_carried((pointer,), pack.model, made, word="carry")
+    ]
+    if found:
+        raise CaseError(found)
+
+
+def _carried_span(case: Case, pointer: str) -> Span:
+    """Return the place where the case names a pointer under `carry`."""
+    carried: Node = case.node.value["carry"]
+    span: Span = carried.value[case.carry.index(pointer)].span if isinstance(carried.value, tuple) else carried.span
+    return span
 
 
 def compile_turns(case: Case, environment: CaseEnvironment, last: int, asked: Mapping[str, Any] | None = None) -> list[Outcome]:

@@ -34,6 +34,7 @@ from promptc.golden.verdicts.verdict import (
     GoldenDifference,
     Status,
     Verdict,
+    check_goldens,
     compare_goldens,
     describe_difference,
     describe_figures,
@@ -96,6 +97,7 @@ def judge_loaded(case: Case, place: CaseFolder, resources: SuiteResources, shell
     try:
         ran = run_case(case, resources, shell)
         with work_in(case.root):
+            check_goldens(case, ran)
             broken = check_expect(case, ran)
             verdict = _judge(case, ran, shell, broken)
             if verdict.differences or verdict.status == "failed":

@@ -56,7 +56,8 @@ class Seen:
 
     `found` is the difference between the bytes `old` (None: no golden yet, or not a file) and `new`. `stale` are the inputs that have
     changed since. The rest is from the note of the run that wrote it: `before` are the figures of the prompt when its goldens were
-    accepted, `after` its figures in that run, and `cause` is the cause, with paths from the working folder.
+    accepted, `after` its figures in that run (both None for a turn of a session that is not the last), and `cause` is the cause, with
+    paths from the working folder.
     """
 
     found: Difference
@@ -172,9 +173,22 @@ def read_pending(pending: PendingGolden) -> Seen:
         reports = (golden, _read(pending, name + PENDING) or golden)
     found = compare_outputs(kind, GoldenOutput(old or b"", reports[0] if old is not None else None), GoldenOutput(new, reports[1]))
     noted = read_inputs(os.path.join(pending.folder, INPUTS + PENDING)) or {}
-    after = read_figures(noted.get("figures"))
-    before = find_figures(pending.folder, turn) or read_figures(noted.get(_BEFORE))
+    before, after = _read_both(pending, noted) if turn == _count_turns(pending.folder) else (None, None)
     return Seen(found, old, new, list_stale(pending), before, after, read_cause(pending))
+
+
+def _read_both(pending: PendingGolden, noted: Mapping[str, Any]) -> tuple[Figures | None, Figures | None]:
+    """Return the figures before and after. A note has only those of the last turn of a session.
+
+    Those before are from the run that wrote the pending golden: once another golden of the case is accepted, its note has those after.
+    """
+    before = read_figures(noted.get(_BEFORE)) or find_figures(pending.folder, read_golden_name(pending.name)[1])
+    return before, read_figures(noted.get("figures"))
+
+
+def _count_turns(folder: str) -> int:
+    """Return the last turn that has a golden in the folder, also a pending one; 0 if the case is no session."""
+    return max((read_golden_name(name.removesuffix(PENDING))[1] for name in os.listdir(folder)), default=0)
 
 
 def _read(pending: PendingGolden, name: str) -> bytes | None:

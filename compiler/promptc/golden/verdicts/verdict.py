@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import stat
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -45,6 +46,16 @@ _MOVING = ("digests", "tries", "counter.digest", "sections.items.at", "sections.
 
 An edit that does not affect a prompt may change them.
 """
+
+_EMPTY = {
+    "text": "the case makes no text",
+    "messages": "the case makes no messages",
+    "payload": "the case makes no body of a request",
+    "report": "the case makes no report",
+    "state": "only an operation writes a state",
+    "archive": "only an operation archives something",
+}
+"""Why a run has nothing for a kind of golden."""
 
 _LINK = "put the file itself there: promptc writes goldens in place"
 _QUOTED = re.compile("`([^`\n]+)`")
@@ -156,6 +167,31 @@ def render_goldens(case: Case, ran: CaseRun, print_found: Print) -> dict[str, by
     """Render the goldens that the case declares, by their names, in order. `print_found` prints findings."""
     found = ((kind, _find_turn(ran, turn), name) for kind, turn, name in case.list_goldens())
     return {name: render_golden(kind, outcome, print_found) if outcome is not None else b"" for kind, outcome, name in found}
+
+
+def check_goldens(case: Case, ran: CaseRun) -> None:
+    """Check that the run made something for every kind of golden. Raises `CaseError` (PC0901): an empty golden is equal to any other.
+
+    Nothing is wrong with a kind that a refused render would have made, since that is for the claims to judge.
+    """
+    made = [kind for kind in (*_EMPTY, "diagnostics") if any(_has_made(kind, turn) for turn in ran.turns)]
+    empty = next((kind for kind in case.golden if kind not in made), None)
+    if empty is None or ran.turns[-1].exit != case.exit:
+        return
+    help = f"choose one of {', '.join(f'`{kind}`' for kind in made)}"
+    if empty == "payload" and case.kind in ("render", "session"):
+        help = f"{help}; for the body of a request, add `with: {{format: openai}}` or another provider"
+    raise fail_case("PC0901", f"the golden `{empty}` would hold nothing: {_EMPTY[empty]}", _claim_span(case, empty), help=help)
+
+
+def _has_made(kind: str, outcome: CaseOutcome) -> bool:
+    match kind:
+        case "report":
+            return outcome.read_report() is not None
+        case "diagnostics":
+            return True
+        case _:
+            return getattr(outcome, kind) is not None
 
 
 def _find_turn(ran: CaseRun, turn: int) -> CaseOutcome | None:
@@ -378,7 +414,7 @@ def rebase_verdict(verdict: Verdict, folder: str) -> Verdict:
     """Return the verdict with all paths relative to the absolute `folder` instead of the case's root.
 
     These are the paths of its file, goldens, findings and cause; names of cases stay. In a message, a text in backticks counts as a path if
-    it is in the case's folder or exists.
+    it is in the case's folder or exists. In a help, which may say what to write in a file of the pack, only the arguments of a command do.
     """
     if verdict.root == folder:
         return verdict
@@ -407,7 +443,8 @@ class _Rebase:
         return os.path.relpath(Path(self._root, path), self._folder).replace(os.sep, "/")
 
     def finding(self, found: Diagnostic) -> Diagnostic:
-        return replace(found, message=_QUOTED.sub(self._quoted, found.message), span=self._span(found.span))
+        message, help = _QUOTED.sub(self._quoted, found.message), _QUOTED.sub(self._command, found.help)
+        return replace(found, message=message, span=self._span(found.span), help=help)
 
     def difference(self, one: GoldenDifference) -> GoldenDifference:
         return replace(one, path=self.path(one.path), pending=self.path(one.pending))
@@ -421,4 +458,13 @@ class _Rebase:
     def _quoted(self, quoted: re.Match[str]) -> str:
         text = quoted[1]
         is_path = text.startswith(self._inside) or ("/" in text and os.path.lexists(Path(self._root, text)))
-        return f"`{self.path(text)}`" if is_path and not text.startswith("/") else quoted[0]
+        return f"`{self.path(text)}`" if is_path and not text.startswith("/") else self._command(quoted)
+
+    def _command(self, quoted: re.Match[str]) -> str:
+        """Return a command that a finding says to run. A word without a slash and a dot is the name of something, not a path."""
+        try:
+            words = shlex.split(quoted[1]) if quoted[1].startswith("promptc ") else []
+        except ValueError:
+            return quoted[0]
+        paths = [one for one in words if ("/" in one or "." in one) and os.path.lexists(Path(self._root, one))]
+        return f"`{shlex.join(self.path(one) if one in paths else one for one in words)}`" if paths else quoted[0]

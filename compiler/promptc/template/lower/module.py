@@ -147,7 +147,7 @@ class _Files:
         try:
             text = self.load_file(name)
         except PromptcError as wrong:
-            raise PromptcError([_because(failed, found.message, found.help) for found in wrong.diagnostics]) from None
+            raise type(wrong)(_because(failed, found.message, found.help) for found in wrong.diagnostics) from None
         tree = read_tree(text, name, self.place, self.limits, parts=self.parts) if name.endswith(".j2") else verbatim(text)
         self.texts[name] = text
         self.trees[name] = tree

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
 from itertools import accumulate, pairwise
 
-from promptc.diag.findings import PromptcError, Span, fail
+from promptc.diag.findings import Diagnostic, DiskError, PromptcError, Span, fail
 from promptc.diag.typed import NamedTuple
 from promptc.files.reading import IrregularError, LinkError, TooLongError, note_beyond, read_inside
 from promptc.text.characters import compile_later
@@ -139,7 +139,8 @@ def _read_own(file: NamedFile, shown: str, example: str) -> bytes:
         help = "no tokenizer is so large: name its own file"
         raise fail("PC0182", f"`{shown}`: the file is larger than {LARGEST} bytes", span, help=help) from None
     except OSError as error:
-        raise fail("PC0181", f"the file of `{shown}` cannot be read: {error.strerror}", span, help="make it readable") from error
+        message = f"the file of `{shown}` cannot be read: {error.strerror}"
+        raise DiskError([Diagnostic("PC0181", message, span, "make it readable")]) from error
 
 
 class TableCounter(TokenCounter):
