@@ -506,7 +506,7 @@ def _make_request(source: Retrieve, queries: tuple[str, ...], version: str | Non
 
 def _make_condition(expression: Expression, names: Mapping[str, Any], stamp: str) -> ChunkFilter:
     """Return a filter whose key is everything it reads except the chunk: its result depends on nothing else."""
-    read = [[list(path), _read_value(names, path, stamp)] for path in sorted(expression.reads) if path[0] != "item"]
+    read = [[list(path), *_read_value(names, path, stamp)] for path in sorted(expression.reads) if path[0] != "item"]
 
     def accepts(item: Mapping[str, Any]) -> bool:
         return bool(expression.evaluate({**names, "item": item}))
@@ -515,14 +515,19 @@ def _make_condition(expression: Expression, names: Mapping[str, Any], stamp: str
     return ChunkFilter(accepts, render_digest(told.encode("utf-8", "surrogatepass")))
 
 
-def _read_value(names: Mapping[str, Any], path: Sequence[str], stamp: str) -> Any:
-    """Return the value at the path, or at the longest part of the path that exists; the stamp if that is the whole state."""
+def _read_value(names: Mapping[str, Any], path: Sequence[str], stamp: str) -> tuple[int, Any]:
+    """Return how many keys of the path exist, and the value at their end: the stamp instead of the whole state.
+
+    The number tells a missing key from one whose value equals the value above it: both `{}` and `{"a": {}}` lead `a` to `{}`.
+    """
     at: Any = names
+    found = 0
     for key in path:
         if not isinstance(at, Mapping) or key not in at:
             break
         at = at[key]
-    return stamp if at is names or at is names["state"] else at
+        found += 1
+    return found, stamp if at is names or at is names["state"] else at
 
 
 def _describe_retrieval(indexes: Sequence[IndexAtHand], version: str | None, found: Retrieved) -> dict[str, Any]:

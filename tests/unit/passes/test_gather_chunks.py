@@ -130,6 +130,14 @@ def test_a_pack_asked_twice_answers_by_the_state_it_is_given(load):
     assert first != second
 
 
+def test_a_key_that_is_missing_is_not_one_whose_value_is_that_of_the_key_above(load):
+    """`{}` and `{"all": {}}` both lead to `{}`, and the answer of one must not be given to the other: `visible` has the same keys."""
+    pack = load("index: notes, query: state.query, floor: 0.01, where: item.kind == 'person' or state.shown.all is mapping")
+    sources = SmallSources()
+    shown = [render_small(pack, {**STATE, "shown": one}, sources) for one in ({}, {"all": {}}, {})]
+    assert shown[0] == shown[2] and "Sele" in shown[1] and "Sele" not in shown[0]
+
+
 @pytest.mark.parametrize(
     ("source", "value", "code"),
     [
