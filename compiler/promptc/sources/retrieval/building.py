@@ -18,7 +18,7 @@ from promptc.model.section import MICRO
 from promptc.model.sources import Chunk, ChunkPlan, CorpusIndex, Document
 from promptc.sources.retrieval.encoder import SCALE, Vector, VectorEncoder
 from promptc.sources.retrieval.index import digest_config, digest_corpus
-from promptc.sources.retrieval.local import BuiltIndex, Vectors, list_starts
+from promptc.sources.retrieval.local import BACKGROUND_UNIT, BuiltIndex, Vectors, list_starts
 from promptc.sources.retrieval.retrieve import Answer, KnownAnswer
 from promptc.sources.retrieval.scoring import multiply, weigh_words
 from promptc.text.characters import is_blank, normalize
@@ -182,7 +182,10 @@ def _encode(encoder: VectorEncoder, texts: Sequence[str]) -> Iterator[Vector]:
 
 
 def measure_background(chunks: Sequence[Chunk], values: array[int], headings: Mapping[str, Vector], size: int) -> int:
-    """Return the mean product of headings with chunks that they do not belong to, in 1/10000, rounded halves up; 0 if there are none."""
+    """Return the mean product of headings with chunks that they do not belong to, in 1/10000, rounded halves up; 0 if there are none.
+
+    It is less than 1 even if all texts are the same to the encoder, as `Reset` and `RESET` are.
+    """
     texts = array("h")
     for start in list_starts(chunks)[:-1]:
         texts.extend(values[start * size : (start + 1) * size])
@@ -192,7 +195,7 @@ def measure_background(chunks: Sequence[Chunk], values: array[int], headings: Ma
             if heading not in chunk.heading and heading not in chunk.covers:
                 total, pairs = total + product, pairs + 1
     under = max(pairs, 1) * SCALE * SCALE
-    return max(0, (2 * total * 10_000 + under) // (2 * under))
+    return min(max(0, (2 * total * BACKGROUND_UNIT + under) // (2 * under)), BACKGROUND_UNIT - 1)
 
 
 def split_document(document: Document, plan: ChunkPlan, count: Count) -> tuple[Chunk, ...]:

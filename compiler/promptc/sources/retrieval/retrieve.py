@@ -41,14 +41,13 @@ from promptc.diag.typed import Any, Generic, Literal, TypeVar
 from promptc.model.section import MICRO
 from promptc.model.sources import Chunk, Matching
 from promptc.sources.retrieval.encoder import SCALE, MissingEncoder, Vector, VectorEncoder, load_encoder
-from promptc.sources.retrieval.local import IndexedItem, LoadedIndex, digest_entries, index_entries
+from promptc.sources.retrieval.local import BACKGROUND_UNIT, IndexedItem, LoadedIndex, digest_entries, index_entries
 from promptc.sources.retrieval.scoring import Term, has_words, is_telling, list_terms, multiply
 from promptc.text.characters import convert_form, normalize
 
 _ANSWERS = 256
 _VECTORS = 4096
 _LISTS = 16
-BACKGROUND_UNIT = 10_000
 _ONE = SCALE * SCALE
 _PREVIEW = 120
 _STRANGE = 3
