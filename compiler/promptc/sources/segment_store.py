@@ -423,7 +423,7 @@ def _read_version(session: Transaction, name: str) -> int:
 def _list_columns(session: Transaction, name: str) -> Sequence[str]:
     """Return the columns of a table or view; empty if it does not exist."""
     if session.kind == "sqlite":
-        asked = "SELECT name FROM pragma_table_info(:name)"
+        asked = "SELECT name FROM pragma_table_xinfo(:name) WHERE hidden <> 1"  # 1 is an argument of a virtual table; 2 and 3 are computed
     else:
         asked = "SELECT attname FROM pg_attribute WHERE attrelid = to_regclass(quote_ident(:name)) AND attnum > 0 AND NOT attisdropped"
     return [str(one).lower() for (one,) in session.iter_rows(asked, {"name": name})]
