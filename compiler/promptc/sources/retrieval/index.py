@@ -155,7 +155,8 @@ def _describe_changes(built: BuiltIndex, documents: Sequence[Document]) -> str:
     new, gone = sorted(now.keys() - before.keys()), sorted(before.keys() - now.keys())
     changed = sorted(file for file in now.keys() & before.keys() if now[file] != before[file])
     told = [(changed, "changed"), (new, "new"), (gone, "gone")]
-    return ", ".join(f"`{files[0]}`{f' and {len(files) - 1} more' if files[1:] else ''} {word}" for files, word in told if files)
+    parts = (f"`{files[0]}`{f' and {len(files) - 1} more' if files[1:] else ''} {word}" for files, word in told if files)
+    return ", ".join(parts) or "it was built from the files in another order"
 
 
 def read_index(place: IndexPlace) -> BuiltIndex:

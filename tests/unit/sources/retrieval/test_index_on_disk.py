@@ -351,6 +351,12 @@ def test_a_stale_index_says_what_changed(files, told, place):
     assert code == "PC0192" and told in message
 
 
+def test_files_in_another_order_make_it_stale(place):
+    built = build(encoder=None)
+    code, message = code_of(check_index, INDEX, built, read_documents(FILES)[::-1], "c", place)
+    assert code == "PC0192" and "another order" in message
+
+
 def test_settings_a_counter_or_a_model_of_another_kind_make_it_stale(place):
     documents = read_documents(FILES)
     check_index(INDEX, build(encoder=None), documents, "c", place)
