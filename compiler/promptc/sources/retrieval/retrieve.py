@@ -569,6 +569,11 @@ class IndexVerdict:
         """The mean of 1/rank; 0 for a query whose answer was not found."""
         return sum(SHARE * SHARE // one.rank for one in self.answered if one.rank) // (SHARE * max(len(self.answered), 1))
 
+    def reaches(self, least: int, depth: int) -> bool:
+        """Return whether at least this share, in millionths, is found among the first `depth`, and fits into the cap. It is not rounded."""
+        found = [sum(0 < one.rank <= depth for one in self.answered), sum(one.in_cap for one in self.answered)]
+        return min(found) * MICRO >= least * max(len(self.answered), 1)
+
     def _share(self, count: int) -> int:
         return SHARE * count // max(len(self.answered), 1)
 
