@@ -12,7 +12,7 @@ from promptc.diag.typed import Any, TypeVar
 from promptc.model.sources import TABLE, Segment
 from promptc.sources.address import Address
 from promptc.sources.database import Database, Transaction
-from promptc.sources.segments import Changes, Malformed, Rows, Stored, choose, is_name, judge_row, rank_equals
+from promptc.sources.segments import Changes, Malformed, Rows, Stored, choose, is_name, judge_row, rank_equals, rank_locales
 from promptc.text.json import render_canonical_json
 
 Wish = tuple[str, Sequence[str] | None]
@@ -252,9 +252,10 @@ def _answer(wanted: Sequence[Wish], scopes: Mapping[str, _Scope], locales: Seque
     parts = []
     passed_over: dict[tuple[str, str], None] = {}
     foreign: dict[str, None] = {}
+    ranks = rank_locales(locales)
     for scope, refs in wanted:
         among = list(_iter_about(scopes[scope].active, refs))
-        choice = choose(among, locales, version)
+        choice = choose(among, ranks, version)
         parts.append(choice.chosen)
         foreign.update(dict.fromkeys(choice.foreign))
         left_out = {one.id for one in among} - {one.id for one in choice.chosen} - set(choice.foreign)

@@ -165,3 +165,14 @@ def test_items_without_text_are_no_entries(load):
     sources = SmallSources()
     render_small(load(), STATE, sources)
     assert sources.asked == [("notes", ("n1", "n2", "n3"))]
+
+
+@pytest.mark.parametrize("queries", [[f"bell {number}" for number in range(10_000)], ["bell " * 500_000]], ids=["many", "long"])
+def test_queries_are_paid_for(load, queries):
+    """Each is scored, so a state may not have any number of them. What is kept of an answer changes nothing."""
+    pack, sources = load(), SmallSources()
+    assert render_small(pack, STATE, sources)
+    for _ in range(2):
+        with pytest.raises(PromptcError) as raised:
+            compile_small(pack, {**STATE, "query": queries}, sources)
+        assert [one.code for one in raised.value.diagnostics] == ["PC0590"]
