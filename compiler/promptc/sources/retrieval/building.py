@@ -8,9 +8,10 @@ from __future__ import annotations
 import os
 import re
 from array import array
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 from promptc.diag.findings import Diagnostic, PromptcError, count_noun, shorten, suggest
 from promptc.diag.frozen import frozen, replace
@@ -44,6 +45,8 @@ _HEADINGS = 200
 """The most headings by which the background of vectors is measured."""
 
 _MOST_WORKERS = 8
+_FEW = 16
+"""The number of sections in a chunk up to which each is tried in turn."""
 
 
 def build_index(
@@ -225,24 +228,32 @@ class _Draft:
 
 
 def _gather(parts: Sequence[HeadingPart], plan: ChunkPlan, count: Count) -> Iterator[tuple[HeadingPart, ...]]:
-    """Yield groups of adjacent sections that form one chunk, if they fit."""
-    group: tuple[HeadingPart, ...] = ()
-    for part in parts:
-        joined = (*group, part)
-        if group and not _joins(group, part, joined, plan, count):
-            yield group
-            joined = (part,)
-        group = joined
-    if group:
-        yield group
+    """Yield groups of adjacent sections that form one chunk, if they fit. A group has one first heading."""
+    for _, some in groupby(parts, key=lambda part: part.path[0]):
+        run, start = tuple(some), 0
+        while start < len(run):
+            stop = _find_stop(run, start, plan, count)
+            yield run[start:stop]
+            start = stop
 
 
-def _joins(group: tuple[HeadingPart, ...], part: HeadingPart, joined: tuple[HeadingPart, ...], plan: ChunkPlan, count: Count) -> bool:
-    """Return whether `part` joins the group: a group below its target accepts what fits, and a heading without text its first section."""
-    if part.path[0] != group[0].path[0]:
-        return False
-    is_short = _measure(group, count) < plan.least or not any(one.text for one in group)
-    return is_short and _measure(joined, count) <= plan.most
+def _find_stop(run: tuple[HeadingPart, ...], start: int, plan: ChunkPlan, count: Count) -> int:
+    """Return where the group that begins at `start` stops.
+
+    A group below its target accepts what fits, and a heading without text its first section. After the first `_FEW` sections, the place is
+    found by steps that double, and then by halves: a longer group has no fewer tokens, and a thousand sections are not counted a thousand
+    times.
+    """
+
+    def is_full(stop: int) -> bool:
+        group = run[start:stop]
+        is_short = not any(one.text for one in group) or _measure(group, count) < plan.least
+        return not is_short or _measure(run[start : stop + 1], count) > plan.most
+
+    first, stop, step = start + 1, start + 1, 1
+    while stop < len(run) and not is_full(stop):
+        first, stop, step = stop + 1, stop + step, 2 * step if stop - start > _FEW else 1
+    return bisect_left(range(len(run)), True, first, min(stop, len(run)), key=is_full)
 
 
 def _measure(group: tuple[HeadingPart, ...], count: Count) -> int:
