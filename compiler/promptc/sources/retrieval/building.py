@@ -232,12 +232,12 @@ def _gather(parts: Sequence[HeadingPart], plan: ChunkPlan, count: Count) -> Iter
     for _, some in groupby(parts, key=lambda part: part.path[0]):
         run, start = tuple(some), 0
         while start < len(run):
-            stop = _find_stop(run, start, plan, count)
+            stop = _locate_stop(run, start, plan, count)
             yield run[start:stop]
             start = stop
 
 
-def _find_stop(run: tuple[HeadingPart, ...], start: int, plan: ChunkPlan, count: Count) -> int:
+def _locate_stop(run: tuple[HeadingPart, ...], start: int, plan: ChunkPlan, count: Count) -> int:
     """Return where the group that begins at `start` stops.
 
     A group below its target accepts what fits, and a heading without text its first section. After the first `_FEW` sections, the place is
