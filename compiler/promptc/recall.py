@@ -20,7 +20,7 @@ from promptc.diag.typed import Any, Literal
 from promptc.frontend.json import JsonDocument, load_json
 from promptc.frontend.state import set_values
 from promptc.model.pack import Choice, PackModel, list_state_reads
-from promptc.model.section import Retrieve, Section
+from promptc.model.section import MICRO, Retrieve, Section
 from promptc.model.state import State
 from promptc.sources.retrieval.local import IndexAtHand, LoadedIndex
 from promptc.sources.retrieval.retrieve import NO_LEAD, SHARE, Answer, ChunkQuery, KnownAnswer, Retrieved, Retriever
@@ -81,6 +81,11 @@ class RenderedVerdict:
     def recall(self) -> int:
         """The share, in thousandths, of the queries with an answer whose answer is in the prompt."""
         return _share([one.is_right for one in self.judged if one.known.answers])
+
+    def reaches(self, least: int) -> bool:
+        """Return whether the recall is at least this share, in millionths. It is not rounded."""
+        right = [one.is_right for one in self.judged if one.known.answers]
+        return sum(right) * MICRO >= least * max(len(right), 1)
 
     @property
     def pages(self) -> int:

@@ -168,9 +168,16 @@ def test_eval_puts_every_query_into_a_state(built, run):
     assert missing.code == 4 and "cannot read the state none.json" in missing.err
 
 
-@pytest.mark.parametrize(("least", "code"), [("0.666", 0), ("0.667", 1), ("1", 1)])
-def test_eval_as_a_gate(least, code, built, run):
-    assert run("index", "eval", ".", "rules", "queries.tsv", "--version", "2.0", "--min-recall", least).code == code
+@pytest.mark.parametrize(("least", "code"), [("0.666", 0), ("0.666666", 0), ("0.666667", 1), ("0.667", 1), ("1", 1)])
+@pytest.mark.parametrize("sections", [False, True])
+def test_eval_as_a_gate(least, code, sections, built, run):
+    """Two of three are found: the share is compared as it is, not as it is shown."""
+    if sections:
+        source = """{retrieve: {index: rules, query: state.query, version: "'2.0'"}}"""
+        found = f"  - {{id: found, items: {{from: {source}, text: '{{{{ item.text }}}}'}}}}\n"
+        (built / "pack.yaml").write_text(PACK + found, encoding="utf-8")
+    version = () if sections else ("--version", "2.0")
+    assert run("index", "eval", ".", "rules", "queries.tsv", *version, "--min-recall", least).code == code
 
 
 def test_eval_as_json(built, run):

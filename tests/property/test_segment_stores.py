@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from promptc.frontend.segments import render_yaml
 from promptc.sources.address import read_address
 from promptc.sources.segment_store import SegmentStore
-from promptc.sources.segments import choose, name_place
+from promptc.sources.segments import choose, name_place, rank_locales
 from tests.property.segment_drawing import LOCALES, NAMES, TEXTS, VERSIONS, segments
 
 WANTED = st.lists(
@@ -79,12 +79,13 @@ def test_both_databases_judge_rows_alike(rows, wanted, locales, version, postgre
 
 @given(drawn=segments(), locales=PREFERRED, version=VERSIONS)
 def test_of_one_segment_one_is_chosen(drawn, locales, version):
-    choice = choose(drawn, locales, version)
+    ranks = rank_locales(locales)
+    choice = choose(drawn, ranks, version)
     places = [name_place(one) for one in choice.chosen if name_place(one)[2] is not None]
     assert len(places) == len(set(places))
     assert len(choice.chosen) + choice.passed_over + len(choice.foreign) == len(drawn)
-    assert choose(list(reversed(drawn)), locales, version) == choice
-    assert choose(choice.chosen, locales, version).chosen == choice.chosen
+    assert choose(list(reversed(drawn)), ranks, version) == choice
+    assert choose(choice.chosen, ranks, version).chosen == choice.chosen
     for one in choice.chosen:
         others = [
             other for other in drawn if name_place(other) == name_place(one) and (other.locale or "").lower() == (one.locale or "").lower()

@@ -7,7 +7,11 @@ from pathlib import Path
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from promptc.diag.findings import PromptcError, Span
 from promptc.model.sources import Segment
+from promptc.passes.gather import _make_condition
+from promptc.template.compile import load_expression
+from promptc.template.place import Place
 from tests.unit.passes.small_sources import SmallSources, compile_small, load_small
 
 PACK = """\
@@ -93,3 +97,27 @@ def test_fences_of_the_output_give_the_sections(drawn, state):
     assert fences == [fence for name in present for fence in (f"[{name}]", f"[/{name}]")]
     notes = [line for line in outcome.emitted.text.split("\n") if line in ("<note>", "</note>")]
     assert notes == ["<note>", "</note>"] * (len(notes) // 2)
+
+
+PLAIN = st.recursive(st.sampled_from([None, "a", {}]), lambda inner: st.fixed_dictionaries({"a": inner}) | st.lists(inner, max_size=1))
+PATHS = st.sampled_from(["state.a", "state.a.a", "state.a.a.a", "named.a", "named.a.a", "state[state.b]", "state.a[0]", "state"])
+TESTS = ("{} is defined", "{} is none", "{} == item.a", "item.a in {}", "{} is mapping", "{}")
+
+
+def _tell(condition, item):
+    try:
+        return condition.accepts(item)
+    except PromptcError as error:
+        return [one.code for one in error.diagnostics]
+
+
+@given(path=PATHS, drawn=st.lists(st.fixed_dictionaries({}, optional={"a": PLAIN, "b": PLAIN}), min_size=5, max_size=15))
+def test_conditions_of_one_key_accept_the_same(path, drawn):
+    """An answer is found again by the keys of its conditions: these must tell apart all that the conditions tell apart."""
+    for text in TESTS:
+        expression = load_expression(text.format(path), Place(Span("pack.yaml", 1, 1), inline=True))
+        told = {}
+        for state in drawn:
+            condition = _make_condition(expression, {"state": state, "named": state}, repr(state))
+            said = [_tell(condition, {"a": value}) for value in (None, "a", {})]
+            assert told.setdefault(condition.key, said) == said

@@ -8,7 +8,7 @@ from promptc.api import Pack
 from promptc.diag.findings import UsageError
 from promptc.frontend.corpus import build_corpus, open_corpus, read_queries
 from promptc.recall import RenderedQuery, RenderedRecall, RenderedVerdict, choose_verdicts
-from promptc.sources.retrieval.encoder import KNOWN
+from promptc.sources.retrieval.encoder import KNOWN, SIZE
 from promptc.sources.retrieval.retrieve import NO_LEAD, Answer, KnownAnswer, Retriever
 from promptc.text.counters.counter import Meter
 from tests.retrieval_drawing import WordEncoder
@@ -196,7 +196,7 @@ def test_what_is_lost_to_an_idle_line_is_told_with_it(small, tmp_path):
     pack = Pack.load(tmp_path)
     (index,) = pack.model.indexes
     meter = Meter(pack.counter)
-    encoder.id, encoder.digest = "minilm-int8", KNOWN["minilm-int8"]
+    encoder.id, encoder.digest, encoder.size = "minilm-int8", KNOWN["minilm-int8"], SIZE
     list(build_corpus(index, count=lambda text: meter.tokens(meter.count(text)), counter=pack.counter.digest, load_encoder=lambda: encoder))
     opened = open_corpus(index, pack.counter.digest, None, os.environ)
     rendered = RenderedRecall(pack, "rules", version="one", retriever=Retriever(lambda name: encoder))

@@ -334,15 +334,23 @@ def list_parts(index: CorpusIndex, names: tuple[str, ...]) -> tuple[dict[str, st
 
 
 def _list_files(index: CorpusIndex, pattern: CorpusPattern) -> list[tuple[str, dict[str, str]]]:
-    """Return the paths of the files, relative to the pack's folder, each with the values of the names in the pattern."""
-    found = []
+    """Return the paths of the files, relative to the pack's folder, each with the values of the names in the pattern.
+
+    They are in the order of the paths in NFC, whatever the form of their letters on this disk.
+    """
+    found: dict[str, tuple[str, dict[str, str]]] = {}
     for path in walk(index.folder, pattern.folder, lambda folder, error: _refuse_folder(index, folder, error)):
-        values = pattern.match(unicodedata.normalize("NFC", path))
-        if values is not None and path != fill_path(index.asked, values):
-            found.append((path, values))
+        name = unicodedata.normalize("NFC", path)
+        values = pattern.match(name)
+        if values is None or name == unicodedata.normalize("NFC", fill_path(index.asked, values)):
+            continue
+        if name in found:
+            message = f"the corpus has two files `{name}`, with letters in different Unicode forms, and elsewhere they would be one file"
+            raise fail("PC0271", message, index.span, help="rename one of the two")
+        found[name] = path, values
         if len(found) > MAX_FILES:
             raise fail("PC0271", f"the corpus has more than {MAX_FILES} files", index.span, help="split it into several indexes")
-    return sorted(found, key=lambda one: one[0].encode("utf-8", "surrogateescape"))
+    return [found[name] for name in sorted(found, key=lambda name: name.encode("utf-8", "surrogateescape"))]
 
 
 def _refuse_folder(index: CorpusIndex, folder: str, error: OSError) -> DiskError:

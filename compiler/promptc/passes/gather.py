@@ -6,7 +6,7 @@ sections selected. It reads only through `Sources`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 
 from promptc.diag.findings import Diagnostic, PromptcError, count_noun, fail, join_names, shorten, show_value
@@ -20,13 +20,26 @@ from promptc.passes.items.read import HIDDEN, Shows, read_shown
 from promptc.sources.retrieval.local import IndexAtHand, IndexedItem
 from promptc.sources.retrieval.retrieve import Boost, ChunkFilter, ChunkQuery, FoundChunk, Retrieved
 from promptc.sources.retrieval.scoring import has_words
-from promptc.sources.segments import Malformed, Rows
+from promptc.sources.segments import Malformed, Rows, count_forms
 from promptc.template.compile import Expression
+from promptc.template.runtime.run import read_run
 from promptc.text.characters import is_blank
 from promptc.text.json import render_canonical_json, render_digest
 
 _ROW = 100
 """The steps charged for judging one row."""
+
+_READ = 500
+"""The steps charged for one question to a store."""
+
+_NAME = 5
+"""The steps charged for a reference or a locale of one element."""
+
+_QUERY, _LETTER, _ENCODED = 1_000, 4, 5_000
+"""The steps charged for a query of an index, for each of its characters, and for its vector."""
+
+_FORM = 150
+"""The bytes charged for one form of a preferred locale."""
 
 _NAMED = 5
 _REF = 10 * _NAMED
@@ -136,6 +149,8 @@ class Gatherer:
     def _read(self, store: Store, wishes: Sequence[Wish], preference: Preference) -> Rows:
         key = (store.name, tuple(wishes), preference)
         if key not in self._rows:
+            forms = count_forms(preference.locales)
+            self._bound.run.pay(_READ + forms, store.span, f"reading the store `{store.name}`", _FORM * forms)
             self._rows[key] = rows = self._sources.read_segments(store, wishes, preference.locales, preference.version)
             texts = sum(len(one.content) for one in rows.rows)
             self._bound.run.pay(_ROW * len(rows.rows) + texts, store.span, f"reading the store `{store.name}`", 4 * texts)
@@ -159,11 +174,8 @@ class _Answer:
     """The rows that a store returned for all wishes of one preference."""
 
     preference: Preference
-    wishes: tuple[Wish, ...]
+    parts: Mapping[Wish, Sequence[Segment]]
     rows: Rows
-
-    def list_part(self, wish: Wish) -> Sequence[Segment]:
-        return self.rows.parts[self.wishes.index(wish)]
 
 
 def gather_segments(
@@ -175,12 +187,15 @@ def gather_segments(
 
     Raises `PromptcError` (PC0557) for a reference without a row if `missing` is `error`.
     """
-    answers = {preference: _answer(store, preference, asked, read) for preference in dict.fromkeys(one.preference for one in asked)}
+    wishes: dict[Preference, dict[Wish, None]] = {}
+    for one in asked:
+        wishes.setdefault(one.preference, {})[one.wish] = None
+    answers = {preference: _answer(store, preference, tuple(some), read) for preference, some in wishes.items()}
     values: list[dict[str, Any]] = []
     elements: list[Any] = []
     hidden = refused = 0
     for one in asked:
-        for row in answers[one.preference].list_part(one.wish):
+        for row in answers[one.preference].parts[one.wish]:
             item = describe_segment(row)
             if shows is not None and not shows(item):
                 hidden += 1
@@ -190,7 +205,7 @@ def gather_segments(
             else:
                 refused += 1
     found = list(answers.values())
-    missing = list(dict.fromkeys(ref for one in asked for ref in one.list_missing(answers[one.preference].list_part(one.wish))))
+    missing = list(dict.fromkeys(ref for one in asked for ref in one.list_missing(answers[one.preference].parts[one.wish])))
     warnings = _warn_segments(section, source, store, found)
     if missing and source.missing != "ignore":
         known = list_refs(store, source.scope) or ()
@@ -240,9 +255,9 @@ def describe_segment(row: Segment) -> dict[str, Any]:
     }
 
 
-def _answer(store: Store, preference: Preference, asked: Sequence[SegmentQuery], read: Read) -> _Answer:
-    wishes = tuple(dict.fromkeys(one.wish for one in asked if one.preference == preference))
-    return _Answer(preference, wishes, read(store, wishes, preference))
+def _answer(store: Store, preference: Preference, wishes: tuple[Wish, ...], read: Read) -> _Answer:
+    rows = read(store, wishes, preference)
+    return _Answer(preference, dict(zip(wishes, rows.parts, strict=True)), rows)
 
 
 def _count_left_out(answers: Sequence[_Answer], hidden: int, refused: int) -> dict[str, int]:
@@ -267,14 +282,14 @@ def _describe_segment(source: Segments, values: Sequence[dict[str, Any]], answer
         "store": source.store,
         "scope": source.scope,
         "asked": [
-            {"refs": _list_refs(one.wishes), "locales": list(one.preference.locales), "version": one.preference.version} for one in answers
+            {"refs": _list_refs(one.parts), "locales": list(one.preference.locales), "version": one.preference.version} for one in answers
         ],
         "ids": [value["id"] for value in values],
         "malformed": [{"id": one.id, "why": one.why} for one in _list_malformed(answers)],
     }
 
 
-def _list_refs(wishes: Sequence[Wish]) -> list[str] | None:
+def _list_refs(wishes: Iterable[Wish]) -> list[str] | None:
     """Return all requested references, or None for the whole scope."""
     refs: dict[str, None] = {}
     for _, some in wishes:
@@ -395,6 +410,7 @@ def _ask(section: str, source: Segments, store: Store, names: Mapping[str, Any])
         return None
     locale, version = source.locale or store.locale, source.version or store.version
     locales = _read_locales(section, locale, names) if locale is not None else ()
+    read_run(names).pay(_NAME * (len(refs or ()) + len(locales)), source.span, f"the queries of `{section}`")
     wanted = _read_version(f"the `version` of `{section}`", version, names) if version is not None else None
     return SegmentQuery(names, (source.scope, refs), Preference(locales, wanted))
 
@@ -460,6 +476,8 @@ def gather_chunks(
     version = _read_version(f"`retrieve.version` of `{section}`", wanted, names, "PC0555") if wanted is not None else None
     is_asked = any(map(has_words, queries))
     indexes = open(version) if is_asked or shown else ()
+    prices = (_QUERY * len(queries) + _LETTER * sum(map(len, queries)) + (_ENCODED * len(queries) if one.encoder else 0) for one in indexes)
+    read_run(names).pay(sum(prices), source.span, f"the queries of `{section}`")
     request = replace(_make_request(source, queries, version, names, stamp), shows=shows, shown=tuple(shown))
     found = ask(indexes, request) if indexes else Retrieved(is_sparse=source.sparse_below > 0)
     chosen, floor = len(found.found), found.under_floor
@@ -506,7 +524,7 @@ def _make_request(source: Retrieve, queries: tuple[str, ...], version: str | Non
 
 def _make_condition(expression: Expression, names: Mapping[str, Any], stamp: str) -> ChunkFilter:
     """Return a filter whose key is everything it reads except the chunk: its result depends on nothing else."""
-    read = [[list(path), _read_value(names, path, stamp)] for path in sorted(expression.reads) if path[0] != "item"]
+    read = [[list(path), *_read_value(names, path, stamp)] for path in sorted(expression.reads) if path[0] != "item"]
 
     def accepts(item: Mapping[str, Any]) -> bool:
         return bool(expression.evaluate({**names, "item": item}))
@@ -515,14 +533,19 @@ def _make_condition(expression: Expression, names: Mapping[str, Any], stamp: str
     return ChunkFilter(accepts, render_digest(told.encode("utf-8", "surrogatepass")))
 
 
-def _read_value(names: Mapping[str, Any], path: Sequence[str], stamp: str) -> Any:
-    """Return the value at the path, or at the longest part of the path that exists; the stamp if that is the whole state."""
+def _read_value(names: Mapping[str, Any], path: Sequence[str], stamp: str) -> tuple[int, Any]:
+    """Return how many keys of the path exist, and the value at their end: the stamp instead of the whole state.
+
+    The number tells a missing key from one whose value equals the value above it: both `{}` and `{"a": {}}` lead `a` to `{}`.
+    """
     at: Any = names
+    found = 0
     for key in path:
         if not isinstance(at, Mapping) or key not in at:
             break
         at = at[key]
-    return stamp if at is names or at is names["state"] else at
+        found += 1
+    return found, stamp if at is names or at is names["state"] else at
 
 
 def _describe_retrieval(indexes: Sequence[IndexAtHand], version: str | None, found: Retrieved) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from promptc.diag.typed import Any, TypeVar
 from promptc.model.sources import TABLE, Segment
 from promptc.sources.address import Address
 from promptc.sources.database import Database, Transaction
-from promptc.sources.segments import Changes, Malformed, Rows, Stored, choose, is_name, judge_row, rank_equals
+from promptc.sources.segments import Changes, Malformed, Rows, Stored, choose, is_name, judge_row, rank_equals, rank_locales
 from promptc.text.json import render_canonical_json
 
 Wish = tuple[str, Sequence[str] | None]
@@ -252,9 +252,10 @@ def _answer(wanted: Sequence[Wish], scopes: Mapping[str, _Scope], locales: Seque
     parts = []
     passed_over: dict[tuple[str, str], None] = {}
     foreign: dict[str, None] = {}
+    ranks = rank_locales(locales)
     for scope, refs in wanted:
         among = list(_iter_about(scopes[scope].active, refs))
-        choice = choose(among, locales, version)
+        choice = choose(among, ranks, version)
         parts.append(choice.chosen)
         foreign.update(dict.fromkeys(choice.foreign))
         left_out = {one.id for one in among} - {one.id for one in choice.chosen} - set(choice.foreign)
@@ -423,7 +424,7 @@ def _read_version(session: Transaction, name: str) -> int:
 def _list_columns(session: Transaction, name: str) -> Sequence[str]:
     """Return the columns of a table or view; empty if it does not exist."""
     if session.kind == "sqlite":
-        asked = "SELECT name FROM pragma_table_info(:name)"
+        asked = "SELECT name FROM pragma_table_xinfo(:name) WHERE hidden <> 1"  # 1 is an argument of a virtual table; 2 and 3 are computed
     else:
         asked = "SELECT attname FROM pg_attribute WHERE attrelid = to_regclass(quote_ident(:name)) AND attnum > 0 AND NOT attisdropped"
     return [str(one).lower() for (one,) in session.iter_rows(asked, {"name": name})]

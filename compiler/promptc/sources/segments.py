@@ -6,7 +6,7 @@ Nothing here reads a database; `segment_store` does.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
 from promptc.diag.findings import Diagnostic, show_value
@@ -284,27 +284,25 @@ class ChosenSegments:
     foreign: tuple[str, ...]
 
 
-def choose(segments: Iterable[Segment], locales: Sequence[str], version: str | None) -> ChosenSegments:
+def choose(segments: Iterable[Segment], ranks: Mapping[str, int], version: str | None) -> ChosenSegments:
     """Choose one variant of each segment. Segments of equal (scope, ref_id, metadata.key) are variants of one segment.
 
-    The locale of a segment is the first of `expand_locales(locales)` for which it has a variant, or else none, if it has a variant without
-    a locale. If no locales are preferred, it is none, or else the lowest by code point. A segment that has no such locale is `foreign`.
-    Among the variants of that locale, the wanted version is used if it exists, else the highest; no version is the lowest. If several
-    variants with a key remain, the highest priority wins, then the lowest id. Segments without a key are different segments, and all are
-    chosen.
+    The locale of a segment is the first of `ranks` (`rank_locales`) for which it has a variant. Without ranks, it is none, or else the
+    lowest by code point. A segment that has no such locale is `foreign`. Among the variants of that locale, the wanted version is
+    used if it exists, else the highest; no version is the lowest. If several variants with a key remain, the highest priority wins, then
+    the lowest id. Segments without a key are different segments, and all are chosen.
 
     The order is by `metadata.order` (default 0), then by id in code-point order. It does not depend on the order of `segments`.
     """
     groups: dict[Place, list[Segment]] = {}
     for one in segments:
         groups.setdefault(name_place(one), []).append(one)
-    chain = expand_locales(locales)
     chosen: list[Segment] = []
     foreign: list[str] = []
     total = 0
     for place, group in groups.items():
         total += len(group)
-        left = _choose_one(place, group, chain, version)
+        left = _choose_one(place, group, ranks, version)
         chosen += left
         foreign += [] if left else [one.id for one in group]
     return ChosenSegments(tuple(sorted(chosen, key=_rank)), total - len(chosen) - len(foreign), tuple(sorted(foreign)))
@@ -316,19 +314,30 @@ def name_place(segment: Segment) -> Place:
     return segment.scope, segment.ref_id, render_canonical_json(key) if key is not None else None
 
 
-def expand_locales(preferred: Sequence[str]) -> tuple[str, ...]:
-    """Return the preferred locales in lower case for comparison, each followed by its shorter forms: `de-ch`, then `de`.
+def rank_locales(preferred: Sequence[str]) -> Mapping[str, int]:
+    """Return the places of the preferred locales in lower case for comparison, each followed by its shorter forms: `de-ch`, then `de`.
 
-    Each locale is listed once, at its first place.
+    Each locale has its first place, and no locale (an empty text) the last. No places are returned if nothing is preferred. Forms that are
+    longer than any locale of a row are left out.
     """
-    tags = (tag.lower().split("-") for tag in preferred)
-    return tuple(dict.fromkeys("-".join(parts[:stop]) for parts in tags for stop in range(len(parts), 0, -1)))
+    tags = (_shorten(tag.lower()).split("-") for tag in preferred)
+    forms = dict.fromkeys("-".join(parts[:stop]) for parts in tags for stop in range(len(parts), 0, -1))
+    return {form: place for place, form in enumerate([*forms, ""])} if preferred else {}
 
 
-def _choose_one(place: Place, group: Sequence[Segment], chain: Sequence[str], version: str | None) -> list[Segment]:
+def _shorten(tag: str) -> str:
+    """Return the longest form of a tag that a row can have."""
+    return tag if len(tag) <= _LONGEST else tag[: _LONGEST + 1].rpartition("-")[0]
+
+
+def count_forms(preferred: Sequence[str]) -> int:
+    """Return the most places that `rank_locales` returns for these locales."""
+    return sum(min(tag.count("-"), _LONGEST) + 1 for tag in preferred)
+
+
+def _choose_one(place: Place, group: Sequence[Segment], ranks: Mapping[str, int], version: str | None) -> list[Segment]:
     present = {fold_locale(one) for one in group}
-    candidates = (*chain, "") if chain else ("", *sorted(present))
-    locale = next((one for one in candidates if one in present), None)
+    locale = min((one for one in present if one in ranks), key=ranks.__getitem__, default=None) if ranks else min(present)
     if locale is None:
         return []
     spoken = [one for one in group if fold_locale(one) == locale]

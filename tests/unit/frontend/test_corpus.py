@@ -7,7 +7,7 @@ from promptc.diag.frozen import replace
 from promptc.frontend.corpus import build_corpus, digest_outside, list_parts, open_corpus, read_corpus, read_queries
 from promptc.frontend.indexes import fill_path, read_corpus_pattern
 from promptc.model.sources import ChunkPlan, CorpusIndex, Engine, Matching, Weights
-from promptc.sources.retrieval.encoder import KNOWN
+from promptc.sources.retrieval.encoder import KNOWN, SIZE
 from promptc.sources.retrieval.postgres import DatabaseStore
 from promptc.sources.retrieval.retrieve import Answer, ChunkQuery, KnownAnswer, Retriever
 from tests.retrieval_drawing import WordEncoder
@@ -126,6 +126,14 @@ def test_a_text_that_no_prompt_can_hold(corpus, tmp_path):
     assert (found.code, str(found.span)) == ("PC0133", "1.0/combat/a.md:3:3")
 
 
+def test_two_names_that_are_one_in_another_form_are_refused(corpus, tmp_path):
+    """A disk that keeps names in one form would have one of them. The index named both alike, and missed a change of the first."""
+    for name in ("e\u0301", "\u00e9"):
+        (tmp_path / "1.0/combat" / f"{name}.md").write_text("# A\n\nx\n", encoding="utf-8")
+    code, message = code_of(read_corpus, corpus())
+    assert code == "PC0271" and "1.0/combat/\u00e9.md" in message
+
+
 def test_links_are_not_followed(corpus, tmp_path):
     (tmp_path / "secret.md").write_text("secret", encoding="utf-8")
     (tmp_path / "linked").symlink_to(tmp_path / "1.0")
@@ -176,7 +184,7 @@ def test_a_build_of_one_version_alone(corpus):
 def test_vectors_come_when_the_encoder_does_and_stay_when_it_goes(corpus, tmp_path):
     index = corpus(weights=Weights(1, 1), encoder="minilm-int8")
     encoder = WordEncoder()
-    encoder.id, encoder.digest = "minilm-int8", "sha256:8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
+    encoder.id, encoder.digest, encoder.size = "minilm-int8", KNOWN["minilm-int8"], SIZE
     assert [one.built.vectors for one in build(index)] == [None, None]
     assert [one.note for one in open_corpus(index, "c", "1.0")] == [
         "the index `rules` has no vectors: it was built without the extra `[retrieval]`"
@@ -256,7 +264,7 @@ def asked(corpus, tmp_path):
 def make_encoder():
     """By words, under the name of the one that packs know."""
     encoder = WordEncoder()
-    encoder.id, encoder.digest = "minilm-int8", KNOWN["minilm-int8"]
+    encoder.id, encoder.digest, encoder.size = "minilm-int8", KNOWN["minilm-int8"], SIZE
     return encoder
 
 

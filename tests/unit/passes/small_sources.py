@@ -12,7 +12,7 @@ from promptc.passes.gather import Gatherer
 from promptc.pipeline import Outcome, compile_prompt
 from promptc.sources.retrieval.local import IndexAtHand
 from promptc.sources.retrieval.retrieve import Retriever
-from promptc.sources.segments import Malformed, Rows, choose
+from promptc.sources.segments import Malformed, Rows, choose, rank_locales
 from promptc.text.counters.counter import Meter
 
 HEAD = "promptc: 1\nname: small\nversion: 1.0.0\ntokenizer: chars/4\n"
@@ -30,7 +30,7 @@ class SmallSources:
 
     def read_segments(self, store, wanted, locales, version):
         self.asked.append((store.name, tuple(wanted), tuple(locales), version))
-        parts = tuple(choose(self._find(scope, refs), locales, version).chosen for scope, refs in wanted)
+        parts = tuple(choose(self._find(scope, refs), rank_locales(locales), version).chosen for scope, refs in wanted)
         return Rows(parts, self.inactive, self.malformed)
 
     def list_refs(self, store, scope):

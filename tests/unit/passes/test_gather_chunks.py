@@ -130,6 +130,14 @@ def test_a_pack_asked_twice_answers_by_the_state_it_is_given(load):
     assert first != second
 
 
+def test_a_key_that_is_missing_is_not_one_whose_value_is_that_of_the_key_above(load):
+    """`{}` and `{"all": {}}` both lead to `{}`, and the answer of one must not be given to the other: `visible` has the same keys."""
+    pack = load("index: notes, query: state.query, floor: 0.01, where: item.kind == 'person' or state.shown.all is mapping")
+    sources = SmallSources()
+    shown = [render_small(pack, {**STATE, "shown": one}, sources) for one in ({}, {"all": {}}, {})]
+    assert shown[0] == shown[2] and "Sele" in shown[1] and "Sele" not in shown[0]
+
+
 @pytest.mark.parametrize(
     ("source", "value", "code"),
     [
@@ -157,3 +165,14 @@ def test_items_without_text_are_no_entries(load):
     sources = SmallSources()
     render_small(load(), STATE, sources)
     assert sources.asked == [("notes", ("n1", "n2", "n3"))]
+
+
+@pytest.mark.parametrize("queries", [[f"bell {number}" for number in range(10_000)], ["bell " * 500_000]], ids=["many", "long"])
+def test_queries_are_paid_for(load, queries):
+    """Each is scored, so a state may not have any number of them. What is kept of an answer changes nothing."""
+    pack, sources = load(), SmallSources()
+    assert render_small(pack, STATE, sources)
+    for _ in range(2):
+        with pytest.raises(PromptcError) as raised:
+            compile_small(pack, {**STATE, "query": queries}, sources)
+        assert [one.code for one in raised.value.diagnostics] == ["PC0590"]

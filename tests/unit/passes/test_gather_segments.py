@@ -231,3 +231,30 @@ def test_segments_stand_by_their_element_then_by_their_order_then_by_their_id(lo
     ]
     section = _section("scope: npc, each: state.people, ref: each")
     assert render_small(load(section), {**STATE, "people": ["bo", "ada"]}, SmallSources(rows)).split() == ["b", "z", "x", "y", "a"]
+
+
+LOCALIZED = _section("scope: npc, ref: state.ref, locale: state.locale, missing: ignore")
+
+
+@pytest.mark.parametrize(("locale", "text"), [("de" + "-a" * 100_000, "Ada\n"), ("d" * 200_000, "")], ids=["parts", "whole"])
+def test_a_form_of_a_locale_that_no_row_can_have_is_not_made(load, locale, text):
+    """All forms of a tag of 100 000 parts have 10 GB together."""
+    sources = SmallSources([Segment("ada", "npc", "ada", "Ada", locale="de")])
+    assert render_small(load(LOCALIZED), {**STATE, "ref": "ada", "locale": locale}, sources) == text
+
+
+@pytest.mark.parametrize("number", [30_000, 800_000])
+def test_forms_of_locales_are_paid_for(load, number):
+    locales = [f"de{'-a' * (50 if number < 100_000 else 0)}{place}" for place in range(number)]
+    with pytest.raises(PromptcError) as raised:
+        compile_small(load(LOCALIZED), {**STATE, "ref": "ada", "locale": locales}, SmallSources())
+    assert [one.code for one in raised.value.diagnostics] == ["PC0590"]
+
+
+def test_references_of_each_element_are_paid_for(load):
+    """Each of n elements may name n ids of the state."""
+    pack = load(_section("scope: npc, each: state.people, ref: state.ids, missing: ignore"))
+    state = {**STATE, "people": list(range(3_000)), "ids": [f"n{number}" for number in range(3_000)]}
+    with pytest.raises(PromptcError) as raised:
+        compile_small(pack, state, SmallSources())
+    assert {one.code for one in raised.value.diagnostics} <= {"PC0430", "PC0590"}

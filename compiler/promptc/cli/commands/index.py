@@ -260,8 +260,8 @@ def eval_command(
     told = (rendered.section.id, shown) if rendered is not None and shown is not None else None
     text = _render_eval_json(verdict, told) if as_json else _render_eval(verdict, cap or _CAP, told)
     write_stdout(text.encode("utf-8", "backslashreplace"))
-    reached = shown.recall if shown is not None else min(verdict.recall(_TOP), verdict.recall_in_cap)
-    return _MISSED if reached * 1000 < least else 0
+    is_reached = shown.reaches(least) if shown is not None else verdict.reaches(least, _TOP)
+    return 0 if is_reached else _MISSED
 
 
 def _judge(

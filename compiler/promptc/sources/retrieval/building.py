@@ -8,9 +8,10 @@ from __future__ import annotations
 import os
 import re
 from array import array
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 from promptc.diag.findings import Diagnostic, PromptcError, count_noun, shorten, suggest
 from promptc.diag.frozen import frozen, replace
@@ -18,7 +19,7 @@ from promptc.model.section import MICRO
 from promptc.model.sources import Chunk, ChunkPlan, CorpusIndex, Document
 from promptc.sources.retrieval.encoder import SCALE, Vector, VectorEncoder
 from promptc.sources.retrieval.index import digest_config, digest_corpus
-from promptc.sources.retrieval.local import BuiltIndex, Vectors, list_starts
+from promptc.sources.retrieval.local import BACKGROUND_UNIT, BuiltIndex, Vectors, list_starts
 from promptc.sources.retrieval.retrieve import Answer, KnownAnswer
 from promptc.sources.retrieval.scoring import multiply, weigh_words
 from promptc.text.characters import is_blank, normalize
@@ -45,6 +46,8 @@ _HEADINGS = 200
 """The most headings by which the background of vectors is measured."""
 
 _MOST_WORKERS = 8
+_FEW = 16
+"""The number of sections in a chunk up to which each is tried in turn."""
 
 
 def build_index(
@@ -183,7 +186,10 @@ def _encode(encoder: VectorEncoder, texts: Sequence[str]) -> Iterator[Vector]:
 
 
 def measure_background(chunks: Sequence[Chunk], values: array[int], headings: Mapping[str, Vector], size: int) -> int:
-    """Return the mean product of headings with chunks that they do not belong to, in 1/10000, rounded halves up; 0 if there are none."""
+    """Return the mean product of headings with chunks that they do not belong to, in 1/10000, rounded halves up; 0 if there are none.
+
+    It is less than 1 even if all texts are the same to the encoder, as `Reset` and `RESET` are.
+    """
     texts = array("h")
     for start in list_starts(chunks)[:-1]:
         texts.extend(values[start * size : (start + 1) * size])
@@ -193,7 +199,7 @@ def measure_background(chunks: Sequence[Chunk], values: array[int], headings: Ma
             if heading not in chunk.heading and heading not in chunk.covers:
                 total, pairs = total + product, pairs + 1
     under = max(pairs, 1) * SCALE * SCALE
-    return max(0, (2 * total * 10_000 + under) // (2 * under))
+    return min(max(0, (2 * total * BACKGROUND_UNIT + under) // (2 * under)), BACKGROUND_UNIT - 1)
 
 
 def split_document(document: Document, plan: ChunkPlan, count: Count) -> tuple[Chunk, ...]:
@@ -223,24 +229,32 @@ class _Draft:
 
 
 def _gather(parts: Sequence[HeadingPart], plan: ChunkPlan, count: Count) -> Iterator[tuple[HeadingPart, ...]]:
-    """Yield groups of adjacent sections that form one chunk, if they fit."""
-    group: tuple[HeadingPart, ...] = ()
-    for part in parts:
-        joined = (*group, part)
-        if group and not _joins(group, part, joined, plan, count):
-            yield group
-            joined = (part,)
-        group = joined
-    if group:
-        yield group
+    """Yield groups of adjacent sections that form one chunk, if they fit. A group has one first heading."""
+    for _, some in groupby(parts, key=lambda part: part.path[0]):
+        run, start = tuple(some), 0
+        while start < len(run):
+            stop = _locate_stop(run, start, plan, count)
+            yield run[start:stop]
+            start = stop
 
 
-def _joins(group: tuple[HeadingPart, ...], part: HeadingPart, joined: tuple[HeadingPart, ...], plan: ChunkPlan, count: Count) -> bool:
-    """Return whether `part` joins the group: a group below its target accepts what fits, and a heading without text its first section."""
-    if part.path[0] != group[0].path[0]:
-        return False
-    is_short = _measure(group, count) < plan.least or not any(one.text for one in group)
-    return is_short and _measure(joined, count) <= plan.most
+def _locate_stop(run: tuple[HeadingPart, ...], start: int, plan: ChunkPlan, count: Count) -> int:
+    """Return where the group that begins at `start` stops.
+
+    A group below its target accepts what fits, and a heading without text its first section. After the first `_FEW` sections, the place is
+    found by steps that double, and then by halves: a longer group has no fewer tokens, and a thousand sections are not counted a thousand
+    times.
+    """
+
+    def is_full(stop: int) -> bool:
+        group = run[start:stop]
+        is_short = not any(one.text for one in group) or _measure(group, count) < plan.least
+        return not is_short or _measure(run[start : stop + 1], count) > plan.most
+
+    first, stop, step = start + 1, start + 1, 1
+    while stop < len(run) and not is_full(stop):
+        first, stop, step = stop + 1, stop + step, 2 * step if stop - start > _FEW else 1
+    return bisect_left(range(len(run)), True, first, min(stop, len(run)), key=is_full)
 
 
 def _measure(group: tuple[HeadingPart, ...], count: Count) -> int:

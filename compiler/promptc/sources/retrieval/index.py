@@ -7,6 +7,7 @@ folder has a manifest and one folder of files (a generation) that the manifest n
 from __future__ import annotations
 
 import json
+import math
 import shutil
 import sys
 from array import array
@@ -15,14 +16,14 @@ from operator import le
 from pathlib import Path
 from shlex import quote
 
-from promptc.diag.findings import Diagnostic, DiskError, Span
+from promptc.diag.findings import Diagnostic, DiskError, Span, show_value
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any
 from promptc.files.atomic import fill_folder, make_folder_beside, replace_file
 from promptc.files.reading import TooLongError, read_file, read_inside
 from promptc.model.sources import Chunk, CorpusIndex, Document
-from promptc.sources.retrieval.encoder import KNOWN
-from promptc.sources.retrieval.local import BuiltIndex, Vectors, list_starts
+from promptc.sources.retrieval.encoder import KNOWN, SIZE
+from promptc.sources.retrieval.local import BACKGROUND_UNIT, BuiltIndex, Vectors, list_starts
 from promptc.sources.retrieval.scoring import IndexWords
 from promptc.text.json import render_canonical_json, render_digest
 
@@ -34,6 +35,7 @@ _BUILDING = "generation"
 """The base name of a folder that is being written: the same for all generations, so that a build finds leftovers of earlier ones."""
 
 _GENERATION = 16
+_BITS = 63
 FILES = ("documents.json", "chunks.jsonl", "idle.json", "words.json", "postings.u32")
 VECTORS = "vectors.i16"
 """The file of vectors, which an index has in addition to `FILES` if it has vectors."""
@@ -65,9 +67,48 @@ def tell_chunk(chunk: Chunk) -> dict[str, Any]:
 
 
 def read_chunk(told: Mapping[str, Any]) -> Chunk:
-    """Return the chunk that `tell_chunk` described. Raises LookupError or TypeError for anything else."""
+    """Return the chunk that `tell_chunk` described. Raises LookupError, TypeError or ValueError for anything else."""
     fields = {name: told[name] for name in Chunk.__match_args__}
-    return Chunk(**fields | {name: tuple(told[name]) for name in ("heading", "covers", "asked")})
+    heading, covers, asked, metadata = fields["heading"], fields["covers"], fields["asked"], fields["metadata"]
+    if not (type(heading) is type(covers) is type(asked) is list and type(metadata) is dict):
+        raise TypeError
+    _check_text("".join((fields["id"], fields["file"], fields["text"], *heading, *covers, *asked, *metadata)))
+    for value in metadata.values():
+        _check_plain(value)
+    if not (_is_count(fields["ordinal"]) and _is_count(fields["tokens"])):
+        raise TypeError
+    return Chunk(**fields | {"heading": tuple(heading), "covers": tuple(covers), "asked": tuple(asked)})
+
+
+def _check_text(text: str) -> None:
+    """Raise ValueError for a text that no file of a corpus can contain."""
+    if not text.isascii():
+        text.encode()  # refuses half of a surrogate pair
+    if "\0" in text:
+        raise ValueError
+
+
+def _check_plain(value: Any) -> None:
+    """Raise ValueError for a text or a number that no file of a corpus can contain, at any depth of lists and mappings."""
+    if isinstance(value, str):
+        _check_text(value)
+    elif isinstance(value, dict | list):
+        for one in (*value, *value.values()) if isinstance(value, dict) else value:
+            _check_plain(one)
+    elif value is not None and not -(1 << _BITS) <= value < 1 << _BITS and not (isinstance(value, float) and math.isfinite(value)):
+        raise ValueError
+
+
+def _require_text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError
+    _check_text(value)
+    return value
+
+
+def _is_count(value: Any, stop: int = 1 << _BITS) -> bool:
+    """Return whether the value is a whole number from 0 up to but excluding `stop`."""
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < stop
 
 
 def digest_corpus(documents: Iterable[Document]) -> str:
@@ -114,7 +155,8 @@ def _describe_changes(built: BuiltIndex, documents: Sequence[Document]) -> str:
     new, gone = sorted(now.keys() - before.keys()), sorted(before.keys() - now.keys())
     changed = sorted(file for file in now.keys() & before.keys() if now[file] != before[file])
     told = [(changed, "changed"), (new, "new"), (gone, "gone")]
-    return ", ".join(f"`{files[0]}`{f' and {len(files) - 1} more' if files[1:] else ''} {word}" for files, word in told if files)
+    parts = (f"`{files[0]}`{f' and {len(files) - 1} more' if files[1:] else ''} {word}" for files, word in told if files)
+    return ", ".join(parts) or "it was built from the files in another order"
 
 
 def read_index(place: IndexPlace) -> BuiltIndex:
@@ -140,16 +182,17 @@ def _read_manifest(place: IndexPlace) -> Mapping[str, Any]:
         raise _refuse("PC0193", f"`{MANIFEST}` cannot be read: {error.strerror or error}", place) from error
     try:
         manifest = json.loads(content)
+        digest = digest_manifest(manifest) if isinstance(manifest, dict) else ""
     except (ValueError, RecursionError):
         raise _refuse("PC0193", f"`{MANIFEST}` is not JSON", place) from None
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         found = manifest.get("format") if isinstance(manifest, dict) else None
-        form = "no format" if found is None else f"the format {json.dumps(found)}"
+        form = "no format" if found is None else f"the format {show_value(found)}"
         raise _refuse("PC0194", f"it has {form}, and this promptc reads {FORMAT}", place)
-    if manifest.get("fingerprint") != digest_manifest(manifest):
+    if manifest.get("fingerprint") != digest:
         raise _refuse("PC0193", f"`{MANIFEST}` was changed", place)
     if manifest.get("index") != place.name:
-        raise _refuse("PC0194", f"it was built for the index `{manifest.get('index')}`", place)
+        raise _refuse("PC0194", f"it was built for the index {show_value(manifest.get('index'))}", place)
     return manifest
 
 
@@ -204,11 +247,9 @@ def _build(manifest: Mapping[str, Any], files: Mapping[str, bytes]) -> BuiltInde
         tuple((file, digest) for file, digest in _read_lines(files["documents.json"])),
         chunks,
         _read_words(words, ideals, files["postings.u32"], manifest),
-        Vectors(encoder["id"], encoder["digest"], encoder["size"], manifest["background"], _read_array("h", files[VECTORS]))
-        if encoder is not None
-        else None,
+        _read_vectors(encoder, files[VECTORS], manifest["background"]) if encoder is not None else None,
         manifest["fingerprint"],
-        tuple(_read_lines(files["idle.json"])),
+        tuple(_require_text(line) for line in _read_lines(files["idle.json"])),
     )
     if not _is_sound(built):
         raise _DamageError("its numbers do not belong to its chunks")
@@ -223,13 +264,18 @@ def _read_words(words: list[str], ideals: list[int], content: bytes, manifest: M
     numbers = _read_array("I", content)
     ends, postings = len(words) + 1, manifest["postings"]
     return IndexWords(
-        {word: number for number, word in enumerate(words)},
+        {_require_text(word): number for number, word in enumerate(words)},
         array("I", ideals),
         numbers[:ends],
         numbers[ends : ends + postings],
         numbers[ends + postings :],
         manifest["unseen"],
     )
+
+
+def _read_vectors(encoder: Mapping[str, Any], content: bytes, background: Any) -> Vectors:
+    id, digest = (_require_text(encoder[name]) for name in ("id", "digest"))
+    return Vectors(id, digest, encoder["size"], background, _read_array("h", content))
 
 
 def _read_array(kind: str, content: bytes) -> array[int]:
@@ -242,16 +288,22 @@ def _read_array(kind: str, content: bytes) -> array[int]:
 
 
 def _is_sound(built: BuiltIndex) -> bool:
-    """Return whether every number refers to a chunk, a word or a vector that exists."""
+    """Return whether every number refers to a chunk, a word or a vector that exists, and the chunks of each version are together."""
     words, count, vectors = built.words, len(built.chunks), built.vectors
-    ends = words.ends
+    ends, versions = words.ends, [chunk.version for chunk in built.chunks]
     is_whole = len(words.ideals) == len(words.numbers) == len(ends) - 1 and len(words.impacts) == len(words.rows) == ends[-1]
     is_rising = ends[0] == 0 and all(map(le, ends, ends[1:]))
     is_near = max(words.rows, default=-1) < count
-    lines = (*built.idle, *(line for chunk in built.chunks for line in chunk.asked))
+    is_sorted = all(map(le, versions, versions[1:])) and _is_count(words.unseen)
     encoded = list_starts(built.chunks)[-1] + len(built.idle)
-    is_whole = is_whole and all(isinstance(line, str) for line in lines)
-    return is_whole and is_rising and is_near and (vectors is None or (vectors.size > 0 and len(vectors.values) == encoded * vectors.size))
+    return is_whole and is_rising and is_near and is_sorted and (vectors is None or _are_sound(vectors, encoded))
+
+
+def _are_sound(vectors: Vectors, encoded: int) -> bool:
+    """Return whether these can be the vectors of so many texts."""
+    size = vectors.size
+    is_of_encoder = _is_count(size) and size > 0 and (size == SIZE or vectors.encoder not in KNOWN)
+    return is_of_encoder and _is_count(vectors.background, BACKGROUND_UNIT) and len(vectors.values) == encoded * size
 
 
 def _run(place: IndexPlace) -> str:

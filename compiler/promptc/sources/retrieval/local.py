@@ -22,6 +22,9 @@ from promptc.text.json import render_canonical_json, render_digest
 _FIRST = 200
 """The number of rows that are sorted at once; few queries need more."""
 
+BACKGROUND_UNIT = 10_000
+"""The whole number that represents a background of one, which no index has: what is left above it is divided by."""
+
 _ROW_BITS = 31
 """The bits of a row in a key that sorts by value and then by row."""
 
@@ -38,7 +41,7 @@ class Vectors:
 
     `values` has the vectors of all chunks in turn (of each chunk that of its text, then those of its asked lines), then those of the idle
     lines. `encoder` and `digest` identify the encoder. `background` is the product of a heading with chunks that it is not above, in
-    1/10000.
+    1/BACKGROUND_UNIT.
     """
 
     encoder: str

@@ -41,14 +41,13 @@ from promptc.diag.typed import Any, Generic, Literal, TypeVar
 from promptc.model.section import MICRO
 from promptc.model.sources import Chunk, Matching
 from promptc.sources.retrieval.encoder import SCALE, MissingEncoder, Vector, VectorEncoder, load_encoder
-from promptc.sources.retrieval.local import IndexedItem, LoadedIndex, digest_entries, index_entries
+from promptc.sources.retrieval.local import BACKGROUND_UNIT, IndexedItem, LoadedIndex, digest_entries, index_entries
 from promptc.sources.retrieval.scoring import Term, has_words, is_telling, list_terms, multiply
 from promptc.text.characters import convert_form, normalize
 
 _ANSWERS = 256
 _VECTORS = 4096
 _LISTS = 16
-BACKGROUND_UNIT = 10_000
 _ONE = SCALE * SCALE
 _PREVIEW = 120
 _STRANGE = 3
@@ -569,6 +568,11 @@ class IndexVerdict:
     def mean_reciprocal_rank(self) -> int:
         """The mean of 1/rank; 0 for a query whose answer was not found."""
         return sum(SHARE * SHARE // one.rank for one in self.answered if one.rank) // (SHARE * max(len(self.answered), 1))
+
+    def reaches(self, least: int, depth: int) -> bool:
+        """Return whether at least this share, in millionths, is found among the first `depth`, and fits into the cap. It is not rounded."""
+        found = [sum(0 < one.rank <= depth for one in self.answered), sum(one.in_cap for one in self.answered)]
+        return min(found) * MICRO >= least * max(len(self.answered), 1)
 
     def _share(self, count: int) -> int:
         return SHARE * count // max(len(self.answered), 1)

@@ -25,6 +25,23 @@ def test_small_sections_are_put_together_up_to_the_target():
     assert chunks[1].text == "five six seven"
 
 
+@pytest.mark.parametrize("least", [100, 1_000, 100_000])
+def test_a_chunk_of_many_sections_is_counted_few_times(least):
+    """Each section that joined one of 4 000 counted them all again: a page of 45 KB took minutes."""
+    text = "# A\n\n" + "".join(f"## H{number}\n\none two\n\n" for number in range(4_000))
+    counted = []
+
+    def spy(piece):
+        counted.append(len(piece))
+        return count(piece)
+
+    chunks = split_document(Document("a.md", text, {}, ""), ChunkPlan(least, 100_000), spy)
+    assert sum(counted) < 60 * len(text)
+    assert [name for one in chunks for name in one.covers] == ["A", *(f"H{number}" for number in range(4_000))]
+    sizes = [len(one.covers) for one in chunks]
+    assert len({*sizes[1:-1]}) <= 1 and all(one.tokens >= least for one in chunks[:-1]), "each is as short as it may be"
+
+
 def test_a_section_of_its_own_has_its_heading_in_the_path_alone():
     (chunk,) = split("# A\n\n## B\n\none two three\n")
     assert (chunk.heading, chunk.covers, chunk.text) == (("A", "B"), ("A", "B"), "one two three")

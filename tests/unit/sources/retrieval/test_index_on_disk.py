@@ -6,16 +6,21 @@ import shutil
 import signal
 import subprocess
 import sys
+from array import array
 
 import pytest
 
 from promptc.diag.findings import DiskError, Span
+from promptc.diag.frozen import replace
 from promptc.files import atomic
 from promptc.files.atomic import make_folder_beside
+from promptc.model.section import MICRO
 from promptc.model.sources import ChunkPlan, CorpusIndex, Document, Matching, Weights
 from promptc.sources.retrieval import index as writing
 from promptc.sources.retrieval.building import build_index
 from promptc.sources.retrieval.index import MANIFEST, IndexPlace, check_index, digest_manifest, name_generation, read_index, write_index
+from promptc.sources.retrieval.local import BACKGROUND_UNIT, open_index
+from promptc.sources.retrieval.retrieve import ChunkQuery, Query, retrieve
 from promptc.text.json import render_digest
 from tests.contract.sources import ROOT
 from tests.retrieval_drawing import WordEncoder
@@ -221,6 +226,16 @@ def test_a_manifest_that_was_changed(edit, code, place):
         {"files/idle.json": b'"one more"\n'},
         {"files/idle.json": b"1\n"},
         {"files/idle.json": b"{"},
+        {"files/words.json": b"[1]\n[1]\n"},
+        {"encoder": {"id": "words", "digest": "d", "size": True}},
+        {"encoder": {"id": 5, "digest": "d", "size": 16}},
+        {"encoder": {"id": "minilm-int8", "digest": "d", "size": 16}},
+        *({"background": one} for one in (None, "x", 1.5, -1, 10_000, 10_002)),
+        *({"unseen": one} for one in (None, "x", 1.5, -1)),
+        *({f"chunk/{key}": one} for key in ("id", "file", "text") for one in (None, 5, ["x"], "\0", "\ud800")),
+        *({f"chunk/{key}": one} for key in ("heading", "covers", "asked") for one in (None, "x", [5], [["x"]], ["\ud800"])),
+        *({f"chunk/{key}": one} for key in ("ordinal", "tokens") for one in (None, "x", 1.5, True, -1, 1 << 63, float("nan"))),
+        *({"chunk/metadata": one} for one in (None, [], {"a": float("inf")}, {"a": [{"b": 1 << 64}]}, {"a": "\0"}, {"\ud800": 1})),
     ],
     ids=lambda edit: "".join(edit) + str(next(iter(edit.values())))[:30],
 )
@@ -230,7 +245,11 @@ def test_a_forged_manifest_with_the_fingerprint_of_its_content_is_damaged(edit, 
     path = place.folder / MANIFEST
     told = json.loads(path.read_text(encoding="utf-8"))
     (generation,) = (one for one in place.folder.iterdir() if one.is_dir())
+    chunks = [json.loads(line) for line in (generation / "chunks.jsonl").read_text(encoding="utf-8").splitlines()]
     for key, value in edit.items():
+        if key.startswith("chunk/"):
+            edited = [{**one, key.removeprefix("chunk/"): value} for one in chunks]
+            key, value = "files/chunks.jsonl", "".join(f"{json.dumps(one)}\n" for one in edited).encode()
         if key.startswith("files/"):
             name = key.removeprefix("files/")
             (generation / name).write_bytes(value)
@@ -240,6 +259,14 @@ def test_a_forged_manifest_with_the_fingerprint_of_its_content_is_damaged(edit, 
     told["fingerprint"] = digest_manifest(told)
     path.write_text(json.dumps(told), encoding="utf-8")
     generation.rename(place.folder / name_generation(told["fingerprint"]))
+    assert code_of(read_index, place)[0] == "PC0193"
+
+
+def test_a_forged_index_whose_versions_are_mixed_is_damaged(place):
+    """The chunks of a version are looked for in one run: in a mixed index, a version would be given those of others."""
+    one, other = build(encoder=None).chunks[:2]
+    later = replace(one, metadata={"version": "2"})
+    write_index(place.folder, replace(build(encoder=None), chunks=(later, other)))
     assert code_of(read_index, place)[0] == "PC0193"
 
 
@@ -255,11 +282,35 @@ def test_a_pipe_is_not_waited_for(pattern, place):
     assert read_index(place).chunks, "a build mends it"
 
 
-@pytest.mark.parametrize("content", [b"", b"{", b"\xff", b"[" * 100_000])
+@pytest.mark.parametrize("content", [b"", b"{", b"\xff", b"[" * 100_000, b'{"format": 2, "a": NaN}', b'{"format": 2, "a": 1e999}'])
 def test_a_manifest_that_is_no_json(content, place):
     write_index(place.folder, build())
     (place.folder / MANIFEST).write_bytes(content)
     assert code_of(read_index, place)[0] == "PC0193"
+
+
+def test_a_message_shows_the_beginning_of_a_long_format(place):
+    write_index(place.folder, build())
+    (place.folder / MANIFEST).write_text(json.dumps({"format": ["x" * 10_000]}), encoding="utf-8")
+    code, message = code_of(read_index, place)
+    assert code == "PC0194" and len(message) < 250 + len(str(place.folder))
+
+
+@pytest.mark.parametrize("word", ["code", "storage"])
+def test_headings_that_are_the_same_to_the_encoder_leave_a_score(word, place):
+    """`Code` and `CODE` have one vector, and a zero-width space none: the background of such pages was 1, or more by rounding."""
+
+    class Same(WordEncoder):
+        def encode(self, text):
+            return array("h", [2048, 90 if word == "code" else 0, *[0] * 14])
+
+    pages = {f"rules/{name}.md": f"# {name}\n\n\u200b\n" for name in (word.title(), word.upper())}
+    write_index(place.folder, build(pages, encoder=Same()))
+    read = read_index(place)
+    assert read.vectors is not None and read.vectors.background == BACKGROUND_UNIT - 1
+    index = open_index("rules", INDEX.matching, read)
+    found = retrieve([index], [Query(word, {"words": Same().encode(word)})], ChunkQuery((word,), floor=0)).found
+    assert [one.score.vectors for one in found] == [MICRO, MICRO]
 
 
 def test_an_index_of_another_name(place):
@@ -298,6 +349,12 @@ def test_no_path_of_the_machine_and_no_time_is_in_it(place, tmp_path):
 def test_a_stale_index_says_what_changed(files, told, place):
     code, message = code_of(check_index, INDEX, build(encoder=None), read_documents(files), "c", place)
     assert code == "PC0192" and told in message
+
+
+def test_files_in_another_order_make_it_stale(place):
+    built = build(encoder=None)
+    code, message = code_of(check_index, INDEX, built, read_documents(FILES)[::-1], "c", place)
+    assert code == "PC0192" and "another order" in message
 
 
 def test_settings_a_counter_or_a_model_of_another_kind_make_it_stale(place):

@@ -147,6 +147,15 @@ def test_a_table_made_by_hand_is_read_and_taken_on(store, execute):
     assert store.load_all().version == LATEST
 
 
+def test_a_column_may_be_computed_from_others(store, execute):
+    execute(
+        "CREATE TABLE prompt_segments (id TEXT, scope TEXT, ref_id TEXT GENERATED ALWAYS AS (id || '!') STORED, "
+        "content TEXT GENERATED ALWAYS AS (scope || ' of ' || id) STORED, metadata TEXT, active BOOLEAN, locale TEXT, version TEXT)"
+    )
+    execute("INSERT INTO prompt_segments (id, scope, active) VALUES ('a', 'core', TRUE)")
+    assert store.read([("core", ["a!"])]).rows == (Segment("a", "core", "a!", "core of a"),)
+
+
 def test_a_newer_schema_is_refused(store, execute):
     store.write(ROWS)
     execute(f"UPDATE promptc_schemas SET version = {LATEST + 1}")
