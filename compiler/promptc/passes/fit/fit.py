@@ -122,6 +122,7 @@ class _Fitting:
         charges = self._count_charges()
         is_short = any(found.level == "error" for found in self._errors)
         ledger, truncated, units = self._truncate() if not is_short else (None, None, 0)
+        self._check_required({"do": done, **ladders, **{pool.ladder: run for pool, _, _, run in pools}, "truncate": truncated})
         left = _freeze_entries(self._fits.values())
         parts, roles, tools = _freeze_pieces(ledger, self._layout, left) if ledger is not None else ((), (), ())
         return Fitted(
@@ -412,6 +413,23 @@ class _Fitting:
             section,
             missing,
         )
+
+    def _check_required(self, runs: Mapping[str, LadderRun | None]) -> None:
+        """Report each required section that the steps of these ladders left nothing of, if the prompt fits: there is none without it."""
+        if any(found.level == "error" for found in self._errors):
+            return
+        for name, fit in self._fits.items():
+            if not fit.section.required or not fit.is_empty:
+                continue
+            cuts = [(ladder, one) for ladder, run in runs.items() if run is not None for one in run.applied if one.fit is fit]
+            ladder, last = cuts[-1]
+            is_chars = ladder == name and isinstance(self._choose_target(fit, {})[0], CharsMeasure)
+            missing = last.needs if is_chars else self._meter.tokens(last.needs)
+            message = f"the required section `{name}` has no content left: this `{last.step.rule}` removed the last of it"
+            more = count_noun(missing, "character" if is_chars else "token")
+            room = f"; {more} more would keep some of it" if missing else ""
+            help = "let the steps keep something, as `evict: {floor: 1}` does, or remove `required`"
+            self._fail(Diagnostic("PC0518", message + room, last.step.span, help), name, missing)
 
     def _show_largest(self, holding: Sequence[tuple[str, int]]) -> str:
         held = [(f"`{name}`", tokens) for name, tokens in holding]
