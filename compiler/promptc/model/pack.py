@@ -490,7 +490,7 @@ def has_reach(section: Section, plan: Plan, pack: PackModel) -> bool:
         return False
     if items.sort or items.dedupe or items.limit_per or items.limit or items.group or items.message or items.tool or items.freeze:
         return False
-    if _shows_ids(items):
+    if _reads_ids(section, items):
         return False
     others = [step for step in _iter_shared_steps(plan, pack) if section.id in step.sections]
     if not all(map(_is_harmless, others)) or any(_counts_removed(step) for step in section.overflow):
@@ -513,10 +513,13 @@ def _counts_removed(step: Step) -> bool:
     return isinstance(step, Evict) and step.marker is not None
 
 
-def _shows_ids(items: Items) -> bool:
-    """Return whether an item's text contains its id, which may end in `#2` because of an older item."""
+def _reads_ids(section: Section, items: Items) -> bool:
+    """Return whether an item's text, or a step, reads the item's id, which may end in `#2` because of an older item."""
+    if items.id is None and items.number is None:
+        return False
     texts = (*items.forms, *((items.fence.open, items.fence.close) if items.fence else ()))
-    return (items.id is not None or items.number is not None) and any({("this",), ("this", "id")} & text.reads for text in texts)
+    steps = (code for step in section.overflow for code in iter_code(step))
+    return any({("this",), ("this", "id")} & text.reads for text in (*texts, *steps))
 
 
 def _iter_shared_steps(plan: Plan, pack: PackModel) -> Iterator[Step]:
