@@ -398,10 +398,12 @@ class _Fitting:
         shown = self._show_largest(holding)
         # items that were not read because they cannot fit are missing too, but are not counted
         least = "at least " if any(fit.is_unread for fit in self._fits.values()) else ""
-        needs = f"{least}{self._total + missing}"
-        why = self._explain_total(holding, run, needs)
+        bound = self._strained.selection.bound
+        needs, enough = self._total + missing, bound.pack.find_total(self._total + missing, bound.calibrated)
+        held = f" ({bound.whole - self._total} of {bound.whole} are held back)" if bound.whole > self._total else ""
+        why = self._explain_total(holding, run, f"{least}{needs}")
         total, short = count_noun(self._total, "token"), count_noun(missing, "token")
-        message = f"the prompt does not fit the budget of {total}: {why}. That is {least}{short} too many. The largest parts: {shown}"
+        message = f"the prompt does not fit the budget of {total}{held}: {why}. That is {least}{short} too many. The largest parts: {shown}"
         section = run.failed.section if run.failed is not None else ""
         fewer = "offer fewer tools, " if self._layout.tools else ""
         is_one = len(holding) == 1 and bool(self._strained.selection.plan.truncate)
@@ -409,7 +411,7 @@ class _Fitting:
         way_out = f"or trim to {self._total - missing}" if line_end else self._advise_on_total(holding)
         span = run.failed.span if run.failed is not None else self._strained.selection.plan.budget.span
         self._fail(
-            Diagnostic("PC0532", message + line_end, span, f"raise the budget to {needs}, {fewer}{way_out}"),
+            Diagnostic("PC0532", message + line_end, span, f"raise the budget to {least}{enough}, {fewer}{way_out}"),
             section,
             missing,
         )
