@@ -8,7 +8,7 @@ from os import PathLike, fspath
 from types import MappingProxyType
 
 from promptc.cache import Cache
-from promptc.diag.findings import Diagnostic, FitError, PromptcError, Span, UsageError, show_value, sort_diagnostics, suggest
+from promptc.diag.findings import Diagnostic, FitError, PromptcError, Span, UsageError, check_arguments, sort_diagnostics, suggest
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any, Self
 from promptc.frontend.json import JsonDocument, decode_json
@@ -77,6 +77,7 @@ class Pack:
         A pack with `tries` is not kept in the cache. Raises what `promptc.load` raises, and `UsageError` if a path of `tries` leads
         nowhere.
         """
+        check_arguments(path=path, models=models, tries=tries)
         table = _ModelFile(None if models is None else fspath(models))
         files = _PackSource(fspath(path), table, {}, tuple(tries))
         kept = KeptPack(
@@ -99,6 +100,7 @@ class Pack:
         Parts that the edits do not touch are not read, compiled or counted again, so this takes milliseconds. The new pack uses the files
         as this pack first read them. Raises what `load` raises.
         """
+        check_arguments("tried", tries=tries, patches=patches)
         return self._open(self._read_files().change(patches, tries))
 
     def reload(self) -> Self:
@@ -198,6 +200,7 @@ class Pack:
 
         Raises `PromptcError` if the state is not valid.
         """
+        check_arguments(name=name, changes=changes)
         if isinstance(given, State):
             return given
         schema = self._kept.loaded.schema
@@ -248,6 +251,7 @@ class Pack:
         """
         from promptc.session import LocalSchema, Session
 
+        check_arguments(name=name)
         schema = self._kept.loaded.schema
         if schema is not None and self._parts is None:
             self._parts = LocalSchema(schema)
@@ -275,7 +279,8 @@ class Pack:
         - `memory`: shared work for several states: what the states have in common is computed once.
         - `listen`: a function that receives the sources of the render and returns the sources to query in their place.
         """
-        _check_arguments(budget=budget, model=model, variants=variants, patches=patches, format=format, without=without, stores=stores)
+        check_arguments(budget=budget, model=model, variants=variants, patches=patches, format=format)
+        check_arguments(without=without, stores=stores, given=given)
         shape, provider = choose_format(format)
         options = RenderOptions(budget, dict(variants or {}), tuple(patches), shape, tuple(without), given or {}, provider, model)
         return self._compile(self.load_state(state), options, dict(stores or {}), memory, listen)
@@ -357,6 +362,7 @@ class Pack:
         """
         from promptc.check.registry import check_pack
 
+        check_arguments("check", sources=sources, models=models)
         pack = self.model
         asked = tuple((name, pack.manifest.key_span("budget")) for name in models)
         found = check_pack(replace(pack, models=asked) if asked else pack)
@@ -381,6 +387,7 @@ class Pack:
         from promptc.model.messages import AnswerCheck
         from promptc.operations.run import check_answer
 
+        check_arguments(prompt=prompt, text=text)
         schema = prompt.response
         if schema is None:
             help = 'declare one, such as `response: answer.json`, and render messages: `format="messages"`, or a provider'
@@ -419,7 +426,7 @@ class Pack:
         """
         from promptc.operations.run import ask
 
-        _check_arguments(args=args, answers=answers)
+        check_arguments(operation=operation, args=args, answers=answers)
         return ask(self, state, operation, args, answers)
 
     def apply(
@@ -442,7 +449,7 @@ class Pack:
         """
         from promptc.operations.run import run_operation
 
-        _check_arguments(args=args, answers=answers)
+        check_arguments(operation=operation, args=args, answers=answers)
         return run_operation(self, state, operation, args, answers)
 
     def apply_to_file(
@@ -469,7 +476,7 @@ class Pack:
 
         from promptc.operations.state_file import apply_to_file
 
-        _check_arguments(args=args, answers=answers)
+        check_arguments(path=path, operation=operation, args=args, answers=answers, archive=archive, wait=wait, if_state=if_state)
         folder = Path(archive) if archive is not None else None
         return apply_to_file(self, fspath(path), operation, args, answers, folder=folder, wait=wait, expected=if_state)
 
@@ -478,51 +485,6 @@ class Pack:
         loaded = self._kept.loaded
         opened = Pack(KeptPack(asking.file, lambda: LoadedPack(asking, loaded.schema, loaded.inputs, {})))
         return opened.compile(state, format="messages", given=given)
-
-
-def _is_text(value: Any) -> bool:
-    return value is None or isinstance(value, str)
-
-
-def _is_list(value: Any) -> bool:
-    return isinstance(value, Sequence) and not isinstance(value, str | bytes) and all(isinstance(one, str) for one in value)
-
-
-def _is_mapping(value: Any) -> bool:
-    return value is None or (isinstance(value, Mapping) and all(isinstance(key, str) for key in value))
-
-
-def _is_mapping_of_texts(value: Any) -> bool:
-    return value is None or (_is_mapping(value) and all(isinstance(one, str) for one in value.values()))
-
-
-def _is_whole_number(value: Any) -> bool:
-    return value is None or (isinstance(value, int) and not isinstance(value, bool))
-
-
-_ARGUMENTS: Mapping[str, tuple[Callable[[Any], bool], str, str]] = {
-    "budget": (_is_whole_number, "a whole number", "budget=4000"),
-    "model": (_is_text, "a text", 'model="gpt-4o"'),
-    "variants": (_is_mapping_of_texts, "a mapping of texts", 'variants={"mood": "calm"}'),
-    "patches": (_is_list, "a list of texts", 'patches=["terse"]'),
-    "format": (_is_text, "a text", 'format="messages"'),
-    "without": (_is_list, "a list of texts", 'without=["rules"]'),
-    "stores": (_is_mapping_of_texts, "a mapping of texts", 'stores={"lore": "sqlite:lore.db"}'),
-    "args": (_is_mapping, "a mapping whose keys are texts", 'args={"keep": 5}'),
-    "answers": (_is_mapping_of_texts, "a mapping of texts", 'answers={"summary": "They met."}'),
-}
-"""What an argument must be: its check, the same in words, and an example."""
-
-
-def _check_arguments(**given: Any) -> None:
-    """Raise `UsageError` (PC0755) for arguments of the wrong type."""
-    found = []
-    for name, value in given.items():
-        is_right, wanted, example = _ARGUMENTS[name]
-        if not is_right(value):
-            found.append(Diagnostic("PC0755", f"`{name}` is {show_value(value)}, not {wanted}", help=f"pass, for example, `{example}`"))
-    if found:
-        raise UsageError(found)
 
 
 class _ModelFile:

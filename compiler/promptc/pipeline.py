@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 
-from promptc.diag.findings import Diagnostic, FitError, UsageError, suggest
+from promptc.diag.findings import Diagnostic, FitError, UsageError, check_arguments, suggest
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any
 from promptc.model.messages import CHAT, Provider
@@ -212,6 +212,7 @@ class Prompt:
         from promptc.passes.payload.bodies import ReplyLimits, read_messages
         from promptc.passes.payload.checks import build_payload
 
+        check_arguments(provider=provider, model=model)
         self._emitted("messages")
         known = load_provider(provider)
         outcome = self._fit_to(known, model)
@@ -289,6 +290,7 @@ class Prompt:
         """
         from promptc.passes.redact import restore
 
+        check_arguments(answer=answer)
         return restore(answer, self.redactions, is_json=self.response is not None)
 
     def read_sections(self, *names: str) -> str:

@@ -85,7 +85,7 @@ class Session:
 
     def render(
         self,
-        state: bytes | Mapping[str, Any] | None = None,
+        state: State | bytes | Mapping[str, Any] | None = None,
         *,
         budget: int | None = None,
         model: str | None = None,
@@ -97,14 +97,13 @@ class Session:
         """Render the current state to a prompt.
 
         - `state`: a whole new state, as JSON bytes or a dict, that replaces the current one first. Parts that are the same in both states
-          are not rendered again.
+          are not rendered again. A `State` can be rendered, too, but then not be changed: it has no record of what it was given.
 
         All other arguments are those of `pack.render`. Raises what `pack.render` raises, and `UsageError` if the session has no state yet.
         """
         asked = {"budget": budget, "model": model, "variants": variants, "patches": patches, "format": format, "stores": stores}
         with self._lock:
             if state is not None:
-                _check_unloaded(state)
                 self._live.load(state)
             current = self._live.load_current()
             self._memory.begin_turn()
@@ -115,13 +114,6 @@ class Session:
         if outcome.emitted is None:
             raise FitError(outcome.errors, outcome.report)
         return Prompt(outcome)
-
-
-def _check_unloaded(given: Any) -> None:
-    """Raise `UsageError` (PC0755) for a `State`: its defaults are filled in, so it is no longer what the user gave."""
-    if isinstance(given, State):
-        help = "pass the JSON bytes or the dict that you loaded it from"
-        raise UsageError([Diagnostic("PC0755", "`state` is a `State`, and a session needs the state without its defaults", help=help)])
 
 
 class LiveState:
@@ -135,15 +127,18 @@ class LiveState:
         self._cost = _Cost()
         self.state: State | None = None
 
-    def load(self, given: bytes | Mapping[str, Any]) -> State:
+    def load(self, given: State | bytes | Mapping[str, Any]) -> State:
         """Replace the state. Raises what `load_state` raises; the old state then remains.
 
-        Values that are equal in the old and the new state, at the same place, become the same objects.
+        Values that are equal in the old and the new state, at the same place, become the same objects, except in a `State`.
         """
+        if isinstance(given, State):
+            self._raw, self.state = MISSING, given
+            return given
         schema = self._schema
         raw, size = read_state(given, schema.whole if schema is not None else None, self._name)
         value = schema.fill_whole(raw) if schema is not None else raw
-        if self.state is not None:
+        if self.state is not None and self._raw is not MISSING:
             value = share_parts(self.state.value, value)
         return self._settle(raw, value, _Cost(size, 6 * size))
 
@@ -163,7 +158,7 @@ class LiveState:
         """
         if not isinstance(patch, list | tuple):
             raise UsageError([Diagnostic("PC0747", f"a JSON Patch is a list of mappings, not {show_value(patch)}", help=_EXAMPLE)])
-        change = _Change(self._raw, self.load_current().value, self._cost)
+        change = _Change(self._load_raw(), self.load_current().value, self._cost)
         for number, one in enumerate(patch, 1):
             change.make(one, number)
         value = self._complete(change)
@@ -171,13 +166,20 @@ class LiveState:
 
     def append(self, pointer: str, elements: Sequence[Any]) -> State:
         """Append elements to the list at a JSON pointer. Raises what `change` raises, and `UsageError` (PC0748) if there is no list."""
-        self.load_current()
         is_pointer = isinstance(pointer, str) and (not pointer or pointer.startswith("/"))
-        above = read_at(self._raw, split_pointer(pointer)) if is_pointer else MISSING
+        above = read_at(self._load_raw(), split_pointer(pointer)) if is_pointer else MISSING
         if above is not MISSING and above.__class__ is not list:
             what = f"`append` takes the pointer of a list, and {f'`{pointer}`' if pointer else 'the state'} is {show_value(above)}"
             raise UsageError([Diagnostic("PC0748", what, help="`update` can set a key of a mapping, or replace the value")])
         return self.change([{"op": "add", "path": f"{pointer}/-", "value": one} for one in elements])
+
+    def _load_raw(self) -> Any:
+        """Return the state as it was given. Raises `UsageError` for no state, and for a `State` (PC0755), whose defaults are filled in."""
+        self.load_current()
+        if self._raw is MISSING:
+            help = "begin with `session.render(...)` of the JSON bytes or the dict that you loaded it from"
+            raise UsageError([Diagnostic("PC0755", "the session has a `State`, and changes a state without its defaults", help=help)])
+        return self._raw
 
     def _settle(self, raw: Any, value: Any, cost: _Cost) -> State:
         shared = self._schema.list_shared() if self._schema is not None else ()

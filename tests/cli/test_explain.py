@@ -235,6 +235,27 @@ def test_one_of_anything_is_not_counted_as_several(run, tmp_path):
     assert "there is 1 message\n" in run("explain", str(pack), str(state), "--source", "4:1", "--format", "messages").err
 
 
+_SHORT = "promptc: 1\nname: short\nversion: 1.0.0\ntokenizer: chars/4\nbudget: 3\nsections:\n"
+_TALK = """{id: talk, items: {from: "['A gate.', 'A wolf.']", text: "{{ item }}"}"""
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        ("}\ntruncate: [fail: {section: talk}]", "1 token is missing"),
+        (", budget: 3, overflow: [fail: {}]}", "`talk` is 2 tokens over its cap"),
+        (", budget: {chars: 8}, overflow: [fail: {}]}", "`talk` is 7 characters over its cap"),
+        (", budget: 1, required: true}", "`talk` is required, and no content of it is left"),
+        (", budget: 9}\nstrain: {tiers: [{name: a, at: 0, do: [fail: {section: talk}]}]}", "the strain tier fails for `talk`"),
+    ],
+)
+def test_the_meter_says_what_a_prompt_that_does_not_fit_lacks(run, tmp_path, more, says):
+    (tmp_path / "pack.yaml").write_text(f"{_SHORT}  - {_TALK}{more}\n", encoding="utf-8")
+    (tmp_path / "state.json").write_text("{}", encoding="utf-8")
+    done = run("explain", str(tmp_path), str(tmp_path / "state.json"))
+    assert done.code == 3 and f"does not fit 3 tokens: {says}\n" in done.out, done.out + done.err
+
+
 # contract 12.5
 @pytest.mark.parametrize(
     ("flags", "says"),

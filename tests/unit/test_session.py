@@ -5,6 +5,7 @@ import gc
 import json
 import threading
 import tracemalloc
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -45,10 +46,48 @@ def test_what_is_no_list_of_changes(changes):
         session.update(changes)
 
 
-def test_a_loaded_state_is_none_for_a_session():
+def test_a_loaded_state_is_rendered_and_not_changed():
     session, state = open_session()
-    with pytest.raises(promptc.UsageError, match="PC0755 `state` is a `State`"):
-        session.render(load_pack(SENTINEL).load_state(state))
+    loaded = load_pack(SENTINEL).load_state({**state, "input": "I wait."})
+    assert session.render(loaded).report == load_pack(SENTINEL).render(loaded).report and session.state is loaded
+    for act in (partial(session.append, "/transcript", BLOCK), partial(session.update, [{"op": "remove", "path": "/input"}])):
+        with pytest.raises(promptc.UsageError, match="PC0755 the session has a `State`"):
+            act()
+    assert session.state is loaded
+    assert session.render(state).report == load_pack(SENTINEL).render(state).report
+    session.append("/transcript", BLOCK)
+
+
+@pytest.mark.parametrize("odd", [5, None, 1.5, b"x", "x", [5], [("a",)], [("a", 5)], {"a": 5}, {5: "a"}, "x\0y", "\ud800"], ids=repr)
+def test_no_argument_of_the_wrong_type_is_an_error_of_python(odd):
+    """Each call takes it, or says what it takes."""
+    pack, prompt = load_pack(SENTINEL), load_pack(SENTINEL).render(open_session()[1])
+    state = open_session()[1]
+    calls = (
+        promptc.load,
+        lambda one: promptc.load(pack.file, models=one),
+        lambda one: promptc.Pack.load(pack.file, tries=one),
+        pack.tried,
+        lambda one: pack.tried([], one),
+        lambda one: pack.load_state({"odd": float("nan")}, one),
+        lambda one: pack.load_state(state, changes=one),
+        pack.session,
+        pack.check,
+        lambda one: pack.check(models=one),
+        lambda one: pack.compile(state, given=one),
+        lambda one: pack.read_answer(one, "[]"),
+        lambda one: pack.read_answer(prompt, one),
+        lambda one: pack.ask(state, one),
+        lambda one: pack.apply(state, one),
+        lambda one: pack.apply_to_file(one, "checkpoint"),
+        lambda one: pack.apply_to_file("state.json", "checkpoint", wait=one),
+        prompt.to,
+        lambda one: prompt.to("openai", one),
+        prompt.restore,
+    )
+    for call in calls:
+        with suppress(promptc.PromptcError):
+            call(odd)
 
 
 @pytest.mark.parametrize(

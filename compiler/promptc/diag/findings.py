@@ -2,14 +2,16 @@
 
 A `Diagnostic` is one finding at a `Span`. A `PromptcError` carries the findings of a stage, and its `exit_code` is that of the command
 line. `show_value`, `name_kind`, `suggest` and the like put an author's values and names into messages, which contain no word of Python's.
+`check_arguments` raises findings about what a program passes to the library.
 """
 
 from __future__ import annotations
 
 import re
 from _json import encode_basestring
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from os import PathLike, fsencode
 
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Any, ClassVar, Literal
@@ -363,3 +365,93 @@ def load_codes() -> Mapping[str, Code]:
 
     tables = tomllib.loads(Path(__file__).with_name("codes.toml").read_text(encoding="utf-8"))
     return {name: Code(name=name, **texts) for name, texts in tables.items()}
+
+
+# --- the arguments of the library's calls ---
+
+
+def check_arguments(call: str = "", **given: Any) -> None:
+    """Raise `UsageError` (PC0755) for arguments of the wrong type. Names that mean something else in this `call` are looked up with it."""
+    found = []
+    for name, value in given.items():
+        is_right, wanted, example = _ARGUMENTS.get(f"{call}.{name}") or _ARGUMENTS[name]
+        if not is_right(value):
+            found.append(Diagnostic("PC0755", f"`{name}` is {show_value(value)}, not {wanted}", help=f"pass, for example, `{example}`"))
+    if found:
+        raise UsageError(found)
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _is_path(value: Any) -> bool:
+    if not isinstance(value, str | PathLike):
+        return False
+    try:
+        return b"\0" not in fsencode(value) and (isinstance(value, str) or isinstance(value.__fspath__(), str))
+    except (TypeError, UnicodeEncodeError):
+        return False
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, str | bytes) and all(map(_is_text, value))
+
+
+def _is_list_of_pairs(value: Any) -> bool:
+    if not isinstance(value, Sequence) or isinstance(value, str | bytes):
+        return False
+    return all(isinstance(one, list | tuple) and len(one) == 2 and all(map(_is_text, one)) for one in value)
+
+
+def _is_mapping(value: Any) -> bool:
+    return isinstance(value, Mapping) and all(map(_is_text, value))
+
+
+def _is_mapping_of_texts(value: Any) -> bool:
+    return _is_mapping(value) and all(map(_is_text, value.values()))
+
+
+def _is_whole_number(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and value == value
+
+
+def _or_none(is_right: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    return lambda value: value is None or is_right(value)
+
+
+_PAIRS = "a list of pairs of texts"
+
+_ARGUMENTS: Mapping[str, tuple[Callable[[Any], bool], str, str]] = {
+    "path": (_is_path, "a path", 'path="pack.yaml"'),
+    "models": (_or_none(_is_path), "a path", 'models="models.toml"'),
+    "check.models": (_is_list, "a list of texts", 'models=["gpt-4o"]'),
+    "tries": (_is_list_of_pairs, _PAIRS, 'tries=[("budget", "4000")]'),
+    "name": (_is_text, "a text", 'name="state.json"'),
+    "changes": (_is_list_of_pairs, _PAIRS, 'changes=[("/turn", "4")]'),
+    "budget": (_or_none(_is_whole_number), "a whole number", "budget=4000"),
+    "model": (_or_none(_is_text), "a text", 'model="gpt-4o"'),
+    "variants": (_or_none(_is_mapping_of_texts), "a mapping of texts", 'variants={"mood": "calm"}'),
+    "patches": (_is_list, "a list of texts", 'patches=["terse"]'),
+    "tried.patches": (_is_mapping_of_texts, "a mapping of texts", 'patches={"terse": "{budget: 900}"}'),
+    "format": (_or_none(_is_text), "a text", 'format="messages"'),
+    "without": (_is_list, "a list of texts", 'without=["rules"]'),
+    "stores": (_or_none(_is_mapping_of_texts), "a mapping of texts", 'stores={"lore": "sqlite:lore.db"}'),
+    "sources": (_or_none(_is_mapping_of_texts), "a mapping of texts", 'sources={"lore": "sqlite:lore.db"}'),
+    "given": (_or_none(_is_mapping), "a mapping whose keys are texts", 'given={"answers": {}}'),
+    "operation": (_is_text, "a text", 'operation="checkpoint"'),
+    "args": (_or_none(_is_mapping), "a mapping whose keys are texts", 'args={"keep": 5}'),
+    "answers": (_or_none(_is_mapping_of_texts), "a mapping of texts", 'answers={"summary": "They met."}'),
+    "archive": (_or_none(_is_path), "a path", 'archive="archive"'),
+    "wait": (_is_number, "a number", "wait=30"),
+    "if_state": (_or_none(_is_text), "a text", "if_state=state.digest"),
+    "prompt": (lambda value: hasattr(value, "response"), "a `Prompt`", "prompt=pack.render(state)"),
+    "text": (_is_text, "a text", 'text="[]"'),
+    "answer": (_is_text, "a text", 'answer="They met."'),
+    "provider": (_is_text, "a text", 'provider="openai"'),
+}
+"""By name, perhaps after that of its call: the check of an argument, the same in words, and an example."""

@@ -396,6 +396,12 @@ class PackModel:
             return total * (100 - self.counting.margin) // 100
         return total if entry is None else entry.hold_back(total)
 
+    def find_total(self, rest: int, entry: CalibrationEntry | None) -> int:
+        """Return the least total of which `hold_back` leaves `rest` tokens."""
+        if self.counting.reason:
+            return -(-rest * 100 // (100 - self.counting.margin))
+        return rest if entry is None else max(rest, -(-rest * entry.ratio // MILLION))
+
     def open_account(self) -> Run:
         """Return a new account for one render."""
         return Run(self.counting.counter, self.limits)
@@ -498,7 +504,7 @@ def has_reach(section: Section, plan: Plan, pack: PackModel) -> bool:
         return False
     if items.sort or items.dedupe or items.limit_per or items.limit or items.group or items.message or items.tool or items.freeze:
         return False
-    if _shows_ids(items):
+    if _reads_ids(section, items):
         return False
     others = [step for step in _iter_shared_steps(plan, pack) if section.id in step.sections]
     if not all(map(_is_harmless, others)) or any(isinstance(step, Evict) and step.marker is not None for step in section.overflow):
@@ -517,10 +523,13 @@ def _is_harmless(step: Step) -> bool:
     return isinstance(step, Continue | Drop) or _is_plain_evict(step)
 
 
-def _shows_ids(items: Items) -> bool:
-    """Return whether an item's text contains its id, which may end in `#2` because of an older item."""
+def _reads_ids(section: Section, items: Items) -> bool:
+    """Return whether an item's text, or a step, reads the item's id, which may end in `#2` because of an older item."""
+    if items.id is None and items.number is None:
+        return False
     texts = (*items.forms, *((items.fence.open, items.fence.close) if items.fence else ()))
-    return (items.id is not None or items.number is not None) and any({("this",), ("this", "id")} & text.reads for text in texts)
+    steps = (code for step in section.overflow for code in iter_code(step))
+    return any({("this",), ("this", "id")} & text.reads for text in (*texts, *steps))
 
 
 def _iter_shared_steps(plan: Plan, pack: PackModel) -> Iterator[Step]:

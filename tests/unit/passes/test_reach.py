@@ -63,6 +63,18 @@ def test_a_later_marker_tells_how_many_went_in_all(tmp_path):
 
 
 # contract 5.36
+@pytest.mark.parametrize("step", [{"evict": {"by": "this.id | length"}}, {"trim": {"order": ["this.id == 'a#2'"]}}], ids=["by", "order"])
+def test_a_later_step_that_reads_ids(tmp_path, step):
+    """The id of a new item ends in `#2` because of an old one that need not be read."""
+    state = {"list": [{"id": id, "text": f"some words {id}"} for id in ("a", *map(str, range(30)), "bcd", "a")]}
+    section = _section(overflow=[{"evict": {"floor": 2}}, step, {"evict": {}}])
+    section["items"]["id"] = "item.id"
+    for total in TOTALS:
+        reached, whole = _render_both(tmp_path, section, state, total)
+        assert reached == whole
+
+
+# contract 5.36
 def test_a_step_that_tells_how_many_were_selected(tmp_path):
     state = {"list": [{"text": f"some words {place}"} for place in range(30)]}
     other = {"id": "sum", "text": "A long text that is replaced by a short one.", "overflow": [{"replace": {"template": "count.md.j2"}}]}

@@ -3,7 +3,9 @@ import re
 
 import pytest
 
+import promptc
 from promptc.diag.findings import FitError
+from promptc.text.counters.exact import load_counter
 from tests.contract.sources import ROOT
 from tests.packs import load_pack
 
@@ -28,3 +30,39 @@ def test_what_is_needed_is_the_budget_and_what_it_is_short_by(name, format):
             assert total == budget and needs == total + short
             refused += 1
     assert refused > 1
+
+
+_HELD = """\
+promptc: 1
+name: held
+version: 1.0.0
+tokenizer: TOKENIZER
+budget: 20
+sections: [{id: rules, pinned: true, text: "Never lie, and never, ever, for whatever reason, say who told you so."}]
+"""
+_ENTRY = {"first": "2026-11-01", "last": "2026-11-02", "model": "gpt-4o", "pairs": 200, "provider": "openai"}
+
+
+@pytest.mark.parametrize("margin", [0, 1, 20, 99])
+def test_the_budget_to_raise_to_is_enough_with_a_margin(tmp_path, margin):
+    _find_enough(tmp_path, f"{{use: 'hf:missing.json', fallback: o200k_base, margin: {margin}}}")
+
+
+@pytest.mark.parametrize("ratio", [900_000, 1_000_000, 1_100_001, 7_000_000])
+def test_the_budget_to_raise_to_is_enough_with_a_calibration(tmp_path, ratio):
+    counter = {"name": "o200k_base", "digest": load_counter("o200k_base", folder="").digest}
+    calibration = {"calibration": 1, "counter": counter, "entries": [{**_ENTRY, "ratio": ratio}], "quantile": 990_000}
+    (tmp_path / "c.json").write_text(json.dumps(calibration), encoding="utf-8")
+    _find_enough(tmp_path, "{use: o200k_base, calibration: c.json}")
+
+
+def _find_enough(folder, tokenizer):
+    """What is held back of the budget is counted: that budget is enough, and one token less is not."""
+    (folder / "pack.yaml").write_text(_HELD.replace("TOKENIZER", tokenizer), encoding="utf-8")
+    pack = promptc.load(folder)
+    with pytest.raises(FitError) as refused:
+        pack.render({}, budget=7)
+    enough = int(re.search(r"raise the budget to (\d+)", refused.value.diagnostics[0].help)[1])
+    assert pack.render({}, budget=enough).tokens == int(re.search(r"needs (\d+)", refused.value.diagnostics[0].message)[1])
+    with pytest.raises(FitError):
+        pack.render({}, budget=enough - 1)

@@ -121,6 +121,7 @@ class _Fitting:
         charges = self._count_charges()
         is_short = any(found.level == "error" for found in self._errors)
         ledger, truncated, units = self._truncate() if not is_short else (None, None, 0)
+        self._check_required({"do": done, **ladders, **{pool.ladder: run for pool, _, _, run in pools}, "truncate": truncated})
         left = _freeze_entries(self._fits.values())
         parts, roles, tools = _freeze_pieces(ledger, self._layout, left) if ledger is not None else ((), (), ())
         return Fitted(
@@ -396,10 +397,12 @@ class _Fitting:
         shown = self._show_largest(holding)
         # items that were not read because they cannot fit are missing too, but are not counted
         least = "at least " if any(fit.is_unread for fit in self._fits.values()) else ""
-        needs = f"{least}{self._total + missing}"
-        why = self._explain_total(holding, run, needs)
+        bound = self._strained.selection.bound
+        needs, enough = self._total + missing, bound.pack.find_total(self._total + missing, bound.calibrated)
+        held = f" ({bound.whole - self._total} of {bound.whole} are held back)" if bound.whole > self._total else ""
+        why = self._explain_total(holding, run, f"{least}{needs}")
         total, short = count_noun(self._total, "token"), count_noun(missing, "token")
-        message = f"the prompt does not fit the budget of {total}: {why}. That is {least}{short} too many. The largest parts: {shown}"
+        message = f"the prompt does not fit the budget of {total}{held}: {why}. That is {least}{short} too many. The largest parts: {shown}"
         section = run.failed.section if run.failed is not None else ""
         fewer = "offer fewer tools, " if self._layout.tools else ""
         is_one = len(holding) == 1 and bool(self._strained.selection.plan.truncate)
@@ -407,10 +410,27 @@ class _Fitting:
         way_out = f"or trim to {self._total - missing}" if line_end else self._advise_on_total(holding)
         span = run.failed.span if run.failed is not None else self._strained.selection.plan.budget.span
         self._fail(
-            Diagnostic("PC0532", message + line_end, span, f"raise the budget to {needs}, {fewer}{way_out}"),
+            Diagnostic("PC0532", message + line_end, span, f"raise the budget to {least}{enough}, {fewer}{way_out}"),
             section,
             missing,
         )
+
+    def _check_required(self, runs: Mapping[str, LadderRun | None]) -> None:
+        """Report each required section that the steps of these ladders left nothing of, if the prompt fits: there is none without it."""
+        if any(found.level == "error" for found in self._errors):
+            return
+        for name, fit in self._fits.items():
+            if not fit.section.required or not fit.is_empty:
+                continue
+            cuts = [(ladder, one) for ladder, run in runs.items() if run is not None for one in run.applied if one.fit is fit]
+            ladder, last = cuts[-1]
+            is_chars = ladder == name and isinstance(self._choose_target(fit, {})[0], CharsMeasure)
+            missing = last.needs if is_chars else self._meter.tokens(last.needs)
+            message = f"the required section `{name}` has no content left: this `{last.step.rule}` removed the last of it"
+            more = count_noun(missing, "character" if is_chars else "token")
+            room = f"; {more} more would keep some of it" if missing else ""
+            help = "let the steps keep something, as `evict: {floor: 1}` does, or remove `required`"
+            self._fail(Diagnostic("PC0518", message + room, last.step.span, help), name, missing)
 
     def _show_largest(self, holding: Sequence[tuple[str, int]]) -> str:
         held = [(f"`{name}`", tokens) for name, tokens in holding]
