@@ -141,10 +141,10 @@ class _Walk:
             case "properties":
                 return ((key, inner) for key, inner in wanted.items() if key in value)
             case "patternProperties":
-                return ((key, inner) for pattern, inner in wanted.items() for key in filter(self._make_matcher(pattern), value))
+                return ((key, inner) for pattern, inner in wanted.items() for key in value if self._make_matcher(pattern)(key, self._fuel))
             case "additionalProperties":
                 known, matchers = schema.get("properties", ()), list(map(self._make_matcher, schema.get("patternProperties", ())))
-                return ((key, wanted) for key in value if key not in known and not any(matches(key) for matches in matchers))
+                return ((key, wanted) for key in value if key not in known and not any(matches(key, self._fuel) for matches in matchers))
             case "prefixItems":
                 return enumerate(wanted[: len(value)])
             case _:
