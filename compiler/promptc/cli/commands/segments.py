@@ -14,7 +14,7 @@ import click
 from promptc.api import Pack
 from promptc.cli.findings import Reporter, describe_diagnostic, render_diagnostics
 from promptc.cli.group import Command, CommandGroup, complete
-from promptc.cli.terminal import Paint, clip_cells, show_json, write_stdout
+from promptc.cli.terminal import Paint, clip_cells, escape_controls, show_json, write_stdout
 from promptc.cli.views.drawing import Cell, render_table, show_plural
 from promptc.diag.findings import Diagnostic, PromptcError, UsageError, fail, suggest
 from promptc.diag.frozen import as_plain, frozen
@@ -110,7 +110,7 @@ def export_command(reporter: Reporter, store: StoreAsked, scope: str | None, out
     found = describe_malformed(stored.malformed, shown)
     reporter.report(found)
     if output is not None:
-        reporter.say(f"{show_plural(len(stored.segments), 'segment', 'segments')} written to {output}\n")
+        reporter.say(f"{show_plural(len(stored.segments), 'segment', 'segments')} written to {escape_controls(output)}\n")
     return _FINDINGS if found else 0
 
 
