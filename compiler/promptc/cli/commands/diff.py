@@ -252,7 +252,7 @@ def extract_revision(revision: str) -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="promptc-") as folder:
         try:
             here = os.getcwd()  # noqa: PTH109
-            found = list_entries(here, _find_tree(here, revision))
+            found = list_entries(here, _read_tree(here, revision))
             kept = {path: one for path, one in found.items() if is_inside(path) and 0 <= one.size <= MAX_STATE_BYTES}
             _write_files(Path(folder), kept, read_blobs(here, [one.identity for one in kept.values()]))
         except (GitError, OSError, ValueError) as wrong:
@@ -262,7 +262,7 @@ def extract_revision(revision: str) -> Iterator[Path]:
         yield Path(folder)
 
 
-def _find_tree(here: str, revision: str) -> str:
+def _read_tree(here: str, revision: str) -> str:
     """Return the name of the tree of a revision. Raises `DiskError` (PC0742)."""
     try:
         return run_git(here, "rev-parse", "--verify", "--end-of-options", f"{revision}^{{tree}}").decode().strip()
