@@ -36,6 +36,11 @@ def test_what_is_said(run, there):
     assert batch(run, there, "--quiet", "--force").err.startswith(f"{there}/states.jsonl:4:2: PC0130")
 
 
+def test_a_name_moves_no_cursor(run, there):
+    done = run("batch", DEMO, str(there / "states.jsonl"), "-o", str(there / "a\x1b[31m\nb.jsonl"))
+    assert "\x1b" not in done.err and "a\\x1b[31m\\nb.jsonl\n" in done.err and "a\\x1b[31m\\nb.quarantine.jsonl\n" in done.err
+
+
 def test_standard_input_and_skipping(run, there):
     assert batch(run, there).code == 1
     rows = (there / "out.jsonl").read_bytes()

@@ -347,6 +347,21 @@ def test_what_makes_no_sense_is_answered_and_the_server_goes_on(editor, chat):
     editor.await_codes(manifest)
 
 
+def test_only_a_file_of_this_machine_is_one(editor, chat):
+    """An editor opens an earlier version beside the file, and closes it again: that is not the file."""
+    manifest = chat / "pack.yaml"
+    editor.open(manifest, manifest.read_text(encoding="utf-8").replace("header:", "heeder:", 1))
+    editor.await_codes(manifest, "PC0201")
+    for uri in (f"git:{manifest}", f"untitled:{manifest}", "file://[::1", "file:///a%00b", "http://[", ""):
+        document = lsp.TextDocumentIdentifier(uri)
+        assert editor.ask(lsp.TEXT_DOCUMENT_HOVER, lsp.HoverParams(document, lsp.Position(0, 0))) is None
+        editor.client.text_document_did_close(lsp.DidCloseTextDocumentParams(document))
+    editor.change(manifest, manifest.read_text(encoding="utf-8").replace("header:", "heeder:", 1))
+    editor.await_codes(manifest, "PC0201")
+    place = {"text_document": lsp.TextDocumentIdentifier(f"git:{manifest}"), "position": lsp.Position(0, 2)}
+    assert editor.ask(lsp.TEXT_DOCUMENT_HOVER, lsp.HoverParams(**place)) is None
+
+
 def test_no_pack_is_looked_for_above_the_folder_of_the_editor(tmp_path):
     folder = _copy(tmp_path, "chat")
     editor = Editor(folder / "templates")

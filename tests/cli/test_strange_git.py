@@ -1,11 +1,13 @@
 """A stranger's repository: whatever its `.git` says, no program runs and nothing outside is touched."""
 
+import itertools
 import json
 import os
 import shutil
 import subprocess
 import tempfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -259,8 +261,40 @@ def test_git_that_does_not_end_is_stopped_and_not_asked_again(strange: Path, mon
     with pytest.raises(GitError, match="takes more than 1 seconds"):
         run_git(str(strange), *asked)
     (strange / "pipe").unlink()
-    with pytest.raises(GitError, match="an earlier call of git took more than 1 seconds"):
+    with pytest.raises(GitError, match="git took too long here before"):
         run_git(str(strange / "cases"), *asked)
+
+
+def test_slow_calls_of_git_are_summed(strange: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("promptc.golden.git._BRISK", 0)
+    clock = itertools.count(0, 3)
+    monkeypatch.setattr("promptc.golden.git.time", SimpleNamespace(monotonic=lambda: next(clock)))
+    for _ in range(4):
+        run_git(str(strange), "rev-parse", "HEAD")
+    with pytest.raises(GitError, match="git took too long here before"):
+        list(map(run_git, [str(strange)] * 4, ["rev-parse"] * 4, ["HEAD"] * 4))
+
+
+def test_the_settings_that_are_included_are_read_within_the_time_of_a_call(strange: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("promptc.golden.git._SECONDS", 1)
+    for number in range(90):
+        (strange / ".git" / f"part{number}").write_text("[include]\n\tpath = nothing\n[a]\n" + "b = c\n" * 150_000, encoding="utf-8")
+        with (strange / ".git" / "config").open("a", encoding="utf-8") as config:
+            config.write(f"[include]\n\tpath = part{number}\n")
+    with pytest.raises(GitError, match="takes more than 1 seconds"):
+        run_git(str(strange), "rev-parse", "HEAD")
+
+
+def test_a_few_objects_name_no_end_of_files(strange: Path, run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("promptc.golden.git._MOST_FILES", 1_000)
+    monkeypatch.chdir(strange)
+    blob = _git(strange, "rev-parse", "HEAD:pack.yaml")
+    tree = "".join(f"100644 blob {blob}\tf{number}\n" for number in range(40))
+    for _ in range(2):
+        made = subprocess.run(["git", "mktree"], cwd=strange, input=tree, text=True, capture_output=True, check=True).stdout.strip()
+        tree = "".join(f"040000 tree {made}\td{number}\n" for number in range(40))
+    done = run("diff", f"{made}:pack.yaml", "pack.yaml", "--state", "state.json")
+    assert done.code == 4 and "PC0742" in done.err and "more than 1000 files" in done.err
 
 
 _OTHER = _PACK.replace("hello", "a secret of the other")

@@ -87,6 +87,13 @@ def test_a_golden_that_is_no_prompt_has_no_tokens(there, run, golden):
     assert done.code == 1 and ("\n  tokens 28\n" in done.out) is (golden != "[]")
 
 
+def test_a_name_moves_no_cursor(there, run):
+    make_case(there, "plain").rename(there / "fixtures/tavern/a\x1b[31m\u202e\nb")
+    done = run("test")
+    assert "promptc accept" in done.err
+    assert not {"\x1b", "\u202e"} & {*done.out, *done.err} and "a\\x1b[31m\\u202e\\nb" in done.err
+
+
 def test_a_difference_is_shown_and_left_pending(there, run):
     change_pack(there, "You stand in", "You are in")
     done = run("test")

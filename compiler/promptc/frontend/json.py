@@ -54,6 +54,9 @@ _MOST_PARTS = 8_000_000
 _MOST_ALIKE = 16
 """The most cached parts of one key; the parts used last are kept."""
 
+_NOT_JSON = (ValueError, StopIteration, RecursionError, SystemError)
+"""What Python's scanner raises for a text that is not JSON; a SystemError while nobody has imported `json.decoder`, which has its error."""
+
 _SPACE = " \t\n"
 _SPACES = re.compile(r"[ \t\n]*")
 _DELIMITED = ("{", "[", '"')
@@ -149,7 +152,7 @@ def load_source(source: Source) -> JsonDocument:
     try:
         value = _build_at_rest(lambda: reading.parse(text), len(text))
         is_sound = not reading.doubtful and not _is_deep(value)
-    except (ValueError, StopIteration, RecursionError):
+    except _NOT_JSON:
         raise _explain_failure(source.name, text) from None
     if not is_sound:
         found = _list_faults(text, JsonPlaces(source.name, text))
@@ -383,7 +386,7 @@ class _JsonReading:
     def parse(self, text: str) -> Any:
         """Return the value of a text.
 
-        Raises a ValueError, a StopIteration or a RecursionError for a text that is not JSON; `json` can explain these.
+        Raises one of `_NOT_JSON` for a text that is not JSON; `json` can explain these.
         """
         value, end = self.scan(text, _skip(text, 0))
         if _skip(text, end) < len(text):
@@ -515,7 +518,7 @@ def _read_value(text: str, at: int) -> tuple[Any, int] | None:
     reading = _JsonReading("")
     try:
         value, end = reading.scan(text, at)
-    except (ValueError, StopIteration, RecursionError):
+    except _NOT_JSON:
         return None
     doubtful = reading.doubtful or _JsonReading(text[at:end]).doubtful
     return None if doubtful or _is_deep([value]) else (value, end)
@@ -531,7 +534,7 @@ def _read_key(text: str, at: int) -> tuple[str | None, int]:
     """Return a key that is written without escapes, and the offset of its value; None for any other key."""
     try:
         key, end = scanstring(text, at + 1, True) if text[at : at + 1] == '"' else (None, at)
-    except ValueError:
+    except _NOT_JSON:
         return None, at
     colon = _skip(text, end)
     if key is None or len(key) != end - at - 2 or not key.isprintable() or text[colon : colon + 1] != ":":

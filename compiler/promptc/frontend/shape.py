@@ -41,7 +41,7 @@ _MAX_SHOWN = 50
 
 _MAX_COUNTED = 1000
 _LONGEST_POINTER = 200
-_FUEL_HELP = "look for an `anyOf` or `oneOf` that leads to the same `$ref` from several alternatives"
+_FUEL_HELP = "look for an `anyOf` or `oneOf` that leads to the same `$ref` from several alternatives, or for very many patterns"
 
 _PLENTY = 10**9
 """Fuel that never runs out: the shipped schemas apply a bounded number of times to each value, and manifests are small."""

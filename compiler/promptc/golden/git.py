@@ -15,6 +15,8 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 
@@ -53,7 +55,14 @@ _PART = 1 << 20
 _LONGEST_LINE = 200
 
 _SECONDS = 20
-"""Seconds that one call of git may take."""
+"""Seconds that one call of git may take, with the checks before it."""
+
+_BRISK = 1
+_MOST_SECONDS = 40
+"""Seconds that the calls for one repository may take together, without those that take less than _BRISK seconds."""
+
+_MOST_FILES = 100_000
+"""The most files of a revision. A few objects of git can name any number of files."""
 
 _LONG_NAME = 64
 """Digits of an identity in a repository of the kind `sha256`."""
@@ -80,12 +89,17 @@ _BACK = (
     "it may be another repository, so git is not asked; where it is this one's, `git worktree repair` mends a worktree that was moved, and "
     "`git config core.worktree FOLDER`, run there, names this folder"
 )
+_SLOW = "`git gc` makes a large repository faster; if its settings make it slow, work in a clone"
+_FEWER = "name a revision with fewer files, or unpack the pack of it by hand: `git archive`"
 _ABSENT = "remove it, or make one with `git init`"
 _OWN = "replace it with a copy: git would read the file there, whoever owns it"
 _INCLUDED = "remove the `include`, or write it in your own configuration, in your home folder"
 
 _stuck: set[str | None] = set()
-"""The repositories in which a call of git did not end in time. In this process git is not asked about them again."""
+"""The repositories in which git took too long, in one call or in several. In this process git is not asked about them again."""
+
+_slow: Counter[str | None] = Counter()
+"""The seconds of slow calls, by repository."""
 
 
 @frozen
@@ -128,21 +142,29 @@ def run_git(folder: str, *arguments: str, given: bytes = b"") -> bytes:
     assert arguments[0] in _PLUMBING
     root = find_repository(os.path.realpath(folder))
     if root in _stuck:
-        raise GitError(f"an earlier call of git took more than {_SECONDS} seconds")
+        raise GitError("git took too long here before", help=_SLOW)
     settings = [part for one in _SETTINGS for part in ("-c", one)]
+    begun = time.monotonic()
+    until = begun + _SECONDS
     try:
         if root is not None:
-            check_repository(root)
-        return _run([choose_git(os.environ.get("PATH", "")), "--no-pager", *settings, *arguments], folder, given)
+            check_repository(root, until)
+        return _run([choose_git(os.environ.get("PATH", "")), "--no-pager", *settings, *arguments], folder, given, until)
     except TimeoutError as wrong:
         _stuck.add(root)
-        raise GitError(str(wrong)) from wrong
+        raise GitError(str(wrong), help=_SLOW) from wrong
     except (OSError, ValueError) as wrong:
         reason = getattr(wrong, "strerror", None) or str(wrong)
         raise GitError(f"git cannot be run: {reason}", is_missing=isinstance(wrong, FileNotFoundError)) from wrong
+    finally:
+        taken = time.monotonic() - begun
+        _slow[root] += int(taken) if taken > _BRISK else 0
+        if _slow[root] > _MOST_SECONDS:
+            _stuck.add(root)
 
 
-def _run(command: Sequence[str], folder: str, given: bytes) -> bytes:
+def _run(command: Sequence[str], folder: str, given: bytes, until: float) -> bytes:
+    """Return the output of a command. Raises `TimeoutError` if it does not end until this time of the monotonic clock."""
     variables = {name: value for name, value in os.environ.items() if not name.startswith("GIT_") or name.startswith(_KEPT)}
     with tempfile.TemporaryFile() as asked, tempfile.TemporaryFile() as told:
         asked.write(given)
@@ -162,7 +184,7 @@ def _run(command: Sequence[str], folder: str, given: bytes) -> bytes:
                 late.set()
                 process.kill()
 
-            timer = threading.Timer(_SECONDS, stop)
+            timer = threading.Timer(max(until - time.monotonic(), 0), stop)
             timer.start()
             try:
                 printed = read_opened(process.stdout.fileno(), _MOST_OUTPUT + 1)
@@ -193,6 +215,8 @@ def list_entries(folder: str, revision: str, *paths: str) -> dict[str, TreeEntry
     at and below these, from `folder`.
     """
     listed = run_git(folder, "ls-tree", "-r", "-l", "-z", *([] if paths else ["--full-tree"]), revision, *(["--", *paths] if paths else []))
+    if listed.count(b"\0") > _MOST_FILES:
+        raise GitError(f"the revision has more than {_MOST_FILES} files", help=_FEWER)
     found: dict[str, TreeEntry] = {}
     for one in listed.split(b"\0"):
         about, tab, path = one.partition(b"\t")
@@ -224,15 +248,17 @@ def is_blob(content: bytes, identity: str) -> bool:
     return make(b"blob %d\0%b" % (len(content), content), usedforsecurity=False).hexdigest() == identity
 
 
-def check_repository(root: str) -> None:
+def check_repository(root: str, until: float) -> None:
     """Raise `GitError` if git, run in `root` (absolute, without links, with a `.git`), would read another repository or would block.
+
+    Raises `TimeoutError` if this is not clear until that time of the monotonic clock.
 
     `.git` must be a folder, or a file that leads to the folder of a worktree or a submodule, which leads back to it. No link may lead out
     of either, since git opens what links lead to.
     """
     for name, place in _list_folders(root).items():
         _check_files(name, place)
-        _check_includes(name, place)
+        _check_includes(name, place, until)
         _check_names(name, place)
 
 
@@ -333,7 +359,7 @@ def _check_files(name: str, place: str) -> None:
             raise GitError(f"`{folder}` of {_spell(name)} is not a folder", help=_OWN)
 
 
-def _check_includes(name: str, place: str) -> None:
+def _check_includes(name: str, place: str, until: float) -> None:
     """Check that the files that the configuration includes, and those that these include, are regular files or are not there."""
     pending = [path for one in _CONFIGS if os.path.lexists(path := os.path.join(place, one))]
     seen = set(pending)
@@ -347,17 +373,17 @@ def _check_includes(name: str, place: str) -> None:
             reason = getattr(wrong, "strerror", None) or str(wrong)
             why = f"the configuration of {_spell(name)} includes `{path[:_SHOWN]}`, which cannot be read: {reason}"
             raise GitError(why, help=_INCLUDED) from wrong
-        found = _list_included(path) if _INCLUDE.search(written) else []
+        found = _list_included(path, until) if _INCLUDE.search(written) else []
         pending += sorted(set(found) - seen)
         seen.update(found)
         if len(seen) > _MOST_INCLUDED:
             raise GitError(f"the configuration of {_spell(name)} includes more than {_MOST_INCLUDED} files", help=_INCLUDED)
 
 
-def _list_included(path: str) -> list[str]:
+def _list_included(path: str, until: float) -> list[str]:
     """Return the files that a file of settings includes on any condition, as git reads it."""
     asked = ("--git-dir=/dev/null", "config", "--file", os.path.realpath(path), "--no-includes", "--null", "--list")
-    printed = _run([choose_git(os.environ.get("PATH", "")), "--no-pager", *asked], "/", b"")
+    printed = _run([choose_git(os.environ.get("PATH", "")), "--no-pager", *asked], "/", b"", until)
     found: list[str] = []
     for setting in printed.split(b"\0"):
         key, _, value = os.fsdecode(setting).partition("\n")

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from functools import lru_cache
 
 from promptc.diag.typed import Any
 from promptc.model.section import Redaction
@@ -86,11 +85,6 @@ KINDS: Mapping[str, Callable[[str], Iterator[Place]]] = {
 }
 
 
-@lru_cache(maxsize=64)
-def _load_finder(pattern: str) -> PatternFinder:
-    return PatternFinder(pattern)
-
-
 class Redactions:
     """The placeholders of one render. Equal values have the same placeholder everywhere; different values have different ones.
 
@@ -101,6 +95,7 @@ class Redactions:
 
     def __init__(self, rules: Collection[Redaction], state: Any, pay: Callable[[int], None]) -> None:
         self._pay = pay
+        self._finders: dict[str, PatternFinder] = {}
         self._placeholders: dict[tuple[str, str], str] = {}
         self._counts: dict[str, int] = {}
         self._views: dict[tuple[tuple[Redaction, ...], int], tuple[Any, Any]] = {}
@@ -173,9 +168,10 @@ class Redactions:
     def _find(self, rule: Redaction, text: str) -> Iterable[Place]:
         if not rule.pattern:
             return KINDS[rule.kind](text)
-        found, moves = _load_finder(rule.pattern).list_occurrences(text)
-        self._pay(moves >> 1)
-        return found
+        finder = self._finders.get(rule.pattern)
+        if finder is None:
+            finder = self._finders[rule.pattern] = PatternFinder(rule.pattern)
+        return finder.list_occurrences(text, lambda read: self._pay(read >> 1))
 
     def _iter_quoted(self, text: str) -> Iterator[re.Match[str]]:
         if "[" in text:

@@ -9,13 +9,17 @@ The automaton is built by Thompson's construction. The deterministic automaton i
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from promptc.diag.frozen import frozen
 from promptc.text.characters import WHITE
 
+MAX_CHARACTERS = 10_000
 MAX_PLACES = 1000
 MAX_STATES = 5000
+MAX_MOVES = 5_000_000
+"""The most places that are looked at for new transitions, so that many characters and many states are not multiplied by many places."""
+
 LONGEST = 256
 """The maximum length of an occurrence, in characters."""
 
@@ -30,6 +34,8 @@ _SPACE: Ranges = tuple((ord(character), ord(character)) for character in WHITE)
 _LINE_ENDS: Ranges = ((0x0A, 0x0A), (0x0D, 0x0D), (0x2028, 0x2029))
 _CLASSES = {"d": _DIGIT, "w": _WORD, "s": _SPACE}
 _WIDEST = 4
+_MOST_DIGITS = 20
+_PAID = 1 << 12
 _CONTROLS = {"t": 9, "n": 10, "v": 11, "f": 12, "r": 13, "0": 0}
 _HEXADECIMAL = {"x": 2, "u": 4}
 
@@ -54,19 +60,37 @@ class Pattern:
     """A pattern that says whether it occurs in a text."""
 
     def __init__(self, pattern: str) -> None:
-        """Compile a pattern. Raises `PatternError` if its syntax is not supported, or if it has more than MAX_PLACES places."""
+        """Compile a pattern. Raises `PatternError` if its syntax is not supported, or if it has too many characters or places."""
         self._chars: dict[int, tuple[Ranges, int]] = {}
         self._edges: dict[int, tuple[bool, int]] = {}
         self._free: dict[int, tuple[int, ...]] = {}
         self._count = 1
         self._entry = self._build(read_pattern(pattern), _ACCEPT)
         self._bounds = sorted({bound for ranges, _ in self._chars.values() for first, last in ranges for bound in (first, last + 1)})
-        self._known: dict[frozenset[int], _State] = {}
-        self._begin = self._make(self._close((self._entry,), start=True), start=True)
         self._again = self._close((self._entry,))
+        self.moves = 0
+        """The places that were looked at for new transitions, since the pattern was compiled."""
+        self._begin_anew()
+
+    def _begin_anew(self) -> None:
+        """Forget the states that texts needed."""
+        self._known: dict[frozenset[int], _State] = {}
+        self.begun = self.moves
+        """The value of `moves` when the states were last forgotten."""
+        self._begin = self._make(self._close((self._entry,), start=True), start=True)
 
     def matches(self, text: str) -> bool:
-        """Return whether the pattern occurs anywhere in `text`. Raises `PatternLimitError` if this takes too many states."""
+        """Return whether the pattern occurs anywhere in `text`. Raises `PatternLimitError` if this takes too many states or places.
+
+        The states that earlier texts needed are forgotten first if they leave too little, so that they never change the result.
+        """
+        try:
+            return self._search(text)
+        except PatternLimitError:
+            self._begin_anew()
+            return self._search(text)
+
+    def _search(self, text: str) -> bool:
         state = self._begin
         for character in text:
             if state.found:
@@ -84,6 +108,9 @@ class Pattern:
         return after
 
     def _move(self, state: _State, code: int) -> _State:
+        self.moves += len(state.places) + len(self._again)
+        if self.moves - self.begun > MAX_MOVES:
+            raise PatternLimitError
         moved = {
             target
             for place in state.places
@@ -168,25 +195,37 @@ class PatternFinder(Pattern):
     def __init__(self, pattern: str) -> None:
         super().__init__(pattern)
         self._again = frozenset()  # an occurrence may begin only where the search begins
-        self._known.clear()
+        self._begin_anew()
+
+    def _begin_anew(self) -> None:
+        super()._begin_anew()
         self._inside = self._make(self._close((self._entry,)))
 
-    def list_occurrences(self, text: str) -> tuple[list[tuple[int, int]], int]:
-        """Return the occurrences as (start, end) in order, and how many characters were read.
+    def list_occurrences(self, text: str, pay: Callable[[int], None]) -> list[tuple[int, int]]:
+        """Return the occurrences as (start, end) in order. They do not overlap, and empty ones do not count.
 
-        Raises `PatternLimitError` if the search takes too many states. Occurrences do not overlap. Each is the leftmost, and among those
-        with the same start the longest that has at most LONGEST characters. Empty occurrences do not count. The number of characters read
-        is at most LONGEST times the length of `text`.
+        Each is the leftmost, and among those with the same start the longest that has at most LONGEST characters. `pay` is called on the
+        way with the characters that were read, at most LONGEST times the length of `text`, and with the places that were looked at for new
+        transitions. Raises what `pay` raises.
         """
         found: list[tuple[int, int]] = []
-        at = moves = 0
+        at = paid = read = 0
         while at < len(text):
-            end, seen = self._read_end(text, at)
-            moves += seen
+            before = self.moves
+            try:
+                end, seen = self._read_end(text, at)
+            except PatternLimitError:  # because of earlier places: LONGEST characters need fewer states
+                self._begin_anew()
+                end, seen = self._read_end(text, at)
+            read += seen + self.moves - before
             if end > at:
                 found.append((at, end))
             at = max(end, at + 1)
-        return found, moves
+            if read - paid >= _PAID:
+                pay(read - paid)
+                paid = read
+        pay(read - paid)
+        return found
 
     def _read_end(self, text: str, at: int) -> tuple[int, int]:
         state = self._inside if at else self._begin
@@ -200,8 +239,13 @@ class PatternFinder(Pattern):
         return end, place + 1 - at
 
 
+def _holds(ranges: Ranges, code: int) -> bool:
+    at = bisect_right(ranges, (code, _LAST))
+    return at > 0 and code <= ranges[at - 1][1]
+
+
 class PatternLimitError(Exception):
-    """A text needs more than MAX_STATES states of a pattern's automaton."""
+    """The texts need more than MAX_STATES states of a pattern's automaton, or more than MAX_MOVES places for its transitions."""
 
 
 class PatternError(ValueError):
@@ -247,8 +291,11 @@ Tree = Chars | Edge | Sequence | Alternatives | Repeat
 def read_pattern(pattern: str) -> Tree:
     """Parse a pattern: literals, `.`, classes, escapes, groups, `|`, `*` `+` `?` `{n,m}` (lazy or not), `^`, `$`.
 
-    Raises `PatternError` for unsupported syntax (look-around, back references, `\\b`, `\\p`) and for bad syntax, which the message names.
+    Raises `PatternError` for more than MAX_CHARACTERS characters, for bad syntax, and for unsupported syntax (look-around, back references,
+    `\\b`, `\\p`). The message names it.
     """
+    if len(pattern) > MAX_CHARACTERS:
+        raise PatternError(f"it has more than {MAX_CHARACTERS} characters")
     reader = _PatternReader(pattern)
     tree = reader.read_choice()
     if reader.at < len(pattern):
@@ -405,12 +452,14 @@ class _PatternReader:
         for sign, bounds in (("*", (0, None)), ("+", (1, None)), ("?", (0, 1))):
             if self.skip(sign):
                 return bounds
-        close = self.text.find("}", self.at)
-        if self.peek() != "{" or close < 0:
+        close = self.text.find("}", self.at) if self.peek() == "{" else -1
+        if close < 0:
             return None
         least, comma, most = self.text[self.at + 1 : close].partition(",")
         if not (least.isascii() and least.isdigit() and (most == "" or (most.isascii() and most.isdigit()))):
             return None
+        if max(len(least), len(most)) > _MOST_DIGITS:
+            raise PatternError(f"a bound of more than {_MOST_DIGITS} digits")
         self.at = close + 1
         upper = int(least) if not comma else int(most) if most else None
         if upper is not None and upper < int(least):

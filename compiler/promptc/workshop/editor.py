@@ -16,11 +16,13 @@ import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from lsprotocol import types as lsp
-from pygls.exceptions import JsonRpcException
+from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 from pygls.protocol import LanguageServerProtocol
+from pygls.protocol.json_rpc import JsonRPCRequestMessage
 from pygls.uris import from_fs_path, to_fs_path
 
 from promptc.diag.findings import Diagnostic, Level, Span, find_code
@@ -55,6 +57,9 @@ _TOKEN = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^']|'')*'|[\w$][\w$.\-/]*|\{[{%#
 _MEANT = re.compile(r"did you mean `([^`]+)`\?")
 _WATCHED = "**/*.{yaml,yml,j2,json,md,txt,toml}"
 _SECTION = "promptc"
+_REFUSED = "promptc/refused"
+"""The method to which a request with wrong parameters is led. It is answered by an error."""
+
 _Answer = TypeVar("_Answer")
 
 
@@ -68,10 +73,10 @@ class _Protocol(LanguageServerProtocol):
     def structure_message(self, data: dict[str, Any]) -> Any:
         try:
             return super().structure_message(data)
-        except JsonRpcException as wrong:
-            if "id" in data and "method" in data:
-                self._send_response(data["id"], error=wrong.to_response_error())
-            raise
+        except JsonRpcException:
+            if "method" not in data or not isinstance(data.get("id"), int | str):
+                raise
+            return JsonRPCRequestMessage(id=data["id"], method=_REFUSED, jsonrpc=self.VERSION, params=None)
 
 
 class EditorServer(LanguageServer):
@@ -220,12 +225,22 @@ class EditorServer(LanguageServer):
 
     def find_cursor(self, uri: str, position: lsp.Position) -> Cursor | None:
         """Return the cursor at a position, or None if the file concerns no pack or has no such line."""
-        path = to_fs_path(uri)
+        path = read_path(uri)
         pack = self.desk.find_pack(path) if path else None
         lines = self.desk.lines(path) if path and pack is not None else []
         if path is None or pack is None or position.line >= len(lines):
             return None
         return Cursor(pack, path, lines, position.line, self.count_characters(lines[position.line], position.character))
+
+
+def read_path(uri: str) -> str | None:
+    """Return the path of a file of this machine, or None for any other URI, such as that of an earlier version (`git:/x/pack.yaml`)."""
+    try:
+        is_file = urlsplit(uri).scheme == "file"
+        path = to_fs_path(uri) if is_file else None
+    except ValueError:
+        return None
+    return path if path and "\0" not in path else None
 
 
 async def _is_calm(changed: asyncio.Event) -> bool:
@@ -266,7 +281,7 @@ def _take_documents(server: EditorServer) -> None:
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_CLOSE)
     def close_file(params: lsp.DidCloseTextDocumentParams) -> None:
-        path = to_fs_path(params.text_document.uri)
+        path = read_path(params.text_document.uri)
         concerned = server.desk.release(path) if path else []
         for one in concerned:
             if one.path not in server.desk.packs:
@@ -275,12 +290,12 @@ def _take_documents(server: EditorServer) -> None:
 
     @server.feature(lsp.WORKSPACE_DID_CHANGE_WATCHED_FILES)
     def see_changed(params: lsp.DidChangeWatchedFilesParams) -> None:
-        paths = [path for one in params.changes if (path := to_fs_path(one.uri))]
+        paths = [path for one in params.changes if (path := read_path(one.uri))]
         server.look(one for one in server.desk.packs.values() if any(one.concerns(path) for path in paths))
 
     def hold(uri: str) -> None:
-        path = to_fs_path(uri)
-        if path and uri.startswith("file:"):
+        path = read_path(uri)
+        if path:
             server.look(server.desk.hold(path, server.workspace.get_text_document(uri).source))
 
 
@@ -288,7 +303,7 @@ def _take_settings(server: EditorServer) -> None:
     @server.feature(lsp.INITIALIZE)
     def begin(params: lsp.InitializeParams) -> None:
         folders = [one.uri for one in params.workspace_folders or ()] or [params.root_uri or ""]
-        server.desk.roots = frozenset(name_held(path) for uri in folders if (path := to_fs_path(uri)))
+        server.desk.roots = frozenset(name_held(path) for uri in folders if (path := read_path(uri)))
         server.choose_state(params.initialization_options)
 
     @server.feature(lsp.INITIALIZED)
@@ -318,6 +333,10 @@ def _take_settings(server: EditorServer) -> None:
 
 
 def _take_questions(server: EditorServer) -> None:
+    @server.feature(_REFUSED)
+    def refuse(params: Any) -> None:
+        raise JsonRpcInvalidParams
+
     @server.feature(lsp.TEXT_DOCUMENT_HOVER)
     def hover(params: lsp.HoverParams) -> lsp.Hover | None:
         cursor = server.find_cursor(params.text_document.uri, params.position)

@@ -22,15 +22,15 @@ from promptc.diag.frozen import as_plain, frozen, replace
 from promptc.diag.typed import Any, TypeVar
 from promptc.economy import account_turns, find_break, read_request
 from promptc.explain.output import LineTracer, describe_lines
-from promptc.files.reading import Look, note_looks, read_file, read_given
+from promptc.files.reading import Look, note_looks, read_given
 from promptc.frontend.json import MAX_STATE_BYTES
 from promptc.frontend.manifest import find_value, list_pools
-from promptc.golden.cases.case import MAX_PLAIN_BYTES, PENDING, Case
+from promptc.golden.cases.case import Case
 from promptc.golden.cases.discover import CaseFolder, choose_places, load_case, load_meant
 from promptc.golden.running.environment import CaseEnvironment, list_lacking, prepare_case
 from promptc.golden.running.resources import SuiteResources, work_in
 from promptc.golden.running.run import compile_turns
-from promptc.golden.verdicts.pending import PendingGolden, accept_golden, list_pending, read_pending, reject_golden
+from promptc.golden.verdicts.pending import PendingGolden, SettledGolden, list_pending, read_pending
 from promptc.model.state import Node, State
 from promptc.passes.memory import TurnMemory
 from promptc.pipeline import Outcome, Prompt, read_output
@@ -42,6 +42,9 @@ from promptc.workshop.view import Known, Places, View, describe_failure, describ
 _Made = TypeVar("_Made")
 
 PAGE, STYLE, SCRIPTS = "page.html", "page.css", ("draw.js", "page.js")
+
+Settle = Callable[[PendingGolden, bytes], SettledGolden]
+"""What settles a pending golden: `accept_golden` or `reject_golden`."""
 
 _MOST_PACKS = 12
 _MOST_STATES = 4
@@ -396,17 +399,18 @@ class Bench:
         """Return the pending goldens of the shown cases, each with its differences."""
         return {"goldens": self._note(lambda: [_describe_golden(one) for one in self._iter_goldens()])}
 
-    def settle(self, path: str, digest: str, verb: str) -> View:
+    def settle(self, path: str, digest: str, settle: Settle) -> View:
         """Accept or reject a pending golden that was shown with this digest, and return the goldens that are left.
 
-        Raises `DiskError` if it has changed since, and `UsageError` (PC0730) if it is no longer pending.
+        Raises `DiskError` if it cannot be read or written, and `UsageError` (PC0730) if it has changed since, or is no longer pending.
         """
         pending = next((one for one in self._iter_goldens() if one.path == path), None)
         if pending is None:
             raise UsageError([Diagnostic("PC0730", f"`{path}` is not pending any more", help="reload the page")])
-        content = read_file(Path(pending.folder, pending.name + PENDING), MAX_PLAIN_BYTES)
-        expected = content if render_digest(content) == digest else b""
-        (accept_golden if verb == "accept" else reject_golden)(pending, expected)
+        new = read_pending(pending).new
+        if render_digest(new) != digest:
+            raise UsageError([Diagnostic("PC0730", f"`{path}` has changed since it was shown", help="reload the page")])
+        settle(pending, new)
         return self.list_goldens()
 
     def _iter_goldens(self) -> Iterator[PendingGolden]:

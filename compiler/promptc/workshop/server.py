@@ -27,7 +27,8 @@ from starlette.routing import Route
 from promptc.diag.findings import Diagnostic, DiskError, PromptcError
 from promptc.diag.typed import Any
 from promptc.files.reading import Look, is_still
-from promptc.workshop.page import PAGE, Bench, read_web
+from promptc.golden.verdicts.pending import accept_golden, reject_golden
+from promptc.workshop.page import PAGE, Bench, Settle, read_web
 from promptc.workshop.view import Known, View
 from promptc.workshop.watch import iter_events
 
@@ -63,6 +64,7 @@ _HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
+_VERBS: Mapping[str, Settle] = {"accept": accept_golden, "reject": reject_golden}
 _NOTHING = (404, "there is nothing here")
 _OTHERS = (403, "another page may not ask this one")
 Act = Callable[[Mapping[str, Any]], View]
@@ -121,7 +123,7 @@ class PageApp:
             "compare": lambda asked: bench.compare(asked["old"], asked["new"]),
             "session": bench.measure_session,
             "goldens": lambda _: bench.list_goldens(),
-            "golden": lambda asked: bench.settle(str(asked["path"]), str(asked["digest"]), str(asked["verb"])),
+            "golden": lambda asked: bench.settle(str(asked["path"]), str(asked["digest"]), _VERBS[asked["verb"]]),
             "preview": bench.preview,
             "write": lambda asked: bench.write(asked, _confirm(asked)),
         }

@@ -3,6 +3,7 @@
 import contextlib
 import gc
 import json
+import sys
 from collections import OrderedDict
 from decimal import Decimal
 
@@ -84,6 +85,16 @@ def test_integers_are_exact():
 )
 def test_what_is_refused_has_its_place(text, code, line, column):
     assert findings(text) == [(code, line, column)]
+
+
+@pytest.mark.parametrize("text", ['{"q":1', "[1", '{"q"', "[1 2]", '"a', '"\\x"', '{"a":1,}', "{1:2}"])
+def test_what_is_not_json_is_refused_before_anybody_has_imported_its_error(text, monkeypatch):
+    """Python's scanner looks for `json.decoder` among the imported modules only, and a warm render imports no `json`."""
+    for load in (load_json, InternedJson().load):
+        for name in [name for name in sys.modules if name.partition(".")[0] == "json"]:
+            monkeypatch.delitem(sys.modules, name)
+        with pytest.raises(PromptcError):
+            load(text.encode(), "state.json")
 
 
 @pytest.mark.parametrize("text", ['{"a\\u003ab": {"c": ":"}}', f'["{"7" * 400}"]', f"[1.{'0' * 400}]", '["\\\\u0000"]'])

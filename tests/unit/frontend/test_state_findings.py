@@ -201,6 +201,18 @@ def test_multiples_are_those_of_the_decimals():
     assert check({"properties": {"a": {"items": {"multipleOf": 0.1}}}}, {"a": [0.3, 0.7, 1.1, 10**300]}) == []
 
 
+def test_a_message_shows_a_part_of_a_long_schema():
+    for schema in (
+        {"enum": list(range(100_000))},
+        {"pattern": "^(?:b|" + "c" * 900 + ")" + "d" * 50},
+        {"title": "a" * 100_000, "type": "array"},
+    ):
+        (found,) = check({"properties": {"a": schema}}, {"a": "x"})
+        assert len(found.message) < 1_500
+    (found,) = check({"enum": list(range(103))}, {})
+    assert found.message.endswith("97, 98, 99 or one of 3 others, not an object without keys")
+
+
 def test_alternatives_that_double_with_every_level_are_stopped():
     node = {"anyOf": [{"type": "object", "properties": {"a": {"$ref": "#/$defs/n"}}, "required": [key]} for key in ("x", "y")]}
     deep = ('{"a":' * 90 + "1" + "}" * 90).encode()

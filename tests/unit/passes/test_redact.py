@@ -1,6 +1,7 @@
 """What each kind finds, what stands for it, and what is left as it is."""
 
 import json
+import random
 
 import pytest
 
@@ -47,6 +48,13 @@ def _redact(value, rules=EMAIL):
 def test_numbers_are_those_of_the_state():
     redactions = Redactions(EMAIL, {"a": "x@y.de", "b": ["z@y.de", "x@y.de"]}, lambda steps: None)
     assert redactions.redact("z@y.de, new@y.de, x@y.de", EMAIL) == "[EMAIL_2], [EMAIL_3], [EMAIL_1]"
+
+
+def test_a_pattern_with_many_states_is_paid_for_and_has_no_other_limit():
+    text = "".join(random.Random(1).choices("ab", k=20_000))
+    rules, paid = (Redaction("X", pattern="(a|b)*a(a|b){60}c"),), list[int]()
+    assert Redactions(rules, text, paid.append).redact_value(text, rules) == text
+    assert sum(paid) > 1_000_000
 
 
 # contract 10.20

@@ -66,6 +66,9 @@ def test_a_pattern_occurs_or_does_not(pattern, inside, outside):
         (r"\u12", "hexadecimal"),
         (r"\u{110000}", "hexadecimal"),
         ("a{100000}", "more than"),
+        ("a{" + "9" * 5_000 + "}", "more than 20 digits"),
+        ("a{0," + "9" * 5_000 + "}", "more than 20 digits"),
+        ("a" * 4_000_000, "more than 10000 characters"),
         ("(((a{20}){20}){20})", "more than"),
         ("(" * 60 + "a" + ")" * 60, "50 deep"),
     ],
@@ -87,6 +90,30 @@ def test_an_automaton_that_grows_without_end_is_stopped():
         Pattern("(a|b)*a(a|b){60}c").matches(text)
 
 
+def _draw_wide():
+    """A pattern with many live places, and a text that leads through many states of it by many characters."""
+    letters = [chr(0x400 + 2 * number) for number in range(600)]
+    alive = "|".join(["\x01\x01"] * 440)
+    pattern = f"(?:{alive})|(?:[^\x01])*a(?:[^\x01]){{10}}(?:\x01[{''.join(letters)}])"
+    return pattern, "".join(random.Random(1).choices([*letters, *(["a"] * 300)], k=20_000))
+
+
+def test_many_characters_and_many_states_are_not_multiplied_by_many_places():
+    pattern, text = _draw_wide()
+    with pytest.raises(PatternLimitError):
+        Pattern(pattern).matches(text)
+    paid: list[int] = []
+    assert not PatternFinder(pattern).list_occurrences(text[:2_000], paid.append)
+    assert sum(paid) > 500_000 and max(paid) < 300_000
+
+
+def test_earlier_texts_leave_no_less_room():
+    pattern = Pattern("(a|b)*a(a|b){11}c")
+    drawn = random.Random(3)
+    for _ in range(3):
+        assert not pattern.matches("".join(drawn.choices("ab", k=6_000)))
+
+
 @pytest.mark.parametrize(
     ("pattern", "text", "found"),
     [
@@ -99,7 +126,7 @@ def test_an_automaton_that_grows_without_end_is_stopped():
     ],
 )
 def test_where_a_pattern_occurs(pattern, text, found):
-    assert [text[start:end] for start, end in PatternFinder(pattern).list_occurrences(text)[0]] == found
+    assert [text[start:end] for start, end in PatternFinder(pattern).list_occurrences(text, lambda read: None)] == found
 
 
 def test_occurrences_are_those_that_re_finds_from_each_place():
@@ -116,9 +143,10 @@ def test_occurrences_are_those_that_re_finds_from_each_place():
             if end > at:
                 expected.append((at, end))
             at = max(end, at + 1)
-        assert PatternFinder(pattern).list_occurrences(text)[0] == expected, (pattern, text)
+        assert PatternFinder(pattern).list_occurrences(text, lambda read: None) == expected, (pattern, text)
 
 
 def test_finding_looks_at_a_bounded_part():
-    found, moves = PatternFinder("a.*b").list_occurrences("a" * 20_000)
-    assert not found and moves <= LONGEST * 20_000
+    paid: list[int] = []
+    assert not PatternFinder("a.*b").list_occurrences("a" * 20_000, paid.append)
+    assert sum(paid) <= (LONGEST + 1) * 20_000 and max(paid) < 10_000

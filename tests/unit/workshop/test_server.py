@@ -1,6 +1,7 @@
 """Who may ask the page for what: the one browser that was given its address, and nobody else."""
 
 import json
+import os
 import re
 import socket
 import threading
@@ -10,6 +11,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from promptc.diag.findings import DiskError
+from promptc.workshop.page import Bench
 from promptc.workshop.server import HOST, MOST_BYTES, PageApp, PageServer
 
 TOKEN = "a-token-that-nobody-guesses"
@@ -120,6 +122,47 @@ def test_nothing_is_written_that_was_not_shown_and_confirmed(page, tmp_path, mor
     other = page.post(f"/{TOKEN}/write", headers=OWN, json={**asked, "confirmed": True, "digest": "sha256:0"}).json()
     assert other["failed"] and other["findings"][0]["code"] == "PC0725"
     assert read_all(tmp_path) == before
+
+
+@pytest.fixture
+def golden(make_bench, tmp_path):
+    """A pending golden of a case, and a page that shows it."""
+    make_bench(notes=["hello"])
+    case = tmp_path / "cases" / "one"
+    case.mkdir(parents=True)
+    (case / "case.yaml").write_text("title: t\nstate: ../../state.json\ngolden: [text]\n", encoding="utf-8")
+    pending = case / "golden.txt.new"
+    pending.write_bytes(b"hello\n")
+    bench = Bench(str(tmp_path / "pack.yaml"), (str(tmp_path / "cases"),))
+    page = TestClient(PageApp(bench, TOKEN).app, base_url=HOME)
+    (shown,) = page.post(f"/{TOKEN}/goldens", headers=OWN, json={}).json()["goldens"]
+    return pending, lambda verb, **more: page.post(
+        f"/{TOKEN}/golden", headers=OWN, json={"path": shown["path"], "digest": shown["digest"], "verb": verb, **more}
+    )
+
+
+@pytest.mark.parametrize("kind", ["pipe", "folder", "link", "nothing", "another"])
+@pytest.mark.parametrize("verb", ["accept", "reject"])
+def test_what_stands_in_place_of_a_golden_is_a_finding(golden, kind, verb):
+    pending, settle = golden
+    pending.unlink()
+    make = {
+        "pipe": os.mkfifo,
+        "folder": os.mkdir,
+        "link": lambda path: path.symlink_to("/etc/hostname"),
+        "another": lambda path: path.touch(),
+    }
+    make.get(kind, lambda path: None)(pending)
+    before = read_all(pending.parent)
+    got = settle(verb)
+    assert got.status_code == 200 and got.json()["failed"] and read_all(pending.parent) == before
+
+
+@pytest.mark.parametrize("verb", ["delete", "", None, ["reject"], {"reject": 1}])
+def test_a_golden_is_accepted_or_rejected_and_nothing_else(golden, verb):
+    pending, settle = golden
+    assert settle(verb).status_code == 400 and pending.exists()
+    assert settle("reject").json() == {"goldens": []} and not pending.exists()
 
 
 def test_a_write_of_another_page_is_refused(page, tmp_path):

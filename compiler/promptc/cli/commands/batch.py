@@ -14,7 +14,7 @@ from promptc.cli.group import PACK, Command, read_count, take, take_request
 from promptc.cli.interaction import Progress
 from promptc.cli.options import NO_CACHE, RenderRequest
 from promptc.cli.request import STDIN
-from promptc.cli.terminal import Reporter
+from promptc.cli.terminal import Reporter, escape_controls
 from promptc.diag.findings import Diagnostic, DiskError, UsageError, show_plural
 from promptc.diag.typed import IO
 from promptc.files.reading import follow_link, open_given
@@ -101,7 +101,7 @@ def _check_apart(batch: Batch, states: str) -> None:
 
 def _look(reporter: Reporter, batch: Batch, states: IO[bytes], name: str) -> int:
     """Say that there is nothing to resume. The exit code is that of the run which wrote the rows."""
-    reporter.say(f"`{batch.output}` is whole: there is nothing to resume\n")
+    reporter.say(f"`{escape_controls(batch.output)}` is whole: there is nothing to resume\n")
     with open_states(batch.output) as rows:
         failed = max(0, count_states(states, name) - count_states(rows, batch.output))
     reporter.say(_tell_failed(batch, failed))
@@ -132,7 +132,7 @@ def _run(reporter: Reporter, batch: Batch, states: IO[bytes], name: str) -> int:
 
 
 def _sum_up(batch: Batch, done: BatchProgress) -> str:
-    told = f"{show_plural(done.rendered, 'row')} written to {batch.output}\n"
+    told = f"{show_plural(done.rendered, 'row')} written to {escape_controls(batch.output)}\n"
     told += _tell_failed(batch, done.failed)
     if done.warned:
         told += f"{show_plural(done.warned, 'row')} with a warning, listed under `diagnostics`\n"
@@ -142,7 +142,7 @@ def _sum_up(batch: Batch, done: BatchProgress) -> str:
 def _tell_failed(batch: Batch, failed: int) -> str:
     if not failed:
         return ""
-    where = f"in {batch.aside}" if Path(batch.aside).exists() else "left out"
+    where = f"in {escape_controls(batch.aside)}" if Path(batch.aside).exists() else "left out"
     return f"{show_plural(failed, 'state')} without a prompt {'is' if failed == 1 else 'are'} {where}\n"
 
 

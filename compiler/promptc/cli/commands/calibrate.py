@@ -112,7 +112,7 @@ def calibrate_command(reporter: Reporter, /, pack: str, usage: str, quantile: st
     show_text(_render(pairs, entries, parts, read_width(), reporter.choose_paint(sys.stdout)))
     if output is not None:
         write_file(output, render_calibration(entries, parts, known.counting.counter).encode())
-        reporter.say(f"{show_plural(len(entries), 'entry', 'entries')} written to {output}\n")
+        reporter.say(f"{show_plural(len(entries), 'entry', 'entries')} written to {escape_controls(output)}\n")
     return 0
 
 

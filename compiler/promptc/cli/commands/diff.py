@@ -249,18 +249,24 @@ def extract_revision(revision: str) -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="promptc-") as folder:
         try:
             here = os.getcwd()  # noqa: PTH109
-            tree = run_git(here, "rev-parse", "--verify", "--end-of-options", f"{revision}^{{tree}}").decode().strip()
-            found = list_entries(here, tree)
+            found = list_entries(here, _read_tree(here, revision))
             kept = {path: one for path, one in found.items() if is_inside(path) and 0 <= one.size <= MAX_STATE_BYTES}
             _write_files(Path(folder), kept, read_blobs(here, [one.identity for one in kept.values()]))
-        except GitError as wrong:
-            why = f"git is not asked for the revision `{revision}`: {wrong}" if wrong.help else f"git knows no revision `{revision}` here"
-            help = "install git" if wrong.is_missing else wrong.help or "run `git log` inside the repository to see its revisions"
-            raise DiskError([Diagnostic("PC0742", why, help=help)]) from wrong
-        except (OSError, ValueError) as wrong:
-            why = getattr(wrong, "strerror", None) or str(wrong)
-            raise DiskError([Diagnostic("PC0742", f"the files of the revision `{revision}` cannot be written out: {why}")]) from wrong
+        except (GitError, OSError, ValueError) as wrong:
+            why, help = getattr(wrong, "strerror", None) or str(wrong), getattr(wrong, "help", "")
+            message = f"the files of the revision `{revision}` cannot be written out: {why}"
+            raise DiskError([Diagnostic("PC0742", message, help=help)]) from wrong
         yield Path(folder)
+
+
+def _read_tree(here: str, revision: str) -> str:
+    """Return the name of the tree of a revision. Raises `DiskError` (PC0742)."""
+    try:
+        return run_git(here, "rev-parse", "--verify", "--end-of-options", f"{revision}^{{tree}}").decode().strip()
+    except GitError as wrong:
+        why = f"git is not asked for the revision `{revision}`: {wrong}" if wrong.help else f"git knows no revision `{revision}` here"
+        help = "install git" if wrong.is_missing else wrong.help or "run `git log` inside the repository to see its revisions"
+        raise DiskError([Diagnostic("PC0742", why, help=help)]) from wrong
 
 
 def _write_files(root: Path, entries: dict[str, TreeEntry], contents: Iterator[bytes | None]) -> None:

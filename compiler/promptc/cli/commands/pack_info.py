@@ -15,7 +15,7 @@ from promptc.api import Pack
 from promptc.cli.group import PACK_OR_HERE, Command, choose_pack_here, complete, group, refuse, take
 from promptc.cli.options import MODELS, MOOD, PATCH, VARIANT, make_request
 from promptc.cli.shell import CaseShell
-from promptc.cli.terminal import Reporter, show_json, show_text, write_stdout
+from promptc.cli.terminal import Reporter, escape_controls, show_json, show_text, write_stdout
 from promptc.cli.views.drawing import show_count
 from promptc.diag.findings import FAMILIES, Code, Diagnostic, DiskError, UsageError, load_codes, shorten, suggest
 from promptc.diag.frozen import as_plain
@@ -174,7 +174,7 @@ def _describe_made(folder: str, name: str, template: str, made: Sequence[str]) -
     behind = order.index("state.json") + 1
     order[behind:behind] = sorted(tops - _REMARKS.keys())
     listed = "".join(f"    {one if one in made else f'{one}/':<20} {_REMARKS.get(one, 'another example state')}\n" for one in order)
-    enter = "" if os.path.realpath(folder) == os.path.realpath(os.curdir) else f"    cd {shlex.quote(folder)}\n"
+    enter = "" if os.path.realpath(folder) == os.path.realpath(os.curdir) else f"    cd {escape_controls(shlex.quote(folder))}\n"
     return f"made the pack `{name}` from the template `{template}`, {len(made)} files:\n{listed}next:\n{enter}{_NEXT}"
 
 

@@ -13,7 +13,16 @@ import click
 
 from promptc.api import Pack
 from promptc.cli.group import Command, CommandGroup, complete
-from promptc.cli.terminal import Paint, Reporter, clip_cells, describe_diagnostic, render_diagnostics, show_json, write_stdout
+from promptc.cli.terminal import (
+    Paint,
+    Reporter,
+    clip_cells,
+    describe_diagnostic,
+    escape_controls,
+    render_diagnostics,
+    show_json,
+    write_stdout,
+)
 from promptc.cli.views.drawing import Cell, render_table
 from promptc.diag.findings import Diagnostic, PromptcError, UsageError, fail, show_plural, suggest
 from promptc.diag.frozen import as_plain, frozen
@@ -109,7 +118,7 @@ def export_command(reporter: Reporter, store: StoreAsked, scope: str | None, out
     found = describe_malformed(stored.malformed, shown)
     reporter.report(found)
     if output is not None:
-        reporter.say(f"{show_plural(len(stored.segments), 'segment')} written to {output}\n")
+        reporter.say(f"{show_plural(len(stored.segments), 'segment')} written to {escape_controls(output)}\n")
     return _FINDINGS if found else 0
 
 

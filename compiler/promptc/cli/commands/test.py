@@ -24,7 +24,7 @@ from promptc.cli.interaction import Progress
 from promptc.cli.options import NO_CACHE, TRY, WATCH, is_in_ci, read_tries
 from promptc.cli.reports import KINDS, WHOLE, render_matrix_as
 from promptc.cli.shell import CaseShell
-from promptc.cli.terminal import Reporter, read_width, show_text, write_stdout
+from promptc.cli.terminal import Reporter, escape_controls, read_width, show_text, write_stdout
 from promptc.cli.views.difference import render_matrix
 from promptc.cli.views.drawing import Page, render_table, show_count
 from promptc.cli.views.verdict import SHAPES, count_lacking, group_moved, lighten, render_moved, show_lacking
@@ -383,7 +383,8 @@ def _give_hints(reporter: Reporter, tally: _Tally, tries: Sequence[tuple[str, st
         options = join_names(f"--try {quote(f'{path}={text}')}" for path, text in tries)
         reporter.say(f"nothing was written: this is the result of {options}\n")
     if tally.pending:
-        reporter.say(f"hint: `promptc review` shows what is pending; `promptc accept {quote(tally.pending[0])}` accepts one\n")
+        first = escape_controls(quote(tally.pending[0]))
+        reporter.say(f"hint: `promptc review` shows what is pending; `promptc accept {first}` accepts one\n")
     if tally.obsolete:
         reporter.say(f"hint: `promptc prune` removes {show_plural(tally.obsolete, 'golden')} that no case asks for\n")
 

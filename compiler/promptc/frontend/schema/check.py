@@ -49,7 +49,9 @@ _FEW = 32
 _WRITING = RLock()
 """Held while functions are written: several threads may use a writer, and each function must be written once."""
 
-_PAY = ["f[0] -= 1", "if f[0] < 0: raise FuelError"]
+_TRIED = 5
+"""As a power of two, the members that are passed over, or the alternatives that are tried, at the price of one reference."""
+
 Lines = list[str]
 Constant = Callable[[str], str]
 """Stores a value, given as Python source, for use by the functions, and returns its name."""
@@ -157,6 +159,7 @@ class CheckWriter:
         self._names: dict[tuple[int, str], str] = {}
         self._constants: dict[str, str] = {}
         self._pending: Lines = []
+        self._weights: dict[int, int] = {}
 
     def name(self, schema: Schema, part: str = "") -> str:
         """Return the name of the function for a subschema, or for a part of one, as in `write`."""
@@ -177,7 +180,8 @@ class CheckWriter:
         Without `part` it checks the whole schema. If `part` is a keyword, it checks that keyword. If `part` is one of `_EVALUATED`, it
         returns the set of keys or indexes that the other keywords evaluate.
         """
-        pay = _PAY if not part and self._references.is_target(schema) else []
+        price = int(not part and self._references.is_target(schema)) + (self._weigh(schema) >> _TRIED)
+        pay = _pay(str(price)) if price else []
         if part in _EVALUATED:
             return _write_function(name, [*self._gather(schema, part), "return s"])
         if part in _UNEVALUATED:
@@ -186,6 +190,22 @@ class CheckWriter:
             asked = {word: schema[word] for word in (part, *_BESIDE.get(part, ())) if word in schema} if part else schema
             lines = self._check(asked, "v", 0, own=True)
         return _write_function(name, [*pay, *lines, "return True"])
+
+    def _weigh(self, schema: Schema) -> int:
+        """Return how many alternatives and conditions a schema has that are tried on a value or its members, other than those in loops."""
+        if not isinstance(schema, dict):
+            return 0
+        if id(schema) not in self._weights:
+            joint = [inner for word in ("allOf", "anyOf", "oneOf") for inner in schema.get(word, ())]
+            joint += [schema[word] for word in ("not", "if", "then", "else") if word in schema]
+            members = [*schema.get("properties", {}).values(), *schema.get("prefixItems", ()), *schema.get("dependentSchemas", {}).values()]
+            few = members if len(members) <= _FEW else ()
+            self._weights[id(schema)] = len(joint) + sum(map(self._weigh, (*joint, *few)))
+        return self._weights[id(schema)]
+
+    def _pay_each(self, members: str, *schemas: Schema) -> Lines:
+        """Return the lines that pay for trying each schema on every member of a container."""
+        return _pay(f"len({members}) * {1 + sum(map(self._weigh, schemas))} >> {_TRIED}")
 
     def take_constants(self) -> str:
         """Return the source of the constants that functions written since the last call need. It belongs after those functions."""
@@ -264,9 +284,15 @@ class CheckWriter:
         lines = _deny(_join_and([*_write_size(v, schema, "minProperties", "maxProperties"), *required]))
         if "dependentRequired" in schema:
             needs = self._keep(repr(schema["dependentRequired"]))
-            lines += [f"for k{depth} in {v}:", f"  for n{depth} in {needs}.get(k{depth}, ()):", f"    if n{depth} not in {v}: return False"]
+            lines += [
+                *self._pay_each(v),
+                f"for k{depth} in {v}:",
+                f"  for n{depth} in {needs}.get(k{depth}, ()):",
+                f"    if n{depth} not in {v}: return False",
+            ]
         if "propertyNames" in schema:
-            lines += _block(f"for k{depth} in {v}:", self._check(schema["propertyNames"], f"k{depth}", depth))
+            names = schema["propertyNames"]
+            lines += [*self._pay_each(v, names), *_block(f"for k{depth} in {v}:", self._check(names, f"k{depth}", depth))]
         lines += self._check_members(schema, v, depth)
         for key, inner in schema.get("dependentSchemas", {}).items():
             lines += _block(f"if {key!r} in {v}:", self._check(inner, v, depth))
@@ -288,12 +314,13 @@ class CheckWriter:
         rest = self._check(other, item, depth) if "additionalProperties" in schema else []
         for pattern, inner in patterns.items():
             block = [*([f"m{depth} = True"] if rest else ()), *self._check(inner, item, depth)]
-            inside += _block(f"if {self._keep_matcher(pattern)}(k{depth}):", block)
+            inside += _block(f"if {self._keep_matcher(pattern)}(k{depth}, f):", block)
         if rest and patterns:
             inside = [f"m{depth} = {_write_known(known, depth)}", *inside, *_block(f"if not m{depth}:", rest)]
         elif rest:
             inside += _block(f"if not ({_write_known(known, depth)}):", rest) if known else rest
-        return lines + _block(f"for k{depth}, {item} in {v}.items():", inside)
+        pay = self._pay_each(v, *patterns.values(), other) if inside else []
+        return [*lines, *pay, *_block(f"for k{depth}, {item} in {v}.items():", inside)]
 
     def _check_list(self, schema: Mapping[str, Any], v: str, depth: int) -> Lines:
         first, item = schema.get("prefixItems", ()), f"v{depth}"
@@ -306,17 +333,18 @@ class CheckWriter:
                 block = self._check(inner, item, depth)
                 lines += _block(f"if len({v}) > {place}:", [f"{item} = {v}[{place}]", *block] if block else [])
         rest = f"{v}[{len(first)}:]" if first else v
-        lines += _block(f"for {item} in {rest}:", self._check(schema.get("items", True), item, depth))
+        each = _block(f"for {item} in {rest}:", self._check(schema.get("items", True), item, depth))
+        lines += [*self._pay_each(v, schema["items"]), *each] if each else []
         if "contains" in schema:
             lines += self._count_contained(schema, v, depth)
-        lines += _deny(f"is_unique({v})" if schema.get("uniqueItems") else "True")
+        lines += [*self._pay_each(v), *_deny(f"is_unique({v})")] if schema.get("uniqueItems") else []
         return lines + self._check_unevaluated(schema, "unevaluatedItems", v, depth)
 
     def _count_contained(self, schema: Mapping[str, Any], v: str, depth: int) -> Lines:
         least, most = schema.get("minContains", 1), schema.get("maxContains")
         tests = [f"n{depth} >= {least!r}", *([f"n{depth} <= {most!r}"] if most is not None else ())]
         count = [f"n{depth} = 0", f"for v{depth} in {v}:", f"  if {self._test(schema['contains'], f'v{depth}')}: n{depth} += 1"]
-        return [*count, *_deny(_join_and(tests))]
+        return [*self._pay_each(v, schema["contains"]), *count, *_deny(_join_and(tests))]
 
     # Evaluated members: lines that collect keys or indexes in the set `s`.
 
@@ -326,12 +354,17 @@ class CheckWriter:
             return []
         members = f"{v}.items()" if word == "unevaluatedProperties" else f"enumerate({v})"
         gather = f"s{depth} = {self.name(schema, word.removeprefix('un'))}({v}, f)"
-        return [gather, f"for k{depth}, v{depth} in {members}:", *_indent(_block(f"if k{depth} not in s{depth}:", checks))]
+        return [
+            *self._pay_each(v, schema[word]),
+            gather,
+            f"for k{depth}, v{depth} in {members}:",
+            *_indent(_block(f"if k{depth} not in s{depth}:", checks)),
+        ]
 
     def _gather(self, schema: Mapping[str, Any], part: str) -> Lines:
         if part == "evaluatedProperties":
             lines = ["s = set(v)" if "additionalProperties" in schema else f"s = {{*{tuple(schema.get('properties', ()))!r}}}"]
-            lines += [f"s.update(filter({self._keep_matcher(pattern)}, v))" for pattern in schema.get("patternProperties", ())]
+            lines += [f"s.update(k for k in v if {self._keep_matcher(pattern)}(k, f))" for pattern in schema.get("patternProperties", ())]
             for key, inner in schema.get("dependentSchemas", {}).items():
                 lines += _block(f"if {key!r} in v:", self._add(inner, part))
         else:
@@ -383,6 +416,10 @@ def _deny(test: str) -> Lines:
     if test in ("True", "False"):
         return ["return False"] if test == "False" else []
     return [f"if not ({test}): return False"]
+
+
+def _pay(price: str) -> Lines:
+    return [f"f[0] -= {price}", "if f[0] < 0: raise FuelError"]
 
 
 def _write_function(name: str, lines: Lines) -> str:
@@ -447,7 +484,7 @@ def _iter_text(schema: Mapping[str, Any], v: str, constant: Constant) -> Iterato
     yield from _write_size(v, schema, "minLength", "maxLength")
     if "pattern" in schema:
         matcher = constant(f"make_matcher({schema['pattern']!r})")
-        yield f"{matcher}({v})"
+        yield f"{matcher}({v}, f)"
     if schema.get("format") in _FORMATS:
         known = constant(f"make_format_check({schema['format']!r})")
         yield f"{known}({v})"

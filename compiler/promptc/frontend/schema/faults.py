@@ -19,6 +19,10 @@ from promptc.frontend.schema.runtime import Fuel, FuelError, make_matcher
 Path = tuple[str | int, ...]
 """The keys and indexes that lead to a value."""
 
+_MOST_CHOICES = 100
+_LONGEST = 1_000
+"""The most values, and the most characters of a pattern or a title, that a message shows of a schema."""
+
 _KINDS = ("type", "const", "enum", "pattern", "format")
 """Keywords that show that a value is of another kind than the schema means."""
 
@@ -141,10 +145,10 @@ class _Walk:
             case "properties":
                 return ((key, inner) for key, inner in wanted.items() if key in value)
             case "patternProperties":
-                return ((key, inner) for pattern, inner in wanted.items() for key in filter(self._make_matcher(pattern), value))
+                return ((key, inner) for pattern, inner in wanted.items() for key in value if self._make_matcher(pattern)(key, self._fuel))
             case "additionalProperties":
                 known, matchers = schema.get("properties", ()), list(map(self._make_matcher, schema.get("patternProperties", ())))
-                return ((key, wanted) for key in value if key not in known and not any(matches(key) for matches in matchers))
+                return ((key, wanted) for key in value if key not in known and not any(matches(key, self._fuel) for matches in matchers))
             case "prefixItems":
                 return enumerate(wanted[: len(value)])
             case _:
@@ -327,7 +331,7 @@ class SchemaWords:
             case "const":
                 return f"must be {title or self.show_whole(fault.wanted)}, not {shown or self.show_whole(fault.value)}"
             case "pattern":
-                return f"must {'be ' + title if title else f'match the pattern `{fault.wanted}`'}, not {value}"
+                return f"must {'be ' + title if title else f'match the pattern `{shorten(fault.wanted, _LONGEST)}`'}, not {value}"
             case "format" if fault.wanted in _FORMATS:
                 return f"must be {_FORMATS[fault.wanted]}, not {value}"
             case "anyOf" | "oneOf":
@@ -359,6 +363,7 @@ def _read_title(schema: Any) -> str:
     title = schema.get("title") if isinstance(schema, dict) else None
     if not isinstance(title, str) or not title:
         return ""
+    title = shorten(title, _LONGEST)
     is_phrase = title.startswith(("A ", "An ", "The "))
     return title[0].lower() + title[1:] if is_phrase else title if title[0].islower() else ""
 
@@ -420,6 +425,8 @@ def _tell(schema: dict[str, Any]) -> list[str]:
 
 
 def join_or(words: Iterable[str]) -> str:
-    """Return `a, b or c`, without duplicates."""
+    """Return `a, b or c`, without duplicates. Of more than _MOST_CHOICES words, the others are counted."""
     *first, last = dict.fromkeys(words)
+    if len(first) >= _MOST_CHOICES:
+        first, last = first[:_MOST_CHOICES], f"one of {len(first) + 1 - _MOST_CHOICES} others"
     return f"{', '.join(first)} or {last}" if first else last

@@ -9,12 +9,15 @@ from collections.abc import Callable
 from promptc.diag.typed import Any
 
 Fuel = list[int]
-"""How many more references may be followed; a list, because all functions share the number."""
+"""How much more may be done, in references that are followed; a list, because all functions share the number."""
 
 Check = Callable[[Any, Fuel], bool]
 Fill = Callable[[Any, Fuel], Any]
 Functions = tuple[Check, Fill, list[Any]]
 """The check of a value, its filler, and the default mappings and lists that the filler may put at several places."""
+
+_CHARACTERS = 4
+"""As a power of two, the characters of a text, or the places of a pattern, that cost as much as a reference."""
 
 _PLENTY = 10**9
 """Fuel for a default, which is filled once for all states and gains each key once."""
@@ -31,8 +34,8 @@ def run_code(code: bytes) -> Functions:
 class FuelError(Exception):
     """A limit was exceeded while a state was checked or filled in.
 
-    Raised when more references are followed or more keys filled in than the size of the state allows, or when a text needs more states of a
-    pattern's automaton than it may have.
+    Raised when more is followed, tried or filled in than the size of the state allows, or when a text needs more states of a pattern's
+    automaton than it may have.
     """
 
 
@@ -79,19 +82,24 @@ def _read_decimal(number: int | float) -> tuple[int, int]:
     return int(whole + part), int(power or 0) - len(part)
 
 
-def make_matcher(pattern: str) -> Callable[[str], bool]:
-    """Return a function that reports whether a pattern occurs in a text. The pattern is compiled at the first call."""
+def make_matcher(pattern: str) -> Callable[[str, Fuel], bool]:
+    """Return a function that reports whether a pattern occurs in a text, and pays for it. The pattern is compiled at the first call."""
     made: list[Any] = []
 
-    def matches(text: str) -> bool:
+    def matches(text: str, fuel: Fuel) -> bool:
         if not made:
             from promptc.text.pattern import Pattern, PatternLimitError
 
-            made[:] = Pattern(pattern).matches, PatternLimitError
+            made[:] = Pattern(pattern), PatternLimitError
+        automaton, limit = made
+        before = automaton.moves
         try:
-            found: bool = made[0](text)
-        except made[1]:
+            found: bool = automaton.matches(text)
+        except limit:
             raise FuelError from None
+        fuel[0] -= 1 + (len(text) + automaton.moves - max(before, automaton.begun) >> _CHARACTERS)
+        if fuel[0] < 0:
+            raise FuelError
         return found
 
     return matches

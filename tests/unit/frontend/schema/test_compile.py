@@ -107,8 +107,28 @@ def test_a_reference_takes_fuel():
 def test_no_pattern_of_what_is_evaluated_takes_more_than_linear_time():
     schema = {"allOf": [{"patternProperties": {"^(a+)+$": {}}}], "unevaluatedProperties": False}
     _, (valid, _, _) = compile_schema(Verdicts(schema))
-    assert valid({"a" * 5000: 1}, [10])
-    assert not valid({"a" * 5000 + "b": 1}, [10])
+    assert valid({"a" * 5000: 1}, [2000])
+    assert not valid({"a" * 5000 + "b": 1}, [2000])
+
+
+@pytest.mark.parametrize(
+    ("schema", "value"),
+    [
+        ({"allOf": [{"pattern": f"^[^z]*$|z{number}"} for number in range(300)]}, "b" * 10_000),
+        ({"patternProperties": {f"^z{number}": {"type": "null"} for number in range(300)}}, {f"k{number}": 1 for number in range(1_000)}),
+        ({"items": {"anyOf": [{"const": number, "minimum": number} for number in range(2_000)]}}, [1_999] * 1_000),
+        ({"additionalProperties": {"oneOf": [{"const": number} for number in range(2_000)]}}, {str(number): 1 for number in range(1_000)}),
+        ({"items": {"properties": {"a": {"allOf": [{"minimum": -number} for number in range(2_000)]}}}}, [{"a": 1}] * 1_000),
+        ({"allOf": [{"contains": {"minimum": number, "const": 999}} for number in range(500)]}, list(range(1_000))),
+        ({"allOf": [{"items": {"minimum": -number}} for number in range(500)]}, list(range(1_000))),
+    ],
+)
+def test_what_is_tried_on_every_member_takes_fuel(schema, value):
+    """A schema and a state may each be long, and their product may not."""
+    _, (valid, _, _) = compile_schema(Verdicts(schema))
+    with pytest.raises(FuelError):
+        valid(value, [10_000])
+    assert valid(value, [10_000_000])
 
 
 def test_a_keyword_is_judged_alone():
