@@ -95,14 +95,15 @@ def _give_asked(chunks: Sequence[Chunk], asked: AskedLines) -> tuple[tuple[Chunk
     """Return the chunks with the asked lines that each answers, in the file's order, and the lines that have no answer."""
     places: dict[tuple[str, str], list[int]] = {}
     for place, chunk in enumerate(chunks):
-        for name in chunk.covers:
-            places.setdefault((chunk.file, normalize(name)), []).append(place)
+        names, parts = dict.fromkeys(map(normalize, chunk.covers)), chunk.file.split("/")
+        for end in ("/".join(parts[start:]) for start in range(len(parts))):  # an answer names a file by the end of its path
+            for name in names:
+                places.setdefault((end, name), []).append(place)
     given: list[dict[str, None]] = [{} for _ in chunks]
     lost: dict[Answer, list[KnownAnswer]] = {}
     for line in asked.lines:
         for answer in line.answers:
-            heading = normalize(answer.heading)
-            right = [place for (file, name), found in places.items() if name == heading and answer.is_of(file) for place in found]
+            right = places.get((answer.file, normalize(answer.heading)), ())
             for place in right:
                 given[place][line.query] = None
             if not right:
