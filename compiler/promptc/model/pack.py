@@ -396,7 +396,7 @@ class PackModel:
             return total * (100 - self.counting.margin) // 100
         return total if entry is None else entry.hold_back(total)
 
-    def find_total(self, rest: int, entry: CalibrationEntry | None) -> int:
+    def count_total(self, rest: int, entry: CalibrationEntry | None) -> int:
         """Return the least total of which `hold_back` leaves `rest` tokens."""
         if self.counting.reason:
             return -(-rest * 100 // (100 - self.counting.margin))

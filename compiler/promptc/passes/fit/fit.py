@@ -398,7 +398,7 @@ class _Fitting:
         # items that were not read because they cannot fit are missing too, but are not counted
         least = "at least " if any(fit.is_unread for fit in self._fits.values()) else ""
         bound = self._strained.selection.bound
-        needs, enough = self._total + missing, bound.pack.find_total(self._total + missing, bound.calibrated)
+        needs, enough = self._total + missing, bound.pack.count_total(self._total + missing, bound.calibrated)
         held = f" ({bound.whole - self._total} of {bound.whole} are held back)" if bound.whole > self._total else ""
         why = self._explain_total(holding, run, f"{least}{needs}")
         total, short = count_noun(self._total, "token"), count_noun(missing, "token")
