@@ -502,14 +502,14 @@ def _is_whole_number(value: Any) -> bool:
 
 _ARGUMENTS: Mapping[str, tuple[Callable[[Any], bool], str, str]] = {
     "budget": (_is_whole_number, "a whole number", "budget=4000"),
-    "model": (_is_text, "a text", 'model="gpt-4o"'),
-    "variants": (_is_mapping_of_texts, "a mapping of texts", 'variants={"mood": "calm"}'),
-    "patches": (_is_list, "a list of texts", 'patches=["terse"]'),
-    "format": (_is_text, "a text", 'format="messages"'),
-    "without": (_is_list, "a list of texts", 'without=["rules"]'),
-    "stores": (_is_mapping_of_texts, "a mapping of texts", 'stores={"lore": "sqlite:lore.db"}'),
-    "args": (_is_mapping, "a mapping whose keys are texts", 'args={"keep": 5}'),
-    "answers": (_is_mapping_of_texts, "a mapping of texts", 'answers={"summary": "They met."}'),
+    "model": (_is_text, "a string", 'model="gpt-4o"'),
+    "variants": (_is_mapping_of_texts, "a mapping of strings", 'variants={"mood": "calm"}'),
+    "patches": (_is_list, "a list of strings", 'patches=["terse"]'),
+    "format": (_is_text, "a string", 'format="messages"'),
+    "without": (_is_list, "a list of strings", 'without=["rules"]'),
+    "stores": (_is_mapping_of_texts, "a mapping of strings", 'stores={"lore": "sqlite:lore.db"}'),
+    "args": (_is_mapping, "a mapping whose keys are strings", 'args={"keep": 5}'),
+    "answers": (_is_mapping_of_texts, "a mapping of strings", 'answers={"summary": "They met."}'),
 }
 """What an argument must be: its check, the same in words, and an example."""
 

@@ -199,7 +199,7 @@ UNMADE = "a sequence that is not a list yet"
 _KINDS = {
     "NoneType": "none",
     "generator": UNMADE,
-    "str": "a text",
+    "str": "a string",
     "bool": "true or false",
     "int": "a number",
     "float": "a number",
@@ -228,7 +228,7 @@ def show_value(value: Any) -> str:
     The result has at most `LONGEST` characters of the value, at a cost that does not grow with the value.
     """
     if isinstance(value, str):
-        return f"`{_spell(value)}`" if value else "an empty text"
+        return f"`{_spell(value)}`" if value else "an empty string"
     if isinstance(value, list | tuple | Mapping):
         return f"`{_write(value)}`" if value else f"an empty {'mapping' if isinstance(value, Mapping) else 'list'}"
     if value is None or isinstance(value, bool):

@@ -68,7 +68,7 @@ _MESSAGES = {
     "Expecting ':' delimiter": "a `:` is expected here",
     "Extra data": "the value ends before this",
     "Unterminated string starting at": "this text is not closed",
-    "Invalid control character at": "a raw control character in a text; write it as an escape such as `\\n`",
+    "Invalid control character at": "a raw control character in a string; write it as an escape such as `\\n`",
     "Invalid \\escape": "an escape JSON does not know",
     "Invalid \\uXXXX escape": "a `\\u` needs four hexadecimal digits",
     "Unexpected UTF-8 BOM (decode using utf-8-sig)": "a second byte order mark",
@@ -658,7 +658,7 @@ def _explain_syntax(message: str, text: str, at: int, places: JsonPlaces) -> Pro
 def _suggest_mend(text: str, at: int) -> str:
     if text.startswith(("//", "/*", "#"), at):
         return "remove the comment: JSON has none"
-    return 'write texts in double quotes: `"…"`' if text[at : at + 1] == "'" else ""
+    return 'write strings in double quotes: `"…"`' if text[at : at + 1] == "'" else ""
 
 
 def _too_deep(places: JsonPlaces, at: int) -> Diagnostic:

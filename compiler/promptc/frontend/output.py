@@ -318,7 +318,7 @@ def _iter_wrong_texts(document: JsonDocument) -> Iterator[Diagnostic]:
         message = f"the name of a tool must have 1 to 64 letters, digits, `_` and `-`, not {STATE_WORDS.show(name)}"
         yield Diagnostic("PC0284", message, document.span("/name"), "write, for example, `look_around`")
     if not isinstance(description, str) or is_blank(description):
-        message = f"the description of a tool must be a text that says what it is for, not {STATE_WORDS.show(description)}"
+        message = f"the description of a tool must be a string that says what it is for, not {STATE_WORDS.show(description)}"
         yield Diagnostic(
             "PC0284", message, document.span("/description"), "say in a sentence what the tool does: the model knows nothing else about it"
         )

@@ -47,7 +47,7 @@ _PLENTY = 10**9
 """Fuel that never runs out: the shipped schemas apply a bounded number of times to each value, and manifests are small."""
 
 _MOVES = ("before", "after")
-_WORDS = SchemaWords("a mapping", "text")
+_WORDS = SchemaWords("a mapping", "a string")
 _MANIFEST = "the manifest"
 _OLD_BOOLEANS = {"yes": "true", "on": "true", "y": "true", "no": "false", "off": "false", "n": "false"}
 

@@ -26,7 +26,7 @@ _DEFAULT_FUEL = 10_000
 Change = tuple[str, str]
 """A JSON pointer (RFC 6901; `-` is the place after the last element of a list) and the JSON text of the value to put there."""
 
-_QUOTES = "the value is JSON: a text is in double quotes, such as '\"calm\"'"
+_QUOTES = "the value is JSON: a string is in double quotes, such as '\"calm\"'"
 
 
 def load_state(given: bytes | Source | Mapping[str, Any], schema: StateSchema | None, name: str, changes: Sequence[Change] = ()) -> State:

@@ -172,7 +172,7 @@ class _YamlReader:
             try:
                 value = resolve_scalar(raw)
             except ValueError as wrong:
-                self._note("PC0107", str(wrong), span, "write a smaller number, or quote it to make it a text")
+                self._note("PC0107", str(wrong), span, "write a smaller number, or quote it to make it a string")
         if "\0" in raw:
             self._note("PC0133", "this text holds U+0000, which no prompt can contain", span, "remove the character")
         node = Node(value, span, self._folder, raw)
@@ -261,7 +261,9 @@ class _YamlReader:
         if not isinstance(node.value, str):
             is_template = isinstance(node.value, dict) and flow and into.flow
             what = "this template has no quotes, and YAML reads its braces as a mapping" if is_template else ""
-            self._note("PC0112", what or f"a key must be text, and this is {_kind(node.value)}", node.span, _mend_key(node, is_template))
+            self._note(
+                "PC0112", what or f"a key must be a string, and this is {_kind(node.value)}", node.span, _mend_key(node, is_template)
+            )
         elif node.value in into.keys:
             first = into.keys[node.value]
             where = f"line {first.line}, column {first.column}"
@@ -280,7 +282,7 @@ class _YamlReader:
             "PC0113",
             f"YAML reads `{event.tag[:80]}` as a tag, and promptc does not accept tags",
             span,
-            f"put quotes around a text that begins with `!`{negated}",
+            f"put quotes around a string that begins with `!`{negated}",
         )
 
     def _name_anchor(self, anchor: str, node: Node, nodes: int, height: int, span: Span) -> None:
@@ -690,13 +692,13 @@ class _SyntaxFault:
         if _CHOICE.search(f"{whole} "):
             return SyntaxFinding("this value has a `? :`", line, self.column, _CHOICE_HELP)
         if sign == ":" and " " in value:
-            help = f'write `,` before `{value.rpartition(" ")[2]}`; or quote a text that holds `: `, such as `"Note: be brief"`'
+            help = f'write `,` before `{value.rpartition(" ")[2]}`; or quote a string that holds `: `, such as `"Note: be brief"`'
             return SyntaxFinding(f"a `,` is missing between two values of this `{opening}`", line, self.column, help)
         if sign == ":" and '"' not in whole:
             return SyntaxFinding(
-                f"in `{opening}{closing}`, a text that holds `: ` needs quotes", line, self.column, f'write `"{shorten(whole)}"`'
+                f"in `{opening}{closing}`, a string that holds `: ` needs quotes", line, self.column, f'write `"{shorten(whole)}"`'
             )
-        help = "quote a text that holds `: ` or any of `,[]{}`; and write a `,` between two values"
+        help = "quote a string that holds `: ` or any of `,[]{}`; and write a `,` between two values"
         return SyntaxFinding(f"YAML cannot read this value inside `{opening}{closing}`", line, self.column, help)
 
     def _read_sign(self) -> SyntaxFinding | None:
@@ -706,7 +708,7 @@ class _SyntaxFault:
         begin = _indent(text) + key.end() + 1 if key else self.column
         sign = text[begin:].strip()[:1] or text[self.column : self.column + 1]
         name = key[2] if key else ""
-        message = f"a text that begins with {'a backquote' if sign == '`' else f'`{sign}`'} needs quotes"
+        message = f"a string that begins with {'a backquote' if sign == '`' else f'`{sign}`'} needs quotes"
         return SyntaxFinding(message, self.line, begin, f"quote it: {self._quote_rest(name, begin)}")
 
     def _read_dash(self) -> SyntaxFinding | None:

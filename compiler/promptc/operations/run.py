@@ -599,7 +599,7 @@ def _iter_wrong(operation: Operation, args: Mapping[str, Any]) -> Iterator[Diagn
 def _name_kind(value: Any) -> str:
     if value is None or isinstance(value, bool):
         return "null" if value is None else "true or false"
-    kinds = {str: "a text", int: "a whole number", float: "a number", list: "a list", tuple: "a list"}
+    kinds = {str: "a string", int: "a whole number", float: "a number", list: "a list", tuple: "a list"}
     return next((word for kind, word in kinds.items() if isinstance(value, kind)), "a mapping")
 
 

@@ -234,7 +234,7 @@ def _look_for_format(code: str, plain: str) -> Advice | None:
     is_plain = not re.search(r"['\"\\{}]", "".join(parts[::2])) and all(re.fullmatch(r"[\w.]+", part.strip()) for part in parts[1::2])
     meant = _show(_join_parts(parts)) if is_plain else ""
     help = f"write `{meant}`" if meant else "join values with `~`: `'Hello ' ~ state.name`"
-    return Advice(found.start(), "an f-string is Python; here, `~` joins values to a text", help)
+    return Advice(found.start(), "an f-string is Python; here, `~` joins values to a string", help)
 
 
 def _look_for_rest(code: str, plain: str) -> Advice | None:
@@ -261,8 +261,8 @@ _REST = (
         "`lambda` is Python: a pack has no functions of its own",
         "use a filter: `state.facts | selectattr('known')`",
     ),
-    (re.compile(r"[“”„‘’]"), "curly quotation marks do not quote a text", "write straight ones: `'gold'`"),
-    (re.compile(r"`"), "backquotes do not quote a text; write `'…'`", "join values with `~`: `'Hello ' ~ state.name`"),
+    (re.compile(r"[“”„‘’]"), "curly quotation marks do not quote a string", "write straight ones: `'gold'`"),
+    (re.compile(r"`"), "backquotes do not quote a string; write `'…'`", "join values with `~`: `'Hello ' ~ state.name`"),
     (re.compile(r"\$\{"), "promptc does not read `${…}`", "write the name alone, and join values with `~`: `'Hello ' ~ state.name`"),
     (re.compile(r"\$\w"), "names begin with a letter, not with `$`", "write `state.name`"),
 )

@@ -162,7 +162,7 @@ def _note(tokens: Iterator[Token], noted: list[Token], parts: PartsBudget) -> It
     for token in tokens:
         parts.left -= token[1] not in _FREE
         if parts.left < 0:
-            raise _TooMany(f"more than {parts.most} parts: tags, names, signs and texts, files that are brought in included", token[0])
+            raise _TooMany(f"more than {parts.most} parts: tags, names, signs and strings, files that are brought in included", token[0])
         noted.append(token)
         yield token
 
@@ -444,7 +444,7 @@ def _check_argument(
     if isinstance(name, nodes.Const) and isinstance(name.value, str):
         yield from _check_name(node.lineno, code, what, name.value, known, definitions)
     else:
-        yield node.lineno, code, f"the {what} `{node.name}` is to use must be a text", f"write its name in quotes: `{node.name}('...')`"
+        yield node.lineno, code, f"the {what} `{node.name}` is to use must be a string", f"write its name in quotes: `{node.name}('...')`"
 
 
 def _check_name(
@@ -467,7 +467,7 @@ def _check_private(at: int, name: str) -> Iterator[Finding]:
 
 def _check_const(node: nodes.Const) -> Iterator[Finding]:
     if isinstance(node.value, str) and any("\ud800" <= letter <= "\udfff" for letter in node.value):
-        yield node.lineno, "PC0401", "a text holds half of a surrogate pair", "write the character itself"
+        yield node.lineno, "PC0401", "a string holds half of a surrogate pair", "write the character itself"
 
 
 def _check_getattr(node: nodes.Getattr, bound: frozenset[str], called: bool) -> Iterator[Finding]:

@@ -142,14 +142,14 @@ def with_key(lines):
         (
             in_section("text: 12"),
             "PC0203",
-            "`text` of section `main` must be a text (an inline template), not 12",
+            "`text` of section `main` must be a string (an inline template), not 12",
             'quote it: `"12"`',
             (8, 11),
         ),
         (
             in_section("text: x\n    header:"),
             "PC0203",
-            "`header` of section `main` must be a text (an inline template), not null",
+            "`header` of section `main` must be a string (an inline template), not null",
             'write, for example, `header: "So far in this scene:"`',
             (9, 12),
         ),

@@ -309,7 +309,7 @@ class SchemaWords:
         return show_value(value) if value else self.show(value)
 
     def describe(self, fault: SchemaFault, shown: str = "") -> str:
-        """Return what is wrong with the value, to follow its name in a message: `must be text, not 12`.
+        """Return what is wrong with the value, to follow its name in a message: `must be a string, not 12`.
 
         `shown` is the value as its author wrote it.
         """

@@ -19,7 +19,7 @@ Found = tuple[str, Diagnostic]
 
 REFERENCES = ("$ref", "$dynamicRef")
 SCHEMA, SCHEMAS, SCHEMA_MAP = "a schema", "a list of schemas", "a mapping of names to schemas"
-TEXT, TEXTS, TEXT_LISTS = "a text", "a list of different texts", "a mapping of names to lists of different texts"
+TEXT, TEXTS, TEXT_LISTS = "a string", "a list of different strings", "a mapping of names to lists of different strings"
 COUNT, NUMBER, POSITIVE, BOOLEAN, LIST, ANY = "a whole number from 0", "a number", "a number over 0", "true or false", "a list", "anything"
 TYPES, PATTERN, PATTERN_MAP = "a type, or a list of types", "a pattern", "a mapping of patterns to schemas"
 BOOLEANS = "a mapping of names to true or false"

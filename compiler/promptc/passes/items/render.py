@@ -208,8 +208,8 @@ class ItemRenderer:
             item = self._finish(read, id, key, content, str(role))
             return replace(item, speaker=speaker) if item is not None and speaker else item
         if not isinstance(content, list):
-            what = f"the content of item `{id}` of `{self._section.id}` must be a text or a list of parts, not {show_value(content)}"
-            raise fail("PC0515", what, message.content.span, help="write a text, or parts such as `[{type: text, text: Hello}]`")
+            what = f"the content of item `{id}` of `{self._section.id}` must be a string or a list of parts, not {show_value(content)}"
+            raise fail("PC0515", what, message.content.span, help="write a string, or parts such as `[{type: text, text: Hello}]`")
         from promptc.passes.items.read import read_parts
 
         name = f"item `{id}` of `{self._section.id}`"

@@ -110,7 +110,7 @@ def reword(text: str) -> tuple[str, str]:
 
 
 def _unsuited(sign: str, left: str, right: str) -> _Words:
-    hint = "join texts with `~`" if sign == "+" and "str" in (left, right) else _ask(left, right)
+    hint = "join strings with `~`" if sign == "+" and "str" in (left, right) else _ask(left, right)
     return f"`{sign}` does not work with {name_type(left)} and {name_type(right)}", hint
 
 
@@ -176,7 +176,7 @@ _SENTENCES: tuple[tuple[re.Pattern[str], Callable[..., _Words]], ...] = (
     (re.compile(r"not enough arguments for format string"), _many("more")),
     (re.compile(r"not all arguments converted"), _many("fewer")),
     (re.compile(r"slice step cannot be zero"), lambda: ("the step of a slice is 0", "write `[::2]` for every second part")),
-    (re.compile(r"unhashable type: '(\w+)'"), lambda kind: (f"{name_type(kind)} cannot be a key", "use a text or a number")),
+    (re.compile(r"unhashable type: '(\w+)'"), lambda kind: (f"{name_type(kind)} cannot be a key", "use a string or a number")),
     (
         re.compile(r"'(\w+)' object cannot be interpreted as an integer"),
         lambda kind: (f"{name_type(kind)} is not a whole number", _ask(kind)),
@@ -185,7 +185,7 @@ _SENTENCES: tuple[tuple[re.Pattern[str], Callable[..., _Words]], ...] = (
     (re.compile(r"(?:[\w.<>]*\.)?(\w+)\(\) ((?:got|takes|missing) .*)"), _wrong_arguments),
     (re.compile(r"type (\w+) doesn't define __round__"), lambda kind: (f"{name_type(kind)} cannot be rounded", _ask(kind))),
     (re.compile(r"bad operand type for (\w+)\(\): '(\w+)'"), _unsuited_call),
-    (re.compile(r"'in <string>' requires .* not (\w+)"), lambda kind: (f"{name_type(kind)} is never in a text", "look for a text")),
+    (re.compile(r"'in <string>' requires .* not (\w+)"), lambda kind: (f"{name_type(kind)} is never in a string", "look for a string")),
     (re.compile(r"(?:must be|expected) (str|int|float|list|dict)\b.* not '?(\w+)"), _wrong_kind),
     (re.compile(r"float\(\) argument must be .* not '(\w+)'"), lambda kind: (f"{name_type(kind)} is not a number", _ask(kind))),
     (re.compile(r"could not convert string to float: '(.*)'"), lambda text: (f"{show_value(text)} is not a number", "give a number")),
@@ -193,7 +193,7 @@ _SENTENCES: tuple[tuple[re.Pattern[str], Callable[..., _Words]], ...] = (
         re.compile(r"(%\w) format: .* is required, not (\w+)"),
         lambda sign, kind: (f"`{sign}` takes a number, not {name_type(kind)}", _ask(kind)),
     ),
-    (re.compile(r"%c requires"), lambda: ("`%c` takes a number or one character", "print texts with `%s`")),
+    (re.compile(r"%c requires"), lambda: ("`%c` takes a number or one character", "print strings with `%s`")),
     (re.compile(r"slice indices must be"), lambda: ("the bounds of a slice are whole numbers", "write `[1:3]`")),
     (re.compile(r"macro '(\w+)' (takes .*)"), _wrong_arguments),
 )
