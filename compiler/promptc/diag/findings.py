@@ -155,13 +155,18 @@ def suggest(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> str:
 
     `cutoff` is how similar two words must be, from 0 to 1. Short words are easily similar.
     """
+    names = sorted(set(known))
+    near = find_near(word, names, cutoff=cutoff)
+    if near is not None:
+        return f"did you mean `{near}`?"
+    return offer_names(names) if len(names) <= 12 else ""
+
+
+def find_near(word: str, known: Iterable[str], *, cutoff: float = 0.6) -> str | None:
+    """Return the known word that is most like `word`, or None if none is similar enough."""
     from difflib import get_close_matches
 
-    names = sorted(set(known))
-    near = get_close_matches(word[:80], names, n=1, cutoff=cutoff)
-    if near:
-        return f"did you mean `{near[0]}`?"
-    return offer_names(names) if len(names) <= 12 else ""
+    return next(iter(get_close_matches(word[:80], sorted(set(known)), n=1, cutoff=cutoff)), None)
 
 
 def offer_names(names: Iterable[str]) -> str:

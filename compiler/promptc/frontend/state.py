@@ -153,7 +153,7 @@ class StateSchema:
         size = len(document.source.text)
         if self.is_valid(document.value, size):
             return []
-        from promptc.frontend.shape import describe_state
+        from promptc.frontend.schema.faults import describe_state
 
         return describe_state(self.schema, document, count_fuel(size))
 

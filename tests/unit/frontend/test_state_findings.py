@@ -177,7 +177,7 @@ def test_a_finding_has_the_place_of_its_value():
     schema = {"properties": {"player": {}, "turn": {"type": "string"}}, "additionalProperties": False}
     found = check(schema, state)
     assert [(one.code, one.span.line, one.span.column, one.help) for one in found] == [
-        ("PC0302", 2, 11, ""),
+        ("PC0302", 2, 11, 'write it in quotes: `"1"`'),
         ("PC0304", 3, 3, "did you mean `player`?"),
     ]
 

@@ -390,6 +390,14 @@ def test_the_second_of_two_keys_names_the_first():
             "a string that begins with `*` needs quotes",
             'quote it: `text: "*bold* hello"`',
         ),
+        ("name: x\ncount: [*]\n", (2, 9), "a string that begins with `*` needs quotes", 'write `"*"`'),
+        ("name: x\nhold: {items: >2, cut: 1}\n", (2, 15), "a string that begins with `>` needs quotes", 'write `">2"`'),
+        (
+            "name: x\nsections:\n  - id: a\n    pinned:\u00a0true\n",
+            (4, 12),
+            "YAML does not read the no-break space (U+00A0) here as a space",
+            "write a plain space instead",
+        ),
         (
             "name: x\nsections:\n  - id: a\n    text: [Notes] are here\n",
             (4, 19),
