@@ -48,6 +48,7 @@ HOMES = {
 
 _PARTS = {"Slice": "a slice", "Pair": "a pair", "Operand": "an operand", "Keyword": "a named argument", "NSRef": "a part of a namespace"}
 
+_INSTEAD = {"ScopedEvalContextModifier": "leave the tag out: nothing is escaped by itself"}
 _STANDS = {
     "Slice": "write one slice between the brackets: `state.list[1:3]`",
     "Pair": "pairs belong between `{` and `}`",
@@ -136,7 +137,9 @@ def wrong_syntax(
 def _advise(message: str) -> str:
     if message == "unexpected char '#'":
         return "an expression has no remarks, also over several lines: put it above the key, where YAML reads it"
-    return "something is left open before this place" if "end of" in message else "see docs/reference/templates.md"
+    if message.startswith("the expression ends before"):
+        return "write a constant with two pairs of quotes, `\"'The inn'\"`; or join two values with `~`, or compare them with `==`"
+    return "something is left open before this place" if "end of" in message else "look for a sign, quote or bracket that is missing here"
 
 
 def _iter_placed(source: str, state: str | None, lenient: bool = False) -> Iterator[Token]:
@@ -363,6 +366,8 @@ def list_bound(tree: nodes.Template) -> frozenset[str]:
 def _iter_findings(tree: nodes.Template, bound: frozenset[str], definitions: Sequence[Definition], dialect: Dialect) -> Iterator[Finding]:
     called: set[int] = set()
     for node, parent in _walk(tree, tree):
+        if type(parent).__name__ not in dialect.nodes:
+            continue
         kind, home = type(node).__name__, HOMES.get(type(node).__name__)
         if home is not None and type(parent).__name__ not in home:
             yield node.lineno or parent.lineno, "PC0405", f"{_PARTS[kind]} is not allowed here", _STANDS[kind]
@@ -372,7 +377,7 @@ def _iter_findings(tree: nodes.Template, bound: frozenset[str], definitions: Seq
                 node.lineno,
                 "PC0405",
                 f"`{_CONSTRUCTS.get(kind, kind)}` is a part of Jinja that promptc does not have",
-                "see docs/reference/templates.md",
+                _INSTEAD.get(kind, "`promptc rule PC0405` says what a template is made of"),
             )
         elif isinstance(node, nodes.Call):
             called.add(id(node.node))
@@ -457,7 +462,7 @@ def _check_name(
         yield at, code, f"`{name}` is a definition of the pack and no {what}", f"it stands for its expression: write `{defined.signature}`"
         return
     message = f"a pack cannot use the {what} `{name}`" if name in WHY_NOT else f"there is no {what} `{name}`"
-    yield at, code, message, WHY_NOT.get(name) or suggest(name, known) or "see docs/reference/templates.md"
+    yield at, code, message, WHY_NOT.get(name) or suggest(name, known) or f"`promptc rule {code}` lists every {what}"
 
 
 def _check_private(at: int, name: str) -> Iterator[Finding]:

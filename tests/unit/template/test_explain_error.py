@@ -6,12 +6,17 @@ import pytest
 
 from tests.unit.template.run import find_errors
 
-NAMES = {"x": 5, "user": {"name": "Mara", "values": [1]}, "xs": [1, 2, 3], "none": None}
+NAMES = {"x": 5, "user": {"name": "Mara", "values": [1]}, "xs": [1, 2, 3], "none": None, "state": {"hero": "Ada"}}
 
 WRONG = [
     ("{{ usre.name }}", "PC0410 `usre` is not defined", "did you mean `user`?"),
     ("{{ user.nmae.first }}", "PC0411 `user` has no `nmae`", "did you mean `name`?"),
     ("{{ user.name.first }}", "PC0411 `user.name` has no `first`", "it is a string"),
+    ("{{ nmae }}", "PC0410 `nmae` is not defined", ""),
+    ("{{ hero }}", "PC0410 `hero` is not defined", "did you mean `state.hero`?"),
+    ("{{ item.name }}", "PC0410 `item` is not defined", "use it under `items` and in steps"),
+    ("{{ yes }}", "PC0410 `yes` is not defined", "write `true`"),
+    ("{{ assistant }}", "PC0410 `assistant` is not defined", "a constant is in quotes inside the expression: `\"'assistant'\"`"),
     ("{{ xs[3] }}", "PC0411 `xs` has no element 3", "it has 3 elements, counted from 0"),
     ("{{ [zz] }}", "PC0410 `zz` is not defined", ""),
     ("{{ [1 if false] }}", "PC0411 a list or mapping that is printed holds an undefined value", ""),

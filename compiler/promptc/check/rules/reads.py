@@ -14,11 +14,12 @@ from promptc.check.schema_types import CHUNK, follow_pointer
 from promptc.check.scopes import PARTED, Scopes
 from promptc.check.takes import SORTED
 from promptc.check.texts import UsedText, iter_operation_texts
-from promptc.diag.findings import Diagnostic, PromptcError, Span, join_some, offer_names, suggest
+from promptc.diag.findings import Diagnostic, PromptcError, Span, find_near, join_some, offer_names, suggest
 from promptc.diag.frozen import replace
 from promptc.diag.typed import Any
 from promptc.model.pack import PackModel
 from promptc.model.section import Items, Ranked, Recap, Retrieve, Segments
+from promptc.template.allow import FOREIGN_NAMES
 from promptc.template.compile import Expression
 from promptc.template.types.algebra import LIKE_OTHER, join_members, part_type
 from promptc.template.types.conditions import (
@@ -57,19 +58,6 @@ _QUESTIONS: dict[type[Type], str] = {
     MappingType: "is not mapping",
     ListType: "is string",
 }
-_ELSEWHERE = {
-    **dict.fromkeys(("null", "undefined", "nil", "NULL", "Null"), "write `none`"),
-    **dict.fromkeys(("yes", "on", "Yes", "On", "YES", "ON"), "write `true`"),
-    **dict.fromkeys(("no", "off", "No", "Off", "NO", "OFF"), "write `false`"),
-    **dict.fromkeys(("TRUE", "FALSE"), "write `true` or `false`"),
-    "else": "`else` is a tag: write `{% else %}`",
-    "elif": "`elif` is a tag: write `{% elif … %}`",
-    "endif": "`endif` is a tag: write `{% endif %}`",
-    "endfor": "`endfor` is a tag: write `{% endfor %}`",
-    "index": "inside a `for`, `loop.index` counts from 1",
-}
-"""Advice for names that other languages have and that mean nothing here."""
-
 _ORDERS = {
     **dict.fromkeys(("newest", "latest", "desc", "descending"), True),
     **dict.fromkeys(("oldest", "asc", "ascending"), False),
@@ -282,12 +270,12 @@ def _suggest_name(name: str, text: UsedText, pack: PackModel) -> str:
         return f"sort by a part of the item, such as {shown}; or {turn}"
     if _ORDERS.get(name) is False and text.what.startswith("`by` of"):
         return "leave `by` out: without it, the oldest go first"
-    if name in _ELSEWHERE:
-        return _ELSEWHERE[name]
+    if name in FOREIGN_NAMES:
+        return FOREIGN_NAMES[name]
     if source and source.rpartition(".")[2] in (f"{name}s", f"{name}es"):
         return f"an element of `{source}` is called `item`"
-    near = suggest(name, (*known, *(one.name for one in pack.definitions)))
-    return near if near.startswith("did you mean") else offer_names(known)
+    near = find_near(name, (*known, *(one.name for one in pack.definitions)), cutoff=0.7)
+    return f"did you mean `{near}`?" if near is not None else offer_names(known)
 
 
 def _list_fields(text: UsedText, properties: dict[str, dict[str, Any]]) -> tuple[str, Sequence[str]]:
