@@ -135,3 +135,13 @@ def test_goldens_beside_a_case_that_holds_nothing_are_kept(there, run):  # noqa:
     assert done.out.endswith("1 passed, 1 broken\n") and "prune" not in done.out + done.err
     pruned = run("prune")
     assert pruned.code == 3 and "PC0901" in pruned.err and (there / "fixtures/tavern/calm/golden.txt").exists()
+
+
+@pytest.mark.parametrize("name", ["case.yml", "cases.yaml"])
+def test_a_misnamed_case_without_goldens_is_an_error(lost, run, name):
+    (lost / "golden.txt").unlink()
+    (lost / "golden.inputs.json").unlink()
+    (lost / "case.yml").rename(lost / name)
+    done = run("test")
+    assert done.code == 1 and f"PC0922 `fixtures/tavern/lost` has a `{name}` and no `case.yaml`: nobody reads it\n" in done.out
+    assert f"`{name}` is not read: call it `case.yaml`" in done.out

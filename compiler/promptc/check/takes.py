@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from math import floor, inf
 
+from promptc.diag.findings import show_value
 from promptc.diag.frozen import frozen
 from promptc.diag.typed import Literal
 from promptc.template.types.algebra import join_members
@@ -133,7 +134,7 @@ def _list_values(member: Type, takes: Takes) -> list[str]:
     if isinstance(member, NumberType) and takes.accepts(NUMBER_TYPE):
         return [*map(_spell, sorted(member.values))] if member.values is not None else [_show_range(member)]
     if isinstance(member, TextType) and takes.accepts(TEXT_TYPE):
-        return [f"`{value:.60}`" for value in sorted(member.values or ())]
+        return [show_value(value) for value in sorted(member.values or ())]
     return []
 
 

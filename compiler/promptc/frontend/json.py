@@ -658,7 +658,15 @@ def _explain_syntax(message: str, text: str, at: int, places: JsonPlaces) -> Pro
 def _suggest_mend(text: str, at: int) -> str:
     if text.startswith(("//", "/*", "#"), at):
         return "remove the comment: JSON has none"
-    return 'write strings in double quotes: `"…"`' if text[at : at + 1] == "'" else ""
+    if text[at : at + 1] == "'":
+        return 'write strings in double quotes: `"…"`'
+    word = re.match(r"[^\W\d]\w{0,40}", text[at : at + 42])
+    if word is None:
+        return ""
+    if not at:
+        return 'write JSON: an object in braces, such as `{"name": "Ada"}`'
+    meant = {"true": "true", "false": "false", "none": "null", "null": "null", "undefined": "null"}.get(word[0].lower())
+    return f"write `{meant}`" if meant else f'a key and a string are in double quotes: `"{word[0]}"`'
 
 
 def _too_deep(places: JsonPlaces, at: int) -> Diagnostic:

@@ -91,12 +91,13 @@ def load_state_schema(raw: bytes, name: str, span: Span) -> StateSchema:
     invalid defaults are among the schema's `warnings`.
     """
     from promptc.frontend.schema.check import Verdicts, compile_schema
-    from promptc.frontend.schema.lint import lint_schema
+    from promptc.frontend.schema.lint import lint_offered, lint_schema
 
     document = load_json(raw, name)
     found = [replace(finding, span=document.key_span(pointer)) for pointer, finding in lint_schema(document.value)]
     if any(finding.level == "error" for finding in found):
         raise PromptcError(found)
+    found += [replace(finding, span=document.key_span(pointer)) for pointer, finding in lint_offered(document.value)]
     verdicts = Verdicts(document.value)
     try:
         code, functions = compile_schema(verdicts)
@@ -234,7 +235,8 @@ def _split(pointer: str, document: JsonDocument) -> Sequence[str]:
     if pointer and not pointer.startswith("/"):
         from shlex import quote
 
-        raise _refuse(pointer, "a JSON pointer begins with `/`", document.span(""), f"`--set {quote(f'/{pointer}=...')}`")
+        written = pointer if "/" in pointer else pointer.replace(".", "/")
+        raise _refuse(pointer, "a JSON pointer begins with `/`", document.span(""), f"write `--set {quote(f'/{written}=...')}`")
     return split_pointer(pointer)
 
 

@@ -153,7 +153,13 @@ def _refuse_case(axis: Axis, value: object) -> PromptcError:
 def _check_patches(pack: PackModel, patches: Sequence[str]) -> tuple[str, ...]:
     for name in patches:
         if name not in pack.patch_names:
-            raise UsageError([Diagnostic("PC0703", f"the pack has no patch `{name}`", help=suggest(name, pack.patch_names))])
+            raise UsageError(
+                [
+                    Diagnostic(
+                        "PC0703", f"the pack has no patch `{name}`", help=suggest(name, pack.patch_names) or "declare it under `patches`"
+                    )
+                ]
+            )
     return tuple(patches)
 
 

@@ -430,7 +430,8 @@ def _read_locales(section: str, locale: Expression, names: Mapping[str, Any]) ->
 def _read_version(what: str, version: Expression, names: Mapping[str, Any], code: str = "PC0552") -> str | None:
     value = version.evaluate(names)
     if value is not None and not isinstance(value, str):
-        raise fail(code, f"{what} must be a string or null, not {show_value(value)}", version.span)
+        help = "give one version, such as `version: state.version`, or none for all of them"
+        raise fail(code, f"{what} must be a string or null, not {show_value(value)}", version.span, help=help)
     return value or None
 
 
@@ -489,7 +490,8 @@ def _iter_queries(section: str, source: Retrieve, names: Mapping[str, Any]) -> I
         for value in _list(query.evaluate(names)):
             if value is not None and not isinstance(value, str):
                 message = f"`retrieve.query` of `{section}` must be a string, a list of strings or null, not {show_value(value)}"
-                raise fail("PC0554", message, query.span)
+                help = "give a string, such as `query: state.input`; make one of a number with `| string`, of a mapping with its parts"
+                raise fail("PC0554", message, query.span, help=help)
             yield value or ""
 
 

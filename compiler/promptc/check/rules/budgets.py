@@ -68,7 +68,7 @@ def check_worst_case(pack: PackModel, configurations: Configurations) -> Iterato
     open_sections = {section.id: (section, amount) for case in cases for section, amount in case.bounds if amount.size is None}
     for section, amount in open_sections.values():
         yield _report_open(pack, section, amount)
-    bounded = [case for case in cases if case.bounds]
+    bounded = [case for case in cases if case.bounds and case.total > 0]  # PC0605 reports a total of nothing
     if not open_sections and bounded:
         yield _report_bound(pack, max(bounded, key=lambda case: _sum_case(pack, case) - case.total))
 
@@ -332,7 +332,7 @@ def _iter_last(name: str, window: Window, last: int) -> Iterator[Diagnostic]:
 
 def _report_step(name: str, window: Window, most: int, key: str) -> Diagnostic:
     least = max(0, most - window.step + 1)
-    wanted = window.min + window.step - 1
+    wanted = max(window.min, 1) + window.step - 1
     message = f"{name} moves by {window.step}, so with `{key}: {most}` it may hold as few as {least}, below its `min` of {window.min}"
     if not window.min:
         message = f"{name} moves by {window.step}, more than the {most} of its `{key}`: it may come out empty"
