@@ -68,7 +68,7 @@ def test_null_inside_what_a_tool_is_given_is_its_own_matter(tmp_path):
         ({"type": None, "text": "Hello"}, "has a `type` that must be a string, not null"),
         ({"type": 1, "text": "Hello"}, "has a `type` that must be a string, not 1"),
         ({"type": ["text"], "text": "Hello"}, 'has a `type` that must be a string, not `["text"]`'),
-        ("Hello", "is the bare text `Hello`, not a mapping"),
+        ("Hello", "is the bare string `Hello`, not a mapping"),
         ("", "is an empty string, not a mapping"),
         (None, "is null, not a mapping"),
         (True, "is true, not a mapping"),
